@@ -7,6 +7,7 @@ import { TokenAuthenticator } from "./accounts/token-authenticator.ts";
 import { TokenWatch } from "./accounts/token-watch.ts";
 import { type App, createApp } from "./app/app.ts";
 import { createPublishedApp } from "./app/published-app.ts";
+import { Networks } from "./http/networks.ts";
 import { CountsWriter } from "./limits/counts-writer.ts";
 import { RequestLimits } from "./limits/request-limits.ts";
 import { storedCounts } from "./limits/stored-counts.ts";
@@ -34,6 +35,8 @@ export interface HostAppOptions {
   readonly publishedOnly?: boolean;
   /** Further names, besides this machine's own, that requests may use as their host. */
   readonly allowedHosts?: readonly string[];
+  /** Addresses and networks of proxies that are believed which client a request is of. */
+  readonly trustedProxies?: readonly string[];
   readonly liveSockets?: LiveSocketLimits;
   /** Measures and logs requests, and says whether the server is ready. */
   readonly operated?: Pick<Operations, "readiness" | "metricsToken">;
@@ -89,11 +92,12 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
     ...(operations && { operations }),
     authenticate: (header) => tokens.authenticate(header),
     quotaOf: (caller) => limits.quotaOf(caller),
-    guessed: (peer) => guesses.failed(peer()),
+    guessed: (client) => guesses.failed(client),
     world,
     log,
     loopbackOnly,
     allowedHosts: options.allowedHosts ?? [],
+    trustedProxies: new Networks(options.trustedProxies ?? []),
   });
   return {
     app,

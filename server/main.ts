@@ -62,6 +62,7 @@ export async function runServer(
       limits: settings.limits,
       publishedOnly: settings.published_only,
       allowedHosts: settings.allowed_hosts,
+      trustedProxies: settings.trusted_proxies,
       liveSockets: {
         total: settings.live_sockets_max,
         perAccount: settings.live_sockets_per_account_max,

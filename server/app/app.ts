@@ -4,9 +4,11 @@ import { randomRequestId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { limitArrival } from "../http/body-deadline.ts";
+import { clientAddress } from "../http/client-address.ts";
 import { errorResponse, noSuchPath } from "../http/errors-to-response.ts";
 import { refuseForeign } from "../http/loopback.ts";
 import { mayReadMetrics, type PeerAddress } from "../http/metrics-access.ts";
+import type { Networks } from "../http/networks.ts";
 import { pathOf } from "../http/query.ts";
 import { type CallerContext, type RequestContext, withContext } from "../http/request-context.ts";
 import { charge, type Quota, UNLIMITED, withQuota } from "../limits/quota.ts";
@@ -38,8 +40,11 @@ export interface AppDeps {
    * handshakes included, is charged before it is examined further.
    */
   readonly quotaOf?: (caller: Caller) => Quota | Promise<Quota>;
-  /** Called with each invalid token. Its 401 is sent when this resolves; at once without this. */
-  readonly guessed?: (peer: PeerAddress) => Promise<void>;
+  /**
+   * Called for each invalid token, with its client's address if that is known. The 401 is sent when
+   * this resolves; at once without this.
+   */
+  readonly guessed?: (client: string | undefined) => Promise<void>;
   readonly world: World;
   readonly log: Log;
   /** The folder of the data, where callers may know it. */
@@ -53,6 +58,8 @@ export interface AppDeps {
   readonly loopbackOnly?: boolean;
   /** Further names, besides this machine's own, that such requests may use as their host. */
   readonly allowedHosts?: readonly string[];
+  /** Proxies that are believed which client a request is of; none when left out. */
+  readonly trustedProxies?: Networks;
   /** Counts and limits live sockets; a separate count when left out. */
   readonly sockets?: LiveSockets;
   /** Counts and logs requests and serves `/metrics`; none of this when left out. */
@@ -114,21 +121,22 @@ export function createApp(deps: AppDeps): App {
       const startedAt = world.monotonic();
       const isHead = request.method === "HEAD";
       const asked = isHead ? withMethodGet(request) : request;
-      contexts.set(asked, newContext(deps, peer));
+      const context = contextOf(deps, request, peer);
+      contexts.set(asked, context);
       // Without a socket no client can be slow.
       if (peer && asked.method !== "GET") limitArrival(asked, world);
       const answered = await router.fetch(asked);
       const response = isHead ? await withoutBody(answered) : answered;
-      await delayGuess(deps, request, { status: response.status, peer });
+      await delayGuess(deps, request, { status: response.status, context });
       const { method } = request;
       return record(response, { method, url: asked.url, context: contexts.get(asked), startedAt });
     },
     async openLive(request, peer) {
       const startedAt = world.monotonic();
-      const context = newContext(deps, peer);
+      const context = contextOf(deps, request, peer);
       const handshake = await shakeHands(deps, sockets, { context, request });
       const response = handshake.accepted ? SWITCHED : handshake.response;
-      await delayGuess(deps, request, { status: response.status, peer });
+      await delayGuess(deps, request, { status: response.status, context });
       const known = handshake.accepted ? handshake.context : context;
       const { method, url } = request;
       record(response, { method, url, context: known, startedAt });
@@ -193,9 +201,10 @@ function isOpen(
 async function delayGuess(
   { guessed }: AppDeps,
   request: Request,
-  { status, peer }: { readonly status: number; readonly peer: PeerAddress | undefined },
+  { status, context }: { readonly status: number; readonly context: RequestContext },
 ): Promise<void> {
-  if (status === 401 && peer && request.headers.has("authorization")) await guessed?.(peer);
+  const isGuess = status === 401 && context.peer && request.headers.has("authorization");
+  if (isGuess) await guessed?.(context.client);
 }
 
 /** If a browser is made to show an answer, it must do nothing with it. */
@@ -206,13 +215,25 @@ const SECURITY_HEADERS = {
 };
 
 /** What is known of a request that has just come. */
-export function newContext(
-  { world, log, place, extraHeaders }: Pick<AppDeps, "world" | "log" | "place" | "extraHeaders">,
-  peer?: PeerAddress,
-): RequestContext {
+export function newContext({
+  world,
+  log,
+  place,
+  extraHeaders,
+}: Pick<AppDeps, "world" | "log" | "place" | "extraHeaders">): RequestContext {
   const requestId = randomRequestId(world);
   const headers = { "X-Request-Id": requestId, ...SECURITY_HEADERS, ...extraHeaders };
-  return { requestId, headers, peer, log, place };
+  return { requestId, headers, peer: undefined, client: undefined, log, place };
+}
+
+/** The address is taken at once: of a socket that was closed meanwhile nobody knows it. */
+function contextOf(
+  deps: AppDeps,
+  { headers }: Request,
+  peer: PeerAddress | undefined,
+): RequestContext {
+  const client = clientAddress(headers, peer, deps.trustedProxies);
+  return { ...newContext(deps), peer, client };
 }
 
 async function identify(

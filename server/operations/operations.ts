@@ -16,6 +16,8 @@ export interface AnsweredRequest {
   readonly requestId: RequestId;
   /** The caller's account; undefined without a valid token. */
   readonly account: AccountId | undefined;
+  /** The client's address, if it is known. */
+  readonly client: string | undefined;
   readonly method: string;
   /** The pattern of its path. */
   readonly route: string;
@@ -31,8 +33,8 @@ const METHODS = new Set(["GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIO
 const QUIET_ROUTES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /**
- * Counts a request and logs it: ids, a pattern and figures. Nothing that was sent or answered is
- * logged, including the path and the query.
+ * Counts a request and logs it: ids, a pattern, figures and the client's address. Nothing that was
+ * sent or answered is logged, including the path and the query.
  */
 export function recordRequest(operations: Operations, log: Log, answered: AnsweredRequest): void {
   const { route, status, durationMs, bytes } = answered;
@@ -48,6 +50,7 @@ export function recordRequest(operations: Operations, log: Log, answered: Answer
     duration_ms: Math.round(durationMs * 1000) / 1000,
     bytes,
     account: answered.account,
+    client: answered.client,
   };
   if (quiet) log.debug(fields, "request");
   else log.info(fields, "request");

@@ -33,6 +33,7 @@ export function createRecorder(
     recordRequest(operations, log, {
       requestId: context.requestId,
       account: "caller" in context ? context.caller.account : undefined,
+      client: context.client,
       method,
       route: url === undefined ? UNMATCHED : patternOf(pathOf(url)),
       status: answer.status,

@@ -1,3 +1,5 @@
+import { messageOf } from "../../shared/errors.ts";
+import { Networks } from "../http/networks.ts";
 import { LOG_LEVELS } from "../operations/open-log.ts";
 
 /** One setting of a server, from a flag, the environment or a file. */
@@ -41,6 +43,12 @@ export const SETTINGS = {
     form: "names",
     initial: [] as readonly string[],
     parse: hostNames,
+  },
+  trusted_proxies: {
+    help: "addresses and networks of proxies that tell the client's address (X-Forwarded-For)",
+    form: "addresses",
+    initial: [] as readonly string[],
+    parse: proxyNetworks,
   },
   log_level: {
     help: `how much is logged to standard error: ${LOG_LEVELS.join(", ")}`,
@@ -149,4 +157,14 @@ function hostNames(text: string): readonly string[] {
   const names = text.split(",").map((name) => name.trim().toLowerCase());
   if (names.every((name) => /^[a-z0-9.-]+$/.test(name))) return names;
   throw new Error("is names such as memory.example.com, with commas between, without ports");
+}
+
+function proxyNetworks(text: string): readonly string[] {
+  const networks = text.split(",").map((network) => network.trim());
+  try {
+    new Networks(networks);
+  } catch (thrown) {
+    throw new Error(`is addresses and networks with commas between: ${messageOf(thrown)}`);
+  }
+  return networks;
 }

@@ -19,6 +19,7 @@ const FIELDS: Readonly<Record<string, RegExp>> = {
   duration_ms: /^\d+(\.\d{1,3})?$/,
   bytes: /^\d+$/,
   account: /^acct_[0-9A-Za-z_-]+$/,
+  client: /^127\.0\.0\.1$/,
 };
 
 /** The account of a development token bears the name that the token has, and is no secret. */

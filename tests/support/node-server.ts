@@ -24,8 +24,8 @@ const app = createApp({
   world: realWorld,
   log: silentLog,
   loopbackOnly: true,
-  guessed: async (peer) => {
-    process.stderr.write(`a guess from ${peer()}\n`);
+  guessed: async (client) => {
+    process.stderr.write(`a guess from ${client}\n`);
   },
 });
 const [host = "127.0.0.1", port = "0", unix] = process.argv.slice(2);

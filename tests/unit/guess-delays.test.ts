@@ -101,9 +101,9 @@ test("guesses wait, at both doors; a good token, and none at all, do not", async
   const delays = new GuessDelays(world);
   const addresses = new Set<string | undefined>();
   await using server = await startServer({
-    guessed: (peer) => {
-      addresses.add(peer());
-      return delays.failed(peer());
+    guessed: (client) => {
+      addresses.add(client);
+      return delays.failed(client);
     },
   });
   const { url } = server.listener;

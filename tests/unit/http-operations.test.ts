@@ -140,6 +140,7 @@ test("a request is one line of figures and a pattern, and nothing that was sent"
     duration_ms: expect.any(Number),
     bytes,
     account: "acct_one",
+    client: "127.0.0.1",
   });
   expect(lines[2]?.fields.account).toBeUndefined();
   expect(JSON.stringify(lines)).not.toContain("planted");

@@ -76,6 +76,22 @@ test("names of hosts come as a list or with commas", () => {
   expect(typed.settings.allowed_hosts).toEqual(["a.example", "b.example"]);
 });
 
+test("proxies are addresses and networks, and a mistyped one is told", () => {
+  const { settings } = readSettings({ trusted_proxies: "127.0.0.1, 10.0.0.0/8" }, undefined, {
+    env: {},
+    dir: folder,
+  });
+  expect(settings.trusted_proxies).toEqual(["127.0.0.1", "10.0.0.0/8"]);
+  expect(
+    problems({ trusted_proxies: "127.0.0.1,proxy.example" }, { trusted_proxies: ["::/0"] }),
+  ).toEqual([
+    "trusted_proxies in the file is addresses and networks with commas between: " +
+      '"::/0" is every address, so anybody could forge theirs',
+    "--trusted-proxies is addresses and networks with commas between: " +
+      '"proxy.example" is neither an address nor a network such as 10.0.0.0/8',
+  ]);
+});
+
 test("a path in the file begins at the file's folder, any other where the user stands", () => {
   const config = file({ database_url: "sqlite:data/a.db" });
   const { settings } = readSettings({}, config, { env: {}, dir: "/elsewhere" });
