@@ -4,7 +4,8 @@ import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 
 /** What a person calls a password in a note. `pass` alone is a test's result as often. */
 const NAMES =
-  "passwor[dt]|passwd|passphrase|passcode|pwd?|kennwort|contrase(?:ñ|n)a|senha|mot\\x20de\\x20passe";
+  "passwor[dt]|passwd|passphrase|passcode|pwd?|kennwort|contrase[ñn]a|senha|" +
+  "mot\\x20de\\x20passe";
 const KEYWORDS = ["pass", "pw", "kennwort", "contrase", "senha"];
 
 /**
