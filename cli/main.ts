@@ -75,7 +75,7 @@ async function runCommand(args: readonly string[], env: Environment): Promise<nu
       return USED_WRONGLY;
     }
     if (thrown instanceof CommandEnded) return thrown.status;
-    complain(sentence(thrown, placeOf(args, env)));
+    complain(sentence(thrown, placeOf(args, env)), furtherOf(thrown));
     if (thrown instanceof UsageError) return USED_WRONGLY;
     await tellNotices(args, env);
     return FAILED;
@@ -93,11 +93,18 @@ async function tellNotices(args: readonly string[], env: Environment): Promise<v
   }
 }
 
+/** The lines below the sentence: a refusal's own, or the trace that was wished for. */
+function furtherOf(thrown: unknown): readonly string[] {
+  if (thrown instanceof CommandFailed || thrown instanceof UsageError) return thrown.further;
+  const isTraced = process.env.MEMSYNC_DEBUG && !(thrown instanceof AppError);
+  return isTraced && thrown instanceof Error ? String(thrown.stack).split("\n").slice(1) : [];
+}
+
 /** A refusal's own words; for an unexpected error, with its trace. */
 function sentence(thrown: unknown, place: string | undefined): string {
   if (thrown instanceof CommandFailed || thrown instanceof UsageError) return thrown.message;
   if (thrown instanceof AppError) return thrown.message;
-  if (process.env.MEMSYNC_DEBUG && thrown instanceof Error) return String(thrown.stack);
+  if (process.env.MEMSYNC_DEBUG && thrown instanceof Error) return String(thrown);
   return unforeseen(thrown, place);
 }
 

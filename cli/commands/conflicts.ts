@@ -183,7 +183,8 @@ async function list(env: Environment, options: Options): Promise<void> {
     ]);
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "MACHINE", "LOSING VERSION"];
     for (const line of table([heading, ...rows], SPARE)) say(line);
-    say("\n`memsync conflicts show ID` prints both versions");
+    say("");
+    say("`memsync conflicts show ID` prints both versions");
   }
 }
 

@@ -3,10 +3,11 @@ import type { Command } from "commander";
 import type { Environment } from "../place/environment.ts";
 import { findText, type ProjectText, pickVersion } from "../place/project-text.ts";
 import { CommandEnded, CommandFailed } from "../screen/errors.ts";
-import { complain, plainLine, say, sayAside, sayJson } from "../screen/output.ts";
+import { complain, say, sayAside, sayJson } from "../screen/output.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
 import { unifiedDiff } from "../screen/unified-diff.ts";
+import { visibleLines } from "../screen/visible.ts";
 
 interface Options {
   readonly project?: string;
@@ -106,7 +107,7 @@ function fileSide({ id, files }: ProjectText): Side {
 function print(text: string): void {
   if (!hasTerminal()) process.stdout.write(text);
   else if (text === "") sayAside("nothing differs");
-  else for (const line of text.slice(0, -1).split("\n")) say(coloured(plainLine(line)));
+  else for (const line of text.slice(0, -1).split("\n")) say(coloured(visibleLines(line)));
 }
 
 function coloured(line: string): string {

@@ -16,6 +16,7 @@ import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { findText, type ProjectText, pickVersion } from "../place/project-text.ts";
 import { count, printText, say, sayJson } from "../screen/output.ts";
+import { visibleLines } from "../screen/visible.ts";
 import { machineShown, timeShown } from "../views/version-view.ts";
 import { saveText } from "../writes/save.ts";
 import { addDiffCommand } from "./doc-diff.ts";
@@ -87,7 +88,7 @@ async function print(env: Environment, options: Options): Promise<void> {
     return;
   }
   process.stdout.write(text);
-  if (held) process.stderr.write(`${heldAdvice(held)}\n`);
+  if (held) process.stderr.write(`${visibleLines(heldAdvice(held))}\n`);
 }
 
 async function history(

@@ -21,9 +21,10 @@ import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machi
 import { checkRemotes } from "../doctor/remote-checks.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { count, say, sayJson, shownPlainly } from "../screen/output.ts";
+import { count, say, sayJson } from "../screen/output.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
 import { wrapped } from "../screen/text-width.ts";
+import { visible } from "../screen/visible.ts";
 
 const HELP = `
 Looks at everything that memsync needs and says how to mend what is not as it should be. Exit status
@@ -87,7 +88,7 @@ function inColumn(text: string): string[] {
 
 function show({ about, state, detail, mend }: Finding): void {
   const word = styled(STYLES[state], state.padEnd(STATE_WIDTH));
-  const [first = "", ...others] = inColumn(shownPlainly(detail));
+  const [first = "", ...others] = inColumn(visible(detail));
   say(`${word}  ${about.padEnd(ABOUT_WIDTH)}  ${first}`);
   for (const line of others) say(INDENT + line);
   for (const line of mend === null ? [] : inColumn(mend)) say(INDENT + styled("bold", line));

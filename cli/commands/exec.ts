@@ -10,6 +10,7 @@ import { contactDaemon } from "../contact/daemon-contact.ts";
 import { stopDaemon } from "../contact/stop-daemon.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandEnded, UsageError } from "../screen/errors.ts";
+import { complain } from "../screen/output.ts";
 
 interface ExecFlags {
   readonly plan: string;
@@ -98,7 +99,7 @@ async function run(
 function statusOfFailure(program: string, thrown: Error): number {
   const isMissing = "code" in thrown && thrown.code === "ENOENT";
   const why = isMissing ? "there is no such command" : messageOf(thrown);
-  process.stderr.write(`memsync: ${program} can't be run: ${why}\n`);
+  complain(`${program} can't be run: ${why}`);
   return isMissing ? NOT_FOUND : NOT_RUNNABLE;
 }
 

@@ -86,7 +86,8 @@ async function list(env: Environment, { json }: Options): Promise<void> {
     }
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "WHY"];
     for (const line of table([heading, ...rows], SPARE)) say(line);
-    saySentence("\n`memsync held allow ID` lets it be synced, `drop` deletes it, `show` prints it");
+    say("");
+    saySentence("`memsync held allow ID` lets it be synced, `drop` deletes it, `show` prints it");
   }
 }
 

@@ -182,7 +182,7 @@ function readHome(named: string, text: string): PortableHome {
     if (details.length === 0) throw new CommandFailed(`${intro} ${thrown.message}`);
     const places = details.slice(0, PLACES_MAX).map(({ path, message }) => `  ${path} ${message}`);
     const more = details.length > PLACES_MAX ? ["  and more"] : [];
-    throw new CommandFailed([intro, ...places, ...more].join("\n"));
+    throw new CommandFailed(intro, [...places, ...more]);
   }
 }
 

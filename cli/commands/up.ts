@@ -19,9 +19,10 @@ import { assertFolder, meantFolder, sayMeant } from "../place/meant-folder.ts";
 import { activityLine } from "../screen/activity-view.ts";
 import { Interrupted } from "../screen/ask.ts";
 import { CommandFailed, unforeseen } from "../screen/errors.ts";
-import { count, say, sayAside, sayJson, shownPlainly } from "../screen/output.ts";
+import { count, say, sayAside, sayJson } from "../screen/output.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
+import { visible } from "../screen/visible.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { type Screen, screenOf, statusOnScreen } from "../views/status-summary.ts";
 import { linkFolders } from "../writes/link-folders.ts";
@@ -134,7 +135,7 @@ function plainView(env: Environment, options: ShowOptions): UpView {
   let isOpen = false;
   return {
     onActivity(activity) {
-      if (isOpen && !options.json) say(shownPlainly(`${nowShown()}  ${activityLine(activity)}`));
+      if (isOpen && !options.json) say(visible(`${nowShown()}  ${activityLine(activity)}`));
     },
     async open(running) {
       const headline = "memsync is up; leave this running, or stop it with Ctrl-C";

@@ -94,7 +94,7 @@ export async function startInBackground(home: Home): Promise<GatewayClient> {
   return await untilAnswers(home, () => {
     // An end with 0 means that it found another daemon.
     if (child.exitCode === 0 || (child.exitCode ?? child.signalCode) === null) return;
-    throw new CommandFailed(`the daemon did not start: ${reasonIn(home, said)}`);
+    throw notStarted(home, said);
   });
 }
 
@@ -123,14 +123,13 @@ export async function untilAnswers(home: Home, look = () => {}): Promise<Gateway
   throw new CommandFailed("the daemon does not answer yet: `memsync logs` shows what it does");
 }
 
-/** The last lines that were logged after the log had `said` bytes. */
-function reasonIn(home: Home, said: number): string {
+/** Tells the last lines that were logged after the log had `said` bytes. */
+function notStarted(home: Home, said: number): CommandFailed {
   const text = readFileSync(home.log);
   const fresh = text.subarray(text.length >= said ? said : 0).toString("utf8");
   const lines = fresh.split("\n").filter((line) => line.trim() !== "");
   const words = lastWords(lines.slice(-LAST_LINES));
-  if (words.length === 0) return `it said nothing; see ${home.log}`;
-  return words.length === 1
-    ? (words[0] ?? "")
-    : `it said\n${words.map((each) => `  ${each}`).join("\n")}`;
+  const why = words.length > 1 ? "it said" : (words[0] ?? `it said nothing; see ${home.log}`);
+  const further = words.length > 1 ? words.map((each) => `  ${each}`) : [];
+  return new CommandFailed(`the daemon did not start: ${why}`, further);
 }

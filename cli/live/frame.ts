@@ -4,10 +4,11 @@ import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { Notice } from "../notices/notice.ts";
 import { conflictLine } from "../notices/say-notices.ts";
 import { activityLine } from "../screen/activity-view.ts";
-import { clockShown, shownPlainly } from "../screen/output.ts";
+import { clockShown } from "../screen/output.ts";
 import type { Standing } from "../screen/standing.ts";
 import { styled } from "../screen/terminal.ts";
 import { cut, padded, wrapped } from "../screen/text-width.ts";
+import { visible } from "../screen/visible.ts";
 import { type Screen, statusOnScreen } from "../views/status-summary.ts";
 
 /** An event and its time, in milliseconds since the Unix epoch. */
@@ -51,7 +52,7 @@ export function frameOf(view: LiveView, screen: Screen): string[] {
   const head = [titleLine(screen)];
   // Whole, because the command that shows them stands at the end.
   const conflicts = conflictLine(notices)
-    .flatMap((line) => wrapped(shownPlainly(line), screen.columns - 1, NOTICE_INDENT))
+    .flatMap((line) => wrapped(visible(line), screen.columns - 1, NOTICE_INDENT))
     .map((line) => styled("yellow", cut(line, screen.columns - 1)));
   const foot = [styled("dim", cut(RULE, screen.columns - 1))];
   const fixed = head.length + conflicts.length + foot.length;
@@ -76,7 +77,7 @@ function titleLine({ columns }: Screen): string {
 }
 
 function happenedLine({ at, activity }: Happened, { columns }: Screen): string {
-  const line = cut(`${clockShown(at)}  ${shownPlainly(activityLine(activity))}`, columns - 1);
+  const line = cut(`${clockShown(at)}  ${visible(activityLine(activity))}`, columns - 1);
   const isBad = activity.event === "offline" || activity.event === "refused";
   const isAsking = activity.event === "conflict" || activity.event === "held";
   return isBad ? styled("red", line) : isAsking ? styled("yellow", line) : line;

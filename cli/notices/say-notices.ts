@@ -1,5 +1,6 @@
 import type { Environment } from "../place/environment.ts";
-import { count, sayAside, shownPlainly } from "../screen/output.ts";
+import { count, sayAside } from "../screen/output.ts";
+import { visible } from "../screen/visible.ts";
 import type { Notice } from "./notice.ts";
 import { readUnseen } from "./notice-files.ts";
 
@@ -51,5 +52,5 @@ export function conflictLine(
 function named(notices: readonly Notice[]): string {
   const names = notices.slice(0, NAMED_MAX).map(({ where, what }) => `${what} in ${where}`);
   const more = notices.length - names.length;
-  return shownPlainly(`${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+  return visible(`${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
 }

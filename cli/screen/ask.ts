@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { CommandFailed } from "./errors.ts";
 import { inLines } from "./output.ts";
+import { visible } from "./visible.ts";
 
 const END_OF_TEXT = "\u0003";
 const END_OF_TRANSMISSION = "\u0004";
@@ -47,7 +48,7 @@ export async function confirm(question: string): Promise<boolean> {
 /** Asks for a line that is not shown while it is typed or pasted. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(question);
+  stderr.write(visible(question));
   stdin.setRawMode(true);
   try {
     return await typed();

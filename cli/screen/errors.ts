@@ -1,9 +1,19 @@
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { storageFailure } from "../../shared/sqlite/failures.ts";
 
-/** Ends a command with exit status 1: it was understood but could not be done. */
+/**
+ * Ends a command with exit status 1: it was understood but could not be done. `further`: lines below
+ * the sentence.
+ */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
+
+  constructor(
+    message: string,
+    readonly further: readonly string[] = [],
+  ) {
+    super(message);
+  }
 }
 
 /** Ends a command with the exit status of another one that it ran, without a message. */
@@ -15,9 +25,16 @@ export class CommandEnded extends Error {
   }
 }
 
-/** Ends a command with exit status 2: wrong usage. */
+/** Ends a command with exit status 2: wrong usage. `further`: lines below the sentence. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+
+  constructor(
+    message: string,
+    readonly further: readonly string[] = [],
+  ) {
+    super(message);
+  }
 }
 
 /** Parses something that was typed. A refusal counts as wrong usage. */

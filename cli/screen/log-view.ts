@@ -1,5 +1,6 @@
 import { parseActivity } from "../../daemon/home/activity.ts";
 import { activityLine } from "./activity-view.ts";
+import { visible } from "./visible.ts";
 
 /** Fields of a log line with a column of their own. The others follow as `name=value`. */
 const APART = ["level", "time", "msg", "pid", "hostname"];
@@ -70,9 +71,4 @@ function timeText(time: unknown): string {
 function valueText(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
-}
-
-/** Without control characters. */
-function visible(line: string): string {
-  return line.replace(/\p{Cc}/gu, " ");
 }

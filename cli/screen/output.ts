@@ -1,12 +1,14 @@
 import { count } from "../../shared/count.ts";
 import { type TableLayout, tableLines, tableOfSentences } from "./table-layout.ts";
+import { hasColours } from "./terminal.ts";
 import { brokenCommand, cut, shownColumns, wrapped } from "./text-width.ts";
+import { visible, visibleJson, visibleStyled } from "./visible.ts";
 
 export { count };
 
-/** Prints one line. */
+/** Prints one line, with whatever a terminal would obey written out. */
 export function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${visibleStyled(line, hasColours())}\n`);
 }
 
 /** Prints a sentence, wrapped on a narrow terminal. */
@@ -39,8 +41,7 @@ function widthOf({ isTTY, columns }: NodeJS.WriteStream): number {
 
 /** A sentence in lines that a terminal does not break within a word. */
 export function inLines(sentence: string, stream: NodeJS.WriteStream): string[] {
-  const width = widthOf(stream);
-  return sentence.split("\n").flatMap((line) => wrapped(line, width, SENTENCE_INDENT));
+  return wrapped(visible(sentence), widthOf(stream), SENTENCE_INDENT);
 }
 
 const said = new Set<string>();
@@ -52,17 +53,17 @@ export function sayAside(sentence: string): void {
   complain(sentence);
 }
 
-/**
- * Prints an error on standard error, without the control characters of a service that it quotes.
- */
-export function complain(sentence: string): void {
-  const shown = inLines(`memsync: ${sentence.replace(CONTROL_IN_LINES, " ")}`, process.stderr);
+/** Prints an error on standard error, and further lines below it. */
+export function complain(sentence: string, further: readonly string[] = []): void {
+  const shown = [`memsync: ${sentence}`, ...further].flatMap((each) =>
+    inLines(each, process.stderr),
+  );
   process.stderr.write(`${shown.join("\n")}\n`);
 }
 
 /** Prints a value for `--json`. */
 export function sayJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  process.stdout.write(`${visibleJson(JSON.stringify(value, null, 2))}\n`);
 }
 
 /** Prints a value unchanged. A terminal also gets a line break if the value ends without one. */
@@ -88,14 +89,14 @@ export function table(
   spare: readonly number[] = [],
   { isLastWhole = false }: Pick<TableLayout, "isLastWhole"> = {},
 ): string[] {
-  const rows = given.map((row) => row.map(shownPlainly));
+  const rows = given.map((row) => row.map(visible));
   const width = process.stdout.isTTY ? Math.max(process.stdout.columns, NARROWEST) : Infinity;
   return tableLines(rows, { width, spare, isLastWhole });
 }
 
 /** The same for rows that end with a sentence, which is wrapped on a terminal. */
 export function tableInLines(given: readonly (readonly string[])[]): string[] {
-  const rows = given.map((row) => row.map(shownPlainly));
+  const rows = given.map((row) => row.map(visible));
   return tableOfSentences(rows, widthOf(process.stdout));
 }
 
@@ -105,25 +106,12 @@ export function shortName(text: string): string {
   return process.stdout.isTTY ? cut(line, NAME_LENGTH_MAX) : line;
 }
 
-/** The line without control characters. */
-export function shownPlainly(text: string): string {
-  return text.replace(/\p{Cc}/gu, " ");
-}
-
-/** A line of a text for showing: control characters except tabs become spaces. */
-export function plainLine(line: string): string {
-  return line.replace(/[^\P{Cc}\t]/gu, " ");
-}
-
-/** All control characters but line breaks and tabs. */
-const CONTROL_IN_LINES = /[^\P{Cc}\n\t]/gu;
-
 /** The first line of a text that is not blank, for a table, without control characters. */
 export function firstLine(given: string): string {
   const blank = /^\s*[\r\n]/.exec(given)?.[0].length ?? 0;
   const text = blank < given.length ? given.slice(blank) : given;
   const end = text.search(/[\r\n]/);
-  const line = shownPlainly(end === -1 ? text : text.slice(0, end));
+  const line = visible(end === -1 ? text : text.slice(0, end));
   return end === -1 ? line : `${line} …`;
 }
 

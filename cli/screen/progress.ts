@@ -1,5 +1,6 @@
 import { realWorld } from "../../shared/world-real.ts";
 import { bytesShown, spanShown } from "./output.ts";
+import { visible } from "./visible.ts";
 
 /** Shorter work gets no bar. */
 const QUIET_MS = 1000;
@@ -51,7 +52,7 @@ export class Progress {
     if (elapsedMs < QUIET_MS || now - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = now;
     this.#drawn = true;
-    const line = `${this.#label} ${barLine({ done, total, unit: this.#unit, elapsedMs })}`;
+    const line = `${visible(this.#label)} ${barLine({ done, total, unit: this.#unit, elapsedMs })}`;
     stage.write(`\r\x1b[K${line.slice(0, Math.max(stage.columns() - 1, 1))}`);
   }
 

@@ -16,8 +16,12 @@ export function terminalWidth(): number {
   return Math.min(Math.max(columns, WIDTH_MIN), WIDTH_MAX);
 }
 
+/** Whether standard output is a terminal that wants colour. */
+export function hasColours(): boolean {
+  return hasTerminal() && !process.env.NO_COLOR && process.env.TERM !== "dumb";
+}
+
 /** The text in a style, on a terminal that wants colour (https://no-color.org); else unchanged. */
 export function styled(style: Style, text: string): string {
-  const wanted = hasTerminal() && !process.env.NO_COLOR && process.env.TERM !== "dumb";
-  return wanted ? styleText(style, text, { validateStream: false }) : text;
+  return hasColours() ? styleText(style, text, { validateStream: false }) : text;
 }

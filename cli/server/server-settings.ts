@@ -53,8 +53,12 @@ export function settingsOf(env: Environment, flags: SettingFlags): ReadSettings 
       dir: env.dir,
     });
   } catch (thrown) {
-    if (thrown instanceof SettingsError) throw new UsageError(thrown.problems.join("\nmemsync: "));
-    throw thrown;
+    if (!(thrown instanceof SettingsError)) throw thrown;
+    const [first = "", ...others] = thrown.problems;
+    throw new UsageError(
+      first,
+      others.map((problem) => `memsync: ${problem}`),
+    );
   }
 }
 

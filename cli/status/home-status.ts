@@ -25,9 +25,10 @@ import type { Environment } from "../place/environment.ts";
 import { ownDocument } from "../place/layer-option.ts";
 import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
-import { bytesShown, count, momentShown, shownPlainly } from "../screen/output.ts";
+import { bytesShown, count, momentShown } from "../screen/output.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { tilde } from "../screen/tilde.ts";
+import { visible } from "../screen/visible.ts";
 import { heldLines } from "../views/held-view.ts";
 import { isGone, unlinkedCount } from "../views/project-list.ts";
 import { layerLine } from "../views/seen-by.ts";
@@ -194,7 +195,7 @@ export function homeStatusLines(
     ...unlinkedCount(status.unlinked.length),
     ...own.flatMap((layers) => layerLines(layers, several)),
     ...heldLines(status.held, status.projects, several),
-  ].map(shownPlainly);
+  ].map(visible);
 }
 
 /** Everything was moved out of it, so there is nothing to show, as with a daemon. */

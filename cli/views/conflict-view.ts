@@ -6,7 +6,8 @@ import type {
   TextConflict,
 } from "../local/local-conflicts.ts";
 import type { WrittenValue } from "../local/losing-versions.ts";
-import { count, firstLine, plainLine, shortName } from "../screen/output.ts";
+import { count, firstLine, shortName } from "../screen/output.ts";
+import { visibleLines } from "../screen/visible.ts";
 import { formatShown } from "./text-format-view.ts";
 import { indentedText, machineShown, timeShown } from "./version-view.ts";
 
@@ -131,7 +132,7 @@ function whose({ text, machine, at }: PlacedVersion): string {
 }
 
 function indentedLines({ text }: PlacedVersion): string[] {
-  return text === "" ? [] : indentedText(text).map(plainLine);
+  return text === "" ? [] : indentedText(text).map(visibleLines);
 }
 
 /** Its form in `--json`. */

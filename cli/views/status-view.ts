@@ -14,11 +14,12 @@ import type {
 } from "../../daemon/status/status.ts";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { bytesShown, count, momentShown, shownPlainly, spanShown } from "../screen/output.ts";
+import { bytesShown, count, momentShown, spanShown } from "../screen/output.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { cut, shownColumns } from "../screen/text-width.ts";
 import { tilde } from "../screen/tilde.ts";
 import { toned } from "../screen/tones.ts";
+import { visible } from "../screen/visible.ts";
 import { heldLines } from "./held-view.ts";
 import { unlinkedCount } from "./project-list.ts";
 import { layerLine } from "./seen-by.ts";
@@ -66,7 +67,7 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
     ...remotes.flatMap((remote) => layerLines(remote, several)),
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held, namedProjects(status), several),
-  ].map(shownPlainly);
+  ].map(visible);
 }
 
 /** All projects that have a name, linked or not. */

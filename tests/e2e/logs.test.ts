@@ -35,7 +35,7 @@ scenario("`logs` shows the last lines, of the files before as well, and crashes"
   const shown = async (...args: readonly string[]) =>
     (await machine.memsync("logs", ...args)).trim().split("\n");
   const warned = (msg: string) => `1970-01-01T00:00:00.000Z  warn   ${msg} port=1`;
-  const crash = "panic:  [31mred";
+  const crash = "panic: \\x1b[31mred";
   expect(await shown("-n", "4")).toEqual([warned("two"), warned("three"), crash, warned("four")]);
   expect(await shown()).toHaveLength(5);
   expect(await shown("-n", "1")).toEqual([warned("four")]);
