@@ -2,8 +2,8 @@ import { AppError, messageOf } from "../../shared/errors.ts";
 import { storageFailure } from "../../shared/sqlite/failures.ts";
 
 /**
- * Ends a command with exit status 1: it was understood but could not be done. `further`: lines below
- * the sentence.
+ * Ends a command with exit status 1: it was understood but could not be done. `further`: lines
+ * below the sentence.
  */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";

@@ -9,8 +9,8 @@ const OBEYED_IN_LINES = /[^\P{Cc}\n\t]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r" };
 
 /**
- * One line for a terminal: what it would obey is written out, as in `\n` and `\x1b`. A tab becomes a
- * space.
+ * One line for a terminal: what it would obey is written out, as in `\n` and `\x1b`. A tab becomes
+ * a space.
  */
 export function visible(line: string): string {
   return withTabs(line).replaceAll("\t", " ");
