@@ -34,6 +34,7 @@ import { takeLateSave } from "./take-late-save.ts";
 import { type ToWrite, takeSight } from "./take-sight.ts";
 import { checkedOutOf, TrackedSights } from "./tracked-sight.ts";
 import { TREE_MADE, TreeGuard, type TreeReadiness, type WhyMaking } from "./tree-guard.ts";
+import { findBeginnings, UnfinishedText } from "./unfinished.ts";
 
 export interface FollowerOptions {
   readonly store: ReplicaStore<DaemonTables>;
@@ -86,6 +87,7 @@ export class FollowedFile {
   readonly #tree: TreeGuard;
   readonly #counted: CountedFile;
   readonly #glimpses: Glimpses;
+  readonly #unfinished: UnfinishedText;
   #status: FollowStatus = statusOf("CLAUDE.md", "waiting", { code: "not-looked-at" });
   #looking: Promise<void> | undefined;
   #wanted = false;
@@ -105,6 +107,7 @@ export class FollowedFile {
     this.#tree = new TreeGuard(options);
     this.#counted = new CountedFile(link, options);
     this.#glimpses = new Glimpses(link.dir);
+    this.#unfinished = new UnfinishedText(options.world);
   }
 
   get status(): FollowStatus {
@@ -144,7 +147,7 @@ export class FollowedFile {
     this.#timer?.cancel();
     await this.#looking;
     // Saves into replaced files are nowhere else.
-    await this.#takeLateSaves().catch((thrown) => this.#failed(thrown));
+    await this.#takeLateSaves({ isLast: true }).catch((thrown) => this.#failed(thrown));
     await this.#lateSaves.close();
   }
 
@@ -207,6 +210,8 @@ export class FollowedFile {
       const takeLate = this.#takeLate.bind(this);
       await clearBegunWrite({ dir, known, next: known.next, takeLate });
     }
+    const againMs = this.#unfinishedMs(read, standing, known);
+    if (againMs > 0) return { status: beingWritten(path), againMs };
     const sight = await this.#sightOf(read, standing, known);
     if ("status" in sight) return sight;
     if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
@@ -219,7 +224,11 @@ export class FollowedFile {
     { checkedOut, file, standing }: Sight,
     known: FollowedState | undefined,
   ): Promise<readonly FileContent[]> {
-    const overtaken = seen.filter(({ hash }) => file.kind !== "text" || hash !== file.hash);
+    const last = file.kind === "text" ? file : undefined;
+    const before = seen.filter(({ hash }) => hash !== last?.hash);
+    const begun = findBeginnings(before, last, known);
+    this.#glimpses.forget(begun);
+    const overtaken = before.filter((each) => !begun.includes(each));
     const isMoved = known && known.checkedOut.head !== checkedOut.head;
     if (!isMoved || standing.kind === "unknown") return overtaken;
     const saved: FileContent[] = [];
@@ -239,9 +248,16 @@ export class FollowedFile {
     return again.kind === "text" && again.hash === read.hash;
   }
 
+  /** For how long a text that may be half written is left. A tracked one has to stand anyway. */
+  #unfinishedMs(read: Readable, standing: FileStanding, known: FollowedState | undefined): number {
+    if (read.kind === "absent" || standing.kind === "tracked") return 0;
+    if (read.hash === known?.next?.hash) return 0;
+    return this.#unfinished.left(known, read);
+  }
+
   #lookAgain(path: string): Look {
     this.#wanted = true;
-    return { status: statusOf(path, "waiting", { code: "being-written" }) };
+    return { status: beingWritten(path) };
   }
 
   /** Asks git about a file that was read, and for a tracked file what git brought. */
@@ -360,8 +376,8 @@ export class FollowedFile {
     return standing.kind === "tracked" && !this.link.write ? "upwards" : "followed";
   }
 
-  #takeLateSaves(): Promise<void> {
-    return this.#lateSaves.take((base, file) => this.#takeLate(base, file));
+  #takeLateSaves(options?: { readonly isLast: boolean }): Promise<void> {
+    return this.#lateSaves.take((base, file) => this.#takeLate(base, file), options);
   }
 
   async #takeLate(base: FileState, file: FileContent): Promise<FileState> {
@@ -419,6 +435,10 @@ function statusOf(
   why: Reason | undefined,
 ): FollowStatus {
   return { path, state, why, note: why && explain(why) };
+}
+
+function beingWritten(path: string): FollowStatus {
+  return statusOf(path, "waiting", { code: "being-written" });
 }
 
 /** A reason that may last for ever leaves the file alone; a short one makes it wait. */

@@ -4,6 +4,7 @@ import type { Timer, World } from "../../shared/world.ts";
 import { textFrom } from "../disk/read-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
+import { UnfinishedText } from "./unfinished.ts";
 
 /** The first look comes after this time, each later one after twice the time before. */
 const FIRST_LOOK_MS = 50;
@@ -19,6 +20,7 @@ interface Replaced {
   state: FileState;
   /** Size and time at the last look; undefined before the first. */
   signature: string | undefined;
+  readonly unfinished: UnfinishedText;
 }
 
 /** Takes a save that was made from `base`. Returns the file's new state. */
@@ -34,6 +36,8 @@ export class LateSaves {
   readonly #changed: () => void;
   #kept: Replaced[] = [];
   #timer: Timer | undefined;
+  /** When a half-written file has stood unchanged for long enough. */
+  #again: Timer | undefined;
 
   /** `changed` is called when there may be a save to take. */
   constructor(world: World, changed: () => void) {
@@ -43,28 +47,48 @@ export class LateSaves {
 
   /** Keeps a replaced file that had `state` at the last look, and closes it later. */
   async add(handle: FileHandle, state: FileState): Promise<void> {
-    this.#kept.unshift({ handle, at: this.#world.monotonic(), state, signature: undefined });
+    const unfinished = new UnfinishedText(this.#world);
+    const at = this.#world.monotonic();
+    this.#kept.unshift({ handle, at, state, signature: undefined, unfinished });
     await closeAll(this.#kept.splice(KEPT_MAX));
     this.#schedule(FIRST_LOOK_MS);
   }
 
-  /** Takes late saves. A file that is just being written is left for the next look. */
-  async take(take: Take): Promise<void> {
+  /**
+   * Takes late saves. A file that is just being written is left for a later look; not if `isLast`,
+   * for then there is none.
+   */
+  async take(take: Take, { isLast = false } = {}): Promise<void> {
+    const unfinished = new Map<Replaced, number>();
     for (const replaced of this.#kept) {
       const signature = await signatureOf(replaced.handle);
       if (signature === replaced.signature) continue;
       const file = await readTwice(replaced.handle);
       if (!file) continue;
+      const leftMs = isLast ? 0 : replaced.unfinished.left(replaced.state, file);
+      if (leftMs > 0) {
+        unfinished.set(replaced, leftMs);
+        continue;
+      }
       if (file.hash !== replaced.state.hash) replaced.state = await take(replaced.state, file);
       replaced.signature = signature;
     }
-    const isOld = ({ at }: Replaced) => this.#world.monotonic() - at > KEPT_MS_MAX;
-    await closeAll(this.#kept.filter(isOld));
-    this.#kept = this.#kept.filter((replaced) => !isOld(replaced));
+    this.#again?.cancel();
+    if (unfinished.size > 0) {
+      this.#again = this.#world.setTimer(Math.min(...unfinished.values()), this.#changed);
+    }
+    const isOver = (replaced: Replaced) => !unfinished.has(replaced) && this.#isOld(replaced);
+    await closeAll(this.#kept.filter(isOver));
+    this.#kept = this.#kept.filter((replaced) => !isOver(replaced));
+  }
+
+  #isOld({ at }: Replaced): boolean {
+    return this.#world.monotonic() - at > KEPT_MS_MAX;
   }
 
   async close(): Promise<void> {
     this.#timer?.cancel();
+    this.#again?.cancel();
     await closeAll(this.#kept.splice(0));
   }
 

@@ -46,7 +46,7 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "replicas with equal state vectors are taken for equal",
-    21,
+    16,
     "shared/replica/store/open-document.ts",
     'if (admission.kind !== "admitted") return admission;',
     'if (admission.kind !== "admitted" || !admission.adds) return admission;',

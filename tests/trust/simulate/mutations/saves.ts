@@ -192,7 +192,7 @@ export const SAVES: readonly Mutation[] = [
     "late saves are left at the end",
     "what a program writes into a file that has lost its name is taken at the end, too",
     "daemon/files/followed-file.ts",
-    "await this.#takeLateSaves().catch((thrown) => this.#failed(thrown));",
+    "await this.#takeLateSaves({ isLast: true }).catch((thrown) => this.#failed(thrown));",
     "",
   ),
   mutation(

@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { isUnfinished, UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../daemon/files/unfinished.ts";
+import { splitForm } from "../../shared/replica/text/text-form.ts";
+import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+/** Between two pieces of a program that writes slowly. */
+const PIECE_MS = 350;
+const NEXT = START.replace("with make.", "with make all.");
+const OF_B = "Of b.\n\n";
+
+let lab: FollowedClones;
+let a: FollowedMachine;
+let b: FollowedMachine;
+
+beforeEach(async () => {
+  lab = new FollowedClones();
+  ({ a, b } = await lab.pair({ "README.md": "x\n" }));
+  for (const each of [a, b]) await each.save(START);
+  await exchange([a, b]);
+});
+
+afterEach(() => lab.end());
+
+/** A look for which no time passes. */
+async function look(): Promise<void> {
+  await a.saveAndLook(a.file());
+}
+
+/** As a program writes that fills the emptied file piece by piece, while events tell of it. */
+async function writeSlowly(text: string, pieces: readonly string[]): Promise<void> {
+  let written = "";
+  for (const piece of pieces) {
+    written += piece;
+    await a.saveAndLook(written);
+    expect(await a.doc()).not.toContain("Of a.");
+    a.pass(PIECE_MS);
+    await look();
+  }
+  expect(written).toBe(text);
+  await a.settle();
+}
+
+function cutEvery(text: string, length: number): string[] {
+  return text.match(new RegExp(`[^]{1,${length}}`, "g")) ?? [];
+}
+
+for (const [how, pieces] of [
+  ["inside lines", (text: string) => cutEvery(text, 7)],
+  ["between lines", (text: string) => text.split(/(?<=\n)/)],
+] as const) {
+  test(`a text that a program writes in pieces cut ${how} arrives whole, beside what another machine writes meanwhile`, async () => {
+    await b.save(`${OF_B}${START}`);
+    await writeSlowly(NEXT, pieces(NEXT));
+    expect(await a.doc()).toBe(NEXT);
+    await exchange([a, b]);
+    for (const each of [a, b]) {
+      expect(each.file()).toContain(OF_B);
+      expect(each.file().replace(OF_B, "")).toBe(NEXT);
+      expect(await each.conflicts()).toEqual([]);
+    }
+  });
+}
+
+test("what others write comes into a file that is being written only once that is done", async () => {
+  await a.saveAndLook(NEXT.slice(0, 20));
+  await b.save(`${OF_B}${START}`);
+  const update = await b.update();
+  a.put(NEXT.slice(0, 25));
+  await look();
+  const half = a.file();
+  expect(half).toBe(NEXT.slice(0, 25));
+  a.put(NEXT);
+  await a.load(update);
+  expect(a.file().replace(OF_B, "")).toBe(NEXT);
+});
+
+test("pieces that end inside a line are not in the history, whole lines are", async () => {
+  const before = (await a.saves()).outcomes.length;
+  for (const length of [5, 20, 24]) {
+    await a.saveDuringLook(NEXT.slice(0, length));
+    await look();
+  }
+  await a.save(NEXT);
+  expect((await a.saves()).outcomes.slice(before)).toEqual(["taken"]);
+  await a.saveDuringLook("# Guide\n");
+  await a.save(START);
+  expect((await a.saves()).outcomes.slice(before)).toEqual(["taken", "overtaken", "taken"]);
+});
+
+for (const [what, text] of [
+  ["a text whose last line break somebody removed", START.slice(0, -1)],
+  ["a text whose last section somebody removed", "# Guide\n\nBuild with make.\n"],
+  ["a word without a line break behind the text", `${START}More`],
+] as const) {
+  test(`${what} arrives after a second`, async () => {
+    await a.saveAndLook(text);
+    expect(await a.doc()).toBe(START);
+    expect(a.status).toMatchObject({ state: "waiting", why: { code: "being-written" } });
+    a.pass(UNFINISHED_MS - 1);
+    await look();
+    expect(await a.doc()).toBe(START);
+    a.pass(1);
+    await look();
+    expect(await a.doc()).toBe(text);
+    expect(a.status.state).toBe("followed");
+  });
+}
+
+test("a program that never stops writing is waited for ten seconds", async () => {
+  let text = START;
+  for (let ms = 0; ms < UNFINISHED_MS_MAX; ms += UNFINISHED_MS / 2) {
+    text += "more ";
+    await a.saveAndLook(text);
+    expect(await a.doc()).toBe(START);
+    a.pass(UNFINISHED_MS / 2);
+  }
+  await look();
+  expect(await a.doc()).toBe(text);
+});
+
+test("a half-written text that stands when the daemon ends is taken by the next one", async () => {
+  await a.saveAndLook(START.slice(0, -5));
+  await a.stop();
+  const next = await lab.machine("a");
+  await next.settle();
+  expect(await next.doc()).toBe(START.slice(0, -5));
+  expect(next.file()).toBe(START.slice(0, -5));
+});
+
+test("pieces in a file that has lost its name are waited for, too, unless the daemon ends", async () => {
+  const handle = openSync(join(a.dir, FILE), "r+");
+  await b.save(`${OF_B}${START}`);
+  await exchange([a, b]);
+  const write = async (text: string) => {
+    ftruncateSync(handle);
+    writeSync(handle, text, 0);
+    await look();
+  };
+  await write(NEXT.slice(0, 20));
+  a.pass(PIECE_MS);
+  await write(NEXT);
+  expect(await a.conflicts()).toEqual([]);
+  expect(await a.doc()).toBe(`${OF_B}${NEXT}`);
+  await write(NEXT.slice(0, -5));
+  expect(await a.doc()).toBe(`${OF_B}${NEXT}`);
+  closeSync(handle);
+  await a.stop();
+  const next = await lab.machine("a");
+  expect(await next.doc()).toBe(`${OF_B}${NEXT.slice(0, -5)}`);
+});
+
+test("a text is unfinished where its last line has lost its end, or its end is missing", () => {
+  const rows = [
+    ["", "one", true],
+    ["", "one\n", false],
+    ["one\n", "one\ntwo", true],
+    ["one", "one\ntwo", false],
+    ["one\r\ntwo\r\n", "one\r", true],
+    ["one\ntwo\nthree\n", "one\n", true],
+    ["one\ntwo\nthree\n", "other\n", true],
+    ["one\ntwo\nthree\n", "other\nthree\n", false],
+    ["one\ntwo\nthree\n", "one\ntwo\nother\n", false],
+    ["one\ntwo\n", "one\ntwo\nthree\n", false],
+    ["one\ntwo", "one\nt", true],
+    ["one\ntwo", "one\nother", false],
+    ["one\ntwo\n", "\n", false],
+  ] as const;
+  for (const [former, content, expected] of rows) {
+    const { form, lines } = splitForm(former);
+    const state = { hash: "", form, base: { text: lines, spans: [] } };
+    const is = isUnfinished(state, { content, hash: "", savedAt: 0 });
+    expect([former, content, is]).toEqual([former, content, expected]);
+  }
+});
