@@ -165,7 +165,7 @@ export class Daemon implements Controlled {
     this.#salvage = new SalvageSettler({
       store,
       log,
-      serviceOf: (account) => serviceNameOf(this.#remotes.remoteOf(account as AccountId)),
+      serviceOf: (account) => serviceNameOf(this.#remotes.remoteOf(account)),
     });
     const onWake = (stoodStillMs: number) => {
       // The disk may have been written by another system meanwhile, and a network drive replaced.
@@ -319,9 +319,9 @@ export class Daemon implements Controlled {
   }
 
   /** Who can read `global` of an account, for somebody who is about to write there. */
-  async audience(account: string): Promise<AudienceView | null> {
-    const open = this.#remotes.find(account as AccountId);
-    const remote = open?.remote ?? this.#remotes.remoteOf(account as AccountId);
+  async audience(account: AccountId): Promise<AudienceView | null> {
+    const open = this.#remotes.find(account);
+    const remote = open?.remote ?? this.#remotes.remoteOf(account);
     if (!remote) throw new AppError("not_found", "no remote has this account");
     if (open) await this.#audiences.before(open);
     return await readAudience(this.#store.reader, remote);

@@ -12,9 +12,12 @@ export type MemoryId = Branded<"MemoryId">;
 export type SessionId = Branded<"SessionId">;
 /** `req_` and a random part; names one request in answers and logs. */
 export type RequestId = Branded<"RequestId">;
-/** `acct_` and a random part on a host; `local` in a home. Never parsed. */
+/**
+ * `acct_` and a random part on a host, `acct_dev_` and a name in the emulator. In a home `local`, or
+ * `local/<remote>/<random part>`. Never parsed: any text may be one.
+ */
 export type AccountId = Branded<"AccountId">;
-/** `user_` and a random part on a host; `local` in a home. Never parsed. */
+/** `user_` and a random part on a host; `local` in a home. Never parsed, like an account's. */
 export type UserId = Branded<"UserId">;
 
 const BODY = "[0-9A-Za-z_-]{1,64}";
@@ -38,6 +41,16 @@ export function parseMemoryId(text: string): MemoryId | undefined {
 /** Undefined for a malformed text. Does not check whether the session exists. */
 export function parseSessionId(text: string): SessionId | undefined {
   return SESSION_ID.test(text) ? (text as SessionId) : undefined;
+}
+
+/** An account's id, as our own database, file or message has it. */
+export function asAccountId(text: string): AccountId {
+  return text as AccountId;
+}
+
+/** A user's id, as our own database or message has it. */
+export function asUserId(text: string): UserId {
+  return text as UserId;
 }
 
 /** RFC 4648's alphabet in lower case. */

@@ -6,7 +6,7 @@ import type { HeldDocument } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import type { ProjectId } from "../../shared/ids.ts";
+import { getProjectOf } from "../../shared/replica/document/address.ts";
 import { diffLines } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
@@ -186,6 +186,6 @@ function goneWith(current: Version | undefined, restored: Version): string[] {
 }
 
 async function heldOf(db: Kysely<DaemonTables>, document: string): Promise<HeldDocument> {
-  const account = await findBinding(db, document as ProjectId);
+  const account = await findBinding(db, getProjectOf(document));
   return { account: account ?? LOCAL_ACCOUNT, document };
 }

@@ -4,7 +4,7 @@ import { findProjectName } from "../../daemon/home/project-name.ts";
 import { listRemotes } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { AccountId } from "../../shared/ids.ts";
-import { layerOf } from "../../shared/replica/document/address.ts";
+import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -16,7 +16,7 @@ export interface LocalDocument {
   readonly name: string;
   readonly layer: Layer;
   /** The account of the remote that it is bound to. */
-  readonly account: string;
+  readonly account: AccountId;
   /** That remote's name; undefined while remotes have no names. */
   readonly remote: string | undefined;
   /** The project's name, from its link while it is linked; its id where it has no name here. */
@@ -34,15 +34,15 @@ export async function listLocalDocuments(db: Db): Promise<LocalDocument[]> {
     .orderBy("id")
     .execute();
   const documents: LocalDocument[] = [];
-  for (const { id, name, owner } of rows) {
+  for (const { id, name, owner: account } of rows) {
     const layer = layerOf(name);
-    const account = owner as AccountId;
     const remote = remotes.get(account);
     // What belonged to a removed remote can't be reached.
     if (remote === undefined && remotes.size > 0) continue;
     const own = remote === undefined ? layer : `${layer} of ${remote}`;
-    const project = async () => links.get(name) ?? (await findProjectName(db, name)) ?? name;
-    const title = layer === "project" ? await project() : own;
+    const project = projectOf(name);
+    const known = project && (links.get(name) ?? (await findProjectName(db, project)));
+    const title = layer === "project" ? (known ?? name) : own;
     documents.push({ id, name, layer, account, remote, title });
   }
   return documents;

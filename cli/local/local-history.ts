@@ -3,6 +3,7 @@ import { parseEntryIds } from "../../daemon/home/entry-ids.ts";
 import type { DaemonTables, SaveOutcome } from "../../daemon/home/tables.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
@@ -45,7 +46,7 @@ export interface HistorySource {
   /** The local document's name. */
   readonly document: string;
   /** The account of a `user` or `global` document. */
-  readonly account?: string | undefined;
+  readonly account?: AccountId | undefined;
   /** This machine, which wrote what is in the inbox. */
   readonly machine: string;
 }

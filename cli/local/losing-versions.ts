@@ -4,6 +4,7 @@ import type { Kysely } from "kysely";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { settlesEntry } from "../../daemon/inbox/overlay.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import { machineIn } from "../../shared/replica/log/machines.ts";
 import { loadLocalDocument } from "./load-local-document.ts";
@@ -28,7 +29,7 @@ interface Place {
   readonly id: number;
   readonly name: string;
   /** The account of a `user` or `global` document. */
-  readonly account?: string | undefined;
+  readonly account?: AccountId | undefined;
 }
 
 /**

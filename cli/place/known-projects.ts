@@ -38,9 +38,9 @@ export async function refuseMistyped(
 }
 
 async function listKnownProjects(db: Kysely<DaemonTables>): Promise<string[]> {
-  const links = db.selectFrom("links").select("project_id as name");
-  const rows = await links
-    .union(db.selectFrom("documents").select("name"))
+  const documents = db.selectFrom("documents").select("name");
+  const rows = await documents
+    .union(db.selectFrom("links").select("project_id as name"))
     .union(db.selectFrom("inbox").select("document as name"))
     .union(db.selectFrom("held").select("document as name"))
     .union(db.selectFrom("salvaged_memories").select("document as name"))

@@ -6,6 +6,7 @@ import type { Remote } from "../../daemon/home/remote.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-view.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { openLocal } from "../local/open-local.ts";
@@ -28,7 +29,7 @@ export interface MemoryPlace {
   /** A project's id, `user/<user id>` or `global`. */
   readonly document: string;
   /** The account that the document is bound to. */
-  readonly account: string;
+  readonly account: AccountId;
   /** The name of the remote; undefined while remotes have no names. */
   readonly remote: string | undefined;
 }

@@ -91,8 +91,8 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
     const view = await readRemotes(db, remoteEnvironment(env));
     const named = view.follows ? [] : view.remotes;
     const remotes = new Map(named.map(({ account, name }) => [account, name]));
-    const nameOf = (account: string) => remotes.get(account as AccountId) ?? null;
-    const accounts: string[] = remotes.size === 0 ? [LOCAL_ACCOUNT] : [...remotes.keys()];
+    const nameOf = (account: AccountId) => remotes.get(account) ?? null;
+    const accounts: AccountId[] = remotes.size === 0 ? [LOCAL_ACCOUNT] : [...remotes.keys()];
     const own: HomeLayers[] = [];
     for (const account of accounts) {
       const [user, global] = [
@@ -118,14 +118,14 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
   });
 }
 
-async function countOf(layer: "user" | "global", db: Db, account: string): Promise<number> {
+async function countOf(layer: "user" | "global", db: Db, account: AccountId): Promise<number> {
   return (await readLocalMemories(db, ownDocument(layer), account)).length;
 }
 
 async function projectsOf(
   db: Db,
   links: readonly Link[],
-  nameOf: (account: string) => string | null,
+  nameOf: (account: AccountId) => string | null,
 ): Promise<HomeProject[]> {
   const projects = new Map<string, HomeProject>();
   for (const { projectId: id, name, dir } of links) {
@@ -147,7 +147,7 @@ async function projectsOf(
 async function unlinkedOf(
   db: Db,
   links: readonly Link[],
-  nameOf: (account: string) => string | null,
+  nameOf: (account: AccountId) => string | null,
 ): Promise<UnlinkedHomeProject[]> {
   const unlinked: UnlinkedHomeProject[] = [];
   for (const { id, name, account } of await listUnlinked(db, links)) {

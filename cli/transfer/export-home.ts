@@ -18,6 +18,7 @@ import { readLocalText } from "../../daemon/reading/local-text.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../shared/json.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
 import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
@@ -72,25 +73,25 @@ export async function exportHome(
 }
 
 /** Projects with a link, with a document, or with a waiting write. */
-async function listProjectIds(db: Db): Promise<string[]> {
+async function listProjectIds(db: Db): Promise<ProjectId[]> {
   const inbox = await db.selectFrom("inbox").select("document").distinct().execute();
   const held = await db.selectFrom("held").select("document").distinct().execute();
   const names = [
     ...(await listLocalDocuments(db)).map(({ name }) => name),
     ...[...inbox, ...held].map(({ document }) => document),
-  ].filter((name) => name.startsWith("proj_"));
+  ];
   const linked = (await listLinks(db)).map(({ projectId }) => projectId);
-  return [...new Set([...names, ...linked])].sort();
+  return [...new Set([...names.flatMap((name) => projectOf(name) ?? []), ...linked])].sort();
 }
 
-async function exportProject(db: Db, id: string): Promise<PortableProject> {
-  const account = (await findBinding(db, id as ProjectId)) ?? LOCAL_ACCOUNT;
+async function exportProject(db: Db, id: ProjectId): Promise<PortableProject> {
+  const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
   const place = { account, document: id };
   const name = await nameOf(db, id);
   const conflicts = await listConflicts(db, (document) => document.name === id);
   const texts = conflicts.flatMap((conflict) => (conflict.kind === "text" ? [conflict] : []));
   return {
-    id: id as PortableProject["id"],
+    id,
     ...(name !== undefined && { name }),
     claude_md_content: await exportText(db, place),
     metadata: await exportMetadata(db, place),

@@ -50,7 +50,7 @@ export async function agreeToAudience(
 /** The same for a caller that continues without it. False: the user does not agree. */
 export async function mayBeSeen(
   env: Environment,
-  account: string,
+  account: AccountId,
   {
     audience,
     question,
@@ -67,7 +67,10 @@ export async function mayBeSeen(
 }
 
 /** As the daemon has just heard; without a daemon, as last told. */
-export async function audienceOf(env: Environment, account: string): Promise<AudienceView | null> {
+export async function audienceOf(
+  env: Environment,
+  account: AccountId,
+): Promise<AudienceView | null> {
   const daemon = await findDaemon(env.home);
   try {
     const options = { deadlineMs: OWN_DEADLINE_MS };
@@ -86,19 +89,19 @@ export async function audienceOf(env: Environment, account: string): Promise<Aud
 export async function localAudience(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
-  account: string = LOCAL_ACCOUNT,
+  account: AccountId = LOCAL_ACCOUNT,
 ): Promise<AudienceView | null> {
   const environment = remoteEnvironment(env);
   const remotes = db ? (await readRemotes(db, environment)).remotes : [];
   const known = remotes.find((remote) => remote.account === account);
-  const remote = known ?? { url: environment.url, account: account as AccountId };
+  const remote = known ?? { url: environment.url, account };
   if (db) return await readAudience(db, remote);
   if (remote.url === undefined) return null;
   return { service: remote.url, account: null, users: null, heard_at: null, agreed: false };
 }
 
-async function rememberAgreed(env: Environment, account: string, { service }: AudienceView) {
-  const remote = { url: service, account: account as AccountId };
+async function rememberAgreed(env: Environment, account: AccountId, { service }: AudienceView) {
+  const remote = { url: service, account };
   await changeHome(env.home, (db) => keepAgreed(db, remote, realWorld.now()));
 }
 

@@ -1,3 +1,4 @@
+import type { AccountId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import {
@@ -19,7 +20,7 @@ import { readTwice } from "./glimpses.ts";
 export interface CountedFileOptions {
   readonly store: ReplicaStore<DaemonTables>;
   readonly log: Log;
-  readonly account: string;
+  readonly account: AccountId;
 }
 
 /** Finds the file of a linked folder that counts. */

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import type { TextForm } from "../../shared/replica/text/text-form.ts";
 import type { Position } from "../../shared/wire/position.ts";
@@ -79,7 +80,7 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
 }
 
 /** A document's text as its table has it; empty where there is none. */
-export async function readStoredText(db: Db, owner: string, name: string): Promise<string> {
+export async function readStoredText(db: Db, owner: AccountId, name: string): Promise<string> {
   const row = await db
     .selectFrom("texts")
     .innerJoin("documents", "documents.id", "texts.document_id")

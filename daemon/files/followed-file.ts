@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
 import { explain, isSameReason, type NotKept, type Reason } from "../../shared/reasons.ts";
@@ -41,7 +42,7 @@ export interface FollowerOptions {
   readonly world: World;
   readonly log: Log;
   readonly git: Git;
-  readonly account: string;
+  readonly account: AccountId;
   /** The service whose first answer the file waits for, by its name. */
   readonly service: string;
   /** Replaces the search for git's processes, in tests. */

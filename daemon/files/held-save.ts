@@ -1,3 +1,4 @@
+import type { AccountId } from "../../shared/ids.ts";
 import { isSameReason, type Reason } from "../../shared/reasons.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -55,7 +56,7 @@ export async function holdSave(
 /** Holds a save that was not read because it exceeds a limit. */
 export async function holdUnread(
   { db, now }: Context,
-  account: string,
+  account: AccountId,
   { link, reason }: { readonly link: Link; readonly reason: Reason },
 ): Promise<void> {
   const place = { kind: "file", account, document: link.projectId, key: link.dir } as const;

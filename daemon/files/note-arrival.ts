@@ -1,3 +1,4 @@
+import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -14,7 +15,7 @@ type Context = WriteContext<DaemonTables>;
 
 /** Whose file a change came into, and by which clock. */
 export interface ArrivalOptions {
-  readonly account: string;
+  readonly account: AccountId;
   readonly link: Link;
   readonly clock: ArrivalClock;
 }

@@ -1,3 +1,4 @@
+import type { AccountId } from "../../shared/ids.ts";
 import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
@@ -37,7 +38,7 @@ type Context = WriteContext<DaemonTables>;
 
 /** What a sight is taken with. */
 export interface TakeOptions {
-  readonly account: string;
+  readonly account: AccountId;
   readonly service: string;
   readonly link: Link;
   readonly clock: ArrivalClock;

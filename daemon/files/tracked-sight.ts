@@ -1,4 +1,4 @@
-import type { ProjectId } from "../../shared/ids.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
@@ -22,7 +22,7 @@ export interface TrackedSightOptions {
   readonly store: ReplicaStore<DaemonTables>;
   readonly world: World;
   readonly git: Git;
-  readonly account: string;
+  readonly account: AccountId;
   readonly projectId: ProjectId;
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { type AccountId, asAccountId, type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
 import type { RemoteChange } from "../remotes/remote-change.ts";
 
@@ -45,7 +45,7 @@ export interface Controlled {
   /** The service's answer to a `GET`, or why there is none. */
   askService(path: string): Promise<object>;
   /** Who can read an account's `global`; null: nobody else. */
-  audience(account: string): Promise<object | null>;
+  audience(account: AccountId): Promise<object | null>;
   requestStop(): void;
 }
 
@@ -101,7 +101,9 @@ export function createControl(daemon: () => Controlled): Control {
       case "POST ask":
         return Response.json(await daemon().askService(textOf(body, "path")));
       case "POST audience":
-        return Response.json({ audience: await daemon().audience(textOf(body, "account")) });
+        return Response.json({
+          audience: await daemon().audience(asAccountId(textOf(body, "account"))),
+        });
       case "POST stop":
         daemon().requestStop();
         return Response.json({ stopping: true });

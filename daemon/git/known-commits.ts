@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { COMMIT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -9,7 +10,7 @@ const COMMITS_MAX = 100;
 /** The commits at which some machine has read a project's file, from the document's rows. */
 export async function readKnownCommits(
   db: Kysely<DaemonTables>,
-  owner: string,
+  owner: AccountId,
   name: string,
 ): Promise<ReadonlySet<string>> {
   const rows = await db

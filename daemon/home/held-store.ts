@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely, Selectable } from "kysely";
-import { base32, type ProjectId } from "../../shared/ids.ts";
+import { type AccountId, base32, type ProjectId } from "../../shared/ids.ts";
 import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -15,7 +15,7 @@ const ID_LENGTH = 8;
 /** The document that a held write is of. */
 export interface HeldDocument {
   /** The account of the remote that it is bound to. */
-  readonly account: string;
+  readonly account: AccountId;
   /** A project's id, `user/<user id>` or `global`. */
   readonly document: string;
 }
@@ -114,9 +114,7 @@ export async function listHeld(db: Db, of?: HeldDocument): Promise<HeldItem[]> {
   const rows = await db
     .selectFrom("held")
     .selectAll()
-    .$if(of !== undefined, (query) =>
-      query.where("account", "=", of?.account ?? "").where("document", "=", of?.document ?? ""),
-    )
+    .where((where) => where.and(of ? { account: of.account, document: of.document } : {}))
     .orderBy("written_at")
     .orderBy("id")
     .execute();
@@ -144,7 +142,7 @@ export function placeOf({ address }: OpenDocument): HeldDocument {
 }
 
 /** A project was bound to another account. What is held of it goes along. */
-export async function giveHeldTo(db: Db, project: ProjectId, account: string): Promise<void> {
+export async function giveHeldTo(db: Db, project: ProjectId, account: AccountId): Promise<void> {
   await db.updateTable("held").set({ account }).where("document", "=", project).execute();
 }
 
@@ -175,7 +173,7 @@ const findByPlace = compiled(
   (
     db: Db,
     given: {
-      readonly account: string;
+      readonly account: AccountId;
       readonly document: string;
       readonly kind: HeldTable["kind"];
       readonly key: string;

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import type { DaemonTables } from "./tables.ts";
@@ -21,7 +22,7 @@ export function keptTextOf(value: string, writtenAt: number): KeptText {
 /** Null where the document has no text. */
 export async function readKeptText(
   db: Kysely<DaemonTables>,
-  account: string,
+  account: AccountId,
   project: string,
 ): Promise<KeptText | null> {
   const row = await db

@@ -59,7 +59,7 @@ export async function putLink(db: Db, link: Link, now: number): Promise<void> {
 }
 
 /** The name in a project's last link. The project keeps it when it is no longer linked. */
-export async function findLinkedName(db: Db, projectId: string): Promise<string | undefined> {
+export async function findLinkedName(db: Db, projectId: ProjectId): Promise<string | undefined> {
   const row = await db
     .selectFrom("project_names")
     .select("name")

@@ -1,3 +1,4 @@
+import type { AccountId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -10,7 +11,7 @@ import type { DaemonTables } from "./tables.ts";
  */
 export async function openBound(
   context: WriteContext<DaemonTables>,
-  { account }: { readonly account: string },
+  { account }: { readonly account: AccountId },
   name: string,
 ): Promise<OpenDocument | undefined> {
   const project = projectOf(name);

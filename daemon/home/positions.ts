@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import type { DocumentAddress } from "../../shared/replica/document/address.ts";
 import { EMPTY_POSITION } from "../../shared/replica/log/log-rows.ts";
@@ -62,7 +63,7 @@ export async function isKnownToService(
 }
 
 const findContact = compiled(
-  (db: Db, given: { readonly service: string; readonly owner: string; readonly name: string }) =>
+  (db: Db, given: { readonly service: string; readonly owner: AccountId; readonly name: string }) =>
     db
       .selectFrom("sync_positions")
       .innerJoin("documents", "documents.id", "sync_positions.document_id")
@@ -176,7 +177,11 @@ export async function lowestAcked(db: Db, documentId: number): Promise<number> {
  * Forgets the positions of an account's documents with all services but its own. What came from
  * another service was never sent to this one, so a return to a former service is a first contact.
  */
-export async function forgetOtherServices(db: Db, account: string, service: string): Promise<void> {
+export async function forgetOtherServices(
+  db: Db,
+  account: AccountId,
+  service: string,
+): Promise<void> {
   const owned = db.selectFrom("documents").select("id").where("owner", "=", account);
   const others = await db
     .selectFrom("sync_positions")
@@ -198,7 +203,7 @@ export async function forgetPositions(db: Db, documentId: number): Promise<void>
 export async function hasEverAnswered(
   db: Kysely<DaemonTables>,
   service: string,
-  { account, name }: { readonly account: string; readonly name: string },
+  { account, name }: { readonly account: AccountId; readonly name: string },
 ): Promise<boolean> {
   const row = await db
     .selectFrom("sync_positions")

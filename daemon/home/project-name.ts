@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { ProjectId } from "../../shared/ids.ts";
 import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
 import { findLinkedName } from "./links.ts";
 import { readProjectMetadata } from "./project-metadata.ts";
@@ -10,7 +11,7 @@ import type { DaemonTables } from "./tables.ts";
  */
 export async function findProjectName(
   db: Kysely<DaemonTables>,
-  project: string,
+  project: ProjectId,
 ): Promise<string | undefined> {
   const linked = await findLinkedName(db, project);
   if (linked !== undefined) return linked;

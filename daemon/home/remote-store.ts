@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import { getProjectOf } from "../../shared/replica/document/address.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Remote, TokenPlace } from "./remote.ts";
 import type { DaemonTables } from "./tables.ts";
@@ -20,7 +21,7 @@ export async function listRemotes(db: Db): Promise<Remote[]> {
   return rows.map((row) => ({
     name: row.name,
     url: row.url ?? undefined,
-    account: row.account as AccountId,
+    account: row.account,
     tokenPlace: row.token_place ?? undefined,
     isDefault: row.is_default === 1,
   }));
@@ -77,7 +78,7 @@ export async function setTokenPlace(
  */
 export async function findBinding(db: Db, project: ProjectId): Promise<AccountId | undefined> {
   const [row] = await findOwner(db, { project });
-  return row?.owner as AccountId | undefined;
+  return row?.owner;
 }
 
 /** The condition of the index `documents_bound_once`, word for word, so that SQLite uses it. */
@@ -95,5 +96,5 @@ export async function listBindings(db: Db): Promise<Map<ProjectId, AccountId>> {
     .where(IS_PROJECT)
     .orderBy("id")
     .execute();
-  return new Map(rows.map(({ name, owner }) => [name as ProjectId, owner as AccountId]));
+  return new Map(rows.map(({ name, owner }) => [getProjectOf(name), owner]));
 }

@@ -1,4 +1,5 @@
 import type { Generated } from "kysely";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { PlainTables } from "./plain-tables.ts";
 import type { ServiceTables } from "./service-schema.ts";
 
@@ -25,7 +26,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
 interface AudiencesTable {
   service: string;
   /** The owner of the remote's documents. */
-  account: string;
+  account: AccountId;
   /** The account's name there; null where the service does not tell. */
   name: string | null;
   plan: "pro" | "team" | null;
@@ -42,7 +43,7 @@ interface RemotesTable {
   /** Null for the embedded service. */
   url: string | null;
   /** The owner of its documents. */
-  account: string;
+  account: AccountId;
   /** Where its token is kept; null when nowhere. */
   token_place: "keyring" | "file" | null;
   is_default: number;
@@ -52,7 +53,7 @@ interface RemotesTable {
 /** A folder whose project is followed. */
 interface LinksTable {
   dir: string;
-  project_id: string;
+  project_id: ProjectId;
   name: string;
   /**
    * 1: others' changes are also written to a file that git tracks, and a missing file is created.
@@ -87,7 +88,7 @@ interface LinkPlacesTable {
   /** What the link's project was derived from. */
   evidence: "origin" | "root-commit" | "none" | "chosen";
   /** The project that the repository named. */
-  derived_id: string | null;
+  derived_id: ProjectId | null;
   root_commit: string | null;
   /** `PlaceChange` as JSON; null where nothing has to be said. */
   change: string | null;
@@ -97,7 +98,7 @@ interface LinkPlacesTable {
 interface FormerLinksTable {
   id: Generated<number>;
   dir: string;
-  project_id: string;
+  project_id: ProjectId;
   name: string;
   write: number;
   file: string | null;
@@ -105,14 +106,14 @@ interface FormerLinksTable {
   inode: string;
   born_at: string;
   evidence: LinkPlacesTable["evidence"];
-  derived_id: string | null;
+  derived_id: ProjectId | null;
   root_commit: string | null;
   left_at: number;
 }
 
 /** The name in the last link of each project that was ever linked here. */
 interface ProjectNamesTable {
-  project_id: string;
+  project_id: ProjectId;
   name: string;
 }
 
@@ -192,7 +193,7 @@ export interface InboxTable {
   /** A project's id, `user/<user id>` or `global`. */
   document: string;
   /** The account of a `user` or `global` document. A project's is found by its id. */
-  account: Generated<string>;
+  account: Generated<AccountId>;
   /** A memory's key, or the id of a text's conflict; empty for a text. */
   key: string;
   /** Null deletes the key. */
@@ -210,7 +211,7 @@ export interface InboxTable {
 interface SalvagedMemoriesTable {
   id: Generated<number>;
   /** The owner of its document. */
-  account: string;
+  account: AccountId;
   /** A project's id, `user/<user id>` or `global`. */
   document: string;
   key: string;
@@ -227,7 +228,7 @@ export interface HeldTable {
   /** Each place, of kind, account, document and key, has one row. */
   kind: "memory" | "metadata" | "text" | "file";
   /** The owner of its document. */
-  account: string;
+  account: AccountId;
   /** A project's id, `user/<user id>` or `global`. */
   document: string;
   /** A memory's or metadata's key; empty for a text; the folder of a followed file. */

@@ -34,7 +34,7 @@ export async function listUnlinked(db: Db, links: readonly Link[]): Promise<Unli
     const id = projectOf(document);
     if (id === undefined || linked.has(id)) continue;
     const name = (await findProjectName(db, id)) ?? null;
-    unlinked.push({ id, documentId, name, account: owner as AccountId });
+    unlinked.push({ id, documentId, name, account: owner });
   }
   return unlinked;
 }
@@ -61,7 +61,7 @@ export async function listUnsentDeletions(
   for (const { id: documentId, name, owner } of deleted) {
     const id = projectOf(name);
     if (id === undefined || linked.has(id)) continue;
-    const { ackedSeq } = await readPosition(db, serviceOf(owner as AccountId), documentId);
+    const { ackedSeq } = await readPosition(db, serviceOf(owner), documentId);
     if ((await countUnacknowledged(db, documentId, ackedSeq)) > 0) unsent.push(id);
   }
   return unsent;

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import { entryIdsText, parseEntryIds } from "../home/entry-ids.ts";
@@ -15,7 +16,7 @@ interface InboxItem {
    * The account of a `user` or `global` document; left out for the home's first account. A
    * project's account is found by its id when the write is applied.
    */
-  readonly account?: string | undefined;
+  readonly account?: AccountId | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly writtenAt: number;
 }
@@ -87,7 +88,7 @@ function columnsOf(write: InboxWrite) {
 export async function readInbox(
   db: Db,
   document: string,
-  account: string = LOCAL_ACCOUNT,
+  account: AccountId = LOCAL_ACCOUNT,
 ): Promise<InboxWrite[]> {
   const rows = await db
     .selectFrom("inbox")

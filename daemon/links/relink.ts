@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { forgetFollowed } from "../files/follow-store.ts";
@@ -15,7 +16,7 @@ import type { DaemonTables } from "../home/tables.ts";
  */
 export async function moveToProject(
   context: WriteContext<DaemonTables>,
-  account: string,
+  account: AccountId,
   {
     former,
     link,
@@ -45,7 +46,7 @@ export async function moveToProject(
 /** Moves what is held of the former project, unless something is held there already. */
 async function moveHeld(
   db: Kysely<DaemonTables>,
-  account: string,
+  account: AccountId,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
   for (const item of await listHeld(db, { account, document: from })) {

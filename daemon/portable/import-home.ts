@@ -1,5 +1,5 @@
 import { invalidAt } from "../../shared/errors.ts";
-import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import {
@@ -72,7 +72,7 @@ export async function importHome(
       return open;
     };
     for (const project of home.projects) {
-      const id = project.id as ProjectId;
+      const { id } = project;
       const account = (await findBinding(context.db, id)) ?? own;
       const open = await take(projectDocument(account, id), project);
       // Somebody who imports a deleted project wants it back.

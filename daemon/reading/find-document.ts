@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -12,7 +13,7 @@ type Db = Kysely<DaemonTables>;
 export async function findLocalDocument(
   db: Db,
   name: string,
-  account: string = LOCAL_ACCOUNT,
+  account: AccountId = LOCAL_ACCOUNT,
 ): Promise<{ readonly id: number } | undefined> {
   return await db
     .selectFrom("documents")

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { memoryIdOf } from "../../shared/ids.ts";
+import { type AccountId, memoryIdOf } from "../../shared/ids.ts";
 import type { ReasonCode } from "../../shared/reasons.ts";
 import { layerOf, wireDocumentId } from "../../shared/replica/document/address.ts";
 import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
@@ -43,7 +43,7 @@ export interface LocalMemory {
 export async function readLocalMemories(
   db: Kysely<DaemonTables>,
   document: string,
-  account: string = LOCAL_ACCOUNT,
+  account: AccountId = LOCAL_ACCOUNT,
 ): Promise<LocalMemory[]> {
   const found = await findLocalDocument(db, document, account);
   const rows = await db

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { Kysely } from "kysely";
 import { messageOf } from "../../shared/errors.ts";
-import { parseProjectId } from "../../shared/ids.ts";
+import { type AccountId, parseProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Home } from "../home/home.ts";
 import { type Link, listLinks } from "../home/links.ts";
@@ -17,7 +17,7 @@ export interface KeptBindings {
   /** Empty: nothing in the home was ever bound to a remote by name. */
   readonly remotes: readonly Remote[];
   /** The account of each project. */
-  readonly projects: Readonly<Record<string, string>>;
+  readonly projects: Readonly<Record<string, AccountId>>;
 }
 
 /** What the copy holds. */

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -15,7 +16,7 @@ export interface SalvagedMemory {
 /** The document that salvaged memories belong to. */
 export interface SalvagedPlace {
   /** The account of the remote that it is bound to. */
-  readonly account: string;
+  readonly account: AccountId;
   /** A project's id, `user/<user id>` or `global`. */
   readonly document: string;
 }

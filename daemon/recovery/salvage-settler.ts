@@ -1,4 +1,5 @@
 import { messageOf } from "../../shared/errors.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -10,7 +11,7 @@ export interface SalvageSettlerOptions {
   readonly store: ReplicaStore<DaemonTables>;
   readonly log: Log;
   /** The name of the service that an account is bound to. */
-  readonly serviceOf: (account: string) => string;
+  readonly serviceOf: (account: AccountId) => string;
 }
 
 /** Settles salvaged memories as the services answer, one after another; see `settleSalvaged`. */

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import * as Y from "yjs";
 import { assert } from "../../shared/errors.ts";
-import { parseProjectId } from "../../shared/ids.ts";
+import { type AccountId, asAccountId, parseProjectId } from "../../shared/ids.ts";
 import type { SqliteConnection, SqlValue } from "../../shared/sqlite/connection.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import { isMisfitRow } from "../../shared/sqlite/failures.ts";
@@ -82,7 +82,7 @@ type Tables = Readonly<Record<Table, DamagedTable>>;
 interface Found extends DamagedDocument {
   readonly name: string;
   /** Its owner in the new database. */
-  readonly owner: string;
+  readonly owner: AccountId;
   readonly formerId: SqlValue;
 }
 
@@ -156,7 +156,7 @@ function documentsIn({ documents, updates, snapshots }: Tables): Found[] {
     if (!isDocumentName(name)) return [];
     const of = ({ rows }: DamagedTable) => rows.filter((each) => each.document_id === id);
     const found = readDocument(Number(seq), of(snapshots), of(updates));
-    return [{ ...found, name, owner, formerId: id ?? null }];
+    return [{ ...found, name, owner: asAccountId(owner), formerId: id ?? null }];
   });
 }
 

@@ -1,12 +1,10 @@
-import { type AccountId, base32 } from "../../shared/ids.ts";
+import { type AccountId, asAccountId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { World } from "../../shared/world.ts";
-import { LOCAL_ACCOUNT } from "../home/local-account.ts";
+import { LOCAL_ACCOUNT, randomAccount } from "../home/local-account.ts";
 import { EMBEDDED, UNKNOWN_SERVICE } from "../home/remote.ts";
 import type { KeptBindings } from "./links-file.ts";
 import type { DamagedTable } from "./read-damaged.ts";
-
-const ACCOUNT_RANDOM_BYTES = 10;
 
 /** The migration that created the table. */
 const MIGRATION = "daemon-remotes";
@@ -18,7 +16,7 @@ const UNBOUND = "unbound";
 export interface RemoteRow {
   readonly name: string;
   readonly url: string | null;
-  readonly account: string;
+  readonly account: AccountId;
   readonly token_place: string | null;
   readonly is_default: number;
 }
@@ -26,7 +24,7 @@ export interface RemoteRow {
 /** A document with its owner in the damaged database. */
 export interface OwnedDocument {
   readonly name: string;
-  readonly owner: string;
+  readonly owner: AccountId;
 }
 
 /** What can be read about owners. */
@@ -45,9 +43,9 @@ export interface BindingSources {
 export class SalvagedBindings {
   readonly #known: readonly RemoteRow[] | undefined;
   readonly #sources: BindingSources;
-  readonly #unbound: string;
+  readonly #unbound: AccountId;
   /** Accounts without a known service. */
-  readonly #orphans = new Set<string>();
+  readonly #orphans = new Set<AccountId>();
 
   constructor(sources: BindingSources) {
     const { world, documents } = sources;
@@ -64,7 +62,7 @@ export class SalvagedBindings {
     return this.#known?.length !== 0;
   }
 
-  ownerOf({ name, owner }: OwnedDocument): string {
+  ownerOf({ name, owner }: OwnedDocument): AccountId {
     if (!this.#known || !this.areNamed) return owner;
     if (projectOf(name) === undefined) return owner;
     const kept = this.#sources.kept?.projects[name];
@@ -73,7 +71,7 @@ export class SalvagedBindings {
   }
 
   /** The account of a linked project without a document. */
-  ownerOfLink(project: string): string {
+  ownerOfLink(project: string): AccountId {
     const kept = this.#sources.kept?.projects[project];
     return kept !== undefined && this.#isKnown(kept) ? kept : this.#orphan();
   }
@@ -92,11 +90,11 @@ export class SalvagedBindings {
     return [...known, ...orphans];
   }
 
-  #isKnown(account: string): boolean {
+  #isKnown(account: AccountId): boolean {
     return this.#known?.some((each) => each.account === account) ?? false;
   }
 
-  #orphan(): string {
+  #orphan(): AccountId {
     this.#orphans.add(this.#unbound);
     return this.#unbound;
   }
@@ -108,7 +106,7 @@ function knownRemotes(sources: BindingSources): readonly RemoteRow[] | undefined
   const copied = kept?.remotes.map((remote) => ({
     name: remote.name,
     url: remote.url ?? null,
-    account: remote.account as string,
+    account: remote.account,
     token_place: remote.tokenPlace ?? null,
     is_default: remote.isDefault ? 1 : 0,
   }));
@@ -126,7 +124,7 @@ function readRemotes({ remotes, migrations }: BindingSources): RemoteRow[] | und
   return remotes.rows.map((row) => ({
     name: `${row.name}`,
     url: row.url === null ? null : `${row.url}`,
-    account: `${row.account}`,
+    account: asAccountId(`${row.account}`),
     token_place: row.token_place === null ? null : `${row.token_place}`,
     is_default: Number(row.is_default),
   }));
@@ -141,9 +139,4 @@ function freeName(taken: ReadonlySet<string>): string {
     const name = count === 1 ? UNBOUND : `${UNBOUND}-${count}`;
     if (!taken.has(name)) return name;
   }
-}
-
-function randomAccount(world: World, name: string): AccountId {
-  const random = base32(world.randomBytes(ACCOUNT_RANDOM_BYTES));
-  return `${LOCAL_ACCOUNT}/${name}/${random}` as AccountId;
 }

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
+import type { AccountId } from "../../shared/ids.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -15,7 +16,7 @@ import { readSalvaged, type SalvagedPlace } from "./read-salvaged.ts";
  */
 export async function settleSalvaged(
   store: ReplicaStore<DaemonTables>,
-  serviceOf: (account: string) => string,
+  serviceOf: (account: AccountId) => string,
 ): Promise<void> {
   await store.write(async (context) => {
     const documents = await context.db

@@ -1,11 +1,11 @@
 import { AppError } from "../../shared/errors.ts";
-import { type AccountId, base32, type ProjectId } from "../../shared/ids.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { World } from "../../shared/world.ts";
 import { documentsOf } from "../budget/sync-units.ts";
 import { giveHeldTo } from "../home/held-store.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER, randomAccount } from "../home/local-account.ts";
 import { forgetPositions } from "../home/positions.ts";
 import { findProjectName } from "../home/project-name.ts";
 import {
@@ -28,8 +28,6 @@ import { forgetPlain } from "../plain/plain-store.ts";
 import { getRemote } from "./remote-view.ts";
 
 type Context = WriteContext<DaemonTables>;
-
-const ACCOUNT_RANDOM_BYTES = 10;
 
 /** What changes of remotes need. Each change is one transaction. */
 export interface BookOptions {
@@ -54,7 +52,7 @@ export async function nameRemotes(
   if (url === EMBEDDED) {
     await insertRemote(db, { name: EMBEDDED, url: undefined, account: LOCAL_ACCOUNT }, now);
   } else {
-    const account = newAccount(world, EMBEDDED);
+    const account = randomAccount(world, EMBEDDED);
     await insertRemote(db, { name: EMBEDDED, url: undefined, account }, now);
     const name = nameOfUrl(url, [EMBEDDED]);
     await insertRemote(db, { name, url, account: LOCAL_ACCOUNT }, now);
@@ -237,15 +235,9 @@ async function insertNew(
   world: World,
   { name, url }: { readonly name: string; readonly url: string },
 ): Promise<Remote> {
-  const account = newAccount(world, name);
+  const account = randomAccount(world, name);
   await insertRemote(context.db, { name, url, account }, context.now);
   return { name, url, account, tokenPlace: undefined, isDefault: false };
-}
-
-/** Never one that was used before, even for the same name: its old documents would come back. */
-function newAccount(world: World, name: string): AccountId {
-  const random = base32(world.randomBytes(ACCOUNT_RANDOM_BYTES));
-  return `${LOCAL_ACCOUNT}/${name}/${random}` as AccountId;
 }
 
 function namesOf(remotes: readonly Remote[]): string[] {

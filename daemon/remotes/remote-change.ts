@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
-import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { type AccountId, type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 import { findProjectName } from "../home/project-name.ts";
@@ -165,6 +165,6 @@ export async function describeRemotes(
 }
 
 /** As a reader sees them: with held writes and the inbox. */
-async function countShown(db: Kysely<DaemonTables>, account: string, document: string) {
+async function countShown(db: Kysely<DaemonTables>, account: AccountId, document: string) {
   return (await readLocalMemories(db, document, account)).length;
 }

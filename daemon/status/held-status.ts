@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import type { ReasonCode } from "../../shared/reasons.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
@@ -35,7 +36,7 @@ export interface HeldStatus {
  */
 export async function readHeldStatus(
   db: Kysely<DaemonTables>,
-  remoteOf: (account: string) => string | null,
+  remoteOf: (account: AccountId) => string | null,
 ): Promise<HeldStatus[]> {
   const held: HeldStatus[] = [];
   for (const item of await listHeld(db)) held.push(await heldStatus(item, remoteOf(item.account)));

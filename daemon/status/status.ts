@@ -254,7 +254,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     own: usual.own,
     damaged: readDamageNotes(sources.home),
     held: await readHeldStatus(sources.store.reader, (account) => {
-      return open.remoteOf(account as AccountId)?.name ?? null;
+      return open.remoteOf(account)?.name ?? null;
     }),
   };
 }

@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import { type AccountId, base32, type ProjectId, type UserId } from "../../shared/ids.ts";
+import { type AccountId, asAccountId, asUserId, base32, type ProjectId } from "../../shared/ids.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
@@ -54,7 +54,7 @@ export class HostAdmin {
     assertName("an account", name);
     // The name becomes a part of paths and commands.
     if (/[/\\]/.test(name)) throw refused("the name of an account has no slashes");
-    const id = `acct_${this.#randomPart()}` as AccountId;
+    const id = asAccountId(`acct_${this.#randomPart()}`);
     const account: AccountRow = { id, name, plan, createdAt: this.world.now() };
     await writeTransaction(this.database.writer, async (db) => {
       if (await findAccount(db, name)) throw refused("an account of this name is there already");
@@ -125,7 +125,7 @@ export class HostAdmin {
   }
 
   #newUser(accountId: AccountId, name: string): User {
-    return { id: `user_${this.#randomPart()}` as UserId, accountId, name };
+    return { id: asUserId(`user_${this.#randomPart()}`), accountId, name };
   }
 
   #randomPart(): string {

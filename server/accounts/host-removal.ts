@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import type { UserId } from "../../shared/ids.ts";
+import type { AccountId, UserId } from "../../shared/ids.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
 import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
@@ -122,6 +122,6 @@ export class HostRemoval {
   }
 }
 
-function documentOf(account: string, user: UserId): string {
+function documentOf(account: AccountId, user: UserId): string {
   return userDocument(account, user).name;
 }

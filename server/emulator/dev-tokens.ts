@@ -1,4 +1,4 @@
-import type { AccountId, UserId } from "../../shared/ids.ts";
+import { asAccountId, asUserId } from "../../shared/ids.ts";
 import type { Caller, Services } from "../services/services.ts";
 
 /** An account's plan. */
@@ -18,8 +18,8 @@ export function callerOfDevToken(token: string, planOfOthers: AccountPlan): Call
   if (name === undefined) return undefined;
   const account = name === "readonly" ? "pro" : name;
   return {
-    account: `${ACCOUNT_PREFIX}${account}` as AccountId,
-    user: `user_dev_${account}` as UserId,
+    account: asAccountId(`${ACCOUNT_PREFIX}${account}`),
+    user: asUserId(`user_dev_${account}`),
     tokenId: `tok_dev_${name}`,
     plan: account === "pro" || account === "team" ? account : planOfOthers,
     canWrite: name !== "readonly",

@@ -1,4 +1,5 @@
 import { assert } from "../../shared/errors.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import type { MemoryFilter } from "../stores/memory-store.ts";
@@ -154,7 +155,7 @@ const findMarks = compiled(
   (
     db: Db,
     given: {
-      readonly owner: string;
+      readonly owner: AccountId;
       readonly one: string;
       readonly two: string;
       readonly three: string;

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import { parseProjectId, type UserId } from "../../shared/ids.ts";
-import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import { parseProjectId } from "../../shared/ids.ts";
+import { layerOf, projectOf, userOf } from "../../shared/replica/document/address.ts";
 import { epochOfRow } from "../../shared/replica/log/log-rows.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
@@ -55,6 +55,6 @@ function placeOf(name: CommittedRow["address"]["name"]) {
   return {
     document: layer,
     projectId: projectOf(name) ?? null,
-    user: layer === "user" ? (name.slice("user/".length) as UserId) : null,
+    user: userOf(name) ?? null,
   };
 }

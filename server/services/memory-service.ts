@@ -6,6 +6,7 @@ import {
   globalDocument,
   layerOf,
   projectDocument,
+  projectOf,
   userDocument,
   wireDocumentId,
 } from "../../shared/replica/document/address.ts";
@@ -237,8 +238,7 @@ async function onlyProject(
 }
 
 function assertDocument(caller: Caller, name: string): void {
-  if (layerOf(name) === "project") assertBoundTo(caller, name as ProjectId);
-  else if (caller.boundTo !== null) {
-    throw boundElsewhere();
-  }
+  const project = projectOf(name);
+  if (project !== undefined) assertBoundTo(caller, project);
+  else if (caller.boundTo !== null) throw boundElsewhere();
 }

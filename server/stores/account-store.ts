@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from "kysely";
-import type { AccountId, ProjectId, UserId } from "../../shared/ids.ts";
+import { type AccountId, asAccountId, type ProjectId, type UserId } from "../../shared/ids.ts";
 import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;
@@ -55,7 +55,7 @@ export async function findAccount(db: Db, named: string): Promise<AccountRow | u
   const row = await db
     .selectFrom("accounts")
     .selectAll()
-    .where((where) => where.or([where("id", "=", named as AccountId), where("name", "=", named)]))
+    .where((where) => where.or([where("id", "=", asAccountId(named)), where("name", "=", named)]))
     .orderBy("id")
     .limit(1)
     .executeTakeFirst();

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import type { MemoryId } from "../../shared/ids.ts";
+import type { AccountId, MemoryId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
@@ -12,7 +12,7 @@ type Db = Kysely<ServiceTables>;
 /** The documents that a list, search or count of memories covers. */
 export interface MemoryFilter {
   /** Whose documents. */
-  readonly account: string;
+  readonly account: AccountId;
   /** Names of the documents to look in. */
   readonly documents: readonly string[];
 }
@@ -32,7 +32,7 @@ export interface MemoryRow {
 interface Columns {
   name: string;
   row_id: number;
-  memory_id: string;
+  memory_id: MemoryId;
   key: string;
   value: string;
   created_at: number;
@@ -151,14 +151,14 @@ function givenBefore(from: PageEnd | undefined): number {
  */
 export async function findMemoriesById(
   db: Db,
-  account: string,
+  account: AccountId,
   id: MemoryId,
 ): Promise<MemoryRow[]> {
   return (await findById(db, { account, id })).map(toMemoryRow);
 }
 
 const findById = compiled(
-  (db: Db, { account, id }: { readonly account: string; readonly id: string }) =>
+  (db: Db, { account, id }: { readonly account: AccountId; readonly id: MemoryId }) =>
     db
       .selectFrom("memories")
       .innerJoin("documents", "documents.id", "memories.document_id")
@@ -185,7 +185,7 @@ function toMemoryRow(row: Columns): MemoryRow {
   return {
     documentName: row.name,
     rowId: row.row_id,
-    memoryId: row.memory_id as MemoryId,
+    memoryId: row.memory_id,
     key: row.key,
     value: row.value,
     createdAt: row.created_at,

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, Kysely } from "kysely";
-import { type AccountId, type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../shared/json.ts";
+import { getProjectOf } from "../../shared/replica/document/address.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
@@ -205,7 +206,7 @@ function toProject(row: {
 }): ProjectRow {
   return {
     documentId: row.id,
-    id: parseProjectId(row.name) ?? (row.name as ProjectId),
+    id: getProjectOf(row.name),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     lastSyncedAt: row.last_synced_at,

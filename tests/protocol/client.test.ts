@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import * as Y from "yjs";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { type Outgoing, outgoingOf } from "../../daemon/home/outgoing.ts";
 import { readPosition } from "../../daemon/home/positions.ts";
@@ -15,7 +16,7 @@ import { createTestWorld } from "../support/test-world.ts";
 
 const SERVICE = "service";
 const EPOCH = "e".repeat(22);
-const ADDRESS = { owner: "local", name: "proj_a" };
+const ADDRESS = { owner: LOCAL_ACCOUNT, name: "proj_a" };
 const STATES = ["new", "level", "ahead"] as const;
 type State = (typeof STATES)[number];
 

@@ -5,7 +5,13 @@ import type {
   Page,
   Services,
 } from "../../server/services/services.ts";
-import type { AccountId, MemoryId, ProjectId, SessionId, UserId } from "../../shared/ids.ts";
+import {
+  asAccountId,
+  type MemoryId,
+  type ProjectId,
+  type SessionId,
+  type UserId,
+} from "../../shared/ids.ts";
 import type { ExchangeAnswer } from "../../shared/wire/exchange.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import type { Project } from "../../shared/wire/project.ts";
@@ -60,7 +66,7 @@ export const CALLERS = {
 
 function caller(changes: Partial<Caller>): Caller {
   return {
-    account: "acct_one" as AccountId,
+    account: asAccountId("acct_one"),
     user: "user_one" as UserId,
     tokenId: "tok_one",
     plan: "pro",

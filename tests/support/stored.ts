@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import { parseProjectId } from "../../shared/ids.ts";
+import { asAccountId, parseProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { viewOf } from "./replicas.ts";
 import type { Store, TempStore } from "./temp-store.ts";
 
-export const OWNER = "acct";
+export const OWNER = asAccountId("acct");
 
 export function address(name = "a") {
   const id = parseProjectId(`proj_${name}`);

@@ -2,7 +2,7 @@ import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { AccountId, ProjectId, SessionId, UserId } from "../../shared/ids.ts";
+import { asAccountId, type ProjectId, type SessionId, type UserId } from "../../shared/ids.ts";
 import type { SessionUpload } from "../../shared/wire/session.ts";
 import { createTempStore, type TempStore, type TempStoreOptions } from "./temp-store.ts";
 
@@ -28,7 +28,7 @@ export async function createTestServices(options: TempStoreOptions = {}): Promis
 /** A caller who may do everything in the account `acct`, but for the changes. */
 export function caller(changes: Partial<Record<keyof Caller, unknown>> = {}): Caller {
   return {
-    account: "acct" as AccountId,
+    account: asAccountId("acct"),
     user: "user_1" as UserId,
     tokenId: "token_1",
     plan: "pro",

@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
 import type { SyncUnit } from "../../daemon/budget/sync-units.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { readPosition } from "../../daemon/home/positions.ts";
 import type { RefusedCall } from "../../daemon/sync/round.ts";
-import type { ProjectId } from "../../shared/ids.ts";
+import { asAccountId, type ProjectId } from "../../shared/ids.ts";
 import { type ManyProjects, openManyProjects } from "../support/many-projects.ts";
 import { olderSend } from "../support/older-service.ts";
 import { holding, refusingSend } from "../support/refusing-service.ts";
@@ -272,7 +273,7 @@ test(
     const value = "x".repeat(30_000);
     for (const id of home.ids) {
       await home.store.write(async (context) => {
-        const document = await context.open({ owner: "local", name: id });
+        const document = await context.open({ owner: LOCAL_ACCOUNT, name: id });
         for (let at = 0; at < 100; at++) {
           document.document.setEntry("memories", `key ${at}`, {
             value,
@@ -321,7 +322,7 @@ test("what only came along waits for its time where there is nothing to send of 
   await home.store.write(async ({ db }) => {
     await db
       .updateTable("documents")
-      .set({ owner: "other" })
+      .set({ owner: asAccountId("other") })
       .where("name", "=", "proj_0")
       .execute();
   });

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { GatewayTokens, KEY_BYTES } from "../../daemon/gateway/gateway-tokens.ts";
-import type { AccountId } from "../../shared/ids.ts";
+import { asAccountId } from "../../shared/ids.ts";
 
-const a = { account: "local" as AccountId };
-const b = { account: "local/client-b/x7k2mq4r5t6u7v8w" as AccountId };
+const a = { account: asAccountId("local") };
+const b = { account: asAccountId("local/client-b/x7k2mq4r5t6u7v8w") };
 
 test("each token reaches what it is for, and a remote that is gone has none", () => {
   const tokens = new GatewayTokens(randomBytes(KEY_BYTES));

@@ -14,14 +14,14 @@ import { parseRemoteName, parseServiceUrl, type Remote } from "../../daemon/home
 import { type Keyring, keyringWorks, openKeyring } from "../../daemon/remotes/keyring.ts";
 import { parseToken } from "../../daemon/remotes/parse-token.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
-import type { AccountId } from "../../shared/ids.ts";
+import { asAccountId } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
 const TOKEN = "mst_dev_kept-token";
 
 function remoteOf(account: string, tokenPlace?: Remote["tokenPlace"]): Remote {
   const url = "http://127.0.0.1:1";
-  return { name: "r", url, account: account as AccountId, tokenPlace, isDefault: true };
+  return { name: "r", url, account: asAccountId(account), tokenPlace, isDefault: true };
 }
 
 /** A keyring program that behaves as `script` says; it keeps what it is given in `$KEPT/<name>`. */

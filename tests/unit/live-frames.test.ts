@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import * as Y from "yjs";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { readPosition, writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -12,7 +13,7 @@ import { createTestWorld } from "../support/test-world.ts";
 
 const SERVICE = "service";
 const EPOCH = "e".repeat(32);
-const ADDRESS = { owner: "local", name: "proj_a" };
+const ADDRESS = { owner: LOCAL_ACCOUNT, name: "proj_a" };
 const OTHERS_CLIENT = 77;
 
 let store: ReplicaStore<DaemonTables>;

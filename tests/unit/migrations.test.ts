@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Kysely, sql } from "kysely";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { daemonMigrations } from "../../daemon/home/migrations.ts";
 import { openHomeDatabase, openHomeReader } from "../../daemon/home/open-home.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
@@ -28,7 +29,7 @@ const RELEASED = [
   "service-0001-sessions-and-connections",
   "daemon-0001-links-and-positions",
 ];
-const ADDRESS = projectDocument("local", projectId("a"));
+const ADDRESS = projectDocument(LOCAL_ACCOUNT, projectId("a"));
 
 const folders: string[] = [];
 

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Home, homeOf, prepareHome } from "../../daemon/home/home.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { daemonSchema } from "../../daemon/home/migrations.ts";
 import { openHomeDatabase, openHomeReader } from "../../daemon/home/open-home.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
@@ -19,7 +20,7 @@ import { failureOf } from "../support/failure.ts";
 import { NOW } from "../support/replicas.ts";
 import { projectId } from "../support/test-services.ts";
 
-const ADDRESS = projectDocument("local", projectId("a"));
+const ADDRESS = projectDocument(LOCAL_ACCOUNT, projectId("a"));
 
 let home: Home;
 beforeEach(async () => {

@@ -41,7 +41,7 @@ async function home() {
   return { store, a, b };
 }
 
-async function remember(store: Store, owner: string, name: string, values: object, now = NOW) {
+async function remember(store: Store, owner: AccountId, name: string, values: object, now = NOW) {
   await store.write(async (context) => {
     const { document } = await context.open({ owner, name });
     for (const [key, value] of Object.entries(values)) {
@@ -51,7 +51,7 @@ async function remember(store: Store, owner: string, name: string, values: objec
 }
 
 /** By key all values, the one that counts first. */
-async function valuesOf(store: Store, owner: string, name: string) {
+async function valuesOf(store: Store, owner: AccountId, name: string) {
   return await store.write(async (context) => {
     const open = await context.find({ owner, name });
     const { memories } = open?.document ?? {};
@@ -118,7 +118,7 @@ test("a conflict moves with both of its values, equally old ones in their order"
   expect(await valuesOf(store, a, USER)).toEqual(before);
 });
 
-function held(account: string, key: string, value: string = PLANTED.github) {
+function held(account: AccountId, key: string, value: string = PLANTED.github) {
   const why = { cause: "secret", reason: TOKEN_FOUND } as const;
   const place = { kind: "memory", account, document: USER } as const;
   return { ...place, key, value, seen: [], writtenAt: NOW, ...why };

@@ -56,7 +56,7 @@ function under(url?: string) {
 type Store = ReplicaStore<DaemonTables>;
 
 /** Writes memories as the default of the home has them. */
-async function remember(store: Store, owner: string, name: string, ...keys: readonly string[]) {
+async function remember(store: Store, owner: AccountId, name: string, ...keys: readonly string[]) {
   await store.write(async (context) => {
     const open = await context.open({ owner, name });
     for (const key of keys) {
@@ -68,7 +68,7 @@ async function remember(store: Store, owner: string, name: string, ...keys: read
   });
 }
 
-async function keysOf(store: Store, owner: string, name: string): Promise<string[]> {
+async function keysOf(store: Store, owner: AccountId, name: string): Promise<string[]> {
   return await store.write(async (context) => {
     const open = await context.find({ owner, name });
     return open ? [...open.document.memories.keys()].sort() : [];

@@ -16,7 +16,7 @@ import { projectRound } from "../../daemon/plain/project-round.ts";
 import { settleSalvaged } from "../../daemon/recovery/salvaged-memories.ts";
 import { addRemote, moveProject } from "../../daemon/remotes/remote-book.ts";
 import type { Service } from "../../daemon/service/service.ts";
-import type { ProjectId } from "../../shared/ids.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -48,7 +48,7 @@ async function twoRemotes() {
   return { store, ...accounts };
 }
 
-function heldOf(account: string, document: string, key = "k") {
+function heldOf(account: AccountId, document: string, key = "k") {
   const write = { value: PLANTED.github, seen: [], reason: TOKEN_FOUND, writtenAt: NOW };
   return { kind: "memory", account, document, key, cause: "secret", ...write } as const;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { asAccountId } from "../../shared/ids.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { failureOf } from "../support/failure.ts";
 import {
@@ -211,7 +212,10 @@ test("a database that is really full refuses writes, keeps what it has and recov
 test("a document that was given away in vain is not known by its new owner's name", async () => {
   const temp = await createTempStore();
   try {
-    const [from, to] = ["one", "other"].map((owner) => ({ owner, name: "proj_a" }));
+    const [from, to] = ["one", "other"].map((owner) => ({
+      owner: asAccountId(owner),
+      name: "proj_a",
+    }));
     if (!from || !to) throw new Error("there are two");
     await temp.store.write((context) => context.open(from));
     const moved = temp.store.write(async (context) => {

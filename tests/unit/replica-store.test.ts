@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { sql } from "kysely";
+import { asAccountId } from "../../shared/ids.ts";
 import { decompress } from "../../shared/replica/log/compressed.ts";
 import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
@@ -377,7 +378,7 @@ describe("the database", () => {
           .where("name", "=", name)
           .where("seq", ">=", seq)
           .where("name", "!=", again)
-          .where("owner", "!=", "constant")
+          .where("owner", "!=", asAccountId("constant"))
           .limit(1);
       },
     );

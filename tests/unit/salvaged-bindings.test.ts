@@ -4,10 +4,10 @@ import { EMBEDDED, UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
 import type { KeptBindings } from "../../daemon/recovery/links-file.ts";
 import type { DamagedRow, DamagedTable } from "../../daemon/recovery/read-damaged.ts";
 import { SalvagedBindings } from "../../daemon/recovery/salvaged-bindings.ts";
-import type { AccountId } from "../../shared/ids.ts";
+import { type AccountId, asAccountId } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
-const A = "local/a/1" as AccountId;
+const A = asAccountId("local/a/1");
 const PROJECT = "proj_p";
 const ROWS = [
   { name: EMBEDDED, url: null, account: LOCAL_ACCOUNT, token_place: null, is_default: 0 },
@@ -21,12 +21,12 @@ function whole(rows: readonly object[]): DamagedTable {
   return { rows: rows.map((row, at) => ({ ...row, rowid_: at }) as DamagedRow), whole: true };
 }
 
-function keptWith(projects: Readonly<Record<string, string>>, url = ROWS[1].url): KeptBindings {
+function keptWith(projects: Readonly<Record<string, AccountId>>, url = ROWS[1].url): KeptBindings {
   return {
     remotes: ROWS.map((row) => ({
       name: row.name,
       url: row.name === "a" ? url : undefined,
-      account: row.account as AccountId,
+      account: row.account,
       tokenPlace: row.token_place ?? undefined,
       isDefault: row.is_default === 1,
     })),
@@ -74,7 +74,7 @@ test("a project of which the two say different things, or nothing, is sent nowhe
   const from = bindings({ ...tables, kept: keptWith({ [PROJECT]: LOCAL_ACCOUNT }) });
   for (const owner of [
     from.ownerOf({ name: PROJECT, owner: A }),
-    from.ownerOf({ name: "proj_other", owner: "local/damaged" }),
+    from.ownerOf({ name: "proj_other", owner: asAccountId("local/damaged") }),
     from.ownerOfLink("proj_unheard_of"),
   ]) {
     expect(urlOf(from, owner)).toBe(UNKNOWN_SERVICE);

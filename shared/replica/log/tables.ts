@@ -1,4 +1,5 @@
 import type { Generated } from "kysely";
+import type { AccountId, MemoryId } from "../../ids.ts";
 
 /** The replica's part of a database. Times are milliseconds since the Unix epoch. */
 export interface ReplicaTables {
@@ -18,7 +19,7 @@ export interface ReplicaTables {
 interface DocumentsTable {
   id: Generated<number>;
   /** The document's owner: an account on the server, one constant on a developer's machine. */
-  owner: string;
+  owner: AccountId;
   /** A project's id, `user/<user id>` or `global`. */
   name: string;
   /** Position of the newest row; 0 before the first. */
@@ -77,7 +78,7 @@ interface MemoriesTable {
   row_id: Generated<number>;
   document_id: number;
   key: string;
-  memory_id: string;
+  memory_id: MemoryId;
   value: string;
   created_at: number;
   updated_at: number;

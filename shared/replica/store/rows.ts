@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { assert } from "../../errors.ts";
-import { memoryIdOf } from "../../ids.ts";
+import { type MemoryId, memoryIdOf } from "../../ids.ts";
 import type { JsonValue } from "../../json.ts";
 import { compiled } from "../../sqlite/compiled.ts";
 import { wireDocumentId } from "../document/address.ts";
@@ -195,7 +195,7 @@ const addMemory = compiled(
     given: {
       readonly documentId: number;
       readonly key: string;
-      readonly memoryId: string;
+      readonly memoryId: MemoryId;
       readonly value: string;
       readonly createdAt: number;
       readonly updatedAt: number;

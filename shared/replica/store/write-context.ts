@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../ids.ts";
 import { compiled } from "../../sqlite/compiled.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { randomUint32, type World } from "../../world.ts";
@@ -40,7 +41,7 @@ export interface WriteContext<Tables extends ReplicaTables> {
   /** Removes from a document's log what is no longer needed. */
   compact(address: DocumentAddress): Promise<void>;
   /** Gives a document to an owner without a document of this name. The former owner loses it. */
-  giveTo(document: OpenDocument, owner: string): Promise<void>;
+  giveTo(document: OpenDocument, owner: AccountId): Promise<void>;
 }
 
 /** This process's identity as a writer. It changes with each rebuild. */
@@ -150,7 +151,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     await document.compact(this.#replica, this.now, this.#droppable);
   }
 
-  async giveTo(document: OpenDocument, owner: string): Promise<void> {
+  async giveTo(document: OpenDocument, owner: AccountId): Promise<void> {
     await this.flush(document);
     await this.#replica
       .updateTable("documents")
@@ -208,6 +209,8 @@ function addressKey({ owner, name }: DocumentAddress): string {
 }
 
 const findDocument = compiled(
-  (db: Kysely<ReplicaTables>, { owner, name }: { readonly owner: string; readonly name: string }) =>
-    db.selectFrom("documents").select("id").where("owner", "=", owner).where("name", "=", name),
+  (
+    db: Kysely<ReplicaTables>,
+    { owner, name }: { readonly owner: AccountId; readonly name: string },
+  ) => db.selectFrom("documents").select("id").where("owner", "=", owner).where("name", "=", name),
 );
