@@ -13,8 +13,8 @@ export type SessionId = Branded<"SessionId">;
 /** `req_` and a random part; names one request in answers and logs. */
 export type RequestId = Branded<"RequestId">;
 /**
- * `acct_` and a random part on a host, `acct_dev_` and a name in the emulator. In a home `local`, or
- * `local/<remote>/<random part>`. Never parsed: any text may be one.
+ * `acct_` and a random part on a host, `acct_dev_` and a name in the emulator. In a home `local`,
+ * or `local/<remote>/<random part>`. Never parsed: any text may be one.
  */
 export type AccountId = Branded<"AccountId">;
 /** `user_` and a random part on a host; `local` in a home. Never parsed, like an account's. */

@@ -59,7 +59,7 @@ scenario("a project that only the gateway was told of is said to be here alone",
   ]);
   const shown = await machine.memsync("status");
   expect(shown).toContain("memsync link DIR --id proj_alone");
-  expect(shown).toMatch(/^unlinked {2}Named \[2J {3}proj_named$/m);
+  expect(shown).toMatch(/^unlinked {2}Named\\x1b\[2J {3}proj_named$/m);
   await lab.git.repository("linked", IGNORED);
   await machine.memsync("link", lab.git.path("linked"), "--id", "proj_alone");
   await machine.untilSynced();
