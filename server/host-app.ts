@@ -95,6 +95,7 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
     guessed: (client) => guesses.failed(client),
     world,
     log,
+    compress: true,
     loopbackOnly,
     allowedHosts: options.allowedHosts ?? [],
     trustedProxies: new Networks(options.trustedProxies ?? []),

@@ -5,6 +5,7 @@ import type { Log } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { limitArrival } from "../http/body-deadline.ts";
 import { clientAddress } from "../http/client-address.ts";
+import { answerFor } from "../http/compressed-answer.ts";
 import { errorResponse, noSuchPath } from "../http/errors-to-response.ts";
 import { refuseForeign } from "../http/loopback.ts";
 import { mayReadMetrics, type PeerAddress } from "../http/metrics-access.ts";
@@ -60,6 +61,8 @@ export interface AppDeps {
   readonly allowedHosts?: readonly string[];
   /** Proxies that are believed which client a request is of; none when left out. */
   readonly trustedProxies?: Networks;
+  /** Compress long answers for clients that accept it. */
+  readonly compress?: boolean;
   /** Counts and limits live sockets; a separate count when left out. */
   readonly sockets?: LiveSockets;
   /** Counts and logs requests and serves `/metrics`; none of this when left out. */
@@ -126,7 +129,9 @@ export function createApp(deps: AppDeps): App {
       // Without a socket no client can be slow.
       if (peer && asked.method !== "GET") limitArrival(asked, world);
       const answered = await router.fetch(asked);
-      const response = isHead ? await withoutBody(answered) : answered;
+      // Without a socket there is nothing to send.
+      const sent = peer && deps.compress ? await answerFor(request.headers, answered) : answered;
+      const response = isHead ? await withoutBody(sent) : sent;
       await delayGuess(deps, request, { status: response.status, context });
       const { method } = request;
       return record(response, { method, url: asked.url, context: contexts.get(asked), startedAt });

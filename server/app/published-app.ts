@@ -17,7 +17,7 @@ const HEADERS: ReadonlySet<string> = new Set([
  * service. Everything unpublished is ignored in requests, missing in answers, and 404 as a path.
  */
 export function createPublishedApp(deps: Omit<AppDeps, "serves">): App {
-  const app = createApp({ ...deps, serves: PUBLISHED });
+  const app = createApp({ ...deps, serves: PUBLISHED, compress: false });
   return {
     world: app.world,
     routes: app.routes,

@@ -75,6 +75,7 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     world,
     log,
     extraHeaders: { "X-Memsync-Emulator": VERSION },
+    compress: true,
     loopbackOnly,
   });
   return {

@@ -18,7 +18,9 @@ export function publicDocument(
   const headers = {
     ETag: etag,
     "Cache-Control": "no-cache",
+    Vary: "Accept-Encoding",
     "Content-Type": contentType,
+    "Content-Length": String(Buffer.byteLength(text)),
     "Content-Security-Policy": contentPolicy,
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
@@ -36,9 +38,9 @@ export function answerDocument(
 ): Response {
   const known = request.headers.get("if-none-match");
   const isKnown = known !== null && matchesEtag(known, etag);
-  return new Response(isKnown ? null : text, {
-    status: isKnown ? 304 : 200,
-    // Its own policy counts: the general one allows a page nothing.
-    headers: { ...context.headers, ...headers },
-  });
+  // Its own policy counts: the general one allows a page nothing.
+  const answered = new Headers({ ...context.headers, ...headers });
+  if (!isKnown) return new Response(text, { headers: answered });
+  answered.delete("Content-Length");
+  return new Response(null, { status: 304, headers: answered });
 }

@@ -15,11 +15,26 @@ function sha1Tag(text: string): string {
   return `"${createHash("sha1").update(text).digest("base64url")}"`;
 }
 
+/** The tag of the same text compressed by gzip. */
+export function gzipTagOf(etag: string): string {
+  return etag.replace(/"$/, '-gzip"');
+}
+
 /**
- * Whether an `If-None-Match` contains `etag`: compared weakly, as RFC 9110 13.1.2 requires for GET.
+ * Whether an `If-None-Match` contains `etag`, or the tag of the same text compressed: compared
+ * weakly, as RFC 9110 13.1.2 requires for GET.
  */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
+  return lists(ifNoneMatch, etag) || holdsGzip(ifNoneMatch, etag);
+}
+
+/** Whether an `If-None-Match` contains the tag of the text compressed, and not that of the text. */
+export function holdsGzip(ifNoneMatch: string, etag: string): boolean {
+  return lists(ifNoneMatch, gzipTagOf(etag)) && !lists(ifNoneMatch, etag);
+}
+
+function lists(ifNoneMatch: string, etag: string): boolean {
   // Our tags contain no commas.
   return ifNoneMatch.split(",").some((listed) => listed.trim().replace(/^W\//, "") === etag);
 }

@@ -1,6 +1,7 @@
 import { AppError } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { arrivedInTime } from "./body-deadline.ts";
+import { inflateBody, isGzip } from "./inflate-body.ts";
 import { isTooIntricate } from "./json-scan.ts";
 
 /**
@@ -12,17 +13,19 @@ const DISCARDED_BYTES_MAX = 256 * 1024 * 1024;
 /** A body that was valid JSON. Its content is not checked yet. */
 export interface JsonBody {
   readonly value: unknown;
-  /** The body as it came. */
+  /** The body as it came, inflated where it was compressed. */
   readonly raw: Uint8Array;
 }
 
 /**
- * The body as JSON, whatever its `Content-Type`; undefined if it is empty. Bytes are counted as
- * they arrive. Throws a 400 for more than `bytesMax` bytes, and for anything but JSON in UTF-8.
+ * The body as JSON, whatever its `Content-Type`, and inflated if its `Content-Encoding` is gzip;
+ * undefined if it is empty. Bytes are counted as they arrive and as they inflate. Throws a 400 for
+ * more than `bytesMax` bytes, and for anything but JSON in UTF-8.
  */
 export async function readJson(request: Request, bytesMax: number): Promise<JsonBody | undefined> {
-  const bytes = await readBytes(request, bytesMax);
-  if (bytes.length === 0) return undefined;
+  const sent = await readBytes(request, bytesMax);
+  if (sent.length === 0) return undefined;
+  const bytes = isGzip(request.headers) ? await inflated(sent, bytesMax) : sent;
   if (isTooIntricate(bytes))
     throw invalidBody("the body is nested too deeply or in too many parts");
   return { value: parseJson(bytes), raw: bytes };
@@ -47,6 +50,13 @@ export function tooLarge(bytesMax: number): AppError {
 
 function invalidBody(message: string): AppError {
   return new AppError("invalid_request", message);
+}
+
+async function inflated(sent: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+  const bytes = await inflateBody(sent, bytesMax);
+  if (bytes === "oversized") throw tooLarge(bytesMax);
+  if (bytes === "broken") throw invalidBody("the body is not the gzip that its header announces");
+  return bytes;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });

@@ -3,7 +3,7 @@ import { ERROR_STATUS, type ErrorCode } from "../../shared/errors.ts";
 import { VERSION } from "../../shared/version.ts";
 import { ErrorBody } from "../../shared/wire/error.ts";
 import { apiOperations } from "./api-operations.ts";
-import { HEADERS, type HeaderName, headersOf, REFUSAL_HEADERS } from "./headers.ts";
+import { CODING, HEADERS, type HeaderName, headersOf, REFUSAL_HEADERS } from "./headers.ts";
 import { INTRODUCTION } from "./introduction.ts";
 import { type BodyContent, type Operation, type Parameter, TAGS } from "./operation.ts";
 import { type JsonSchema, SchemaPublisher } from "./published-schema.ts";
@@ -156,11 +156,11 @@ function responsesOf(
 ): PathOperation["responses"] {
   const responses: Record<string, ResponseObject | Reference> = {};
   if (answer !== undefined) {
-    const headers = headerRefs(headersOf(answer.kind, open));
+    const names = headersOf(answer.kind, open);
     const content = contentOf(answer, (schema) => publisher.publish(schema, "answer"), "oneOf");
-    responses["200"] = { description: "Done.", headers, content };
+    responses["200"] = { description: "Done.", headers: headerRefs([...names, CODING]), content };
     if (answer.kind !== "write") {
-      responses["304"] = { description: "The same as what you hold.", headers };
+      responses["304"] = { description: "The same as what you hold.", headers: headerRefs(names) };
     }
   }
   for (const code of new Set([...refusals, ...(open ? ALWAYS_OPEN : ALWAYS)])) {

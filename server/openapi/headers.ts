@@ -10,7 +10,7 @@ export const HEADERS = {
     required: true,
   },
   ETag: {
-    description: "Strong; a hash of the body.",
+    description: "Strong; a hash of the body. A compressed answer has a tag of its own.",
     schema: Type.String(),
     example: '"2z52aulxp51x4"',
     required: true,
@@ -28,6 +28,12 @@ export const HEADERS = {
     schema: Type.String(),
     example: "Authorization, X-Project-Id",
     required: true,
+  },
+  "Content-Encoding": {
+    description: "`gzip` where the answer is over 1 KB and the client accepts it; else absent.",
+    schema: Type.String({ enum: ["gzip"] }),
+    example: "gzip",
+    required: false,
   },
   Link: {
     description: "The next page of a list, `next_cursor` in it; absent on the last.",
@@ -72,17 +78,20 @@ const OF_KIND: Readonly<Record<Kind, readonly HeaderName[]>> = {
   read: ["ETag", "Vary"],
   page: ["ETag", "Vary", "Link"],
   write: [],
-  document: ["ETag"],
+  document: ["ETag", "Vary"],
 };
 
-/** The headers of a 200; a 304 has them, too, except length and type. */
+/** Of an answer with a body, if it is compressed. */
+export const CODING = "Content-Encoding" satisfies HeaderName;
+
+/** The headers of a 200; a 304 has them, too, except length, type and coding. */
 export function headersOf(kind: Kind, open: boolean): readonly HeaderName[] {
   return ["X-Request-Id", "Cache-Control", ...OF_KIND[kind], ...(open ? [] : CHARGED)];
 }
 
 /** Headers of refusals with an error body, by status. */
 export const REFUSAL_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
-  400: ["X-Request-Id", "Cache-Control", ...CHARGED],
+  400: ["X-Request-Id", "Cache-Control", CODING, ...CHARGED],
   401: ["X-Request-Id", "Cache-Control", "WWW-Authenticate"],
   403: ["X-Request-Id", "Cache-Control", ...CHARGED],
   404: ["X-Request-Id", "Cache-Control", ...CHARGED],

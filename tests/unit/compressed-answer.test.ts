@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import {
+  acceptsGzip,
+  answerFor,
+  COMPRESSED_BYTES_MIN,
+} from "../../server/http/compressed-answer.ts";
+import { holdsGzip, matchesEtag } from "../../server/http/etag.ts";
+import { inflateBody } from "../../server/http/inflate-body.ts";
+
+describe("a compressed answer", () => {
+  const LONG = "x".repeat(COMPRESSED_BYTES_MIN + 1);
+  const GZIP = new Headers({ "Accept-Encoding": "gzip" });
+  const answer = (text: string, headers: Record<string, string> = {}) =>
+    new Response(text, {
+      headers: {
+        "Content-Type": "application/json; charset=utf-8",
+        "Content-Length": String(text.length),
+        ...headers,
+      },
+    });
+  const codingOf = async (given: Response, asked = GZIP) =>
+    (await answerFor(asked, given)).headers.get("content-encoding");
+
+  test("a compressed answer goes to whoever accepts gzip, and does not rather have it bare", () => {
+    const accepted = ["gzip", "GZIP", "x-gzip", "br, gzip;q=0.5", "*", "deflate,*;q=0.1"];
+    for (const header of [...accepted, "gzip;q=1.000, identity", "gzip ; q=0.5"]) {
+      expect([header, acceptsGzip(header)]).toEqual([header, true]);
+    }
+    const refused = ["", "br", "gzip;q=0", "*;q=0", "gzip;q=0, *", "identity, gzip;q=0.5"];
+    for (const header of [...refused, "gzipped", "gzip;q=high"]) {
+      expect([header, acceptsGzip(header)]).toEqual([header, false]);
+    }
+    expect(acceptsGzip(null)).toBe(false);
+  });
+
+  test("a compressed answer is long, a text, and of a known length", async () => {
+    expect(await codingOf(answer(LONG))).toBe("gzip");
+    expect(await codingOf(answer("x".repeat(COMPRESSED_BYTES_MIN)))).toBeNull();
+    expect(await codingOf(answer(LONG), new Headers())).toBeNull();
+    expect(await codingOf(answer(LONG, { "Content-Type": "image/png" }))).toBeNull();
+    expect(await codingOf(answer(LONG, { "Content-Encoding": "br" }))).toBe("br");
+    expect(await codingOf(new Response(new Response(LONG).body))).toBeNull();
+  });
+
+  test("a compressed answer keeps its status and its headers, and tells its own length", async () => {
+    const long = "long ".repeat(100_000);
+    const given = new Response(long, {
+      status: 400,
+      headers: { "Content-Type": "application/json", "Content-Length": "500000", "X-Other": "y" },
+    });
+    const packed = await answerFor(GZIP, given);
+    expect([packed.status, packed.headers.get("x-other")]).toEqual([400, "y"]);
+    const bytes = new Uint8Array(await packed.arrayBuffer());
+    expect(packed.headers.get("content-length")).toBe(String(bytes.length));
+    expect(Buffer.from(Bun.gunzipSync(bytes)).toString()).toBe(long);
+  });
+
+  test("a compressed answer has a tag of its own, which either representation may hold", async () => {
+    const headers = { ETag: '"abc"', Vary: "Authorization" };
+    const packed = await answerFor(GZIP, answer(LONG, headers));
+    expect(packed.headers.get("etag")).toBe('"abc-gzip"');
+    const bare = await answerFor(new Headers(), answer(LONG, headers));
+    expect(bare.headers.get("etag")).toBe('"abc"');
+    for (const each of [packed, bare]) {
+      expect(each.headers.get("vary")).toBe("Authorization, Accept-Encoding");
+    }
+    for (const held of ['"abc-gzip"', 'W/"abc-gzip"', '"x", "abc-gzip"']) {
+      expect([matchesEtag(held, '"abc"'), holdsGzip(held, '"abc"')]).toEqual([true, true]);
+      const asked = new Headers({ "If-None-Match": held });
+      const unchanged = new Response(null, { status: 304, headers: { ETag: '"abc"' } });
+      expect((await answerFor(asked, unchanged)).headers.get("etag")).toBe('"abc-gzip"');
+    }
+    for (const held of ['"abc"', "*", '"abc-gzip", "abc"']) {
+      expect([matchesEtag(held, '"abc"'), holdsGzip(held, '"abc"')]).toEqual([true, false]);
+    }
+    expect(matchesEtag('"abcd-gzip"', '"abc"')).toBe(false);
+  });
+});
+
+test("a body inflates to as much as it may, and not to a byte more", async () => {
+  const packed = gzipSync(Buffer.alloc(1000, 0x20));
+  expect((await inflateBody(packed, 1000)).length).toBe(1000);
+  expect(await inflateBody(packed, 999)).toBe("oversized");
+  expect(await inflateBody(packed.subarray(0, -9), 1000)).toBe("broken");
+  expect(await inflateBody(Buffer.from("{}"), 1000)).toBe("broken");
+});
