@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { findAudience } from "../../daemon/home/audience-store.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
@@ -77,8 +78,10 @@ async function stats(env: Environment, { json }: JsonFlag): Promise<void> {
     local: async (db) => {
       const { readServices } = await import("../../daemon/embedded/local-services.ts");
       if (!db) return NOTHING;
-      const { account } = getDefault(await readRemotes(db, remoteEnvironment(env)));
-      const known = await readServices(db, realWorld, account).stats();
+      const remote = getDefault(await readRemotes(db, remoteEnvironment(env)));
+      const { account } = remote;
+      const { plan } = await findAudience(db, remote);
+      const known = await readServices(db, realWorld, { account, plan }).stats();
       const { stats: counted, inbox } = await withInbox(db, account, known);
       inInbox = inbox;
       return counted;
@@ -192,7 +195,7 @@ function sessionQuestion(env: Environment, id: ProjectId | undefined, limit: num
       const asked = { limit, cursor: undefined, projectId: id };
       const bound = id && (await findBinding(db, id));
       const account = bound ?? getDefault(await readRemotes(db, remoteEnvironment(env))).account;
-      const { items, total } = await readServices(db, realWorld, account).sessions(asked);
+      const { items, total } = await readServices(db, realWorld, { account }).sessions(asked);
       return { sessions: items, total };
     },
   };

@@ -4,14 +4,25 @@ import type { Caller, Services } from "../../server/services/services.ts";
 import { createSessionService } from "../../server/services/session-service.ts";
 import { createStatsService } from "../../server/services/stats-service.ts";
 import type { AccountId } from "../../shared/ids.ts";
+import type { Account } from "../../shared/wire/account.ts";
 import type { World } from "../../shared/world.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
+/** An account's part of the replica, and its plan as far as the service has told it. */
+export interface KnownAccount {
+  readonly account: AccountId;
+  readonly plan?: Account["plan"];
+}
+
 /**
  * What the gateway would answer about an account's part of the replica, without a running daemon.
  */
-export function readServices(db: Kysely<DaemonTables>, world: World, account: AccountId) {
+export function readServices(
+  db: Kysely<DaemonTables>,
+  world: World,
+  { account, plan = null }: KnownAccount,
+) {
   const caller: Caller = {
     account,
     user: LOCAL_USER,
@@ -22,7 +33,8 @@ export function readServices(db: Kysely<DaemonTables>, world: World, account: Ac
   };
   const store = { reader: db as never };
   const limits = new RequestLimits(world);
-  const stats = createStatsService(store, limits);
+  const accounts = { get: async () => ({ name: null, plan, users: null }) };
+  const stats = createStatsService(store, limits, accounts);
   const sessions = createSessionService(store);
   return {
     stats: () => stats.get(caller),

@@ -38,12 +38,17 @@ export async function openHomeDatabase(
   }
 }
 
-/** SQLite would create a file that everybody can read, and it gives its log the same mode. */
+/**
+ * SQLite would create a file that everybody can read. It gives the files beside it the same mode,
+ * and keeps that of those which were there before.
+ */
 function keepPrivate(path: string): void {
   if (path === ":memory:") return;
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found && (found.mode & OTHERS) !== 0) chmodSync(path, PRIVATE_FILE);
-  if (!found) closeSync(openSync(path, "a", PRIVATE_FILE));
+  for (const part of [path, `${path}-wal`, `${path}-shm`]) {
+    const found = statSync(part, { throwIfNoEntry: false });
+    if (found && (found.mode & OTHERS) !== 0) chmodSync(part, PRIVATE_FILE);
+  }
+  if (!existsSync(path)) closeSync(openSync(path, "a", PRIVATE_FILE));
 }
 
 /**

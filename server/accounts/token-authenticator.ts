@@ -6,6 +6,7 @@ import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { World } from "../../shared/world.ts";
 import { bearerToken } from "../http/bearer.ts";
+import { REFUSED_TOKEN } from "../http/refused-token.ts";
 import type { Caller } from "../services/services.ts";
 import { findTokenByHash, markUsed, type TokenRecord } from "../stores/account-store.ts";
 import type { HostTables } from "../stores/account-tables.ts";
@@ -120,10 +121,8 @@ function callerOf(record: TokenRecord, world: World): Caller {
   };
 }
 
-/** Gives no reason: nobody needs to know more about a refused token. */
 function noSuchToken(): AppError {
-  const message = "a valid API token is needed: Authorization: Bearer <token>";
-  return new AppError("unauthorized", message);
+  return new AppError("unauthorized", REFUSED_TOKEN);
 }
 
 function isStillValid(db: Kysely<HostTables>, id: string, now: number): boolean {

@@ -3,6 +3,7 @@ import { AppError } from "../../shared/errors.ts";
 import { randomRequestId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
+import { bearerToken } from "../http/bearer.ts";
 import { limitArrival } from "../http/body-deadline.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { answerFor } from "../http/compressed-answer.ts";
@@ -11,8 +12,9 @@ import { refuseForeign } from "../http/loopback.ts";
 import { mayReadMetrics, type PeerAddress } from "../http/metrics-access.ts";
 import type { Networks } from "../http/networks.ts";
 import { pathOf } from "../http/query.ts";
+import { REFUSED_TOKEN } from "../http/refused-token.ts";
 import { type CallerContext, type RequestContext, withContext } from "../http/request-context.ts";
-import { charge, type Quota, UNLIMITED, withQuota } from "../limits/quota.ts";
+import { charge, type Quota, refuseExhausted, UNLIMITED, withQuota } from "../limits/quota.ts";
 import { refuseMalformedHandshake } from "../live/handshake.ts";
 import { createLiveSession, type LiveSession, type LiveSocket } from "../live/live-session.ts";
 import { LiveSockets } from "../live/live-sockets.ts";
@@ -37,8 +39,8 @@ export interface AppDeps {
    */
   readonly authenticate: Authenticate;
   /**
-   * Called for each authenticated request. A request to an existing path and method, live
-   * handshakes included, is charged before it is examined further.
+   * Called for each authenticated request. A request to an existing path and method is charged
+   * before it is examined further; a live handshake when it is accepted.
    */
   readonly quotaOf?: (caller: Caller) => Quota | Promise<Quota>;
   /**
@@ -248,11 +250,17 @@ async function identify(
 ): Promise<CallerContext> {
   const caller = await deps.authenticate(headers.get("authorization"));
   if (caller === undefined) {
-    const message = "a valid API token is needed: Authorization: Bearer <token>";
-    throw new AppError("unauthorized", message);
+    throw new AppError("unauthorized", whyUnauthorized(headers));
   }
   const quota = deps.quotaOf?.(caller) ?? UNLIMITED;
   return { ...context, caller, quota: quota instanceof Promise ? await quota : quota };
+}
+
+/** Of a refused token nobody learns why it is refused; that one was read at all helps. */
+function whyUnauthorized(headers: Headers): string {
+  return bearerToken(headers.get("authorization")) === undefined
+    ? "a valid API token is needed: Authorization: Bearer <token>"
+    : REFUSED_TOKEN;
 }
 
 type Handshake =
@@ -276,10 +284,12 @@ async function shakeHands(
     const { live } = deps.serves ?? EVERYTHING;
     const served = live && pathOf(request.url) === LIVE_PATH && request.method === "GET";
     if (!served) throw noSuchPath();
-    charge(asked);
+    refuseExhausted(asked);
     refuseMalformedHandshake(request.headers);
     known = { ...asked, headers: { ...asked.headers, ...FULL_HOUSE } };
     sockets.refuseTooMany(asked.caller.account);
+    // Not before: a handshake that is refused costs nothing.
+    charge(asked);
     return accept(deps, sockets, { context: asked, request });
   } catch (thrown) {
     return { accepted: false, response: errorResponse(withQuota(known), thrown) };

@@ -15,10 +15,13 @@ export function refuseForeign(headers: Headers, allowedHosts: readonly string[] 
   };
   const host = headers.get("host");
   if (host !== null && !isOwn(host)) {
-    throw new AppError("forbidden", "this address is served to this machine only");
+    const message = "only this machine is served here: call it localhost, or have the name allowed";
+    throw new AppError("forbidden", message);
   }
   const origin = headers.get("origin");
   if (origin !== null && !isOwn(origin.replace(/^https?:\/\//, ""))) {
-    throw new AppError("forbidden", "requests from other origins are not served");
+    const message =
+      "pages of other sites are not served: call this from a program, or a page of ours";
+    throw new AppError("forbidden", message);
   }
 }

@@ -14,8 +14,10 @@ export interface Charge {
 /** Headers by name. */
 export type QuotaHeaders = Readonly<Record<string, string>>;
 
-/** What one account may still do. Neither method waits. */
+/** What one account may still do. No method waits. */
 export interface Quota {
+  /** Seconds after which one request could be charged; undefined if it could be now. */
+  exhausted(): number | undefined;
   /** Charges one request; or refuses it, without a charge. */
   charge(): Charge;
   /** The headers for an answer without a charge. */
@@ -24,6 +26,7 @@ export interface Quota {
 
 /** Where nobody counts. */
 export const UNLIMITED: Quota = {
+  exhausted: () => undefined,
   charge: () => ({ headers: {}, retryAfterSeconds: undefined }),
   headers: () => ({}),
 };
@@ -40,7 +43,15 @@ interface Charged {
 export function charge({ headers, quota }: Charged): void {
   const charged = quota?.charge();
   Object.assign(headers, charged?.headers);
-  const seconds = charged?.retryAfterSeconds;
+  refuseFor(charged?.retryAfterSeconds, headers);
+}
+
+/** Throws the 429 that `charge` would throw, and charges nothing. */
+export function refuseExhausted({ headers, quota }: Charged): void {
+  refuseFor(quota?.exhausted(), headers);
+}
+
+function refuseFor(seconds: number | undefined, headers: Charged["headers"]): void {
   if (seconds === undefined) return;
   headers["Retry-After"] = String(seconds);
   throw new AppError(

@@ -99,14 +99,16 @@ export class RequestLimits {
   #quota(account: AccountId, usage: Usage): Quota {
     const headersAt = (now: Moment) =>
       usage.limits ? quotaHeaders(usage.limits, usage.windows(now)) : {};
+    const secondsOf = (waitMs: number | undefined) =>
+      waitMs === undefined ? undefined : wholeSeconds(waitMs);
     return {
+      exhausted: () => secondsOf(usage.exhausted(this.#moment())),
       headers: () => headersAt(this.#moment()),
       charge: () => {
         const now = this.#moment();
         const waitMs = usage.charge(now);
         if (waitMs === undefined) this.writer?.changed(account, usage);
-        const retryAfterSeconds = waitMs === undefined ? undefined : wholeSeconds(waitMs);
-        return { headers: headersAt(now), retryAfterSeconds };
+        return { headers: headersAt(now), retryAfterSeconds: secondsOf(waitMs) };
       },
     };
   }

@@ -75,11 +75,17 @@ export class Usage {
     this.#minute = minuteOf(limits, this.#minute.times());
   }
 
-  /** Milliseconds to wait for a refused request; undefined if it was charged. */
-  charge(now: Moment): number | undefined {
+  /** Milliseconds to wait until a request can be charged; undefined if it can be now. */
+  exhausted(now: Moment): number | undefined {
     const { minute, day } = this.windows(now);
     const waitMs = Math.max(waitOf(minute), waitOf(day));
-    if (waitMs > 0) return waitMs;
+    return waitMs > 0 ? waitMs : undefined;
+  }
+
+  /** Milliseconds to wait for a refused request; undefined if it was charged. */
+  charge(now: Moment): number | undefined {
+    const waitMs = this.exhausted(now);
+    if (waitMs !== undefined) return waitMs;
     this.#minute.add(now.steady);
     this.#inDay += 1;
     return undefined;

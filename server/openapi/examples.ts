@@ -237,7 +237,7 @@ export const batchAnswer: Static<typeof BatchAnswerBody> = {
       [SHOP]: {
         error: {
           code: "forbidden",
-          message: "this token is bound to projects and reaches nothing else",
+          message: "this token is bound to projects and reaches nothing else: use one that is not",
           request_id: "req_4ihjn2tqmxe6w7ra",
         },
       },

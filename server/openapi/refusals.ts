@@ -55,7 +55,7 @@ export const REFUSALS: Readonly<Record<ErrorCode, SharedRefusal>> = {
       value: {
         error: {
           code: "forbidden",
-          message: "this token may only read",
+          message: "this token may only read: use one of the scope write",
           request_id: "req_2mzq6r5z2bqz3xk7",
         },
       },

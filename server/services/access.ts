@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
+import { mayOnlyRead } from "../../shared/forbidden.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { findProject, type ProjectRow } from "../stores/project-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
@@ -38,7 +39,8 @@ export function assertReaches(caller: Caller, id: ProjectId | null): void {
 
 /** The 403 for something outside of a token's projects. */
 export function boundElsewhere(): AppError {
-  return new AppError("forbidden", "this token is bound to projects and reaches nothing else");
+  const message = "this token is bound to projects and reaches nothing else: use one that is not";
+  return new AppError("forbidden", message);
 }
 
 /** Whether the token's restriction allows a project, which need not exist. */
@@ -48,5 +50,5 @@ export function mayReach(caller: Caller, id: ProjectId): boolean {
 
 /** Throws 403 for a token that may only read. */
 export function assertCanWrite(caller: Caller): void {
-  if (!caller.canWrite) throw new AppError("forbidden", "this token may only read");
+  if (!caller.canWrite) throw mayOnlyRead();
 }

@@ -31,7 +31,7 @@ export function createServices(
     sync: createSyncService(store, withholding),
     connections: createConnectionService(store),
     sessions: createSessionService(store),
-    stats: createStatsService(store, usage),
+    stats: createStatsService(store, usage, account),
     account,
     live: createLiveService(store),
   };

@@ -15,11 +15,13 @@ import type { Caller, RequestUsage, Services } from "./services.ts";
 type Db = Kysely<ServiceTables>;
 
 /**
- * The usage of everything that the caller reaches; requests are the whole account's, from `usage`.
+ * The usage of everything that the caller reaches. The account's requests are those of `usage`, its
+ * plan is that of `account`, or the caller's where nobody knows it.
  */
 export function createStatsService(
   store: Pick<ReplicaStore<ServiceTables>, "reader">,
   usage: RequestUsage,
+  account: Services["account"],
 ): Services["stats"] {
   return {
     async get(caller) {
@@ -40,7 +42,7 @@ export function createStatsService(
       });
       const documents = ownLayers ? [...projects, `user/${caller.user}`, "global"] : projects;
       return {
-        plan: caller.plan,
+        plan: (await account.get(caller)).plan ?? caller.plan,
         projects: projects.length,
         connections: connections.length,
         memories: { total: memories.project + memories.user + memories.global, ...memories },

@@ -98,6 +98,7 @@ scenario("a colleague is shown who sees what, and the owner of a lonely account 
     expect(lines).toContain(`global    ${line}`);
     expect((await bob.status()).remotes[0]?.audience).toMatchObject({ account: "acme", users: 3 });
     expect(await bob.ask("GET", "/api/account")).toEqual({ name: "acme", plan: "team", users: 3 });
+    expect(await bob.ask("GET", "/api/projects/stats")).toMatchObject({ plan: "team" });
     const alone = machineIn(lab, "alone", {
       url: ann.service?.url ?? "",
       token: await folder.token("lonely"),

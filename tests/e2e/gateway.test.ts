@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { scenario } from "../support/lab.ts";
 
+const DATABASE = ["memsync.db", "memsync.db-wal", "memsync.db-shm"];
 const IGNORED = { ".gitignore": "CLAUDE.md\n" };
 
 scenario("the gateway is open to its owner alone", async (lab) => {
@@ -21,7 +22,7 @@ scenario("the gateway is open to its owner alone", async (lab) => {
   writeFileSync(planted, "theirs", { mode: 0o644 });
   mkdirSync(machine.home, { recursive: true, mode: 0o700 });
   symlinkSync(planted, join(machine.home, "gateway.json"));
-  writeFileSync(join(machine.home, "memsync.db"), "", { mode: 0o644 });
+  for (const name of DATABASE) writeFileSync(join(machine.home, name), "", { mode: 0o644 });
   await machine.up();
   expect(readFileSync(planted, "utf8")).toBe("theirs");
   const env = JSON.parse(await machine.memsync("env", "--json")) as Record<string, string>;
@@ -38,7 +39,7 @@ scenario("the gateway is open to its owner alone", async (lab) => {
   expect(await status({ authorization: `Bearer ${token}` }, "/_memsync/status")).toBe(404);
   expect(statSync(machine.home).mode & 0o777).toBe(0o700);
   expect(statSync(join(machine.home, "daemon.sock")).mode & 0o777).toBe(0o600);
-  for (const name of ["gateway.json", "memsync.db", "memsync.db-wal"]) {
+  for (const name of ["gateway.json", ...DATABASE]) {
     expect(lstatSync(join(machine.home, name)).mode & 0o777).toBe(0o600);
     expect(lstatSync(join(machine.home, name)).isFile()).toBeTrue();
   }

@@ -69,8 +69,8 @@ test("every answer to a good token shows the quota, and what finds a route costs
     [404, 54, await send("GET", "/v1/%6demories", { token })],
     [403, 54, await send("GET", "/v1/memories", { token, headers: { Origin: "http://a.b" } })],
     [101, 53, await shakeHands(emulator.url, token)],
-    [400, 52, await shakeHands(emulator.url, token, { "Sec-WebSocket-Key": "short" })],
-    [400, 51, await shakeHands(emulator.url, token, { "Sec-WebSocket-Version": "12" })],
+    [400, 53, await shakeHands(emulator.url, token, { "Sec-WebSocket-Key": "short" })],
+    [400, 53, await shakeHands(emulator.url, token, { "Sec-WebSocket-Version": "12" })],
   ] as const;
   const seen = answers.map(([, , answer]) => [answer.status, leftIn(answer)]);
   expect(seen).toEqual(answers.map(([status, left]) => [status, [left, left + 9940]]));

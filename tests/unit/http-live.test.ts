@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
+import type { Quota } from "../../server/limits/quota.ts";
 import { PING_INTERVAL_MS } from "../../server/live/live-session.ts";
+import { LiveSockets } from "../../server/live/live-sockets.ts";
 import type { Caller, LiveChange } from "../../server/services/services.ts";
 import { LIVE_PROJECTS_MAX } from "../../shared/wire/live.ts";
 import { CALLERS, fakeAuthenticate, OTHER_PROJECT, PROJECT } from "../support/fake-services.ts";
 import { errorOf, startServer, type TestServer } from "../support/http-server.ts";
 import { connectLive } from "../support/live-client.ts";
+import { shakeHands } from "../support/live-handshake.ts";
 import { manualTimers } from "../support/manual-timers.ts";
 
 const live = ({ listener }: TestServer, token = "write") => connectLive(listener.url, token);
@@ -184,6 +187,37 @@ test("a handshake without a valid token is 401, and at another path 404", async 
   expect((await handshake("/v1/live", "")).status).toBe(401);
   expect((await handshake("/v1/live", "write")).status).toBe(404);
   expect((await handshake("/v1/memories", "write")).status).toBe(404);
+});
+
+test("a handshake that is refused is not charged", async () => {
+  let charged = 0;
+  let left = 2;
+  const quota: Quota = {
+    exhausted: () => (left === 0 ? 7 : undefined),
+    headers: () => ({ RateLimit: `"minute";r=${left};t=7` }),
+    charge() {
+      charged += 1;
+      left -= 1;
+      return { headers: quota.headers(), retryAfterSeconds: undefined };
+    },
+  };
+  const sockets = new LiveSockets({ total: 1, perAccount: 1 });
+  await using server = await startServer({ sockets, quotaOf: () => quota });
+  const ask = (changes = {}) => shakeHands(server.listener.url, "write", changes);
+  expect((await ask({ "Sec-WebSocket-Key": "short" })).status).toBe(400);
+  expect(charged).toBe(0);
+  using client = await live(server);
+  expect(charged).toBe(1);
+  const full = await ask();
+  expect([full.status, full.headers.get("retry-after")]).toEqual([429, "60"]);
+  expect(full.headers.get("ratelimit")).toBe('"minute";r=1;t=7');
+  expect(charged).toBe(1);
+  client[Symbol.dispose]();
+  await client.closed;
+  left = 0;
+  const used = await ask({ "Sec-WebSocket-Key": "short" });
+  expect([used.status, used.headers.get("retry-after")]).toEqual([429, "7"]);
+  expect(charged).toBe(1);
 });
 
 test("a handshake from a page of another site is 403", async () => {

@@ -1,4 +1,4 @@
-import { AppError } from "../../../shared/errors.ts";
+import { mayOnlyRead } from "../../../shared/forbidden.ts";
 import type { Caller } from "../../services/services.ts";
 
 /** Handlers read bodies themselves: Elysia would drop fields, and quote the body in a 422. */
@@ -6,5 +6,5 @@ export const UNPARSED = { parse: "none" } as const;
 
 /** Throws a 403 for a token that may only read. */
 export function requireWrite(caller: Caller): void {
-  if (!caller.canWrite) throw new AppError("forbidden", "this token may only read");
+  if (!caller.canWrite) throw mayOnlyRead();
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
-import { AppError, invalidAt } from "../../errors.ts";
+import { invalidAt } from "../../errors.ts";
+import { mayOnlyRead } from "../../forbidden.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import type { DocumentRefused, DocumentRequest, DocumentServed } from "../../wire/exchange.ts";
 import type { Position } from "../../wire/position.ts";
@@ -69,10 +70,6 @@ async function openFor<Tables extends ReplicaTables>(
   if (found || !update || isEmptyUpdate(update)) return found;
   if (!canWrite) throw mayOnlyRead();
   return await context.open(address);
-}
-
-function mayOnlyRead(): AppError {
-  return new AppError("forbidden", "this token may only read");
 }
 
 function isStateVector(bytes: Uint8Array): boolean {
