@@ -4,14 +4,14 @@ import { type Mutation, mutation } from "./mutation.ts";
 export const FILES: readonly Mutation[] = [
   mutation(
     "a file is not flushed before it gets its name",
-    28,
+    8,
     "daemon/disk/twin-file.ts",
     "await handle.sync();",
     "",
   ),
   mutation(
     "a save is compared with the live text instead of its base",
-    2,
+    5,
     "daemon/files/file-edit.ts",
     "document.editText(text, next), seen)",
     "document.editText(text, next), document.captureText())",

@@ -18,7 +18,7 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "what was rolled back stays in memory",
-    5,
+    7,
     "shared/replica/store/write-context.ts",
     "this.openDocuments.delete(addressKey(document.address));\n    }\n    this.rows = [];",
     "}\n    this.rows = [];",
@@ -39,7 +39,7 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "the epoch of a position is not looked at",
-    91,
+    2,
     "shared/replica/store/exchange.ts",
     "(await epochOfRow(db, open.id, seq)) === epoch",
     '(await epochOfRow(db, open.id, seq)) !== ""',
@@ -81,7 +81,7 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "of two copies the one stays that is not this machine's",
-    49,
+    126,
     "shared/replica/merge/doubled-lines.ts",
     "return (one.ranks[i] ?? 0) < (other.ranks[i] ?? 0) ? [line, twin] : [twin, line];",
     'return line.side === "theirs" ? [line, twin] : [twin, line];',

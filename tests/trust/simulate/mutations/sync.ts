@@ -11,7 +11,7 @@ export const SYNC: readonly Mutation[] = [
   ),
   mutation(
     "what is written during a call counts as acknowledged by it",
-    2,
+    3,
     "daemon/sync/incoming.ts",
     "Math.max(sent.throughSeq, position.ackedSeq)",
     "open.head.seq",
@@ -25,7 +25,7 @@ export const SYNC: readonly Mutation[] = [
   ),
   mutation(
     "a live frame is taken although one before it has not come",
-    24,
+    1,
     "daemon/sync/incoming.ts",
     "remote.seq + 1 === seq",
     "remote.seq < seq",
