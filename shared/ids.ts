@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { World } from "./world.ts";
 
 declare const brand: unique symbol;
@@ -74,14 +74,17 @@ export function base32(bytes: Uint8Array): string {
   return text;
 }
 
+/** So many bytes are more than 26 characters of base32. */
+const MEMORY_ID_BYTES = 17;
+
 /**
  * The id that a memory has on every replica: `mem_` and the first 26 characters of base32 of
  * SHA-256 over `<document id>\n<key>` (contract, section 4). The document id is the project's id,
  * `user` or `global`.
  */
 export function memoryIdOf(documentId: string, key: string): MemoryId {
-  const digest = createHash("sha256").update(`${documentId}\n${key}`).digest();
-  return `mem_${base32(digest).slice(0, 26)}` as MemoryId;
+  const digest = hash("sha256", `${documentId}\n${key}`, "buffer");
+  return `mem_${base32(digest.subarray(0, MEMORY_ID_BYTES)).slice(0, 26)}` as MemoryId;
 }
 
 /** A random key for a memory that came without one: `note-` and 16 base32 characters. */

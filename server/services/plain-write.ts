@@ -45,10 +45,10 @@ function writeMemories(
   now: number,
 ): PlainChanges {
   const counts = { created: 0, updated: 0, unchanged: 0 };
-  for (const { key, value } of memories) {
-    const known = document.memories.get(key).length > 0;
-    const changed = document.setEntry("memories", key, { value, now });
-    counts[changed ? (known ? "updated" : "created") : "unchanged"] += 1;
+  const known = memories.map(({ key }) => document.memories.get(key).length > 0);
+  const changed = document.setEntries("memories", memories, now);
+  for (const [at, isKnown] of known.entries()) {
+    counts[changed[at] ? (isKnown ? "updated" : "created") : "unchanged"] += 1;
   }
   return counts;
 }

@@ -32,6 +32,43 @@ describe("derived rows", () => {
     await checkFullText(temp);
   });
 
+  test("derived rows equal the document when hundreds are written at once, in their order", async () => {
+    const temp = await newStore();
+    const keyOf = (at: number) => `key ${at % 7}-${at}`;
+    const valuesOf = (from: number, to: number, value: string) =>
+      Array.from({ length: to - from }, (_, at) => ({ key: keyOf(from + at), value }));
+    const write = (edit: (document: OpenDocument["document"], now: number) => void) =>
+      temp.store.write(async (context) => {
+        const { document } = await context.open(address("many"));
+        document.change("local", () => edit(document, context.now));
+      });
+    await write((document, now) => document.setEntries("memories", valuesOf(0, 201, "a"), now));
+    temp.world.advance(1000);
+    await write((document) => {
+      for (let at = 0; at < 200; at += 5) document.deleteEntry("memories", keyOf(at));
+    });
+    await write((document, now) => {
+      const some = [...valuesOf(101, 150, "a"), ...valuesOf(150, 350, "b")];
+      const changed = document.setEntries("memories", some, now);
+      expect(changed.filter((each) => each)).toHaveLength(209);
+    });
+    const { expected, id } = await inspect(temp.store, rowsOfDocument, "many");
+    expect<unknown>(await rowsOfDisk(temp, id)).toEqual(expected);
+    await checkFullText(temp);
+    const rows = await temp.store.reader
+      .selectFrom("memories")
+      .select("key")
+      .where("document_id", "=", id)
+      .where("value", "=", "b")
+      .where("key", "like", "key 3-%")
+      .orderBy("row_id")
+      .execute();
+    const all = rows.map(({ key }) => Number(key.slice("key 3-".length)));
+    const added = all.filter((at) => at > 200);
+    expect(added.length).toBeGreaterThan(20);
+    expect(added).toEqual(added.toSorted((one, other) => one - other));
+  });
+
   test("revisions keep every value that was replaced or deleted, oldest first", async () => {
     const temp = await newStore();
     const contents = ["one\n", "one\ntwo\n", "two"];

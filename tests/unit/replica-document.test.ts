@@ -42,6 +42,32 @@ describe("entries", () => {
     }
   });
 
+  test("many writes at once are what they are one by one, also of keys with conflicts", () => {
+    const start = [1, 2].map(newDocument) as [ReplicaDocument, ReplicaDocument];
+    for (const [at, document] of start.entries()) {
+      for (const key of ["a", "b", "c"]) set(document, key, `${key}${at}`);
+    }
+    exchangeAll(start);
+    const update = Y.encodeStateAsUpdate(start[0].ydoc);
+    const writes = ["d", "b", "a", "e", "c"].map((key) => ({
+      key,
+      value: key === "c" ? "c1" : key,
+    }));
+    const [atOnce, singly] = [3, 3].map((client) => new ReplicaDocument([update], client));
+    const changed = atOnce?.setEntries("memories", writes, NOW + 5);
+    singly?.change("local", () => {
+      const each = writes.map(({ key, value }) => set(singly, key, value, NOW + 5));
+      expect(changed).toEqual(each);
+    });
+    expect(changed).toEqual([true, true, true, true, false]);
+    for (const key of ["a", "b", "c", "d", "e"]) {
+      expect(atOnce?.memories.get(key)).toEqual([...(singly?.memories.get(key) ?? [])]);
+    }
+    const stateOf = (document: ReplicaDocument | undefined) =>
+      document && Buffer.from(Y.encodeStateAsUpdate(document.ydoc)).toString("base64");
+    expect(stateOf(atOnce)).toBe(stateOf(singly));
+  });
+
   test("of writes at the same time the one with the higher client id wins", () => {
     const [low, high] = [newDocument(1), newDocument(2)];
     set(high, "a", "high");

@@ -7,7 +7,7 @@ import { alignBase, type CapturedText, captureText, editFromBase } from "../text
 import { equalForms, joinForm, readForm, splitForm, type TextForm } from "../text/text-form.ts";
 import { TransactionChanges } from "./document-changes.ts";
 import { EntryArrays, type EntryKind, visibleItems } from "./entry-arrays.ts";
-import { type Entry, type EntryId, EntryIndex, sameId } from "./entry-index.ts";
+import { type Entry, type EntryId, EntryIndex, type StoredEntry, sameId } from "./entry-index.ts";
 import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
 import { entryTime, wellFormedValue } from "./stored-value.ts";
 
@@ -189,16 +189,36 @@ export class ReplicaDocument {
     key: string,
     { value, ...options }: { readonly value: JsonValue } & WriteOptions,
   ): boolean {
-    const entry = { key: wellFormed(key), value: wellFormedValue(value) };
-    const current = this.#index(kind).get(entry.key);
-    if (!options.seen && isSettled(current, entry.value, options)) return false;
-    const seen = options.seen ? current.filter((each) => includes(options.seen, each)) : current;
-    const stored = { ...entry, ...timesOf(seen, entryTime(options.now)) };
+    const write = writeOf(this.#index(kind), { key, value }, options);
+    if (write) this.#write(kind, [write]);
+    return write !== undefined;
+  }
+
+  /**
+   * Writes many values as `setEntry` would one by one, in time that grows as their number. Returns
+   * for each whether it changed anything. No key may be among them twice.
+   */
+  setEntries(
+    kind: EntryKind,
+    values: readonly { readonly key: string; readonly value: JsonValue }[],
+    now: number,
+  ): readonly boolean[] {
+    const writes = values.map((each) => writeOf(this.#index(kind), each, { now }));
+    this.#write(
+      kind,
+      writes.filter((write) => write !== undefined),
+    );
+    return writes.map((write) => write !== undefined);
+  }
+
+  #write(kind: EntryKind, writes: readonly EntryWrite[]): void {
+    if (writes.length === 0) return;
+    const replaced = writes.flatMap(({ seen }) => seen);
+    const stored = writes.map((write) => write.stored);
     this.ydoc.transact((transaction) => {
-      this.#arrays.delete(transaction, kind, seen);
+      this.#arrays.delete(transaction, kind, replaced);
       this.#arrays.append(transaction, kind, stored);
     }, "local");
-    return true;
   }
 
   /** Deletes a key's entries; only those in `seen`, if given. False: there were none. */
@@ -254,6 +274,25 @@ function noChanges() {
     textClients: new Set<number>(),
     removedText: [] as RemovedText[],
   };
+}
+
+/** A new entry, and those that it replaces. */
+interface EntryWrite {
+  readonly stored: StoredEntry;
+  readonly seen: readonly Entry[];
+}
+
+/** Undefined if the key has this value already. */
+function writeOf(
+  index: EntryIndex,
+  { key, value }: { readonly key: string; readonly value: JsonValue },
+  options: WriteOptions,
+): EntryWrite | undefined {
+  const entry = { key: wellFormed(key), value: wellFormedValue(value) };
+  const current = index.get(entry.key);
+  if (!options.seen && isSettled(current, entry.value, options)) return undefined;
+  const seen = options.seen ? current.filter((each) => includes(options.seen, each)) : current;
+  return { stored: { ...entry, ...timesOf(seen, entryTime(options.now)) }, seen };
 }
 
 function includes(ids: readonly EntryId[] | undefined, entry: Entry): boolean {

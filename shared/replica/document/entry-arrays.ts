@@ -46,17 +46,21 @@ export class EntryArrays {
     return fresh;
   }
 
-  /** Appends to this client's own array. */
-  append(transaction: Y.Transaction, kind: EntryKind, entry: StoredEntry): void {
+  /**
+   * Appends to this client's own array, as one item: Yjs would join items of one entry each in time
+   * that is quadratic in their number.
+   */
+  append(transaction: Y.Transaction, kind: EntryKind, entries: readonly StoredEntry[]): void {
+    if (entries.length === 0) return;
     const { clientID: client, store } = this.#ydoc;
     const array = this.#ydoc.getArray<StoredEntry>(`${kind}/${client}`);
     this.#arrays.set(array, { kind, array });
     const left = this.#lastItem(kind, array);
     const id = Y.createID(client, Y.getState(store, client));
-    const content = new Y.ContentAny([entry]);
+    const content = new Y.ContentAny([...entries]);
     const origin = left === null ? null : left.lastId;
     new Y.Item(id, left, origin, null, null, array, null, content).integrate(transaction, 0);
-    this.#last.set(kind, id);
+    this.#last.set(kind, Y.createID(client, id.clock + entries.length - 1));
   }
 
   #lastItem(kind: EntryKind, array: Y.Array<StoredEntry>): Y.Item | null {

@@ -1,9 +1,6 @@
 import type { Kysely } from "kysely";
-import { assert } from "../../errors.ts";
-import { type MemoryId, memoryIdOf } from "../../ids.ts";
 import type { JsonValue } from "../../json.ts";
 import { compiled } from "../../sqlite/compiled.ts";
-import { wireDocumentId } from "../document/address.ts";
 import { DELETION_KEY } from "../document/deletion-entry.ts";
 import type { DocumentChanges, ReplicaDocument } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
@@ -14,6 +11,7 @@ import { addRevision, HISTORY } from "../history/revisions.ts";
 import { machineOf } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
+import { writeMemories } from "./memory-rows.ts";
 
 type Db = Kysely<ReplicaTables>;
 
@@ -38,11 +36,7 @@ export async function writeRows(
 ): Promise<RowChange[]> {
   // Before metadata rows are changed, because they tell which machines wrote what is replaced.
   await keepReplaced(db, target, { document, replaced: changes.replaced });
-  const rowChanges: RowChange[] = [];
-  for (const key of changes.memoryKeys) {
-    const change = writeMemory(db, target, { document, key });
-    if (change) rowChanges.push(change);
-  }
+  const rowChanges = writeMemories(db, target, { document, keys: [...changes.memoryKeys] });
   for (const key of changes.metadataKeys) {
     const winner = document.metadata.get(key)[0];
     if (winner)
@@ -93,45 +87,6 @@ function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): En
   return kept.reverse();
 }
 
-function writeMemory(
-  db: Db,
-  { documentId, name }: RowsTarget,
-  { document, key }: { readonly document: ReplicaDocument; readonly key: string },
-): RowChange | undefined {
-  const entries = document.memories.get(key);
-  const winner = entries[0];
-  const [replaced] = findMemory.now(db, { documentId, key });
-  const before = replaced && { key, value: replaced.value };
-  if (!winner) {
-    if (!replaced) return undefined;
-    dropMemory.now(db, { rowId: replaced.row_id });
-    return { rowId: replaced.row_id, before, after: undefined };
-  }
-  const value = String(winner.value);
-  const { created_at: createdAt, updated_at: updatedAt } = winner;
-  const ids = JSON.stringify(entries.map(({ id }) => [id.client, id.clock]));
-  const after = { key, value };
-  if (!replaced) {
-    const memoryId = memoryIdOf(wireDocumentId(name), key);
-    const [added] = addMemory.now(db, {
-      documentId,
-      key,
-      memoryId,
-      value,
-      createdAt,
-      updatedAt,
-      entryIds: ids,
-    });
-    assert(added, "a row that was added has an id");
-    return { rowId: added.row_id, before, after };
-  }
-  const { row_id: rowId } = replaced;
-  updateMemory.now(db, { value, updatedAt, entryIds: ids, rowId });
-  // Only if necessary: a column that is named is written to its index even if it does not change.
-  if (replaced.created_at !== createdAt) moveMemory.now(db, { createdAt, rowId });
-  return { rowId, before, after };
-}
-
 async function writeText(
   db: Db,
   { documentId, now, machine: here }: RowsTarget,
@@ -179,67 +134,6 @@ export function storedTextMachine(db: Db, documentId: number): string | undefine
 export function isPublicKey(key: string): boolean {
   return !key.startsWith(OWN_METADATA_PREFIX);
 }
-
-const findMemory = compiled(
-  (db: Db, { documentId, key }: { readonly documentId: number; readonly key: string }) =>
-    db
-      .selectFrom("memories")
-      .select(["row_id", "value", "created_at"])
-      .where("document_id", "=", documentId)
-      .where("key", "=", key),
-);
-
-const addMemory = compiled(
-  (
-    db: Db,
-    given: {
-      readonly documentId: number;
-      readonly key: string;
-      readonly memoryId: MemoryId;
-      readonly value: string;
-      readonly createdAt: number;
-      readonly updatedAt: number;
-      readonly entryIds: string;
-    },
-  ) =>
-    db
-      .insertInto("memories")
-      .values({
-        document_id: given.documentId,
-        key: given.key,
-        memory_id: given.memoryId,
-        value: given.value,
-        created_at: given.createdAt,
-        updated_at: given.updatedAt,
-        entry_ids: given.entryIds,
-      })
-      .returning("row_id"),
-);
-
-const updateMemory = compiled(
-  (
-    db: Db,
-    given: {
-      readonly value: string;
-      readonly updatedAt: number;
-      readonly entryIds: string;
-      readonly rowId: number;
-    },
-  ) =>
-    db
-      .updateTable("memories")
-      .set({ value: given.value, updated_at: given.updatedAt, entry_ids: given.entryIds })
-      .where("row_id", "=", given.rowId),
-);
-
-const moveMemory = compiled(
-  (db: Db, { createdAt, rowId }: { readonly createdAt: number; readonly rowId: number }) =>
-    db.updateTable("memories").set({ created_at: createdAt }).where("row_id", "=", rowId),
-);
-
-const dropMemory = compiled((db: Db, { rowId }: { readonly rowId: number }) =>
-  db.deleteFrom("memories").where("row_id", "=", rowId),
-);
 
 const putMetadata = compiled(
   (db: Db, given: { readonly documentId: number; readonly key: string; readonly value: string }) =>
