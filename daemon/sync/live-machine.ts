@@ -16,7 +16,7 @@ import { backoffMs } from "../budget/schedule.ts";
 /** After a service went away, the many sockets that it had return spread over this time. */
 const RETURN_MS_MAX = 5000;
 /** A service that answers calls but refused this many handshakes in a row offers no socket. */
-const NO_SOCKET_FAILURES = 8;
+const NO_SOCKET_REFUSALS = 8;
 /** Such a service is tried again after this time at most. */
 const NO_SOCKET_MS_MAX = 60 * 60_000;
 
@@ -57,11 +57,18 @@ export interface LiveLinkState {
   readonly phase: LivePhase;
   /** How many sockets in a row brought no answer. */
   readonly failures: number;
+  /** How many of the latest of them failed although the service answers calls. */
+  readonly refusals: number;
   /** The current socket's handshake succeeded. */
   readonly isOpen: boolean;
 }
 
-export const LIVE_LINK_IDLE: LiveLinkState = { phase: "idle", failures: 0, isOpen: false };
+export const LIVE_LINK_IDLE: LiveLinkState = {
+  phase: "idle",
+  failures: 0,
+  refusals: 0,
+  isOpen: false,
+};
 
 /** Milliseconds until the next handshake, which counts as a request, may be sent. */
 interface MayOpen {
@@ -158,7 +165,7 @@ function unchanged(state: LiveLinkState): LiveStep {
 }
 
 function hurried(state: LiveLinkState, event: MayOpen): LiveStep {
-  const patient = { ...state, failures: 0 };
+  const patient = { ...state, failures: 0, refusals: 0 };
   return isFree(state) ? openOrWait(patient, event) : unchanged(patient);
 }
 
@@ -190,7 +197,10 @@ function signed(
       };
     case "subscribed":
       if (phase === "live" || phase === "silent") return unchanged(state);
-      return { state: { ...state, phase: "live", failures: 0 }, effects: tell("live") };
+      return {
+        state: { ...state, phase: "live", failures: 0, refusals: 0 },
+        effects: tell("live"),
+      };
     case "silent":
       return {
         state: { ...state, phase: phase === "live" ? "silent" : phase },
@@ -204,13 +214,15 @@ function signed(
 
 function closed(before: LiveLinkState, event: LiveClosed): LiveStep {
   const failures = before.failures + 1;
-  const state: LiveLinkState = { ...before, failures, isOpen: false };
-  const isOffered = !event.isReachable || failures < NO_SOCKET_FAILURES;
+  // What failed while nothing answered says nothing of what the service offers.
+  const refusals = event.isReachable ? before.refusals + 1 : 0;
+  const state: LiveLinkState = { ...before, failures, refusals, isOpen: false };
+  const isOffered = refusals < NO_SOCKET_REFUSALS;
   const told = event.code === TOKEN_INVALID ? "refused" : isOffered ? "down" : "absent";
   const effects: LiveEffect[] = [{ kind: "tell", state: told }];
   if (!before.isOpen && !event.isReachable) effects.push({ kind: "unreached" });
   if (before.phase === "reopening") {
-    const next = openOrWait({ ...state, failures: 0 }, event);
+    const next = openOrWait({ ...state, failures: 0, refusals: 0 }, event);
     return { state: next.state, effects: [...effects, ...next.effects] };
   }
   if (!isConnected(before)) return { state, effects };

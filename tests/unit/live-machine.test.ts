@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import {
+  LIVE_LINK_IDLE,
   LIVE_PHASES,
   type LiveEffect,
   type LiveEvent,
@@ -40,7 +41,7 @@ function eventsOf(kind: Kind): LiveEvent[] {
 
 function statesIn(phase: LivePhase): LiveLinkState[] {
   const isOpen = OPEN.includes(phase);
-  return FAILURES.map((failures) => ({ phase, failures, isOpen }));
+  return FAILURES.map((failures) => ({ phase, failures, refusals: failures, isOpen }));
 }
 
 function stepsFrom(phase: LivePhase, kind: Kind) {
@@ -107,7 +108,7 @@ test("whoever waits has a timer, and nobody else", () => {
 });
 
 test("a service that answers calls and refuses every handshake is asked again within the hour", () => {
-  let state: LiveLinkState = { phase: "opening", failures: 0, isOpen: false };
+  let state: LiveLinkState = { phase: "opening", failures: 0, refusals: 0, isOpen: false };
   const delays: number[] = [];
   const told: string[] = [];
   for (let round = 0; round < 9; round++) {
@@ -122,4 +123,18 @@ test("a service that answers calls and refuses every handshake is asked again wi
   expect(told).toEqual([...Array(7).fill("down"), "absent", "absent"]);
   expect(delays.slice(0, 4)).toEqual([1000, 2000, 4000, 8000]);
   expect(delays.slice(-2)).toEqual([1_800_000, 1_800_000]);
+});
+
+test("what failed while nobody answered is no sign that a service offers no socket", () => {
+  const closed = { kind: "closed", waitMs: 0, code: undefined, fraction: 1 } as const;
+  let state: LiveLinkState = { ...LIVE_LINK_IDLE, phase: "opening" };
+  for (let round = 0; round < 20; round++) {
+    ({ state } = stepLive(state, { ...closed, isReachable: false }));
+    ({ state } = stepLive(state, { kind: "due", waitMs: 0 }));
+  }
+  const { effects } = stepLive(state, { ...closed, isReachable: true });
+  expect(effects).toEqual([
+    { kind: "tell", state: "down" },
+    { kind: "wait", delayMs: 60_000 },
+  ]);
 });
