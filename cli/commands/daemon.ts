@@ -23,6 +23,7 @@ import { hasTerminal } from "../screen/terminal.ts";
 import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { whyUnsynced } from "../status/why-unsynced.ts";
+import { pastProjectLines } from "../views/past-project.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
 import { wasDeleted } from "../writes/refuse-deleted.ts";
 
@@ -147,6 +148,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
         "into the other, and `memsync conflicts` shows it",
     );
   }
+  for (const line of pastProjectLines(linked)) sayAside(line);
   if (deletion) sayAside(wasDeleted(name, deletion));
   else if (flags.anew && !linked.begun) {
     sayAside(`${name} was not deleted: there was nothing to begin anew, and nothing has changed`);

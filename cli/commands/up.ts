@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Daemon } from "../../daemon/daemon.ts";
 import type { OnActivity } from "../../daemon/home/activity.ts";
+import type { BoundLink } from "../../daemon/links/linked-folders.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { isSynced } from "../../daemon/status/synced-projects.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
@@ -24,6 +25,7 @@ import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { visible } from "../screen/visible.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
+import { pastProjectLines } from "../views/past-project.ts";
 import { type Screen, screenOf, statusOnScreen } from "../views/status-summary.ts";
 import { linkFolders } from "../writes/link-folders.ts";
 import { offerFile } from "../writes/offer-file.ts";
@@ -79,7 +81,7 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
  */
 async function begin(env: Environment, daemon: Daemon, folders: readonly string[]): Promise<void> {
   const known = (await daemon.status()).projects.flatMap(({ folders: all }) => all);
-  await linkFolders(folders, (dir) => daemon.link(dir));
+  await linkFolders(folders, async (dir) => sayPast(await daemon.link(dir)));
   await watchSync(daemon, daemon.settle(FIRST_SYNC_SECONDS));
   for (const dir of folders) {
     if (known.some((folder) => folder.dir === dir)) continue;
@@ -181,8 +183,14 @@ export async function linkAndLook(
   daemon: GatewayClient,
   folders: readonly string[],
 ): Promise<DaemonStatus> {
-  await linkFolders(folders, (dir) => daemon.call("POST", "/_memsync/link", { body: { dir } }));
+  await linkFolders(folders, async (dir) => {
+    sayPast((await daemon.call("POST", "/_memsync/link", { body: { dir } })) as BoundLink);
+  });
   return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, { call: "settle" }))).status;
+}
+
+function sayPast(linked: BoundLink): void {
+  for (const line of pastProjectLines(linked)) sayAside(line);
 }
 
 /** The status, once it is known whether the services answer, or after a moment without that. */

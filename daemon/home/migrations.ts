@@ -263,6 +263,23 @@ const ownMigrations: readonly Migration[] = [
         group by project_id`.execute(db);
     },
   },
+  {
+    name: "daemon-unlinked-folders",
+    async up(db) {
+      await db.schema
+        .createTable("unlinked_folders")
+        .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement())
+        .addColumn("dir", "text", (column) => column.notNull())
+        .addColumn("device", "text", (column) => column.notNull())
+        .addColumn("inode", "text", (column) => column.notNull())
+        .addColumn("born_at", "text", (column) => column.notNull())
+        .addColumn("project_id", "text", (column) => column.notNull())
+        .addColumn("name", "text", (column) => column.notNull())
+        .addColumn("evidence", "text", (column) => column.notNull())
+        .addColumn("unlinked_at", "integer", (column) => column.notNull())
+        .execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -275,4 +292,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_427_959_123 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_408_286_598 };

@@ -10,6 +10,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   followed_files: FollowedFilesTable;
   link_places: LinkPlacesTable;
   former_links: FormerLinksTable;
+  unlinked_folders: UnlinkedFoldersTable;
   project_names: ProjectNamesTable;
   file_arrivals: FileArrivalsTable;
   saves: SavesTable;
@@ -109,6 +110,19 @@ interface FormerLinksTable {
   derived_id: ProjectId | null;
   root_commit: string | null;
   left_at: number;
+}
+
+/** The project that each folder was linked to when it was unlinked. */
+interface UnlinkedFoldersTable {
+  id: Generated<number>;
+  dir: string;
+  device: string;
+  inode: string;
+  born_at: string;
+  project_id: string;
+  name: string;
+  evidence: LinkPlacesTable["evidence"];
+  unlinked_at: number;
 }
 
 /** The name in the last link of each project that was ever linked here. */

@@ -12,6 +12,7 @@ import type { FollowedName } from "../disk/followable-files.ts";
 import { forgetFollowed, forgetGit, readFollowed } from "../files/follow-store.ts";
 import type { Followers } from "../files/followers.ts";
 import {
+  findKnownPlace,
   forgetKnownPlace,
   isOfGit,
   listKnownPlaces,
@@ -24,6 +25,7 @@ import type { Home } from "../home/home.ts";
 import { type Link, listLinks, putLink, removeLink } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { serviceNameOf } from "../home/remote.ts";
+import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { keepLinks, readLinksToKeep } from "../recovery/links-file.ts";
 import { bindLinks, bindProject } from "../remotes/bind-project.ts";
@@ -43,6 +45,12 @@ import { carryOutPlan } from "./move-link.ts";
 import { type FoundLink, findAlias, findLinkAbove, pathsIn, planPlace } from "./plan-place.ts";
 import { moveToProject } from "./relink.ts";
 import { RepositoryNotes } from "./repository-notes.ts";
+import {
+  findPastProject,
+  forgetUnlinked,
+  keepUnlinked,
+  type PastProject,
+} from "./unlinked-folders.ts";
 
 /** Options of one `link`. What is left out is derived from the folder, or stays as it was. */
 export interface LinkOptions {
@@ -67,6 +75,8 @@ export interface BoundLink extends Link {
   readonly begun: boolean;
   /** Other folders that are linked to the project and do not exist. */
   readonly gone: readonly string[];
+  /** What the folder was linked to before it was unlinked. */
+  readonly past: PastProject | undefined;
 }
 
 /** A folder by its real path, with the project that its repository names. */
@@ -230,18 +240,22 @@ export class LinkedFolders {
     const { dir, identity, former, known, replaced } = facts;
     this.#notes.forgetFormer(dir);
     const chosen = chooseProject({ ...facts, asked: options.id });
-    const projectId = chosen.projectId ?? randomProjectId(book.world);
+    const past = former || options.id ? undefined : await this.#pastOf(facts);
+    const again = past && (await this.#isResumed(past, options)) ? past : undefined;
+    const projectId = chosen.projectId ?? again?.projectId ?? randomProjectId(book.world);
     // Consent to write was given for the former folder only.
     const write = options.write ?? (!replaced && former?.write === true);
     // A repository with another id now is still the same project, under its current id.
     const isNamedSo = identity.kind !== "none" && identity.projectId === projectId;
-    const name = former?.projectId === projectId && !isNamedSo ? former.name : identity.name;
+    const named = [former, again].find((each) => each?.projectId === projectId);
+    const name = named && !isNamedSo ? named.name : identity.name;
     const link: Link = { dir, projectId, name, write, file: options.file };
     const others = this.#links.filter((each) => each.dir !== dir && each.projectId === projectId);
     const binding = { project: projectId, remote: options.remote, former, others };
     const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
     const isLeft = replaced && this.#links.some((each) => each.dir === dir);
     const isOutsideGit = identity.kind === "none" && identity.why === "no-git";
+    const evidence = chosen.projectId === undefined ? (again?.evidence ?? "none") : chosen.evidence;
     let begun = false;
     const change = () =>
       store.write(async (context) => {
@@ -250,6 +264,7 @@ export class LinkedFolders {
           await keepFormerLink(context.db, former, { knownPlace: known, now: context.now });
         }
         await putLink(context.db, link, context.now);
+        if (facts.place) await forgetUnlinked(context.db, facts.place);
         if (options.anew) {
           const open = await context.find(projectDocument(bound, projectId));
           begun = open !== undefined && beginAnew(open.document);
@@ -264,7 +279,7 @@ export class LinkedFolders {
         const isLost = isOutsideGit && isOfGit(chosen.evidence);
         const isUnseen = isLost && !(await readFollowed(context.db, dir));
         await keepPlace(context.db, facts, {
-          chosenProject: isUnseen ? { ...chosen, evidence: "chosen" } : chosen,
+          chosenProject: isUnseen ? { ...chosen, evidence: "chosen" } : { ...chosen, evidence },
           change: stillToSay(facts, options, context.now),
         });
         if (options.file) await turnToFile(context.db, dir, options.file);
@@ -273,7 +288,23 @@ export class LinkedFolders {
     const account = await this.#unfollowed(dirs, change, { identified: { dir, identity } });
     const gone: string[] = [];
     for (const other of others) if (!(await isFolder(other.dir))) gone.push(other.dir);
-    return { ...link, remote: remotes.remoteOf(account)?.name ?? "", begun, gone };
+    return { ...link, remote: remotes.remoteOf(account)?.name ?? "", begun, gone, past };
+  }
+
+  async #pastOf({ dir, place }: FolderFacts): Promise<PastProject | undefined> {
+    return place && (await findPastProject(this.#options.store.reader, { dir, place }));
+  }
+
+  /** Whether a folder that nothing else identifies has its former project again. */
+  async #isResumed(
+    { projectId, isSameFolder }: PastProject,
+    { remote }: LinkOptions,
+  ): Promise<boolean> {
+    const { store, remotes } = this.#options;
+    if (!isSameFolder) return false;
+    const account = await findBinding(store.reader, projectId);
+    const bound = account === undefined ? undefined : remotes.remoteOf(account);
+    return bound !== undefined && (remote === undefined || remote === bound.name);
   }
 
   /** The path at which a folder is linked, which may be another one that leads to it. */
@@ -354,8 +385,11 @@ export class LinkedFolders {
   async #unlink(folder: string): Promise<boolean> {
     const dir = await this.#pathOf(await realPathOf(folder));
     this.#notes.forgetUnasked(dir);
+    const link = this.#links.find((each) => each.dir === dir);
     return await this.#unfollowed([dir], () =>
-      this.#options.store.write(async ({ db }) => {
+      this.#options.store.write(async ({ db, now }) => {
+        const known = link && (await findKnownPlace(db, dir));
+        if (link && known) await keepUnlinked(db, link, { known, now });
         await forgetFormerLinksAt(db, dir);
         await forgetFollowed(db, dir);
         await forgetKnownPlace(db, dir);

@@ -49,6 +49,7 @@ const TABLES = [
   "links",
   "link_places",
   "former_links",
+  "unlinked_folders",
   "project_names",
   "inbox",
   "salvaged_memories",
@@ -68,6 +69,7 @@ const TABLES = [
 const COPIED = [
   "link_places",
   "former_links",
+  "unlinked_folders",
   "project_names",
   "allowed_secrets",
   "sessions",

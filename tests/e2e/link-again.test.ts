@@ -1,0 +1,71 @@
+import { expect } from "bun:test";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+
+const emulator = sharedEmulator();
+
+/** A machine whose folder is in no repository, was linked, and is not linked any more. */
+async function unlinked(lab: Lab, account: string): Promise<readonly [Machine, string]> {
+  const folder = lab.git.path("notes");
+  await mkdir(folder, { recursive: true });
+  const machine = lab.machine("a", folder, emulator.account(account));
+  await machine.up();
+  await machine.memsync("set", "deploy", "push the tag");
+  const { id } = await machine.projectOf();
+  await machine.memsync("unlink");
+  return [machine, id];
+}
+
+const inOneLine = (text: string) => text.replace(/\s+/g, " ");
+
+scenario("a folder that is linked again has its former project again", async (lab) => {
+  const [machine, id] = await unlinked(lab, "again");
+  const { stdout, stderr } = await machine.run(["link"]);
+  expect(inOneLine(stdout)).toContain(`linked ${machine.folder} to notes (${id})`);
+  expect(inOneLine(stderr)).toContain(`has its former project again: notes (${id})`);
+  expect(await machine.memsync("get", "deploy")).toBe("push the tag");
+  // Linking what is linked says nothing of the past.
+  expect((await machine.run(["link"])).stderr).not.toContain("former");
+});
+
+scenario("`start` and `up` say so, too, wherever the folder is now", async (lab) => {
+  const [machine, id] = await unlinked(lab, "again-up");
+  const moved = lab.git.path("moved");
+  await rename(machine.folder, moved);
+  for (const command of [
+    ["start", moved],
+    ["up", moved],
+  ]) {
+    const { stderr } = await machine.run(command, { cwd: moved });
+    expect(inOneLine(stderr)).toContain(`${moved} has its former project again: notes (${id})`);
+    await machine.memsyncWith({ cwd: moved }, "unlink");
+  }
+});
+
+scenario("where something else says which project it is, the former one is named", async (lab) => {
+  const [machine, id] = await unlinked(lab, "other");
+  const named = `was linked to another project before, notes (${id}): \`memsync link --id ${id}\``;
+  // Another folder at the same path.
+  await rename(machine.folder, `${machine.folder}-kept`);
+  await mkdir(machine.folder);
+  const other = await machine.run(["link"]);
+  expect(inOneLine(other.stderr)).toContain(named);
+  expect((await machine.projectOf()).id).not.toBe(id);
+  await machine.memsync("unlink");
+  await rm(machine.folder, { recursive: true });
+  await rename(`${machine.folder}-kept`, machine.folder);
+  // The same folder, which is a repository with a commit now.
+  await lab.git.run(machine.folder, "init", "-q");
+  await lab.git.write(`${machine.folder}/README.md`, "notes");
+  await lab.git.run(machine.folder, "add", ".");
+  await lab.git.run(machine.folder, "commit", "-qm", "notes");
+  expect(inOneLine((await machine.run(["link"])).stderr)).toContain(named);
+});
+
+scenario("a project that was deleted meanwhile is not named", async (lab) => {
+  const [machine, id] = await unlinked(lab, "deleted");
+  await machine.memsync("project", "rm", id, "--yes");
+  const { stdout, stderr } = await machine.run(["link"]);
+  expect(stdout + stderr).not.toContain(id);
+});
