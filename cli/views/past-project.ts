@@ -1,6 +1,6 @@
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
 
-/** What to say of a folder that was unlinked once: whose memories it has now, and how it gets others. */
+/** What to say of a folder that was unlinked once: whose memories it has, how it gets others. */
 export function pastProjectLines({ dir, projectId, past }: BoundLink): string[] {
   if (!past) return [];
   const { name, projectId: id } = past;
