@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { Command, CommanderError } from "commander";
 import { AppError, messageOf } from "../shared/errors.ts";
+import { unforeseen } from "../shared/sqlite/failures.ts";
 import { VERSION } from "../shared/version.ts";
 import { addCommands } from "./command-groups.ts";
 import { addExamples } from "./help/examples.ts";
@@ -11,7 +12,7 @@ import { assertHelpIsThere, nameUnknownCommands, wordsOn } from "./help/unknown-
 import { refuseChangedArguments } from "./place/argument-text.ts";
 import { rawArguments } from "./place/changed-arguments.ts";
 import { type Environment, readEnvironment } from "./place/environment.ts";
-import { CommandEnded, CommandFailed, UsageError, unforeseen } from "./screen/errors.ts";
+import { CommandEnded, CommandFailed, UsageError } from "./screen/errors.ts";
 import { complain } from "./screen/output.ts";
 
 const DONE = 0;

@@ -5,7 +5,7 @@ import type { Started } from "../../daemon/supervise/introduction.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import { restartDaemon } from "../contact/replace-daemon.ts";
 import { inStartTurn, startDaemon } from "../contact/start-daemon.ts";
-import { findOccupant, killSilent, stopDaemon } from "../contact/stop-daemon.ts";
+import { findOccupant, inEndTurn, killSilent, stopDaemon } from "../contact/stop-daemon.ts";
 import { takeHome } from "../contact/take-home.ts";
 import { runDaemon } from "../lifecycle/run-daemon.ts";
 import { findForgotten, sayOfRunning } from "../lifecycle/shell-service.ts";
@@ -80,7 +80,7 @@ async function start(env: Environment, dirs: string[], options: JsonOption): Pro
 /** No failure where no daemon ran: that is what was asked for. */
 async function stop({ home }: Environment, { json }: JsonOption): Promise<void> {
   // Somebody who never had a daemon does not get a home by this.
-  const ended = existsSync(home.lock) ? await inStartTurn(home, () => endOccupant(home)) : "none";
+  const ended = existsSync(home.lock) ? await inEndTurn(home, () => endOccupant(home)) : "none";
   if (json) sayJson({ stopped: ended !== "none", killed: ended === "killed" });
   else say(ENDED[ended]);
 }

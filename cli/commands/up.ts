@@ -4,6 +4,7 @@ import type { OnActivity } from "../../daemon/home/activity.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { isSynced } from "../../daemon/status/synced-projects.ts";
+import { unforeseen } from "../../shared/sqlite/failures.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -19,7 +20,7 @@ import type { Environment } from "../place/environment.ts";
 import { assertFolder, meantFolder, sayMeant } from "../place/meant-folder.ts";
 import { activityLine } from "../screen/activity-view.ts";
 import { Interrupted } from "../screen/ask.ts";
-import { CommandFailed, unforeseen } from "../screen/errors.ts";
+import { CommandFailed } from "../screen/errors.ts";
 import { count, say, sayAside, sayJson } from "../screen/output.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
@@ -144,7 +145,7 @@ function plainView(env: Environment, options: ShowOptions): UpView {
       const status = await running.daemon().status();
       // A status that can't be shown must not end the daemon.
       await show(env, status, { ...options, headline }).catch((thrown) =>
-        sayAside(unforeseen(thrown)),
+        sayAside(unforeseen(thrown, env.home.dir)),
       );
       isOpen = true;
     },

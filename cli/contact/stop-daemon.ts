@@ -5,7 +5,7 @@ import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
-import { untilFree } from "./start-daemon.ts";
+import { inStartTurn, untilFree } from "./start-daemon.ts";
 
 /** A daemon ends within two seconds. One that takes longer than this hangs. */
 const END_DEADLINE_MS = 10_000;
@@ -43,11 +43,33 @@ export async function findOccupant(home: Home): Promise<Occupant> {
   }
 }
 
-/** On a full disk the lock can't be tried; a process that has it still has its file open. */
+/**
+ * On a disk that can't be written the lock can't be tried. A process that has it still has its file
+ * open, and so it is known whether there is one.
+ */
 function assertNobody(home: Home, thrown: unknown): "nobody" {
-  const isTold = process.platform !== "win32" && storageFailure(thrown) !== undefined;
-  if (!isTold || findHolder(home) !== undefined) throw thrown;
+  if (!isUnwritable(thrown) || findHolder(home) !== undefined) throw thrown;
   return "nobody";
+}
+
+function isUnwritable(thrown: unknown): boolean {
+  const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
+  return process.platform !== "win32" && storageFailure(cause) !== undefined;
+}
+
+/** `inStartTurn` for ending a daemon, which is possible where there is no room for a lock, too. */
+export async function inEndTurn<Result>(home: Home, work: () => Promise<Result>): Promise<Result> {
+  let hasBegun = false;
+  const begun = () => {
+    hasBegun = true;
+    return work();
+  };
+  try {
+    return await inStartTurn(home, begun);
+  } catch (thrown) {
+    if (hasBegun || !isUnwritable(thrown)) throw thrown;
+    return await work();
+  }
 }
 
 /**
@@ -75,7 +97,22 @@ export async function killSilent(home: Home, holder: DaemonRecord | undefined): 
 }
 
 async function hasEnded(home: Home, deadlineMs: number): Promise<boolean> {
-  const lock = await untilFree(home.lock, deadlineMs);
-  lock?.release();
-  return lock !== undefined;
+  try {
+    const lock = await untilFree(home.lock, deadlineMs);
+    lock?.release();
+    return lock !== undefined;
+  } catch (thrown) {
+    if (!isUnwritable(thrown)) throw thrown;
+    return await hasGone(home, deadlineMs);
+  }
+}
+
+/** Whether no process has the lock's file open any more, where the lock can't be tried. */
+async function hasGone(home: Home, deadlineMs: number): Promise<boolean> {
+  const deadline = realWorld.monotonic() + deadlineMs;
+  while (findHolder(home) !== undefined) {
+    if (realWorld.monotonic() > deadline) return false;
+    await delay(realWorld, POLL_MS);
+  }
+  return true;
 }

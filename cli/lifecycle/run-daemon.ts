@@ -15,6 +15,7 @@ import { openLogFile, RotatingFile } from "../../daemon/supervise/rotating-file.
 import { selfCommand } from "../../daemon/supervise/self-command.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import type { Log } from "../../shared/log.ts";
+import { unforeseen } from "../../shared/sqlite/failures.ts";
 import type { Lock } from "../../shared/sqlite/lock.ts";
 import { VERSION } from "../../shared/version.ts";
 import { delay } from "../../shared/world.ts";
@@ -25,7 +26,7 @@ import { NoticeKeeper } from "../notices/notice-keeper.ts";
 import type { Environment } from "../place/environment.ts";
 import { gatewayPort } from "../place/gateway-port.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
-import { CommandFailed, unforeseen } from "../screen/errors.ts";
+import { CommandFailed } from "../screen/errors.ts";
 import { COULD_NOT_START } from "../screen/log-view.ts";
 
 /** How a daemon's process is to run. */
@@ -83,7 +84,7 @@ export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
   const running = new RunningDaemon(run, log);
   const end = await running.untilEnd();
   run.onEnding?.();
-  logEnd(log, end);
+  logEnd(log, end, home);
   await running.stop();
   removeRecord(home);
   if (end.kind === "failed") throw end.thrown;
@@ -176,11 +177,13 @@ function openLog({ log }: Home): Log {
   }
 }
 
-function logEnd(log: Log, end: End): void {
+function logEnd(log: Log, end: End, home: Home): void {
   if (end.kind === "asked") log.info({ by: end.by }, "the daemon ends");
   else if (end.kind === "sick") log.error({ reason: end.reason }, "the daemon starts again");
-  else
-    log.error({ ...COULD_NOT_START, reason: unforeseen(end.thrown) }, "the daemon could not start");
+  else {
+    const reason = unforeseen(end.thrown, home.dir);
+    log.error({ ...COULD_NOT_START, reason }, "the daemon could not start");
+  }
 }
 
 /** In the background nothing else would restart it. */

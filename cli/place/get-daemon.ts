@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import type { Home } from "../../daemon/home/home.ts";
 import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { findHolder } from "../../daemon/supervise/daemon-record.ts";
+import { unforeseen } from "../../shared/sqlite/failures.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
 import { LIVENESS_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { followMoved } from "../contact/follow-moved.ts";
 import { findDaemon, type GatewayClient } from "../contact/gateway-client.ts";
 import { wasInStartTurn } from "../contact/start-daemon.ts";
-import { CommandFailed, unforeseen } from "../screen/errors.ts";
+import { CommandFailed } from "../screen/errors.ts";
 import { count } from "../screen/output.ts";
 import type { Environment } from "./environment.ts";
 import { withLocal } from "./place.ts";
@@ -68,6 +69,6 @@ async function whatWaits(env: Environment): Promise<string> {
     const saved = count(writes.length, "write", "writes");
     return `; ${saved} saved meanwhile ${wait} for it: \`memsync preview\` shows what`;
   } catch (thrown) {
-    return `; ${unforeseen(thrown)}`;
+    return `; ${unforeseen(thrown, env.home.dir)}`;
   }
 }

@@ -1,5 +1,4 @@
-import { AppError, messageOf } from "../../shared/errors.ts";
-import { storageFailure } from "../../shared/sqlite/failures.ts";
+import { AppError } from "../../shared/errors.ts";
 
 /**
  * Ends a command with exit status 1: it was understood but could not be done. `further`: lines
@@ -44,11 +43,4 @@ export function typed<Parsed>(parse: () => Parsed): Parsed {
   } catch (thrown) {
     throw thrown instanceof AppError ? new UsageError(thrown.message) : thrown;
   }
-}
-
-/** The message for an unexpected error; `place`: the folder that SQLite wrote in. */
-export function unforeseen(thrown: unknown, place?: string): string {
-  // An error of a system call names the file; one of SQLite does not.
-  const namesItsFile = thrown instanceof Error && "path" in thrown;
-  return (namesItsFile ? undefined : storageFailure(thrown, place)) ?? messageOf(thrown);
 }

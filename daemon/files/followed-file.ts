@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { messageOf } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
 import { explain, isSameReason, type NotKept, type Reason } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { unforeseen } from "../../shared/sqlite/failures.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import { replaceFile } from "../disk/write-file.ts";
@@ -173,7 +173,7 @@ export class FollowedFile {
   }
 
   #failed(thrown: unknown): Look {
-    const reason = messageOf(thrown);
+    const reason = unforeseen(thrown);
     this.#options.log.error({ dir: this.link.dir, reason }, "a followed file was not taken");
     const { path } = this.#status;
     const why: Reason = { code: "look-failed", said: reason };

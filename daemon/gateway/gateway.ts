@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { AppError, messageOf } from "../../shared/errors.ts";
+import { unforeseen } from "../../shared/sqlite/failures.ts";
 import type { World } from "../../shared/world.ts";
 import type { Home } from "../home/home.ts";
 import { getRemote } from "../remotes/remote-view.ts";
@@ -66,7 +67,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     (header) => callerOnSocket(routes, header) ?? byToken(header),
   );
   rmSync(home.socket, { force: true });
-  const socket = await listenBun(withControl(onSocket, control), { unix: home.socket });
+  const socket = await listenBun(withControl(onSocket, control, home.dir), { unix: home.socket });
   let port: Listener | undefined;
   const close = async () => {
     rmSync(home.gateway, { force: true });
@@ -113,7 +114,7 @@ function writeNew(path: string, text: string): void {
 }
 
 /** Adds the daemon's own calls below a path that the interface does not use. */
-function withControl(app: App, control: Control): App {
+function withControl(app: App, control: Control, place: string): App {
   return {
     ...app,
     fetch: async (request) => {
@@ -123,7 +124,7 @@ function withControl(app: App, control: Control): App {
         return await control(pathname.slice("/_memsync/".length), request);
       } catch (thrown) {
         return app.refuse(
-          thrown instanceof AppError ? thrown : new AppError("internal", messageOf(thrown)),
+          thrown instanceof AppError ? thrown : new AppError("internal", unforeseen(thrown, place)),
         );
       }
     },

@@ -4,6 +4,7 @@ import { homedir, tmpdir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
+import { isNoRoom, unforeseen } from "../../shared/sqlite/failures.ts";
 
 const PRIVATE_FOLDER = 0o700;
 
@@ -79,10 +80,10 @@ export function prepareHome(home: Home): void {
       accessSync(dir, constants.W_OK | constants.X_OK);
     }
   } catch (thrown) {
-    throw new Error(
+    const sentence =
       `the home ${home.dir} can't be written: mend its permissions or set MEMSYNC_HOME to ` +
-        `another folder (${messageOf(thrown)})`,
-    );
+      `another folder (${messageOf(thrown)})`;
+    throw new Error(isNoRoom(thrown) ? unforeseen(thrown, home.dir) : sentence, { cause: thrown });
   }
 }
 

@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Kysely } from "kysely";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { openDatabase, openReader, type SqliteDatabase } from "../../shared/sqlite/database.ts";
@@ -117,11 +118,11 @@ function databaseError(path: string, thrown: unknown): Error {
   const message =
     thrown instanceof AppError
       ? `${path} can't be opened: ${problem}`
-      : `${path} can't be opened (${problem}): ${remedyFor(thrown)}`;
+      : `${path} can't be opened (${problem}): ${remedyFor(thrown, path)}`;
   return new Error(message, { cause: thrown });
 }
 
-function remedyFor(thrown: unknown): string {
+function remedyFor(thrown: unknown, path: string): string {
   if (thrown instanceof MisfitError) {
     return (
       "stop the daemon if it runs, and `memsync up` sets it aside and makes a new one of what " +
@@ -130,6 +131,7 @@ function remedyFor(thrown: unknown): string {
   }
   if (isDamage(thrown)) return "`memsync up` sets it aside and rebuilds it from the service";
   return (
-    storageFailure(thrown) ?? "put a copy of it back, or move it away to begin with an empty one"
+    storageFailure(thrown, dirname(path)) ??
+    "put a copy of it back, or move it away to begin with an empty one"
   );
 }

@@ -30,7 +30,7 @@ export async function recoverHome(home: Home, world: World, log: Log): Promise<D
   try {
     return await recover(home, world, log);
   } catch (thrown) {
-    const sentence = storageFailure(thrown);
+    const sentence = storageFailure(thrown, home.dir);
     if (sentence === undefined) throw thrown;
     throw new Error(`the home ${home.dir} can't be used: ${sentence}`, { cause: thrown });
   } finally {

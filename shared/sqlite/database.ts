@@ -35,6 +35,19 @@ export interface OpenOptions {
  * with `synchronous=FULL` (https://www.sqlite.org/pragma.html#pragma_synchronous).
  */
 export async function openDatabase<Tables>(options: OpenOptions): Promise<SqliteDatabase<Tables>> {
+  try {
+    return await openBoth(options);
+  } catch (thrown) {
+    throw withPath(thrown, options.path);
+  }
+}
+
+/** SQLite's errors name no file. */
+function withPath(thrown: unknown, path: string): unknown {
+  return thrown instanceof Error ? Object.assign(thrown, { path }) : thrown;
+}
+
+async function openBoth<Tables>(options: OpenOptions): Promise<SqliteDatabase<Tables>> {
   const writing = await openConnection(options.path, false);
   writing.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   // Works only while the file is empty, and would be a write to one that is not. `returnFreePages`
@@ -129,5 +142,9 @@ export function kyselyOver<Tables>(
 export async function openConnection(path: string, readonly: boolean): Promise<SqliteConnection> {
   const runtime = process.versions.bun ? await import("./connect-bun.ts") : undefined;
   const { connect: open } = runtime ?? (await import("./connect-node.ts"));
-  return await open(path, { readonly });
+  try {
+    return await open(path, { readonly });
+  } catch (thrown) {
+    throw withPath(thrown, path);
+  }
 }

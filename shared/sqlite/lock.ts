@@ -13,6 +13,8 @@ export async function takeLock(path: string): Promise<Lock | undefined> {
   const connection = await openConnection(path, false);
   try {
     connection.exec("PRAGMA busy_timeout = 0");
+    // An empty database would get a journal on the disk, for which a full disk has no room.
+    connection.exec("PRAGMA journal_mode = MEMORY");
     connection.exec("BEGIN EXCLUSIVE");
     return { release: () => connection.close() };
   } catch (thrown) {

@@ -171,10 +171,53 @@ scenario("a full disk is named, and ending what does not run is no failure there
   disk.fill();
   const stopped = await machine.run(["stop"], { env });
   expect([stopped.stderr, stopped.status]).toEqual(["", 0]);
-  for (const command of ["start", "sync", "projects", "env"]) {
-    const { status, stderr } = await machine.run([command], { env });
+  for (const command of ["start", "up", "set k2 v2 --layer user"]) {
+    const { status, stderr } = await machine.run(command.split(" "), { env });
     expect([command, status, stderr]).toEqual([command, 1, expect.stringContaining(home)]);
   }
+});
+
+scenario("a daemon on a full disk is ended, and a refused link names the disk", async (lab) => {
+  const machine = await makeMachine(lab);
+  using disk = openSmallDisk(join(machine.folder, "small"));
+  if (disk?.kind !== "tmpfs") return;
+  const home = join(machine.folder, "small", "home");
+  const env = { MEMSYNC_HOME: home };
+  await machine.memsyncWith({ env }, "start");
+  disk.fill();
+  // The folder is on another disk, which has room.
+  const linked = await machine.run(["link"], { env });
+  expect([linked.status, linked.stderr.replace(/\s+/g, " ")]).toEqual([
+    1,
+    expect.stringContaining(`the disk of ${home} is full: make room and try again`),
+  ]);
+  const { status, stdout, stderr } = await machine.run(["stop"], { env });
+  expect([status, stdout, stderr]).toEqual([0, "memsync has ended\n", ""]);
+  expect((await machine.run(["stop"], { env })).stdout).toBe("no daemon was running\n");
+});
+
+scenario("on a disk that can only be read every command names it and what to do", async (lab) => {
+  const machine = await makeMachine(lab);
+  using disk = openSmallDisk(join(machine.folder, "small"));
+  if (disk?.kind !== "tmpfs") return;
+  const home = join(machine.folder, "small", "home");
+  const env = { MEMSYNC_HOME: home };
+  await machine.memsyncWith({ env }, "set", "k", "v", "--layer", "user");
+  await machine.memsyncWith({ env }, "start");
+  await machine.memsyncWith({ env }, "stop");
+  disk.close();
+  const commands = ["link", "add text", "get k", "list", "doc", "status", "start", "up", "held"];
+  for (const command of commands) {
+    const { status, stderr } = await machine.run(command.split(" "), { env });
+    expect([command, status, stderr.replace(/\s+/g, " ")]).toEqual([
+      command,
+      1,
+      expect.stringContaining(`the disk of ${home} is mounted read-only: mount it for writing`),
+    ]);
+  }
+  const path = join(machine.folder, "small", "server.db");
+  const served = await machine.run(["server", "--database-url", `sqlite:${path}`]);
+  expect([served.status, served.stderr]).toEqual([1, expect.stringContaining(path)]);
 });
 
 scenario("`emulator --json` and `server --json` say in JSON where they are", async (lab) => {

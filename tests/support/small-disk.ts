@@ -8,6 +8,8 @@ export interface SmallDisk extends Disposable {
   readonly kind: "tmpfs" | "limit";
   fill(...processes: readonly (RunningProcess | undefined)[]): void;
   free(...processes: readonly (RunningProcess | undefined)[]): void;
+  /** From now on it can only be read. For `tmpfs`, while nobody has a file open for writing. */
+  close(): void;
 }
 
 const MEGABYTES = 6;
@@ -35,6 +37,7 @@ function tmpfs(folder: string): SmallDisk {
       writeFileSync(filler, new Uint8Array(bavail * bsize), { flag: "a" });
     },
     free: () => rmSync(filler, { force: true }),
+    close: () => void run("mount", "-o", "remount,ro", folder),
     [Symbol.dispose]: () => void run("umount", "-l", folder),
   };
 }
@@ -49,6 +52,7 @@ function limited(): SmallDisk {
     kind: "limit",
     fill: (...processes) => limit(processes, `${LIMIT_BYTES}`),
     free: (...processes) => limit(processes, "unlimited"),
+    close() {},
     [Symbol.dispose]() {},
   };
 }
