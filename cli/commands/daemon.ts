@@ -53,7 +53,7 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .option("--all", "each project, even where that takes more than a screen")
     .option("--json", "print it as JSON")
     .action((options: StatusFlags) => status(env, options));
-  program
+  const linking = program
     .command("link [dir]")
     .description("follow a project's folder")
     .option("--id <id>", "the project to link it to, instead of the repository's own")
@@ -66,6 +66,7 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .option("--anew", "begin a project anew that was deleted, with the file that is here")
     .option("--json", "print the link as JSON")
     .action((dir: string | undefined, options: LinkFlags) => link(env, dir, options));
+  refuseBoth(linking, "write");
   program
     .command("unlink [dir]")
     .description("follow a folder no longer; nothing is deleted")
@@ -118,6 +119,17 @@ async function showHome(env: Environment, { all, json }: StatusFlags): Promise<v
   const texts = ways.map((others) => homeStatusLines(home, standing, others));
   for (const line of firstOnScreen(texts)) say(line);
   for (const line of conflictCountLines(home)) say(line);
+}
+
+/** The parser would take the last one of an option and its opposite. */
+function refuseBoth(command: Command, name: string): void {
+  const given = new Set<string>();
+  for (const each of [name, `no-${name}`]) {
+    command.on(`option:${each}`, () => {
+      given.add(each);
+      if (given.size > 1) throw new UsageError(`--${name} and --no-${name} exclude each other`);
+    });
+  }
 }
 
 async function link(env: Environment, dir: string | undefined, flags: LinkFlags): Promise<void> {

@@ -48,6 +48,11 @@ export function addMemoryCommands(program: Command, env: Environment): void {
       const value = await given(text);
       // The command in front of a pipe failed. The interface takes no empty content either.
       if (value === "") throw new CommandFailed("the text is empty: nothing was saved");
+      if (value.trim() === "") {
+        throw new CommandFailed(
+          "the text is nothing but spaces and line breaks: nothing was saved",
+        );
+      }
       await save(env, key, { value, options });
       if (options.json) sayJson(await savedJson(env, key, options));
       else say(key);

@@ -117,12 +117,40 @@ function hintAtDash(command: Command, words: readonly string[], args: readonly s
   return `what begins with a dash and is no option goes behind --: \`${line}\``;
 }
 
+/** What other programs call the same thing. The first name that a command has is meant. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  add: ["create"],
+  del: ["rm", "drop"],
+  delete: ["rm", "drop", "revoke"],
+  drop: ["rm"],
+  get: ["show", "list"],
+  ls: ["list"],
+  new: ["create", "add"],
+  create: ["add"],
+  remove: ["rm", "drop", "revoke"],
+  rm: ["revoke", "drop"],
+  show: ["list", "get"],
+};
+
 function unknownWord(above: Command, word: string): string {
   const names = above
     .createHelp()
     .visibleCommands(above)
     .map((each) => each.name());
-  const help = above.parent ? `${above.name()} --help` : "help";
-  const otherwise = `: \`memsync ${help}\` lists those there are`;
-  return `unknown command '${word}'${didYouMean(word, names) || otherwise}`;
+  const meant = SYNONYMS[word.toLowerCase()]?.find((each) => names.includes(each));
+  const nearly = meant === undefined ? didYouMean(word, names) : `: did you mean "${meant}"?`;
+  return `unknown command '${word}'${nearly || otherwise(above, names)}`;
+}
+
+/** Below a command there are only a few, so they are named. */
+function otherwise(above: Command, names: readonly string[]): string {
+  const words = pathOf(above);
+  if (above.parent === null) return `: \`${words} help\` lists those there are`;
+  const others = names.filter((name) => name !== "help");
+  return `: \`${words}\` has ${others.join(", ")}`;
+}
+
+/** The words by which a command is called. */
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }

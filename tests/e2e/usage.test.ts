@@ -23,6 +23,8 @@ const WRONG: readonly (readonly string[])[] = [
   ["get", "key", "--nonsense"],
   ["list", "--layer", "nonsense"],
   ["link", "--id", "nonsense"],
+  ["link", "--write", "--no-write"],
+  ["link", "--no-write", ".", "--write"],
   ["sync", "--wait", "soon"],
   ["history"],
   ["restore", "key"],
@@ -382,6 +384,12 @@ scenario("what is added is a text, also where it was to be piped in", async (lab
         "memsync: the text is empty: nothing was saved\n",
       ]);
     }
+    const blank = await machine.run(["add", " \n\t"]);
+    expect([blank.status, blank.stdout, blank.stderr.replace(/\s+/g, " ").trim()]).toEqual([
+      1,
+      "",
+      "memsync: the text is nothing but spaces and line breaks: nothing was saved",
+    ]);
     expect(await machine.list()).toEqual([]);
   }
 });
@@ -462,6 +470,19 @@ scenario("a mistyped command or key is answered with the one that was meant", as
       expect.stringMatching(
         /^memsync: unknown command '\w+': did you mean "(show|token|list)"\?\n$/,
       ),
+    ]);
+  }
+  for (const [args, said] of [
+    [["server", "account", "X"], "'X': `memsync server account` has create, list, plan, rm"],
+    [["server", "account", "delete", "x"], "'delete': did you mean \"rm\"?"],
+    [["server", "account", "add", "x"], "'add': did you mean \"create\"?"],
+    [["remote", "remove", "x"], "'remove': did you mean \"rm\"?"],
+    [["conflicts", "nonsense"], "'nonsense': `memsync conflicts` has "],
+  ] as const) {
+    const mistyped = await machine.run(args);
+    expect([mistyped.status, mistyped.stderr]).toEqual([
+      2,
+      expect.stringContaining(`memsync: unknown command ${said}`),
     ]);
   }
   const own = ["--layer", "user"];
