@@ -4,6 +4,7 @@ import { createPrivateFile } from "../../shared/durable-files.ts";
 import { AppError } from "../../shared/errors.ts";
 import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
 import { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { createPause } from "../../shared/replica/store/turns.ts";
 import { newWriter } from "../../shared/replica/store/writer.ts";
 import { openDatabase, type SqliteDatabase } from "../../shared/sqlite/database.ts";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
@@ -53,7 +54,12 @@ export async function openHostStore(path: string, world: World): Promise<HostSto
       await refuseDamaged(path, hostSchema);
     }
     const database = await openHostDatabase(path);
-    const store = new ReplicaStore({ database, world, writer: newWriter(world, SERVICE_MACHINE) });
+    const store = new ReplicaStore({
+      database,
+      world,
+      writer: newWriter(world, SERVICE_MACHINE),
+      pause: createPause(world),
+    });
     return {
       store,
       database,

@@ -44,7 +44,7 @@ export async function deleteDocument(db: Db, id: number): Promise<void> {
     .execute();
   for (const part of PARTS) await db.deleteFrom(part).where("document_id", "=", id).execute();
   await db.deleteFrom("documents").where("id", "=", id).execute();
-  indexChanges(
+  await indexChanges(
     narrowTables(db),
     memories.map(({ row_id: rowId, key, value }) => {
       return { rowId, before: { key, value }, after: undefined };

@@ -19,6 +19,7 @@ export interface TempStoreOptions {
   /** Stands between the store and the connection that it writes with. */
   readonly wrap?: (connection: SqliteConnection) => SqliteConnection;
   readonly droppable?: NonNullable<StoreOptions<ServiceTables>["droppable"]>;
+  readonly pause?: NonNullable<StoreOptions<ServiceTables>["pause"]>;
   /** What documents say of who writes here. */
   readonly machine?: string;
 }
@@ -45,7 +46,7 @@ export async function createTempStore(options: TempStoreOptions = {}): Promise<T
   copyFileSync(await emptyDatabase(), path);
   const world = createTestWorld();
   let starts = 0;
-  const start = async ({ wrap, droppable, machine }: TempStoreOptions) => {
+  const start = async ({ wrap, droppable, pause, machine }: TempStoreOptions) => {
     starts += 1;
     const writer: Writer = { epoch: `epoch-${starts}`, clientId: 1000 + starts, machine };
     const database = await openDatabase<ServiceTables>({ path });
@@ -56,6 +57,7 @@ export async function createTempStore(options: TempStoreOptions = {}): Promise<T
       world,
       writer,
       ...(droppable && { droppable }),
+      ...(pause && { pause }),
     });
     return { store, database: used };
   };

@@ -4,6 +4,9 @@ import type { ReplicaTables } from "../log/tables.ts";
 
 type Db = Kysely<ReplicaTables>;
 
+/** Indexing so many rows takes a fraction of a millisecond. */
+const ROWS_BETWEEN_PAUSES = 32;
+
 /** How many pages of the index one step writes. */
 const PAGES_AT_ONCE = 250;
 
@@ -42,10 +45,15 @@ export interface RowChange {
  * Applies all of a transaction's changes of memories to the full-text index, in order. To be called
  * once, at the transaction's end and outside of any savepoint: FTS5 writes a segment whenever a
  * savepoint or an undoable statement begins, and whenever row ids decrease. One call for each
- * memory would write that many segments, which have to be merged later.
+ * memory would write that many segments, which have to be merged later. `pause` may end the turn.
  */
-export function indexChanges(db: Db, changes: readonly RowChange[]): void {
-  for (const { rowId, before, after } of inTotal(changes)) {
+export async function indexChanges(
+  db: Db,
+  changes: readonly RowChange[],
+  pause: () => Promise<void> | undefined = () => undefined,
+): Promise<void> {
+  for (const [at, { rowId, before, after }] of inTotal(changes).entries()) {
+    if (at % ROWS_BETWEEN_PAUSES === 0) await pause();
     if (before?.key === after?.key && before?.value === after?.value) continue;
     if (before) forgetText.now(db, { rowId, key: before.key, value: before.value });
     if (after) addText.now(db, { rowId, key: after.key, value: after.value });

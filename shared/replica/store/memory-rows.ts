@@ -6,6 +6,7 @@ import { wireDocumentId } from "../document/address.ts";
 import type { ReplicaDocument } from "../document/document.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
+import type { Pause } from "./turns.ts";
 
 type Db = Kysely<ReplicaTables>;
 
@@ -14,6 +15,13 @@ type Db = Kysely<ReplicaTables>;
  * time goes into the call.
  */
 const ROWS_AT_ONCE = 64;
+
+/** The document whose rows are written, and what may end the turn between two steps. */
+interface MemoriesTarget {
+  readonly documentId: number;
+  readonly name: string;
+  readonly pause?: Pause | undefined;
+}
 
 /** The row of a memory as it is to be. */
 interface MemoryRow {
@@ -39,14 +47,15 @@ interface FormerRow {
  * is named twice. New rows are added in the order of `keys`, which lists go by. Returns what the
  * full-text index needs.
  */
-export function writeMemories(
+export async function writeMemories(
   db: Db,
-  { documentId, name }: { readonly documentId: number; readonly name: string },
+  { documentId, name, pause }: MemoriesTarget,
   { document, keys }: { readonly document: ReplicaDocument; readonly keys: readonly string[] },
-): RowChange[] {
+): Promise<RowChange[]> {
   const changes: RowChange[] = [];
   const added: MemoryRow[] = [];
   for (const some of chunksOf(keys)) {
+    await pause?.();
     const former = findRows(db, documentId, some);
     for (const key of some) {
       const row = rowOf({ documentId, name }, { document, key });
@@ -55,7 +64,10 @@ export function writeMemories(
       else if (row) added.push(row);
     }
   }
-  for (const some of chunksOf(added)) changes.push(...add(db, some));
+  for (const some of chunksOf(added)) {
+    await pause?.();
+    changes.push(...add(db, some));
+  }
   return changes;
 }
 

@@ -26,6 +26,7 @@ import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
 import { storedRemoved } from "../text/removed-text.ts";
 import { storedText, writeRows } from "./rows.ts";
+import type { Pause } from "./turns.ts";
 
 /** A snapshot is written after this many rows. */
 const ROWS_PER_SNAPSHOT = 256;
@@ -77,6 +78,13 @@ export interface Flushed {
 interface PendingUpdate {
   readonly origin: "local" | "remote";
   readonly update: Uint8Array;
+}
+
+/** What the host of a flush adds to it. */
+interface FlushOptions {
+  /** See `ContextOptions`. */
+  readonly droppable: (documentId: number) => Promise<number>;
+  readonly pause?: Pause | undefined;
 }
 
 /**
@@ -199,7 +207,7 @@ export class OpenDocument {
   async flush(
     db: Kysely<ReplicaTables>,
     now: number,
-    droppable: (documentId: number) => Promise<number>,
+    { droppable, pause }: FlushOptions,
   ): Promise<Flushed> {
     assert(!this.#flushing, "a flush that failed ends its write");
     this.#flushing = true;
@@ -214,7 +222,7 @@ export class OpenDocument {
     this.#pending = [];
     const changes = this.document.takeChanges();
     const machine = isLocal ? this.writer.machine : undefined;
-    const target = { documentId: this.id, name: this.address.name, now, machine };
+    const target = { documentId: this.id, name: this.address.name, now, machine, pause };
     const rowChanges = await writeRows(db, target, { document: this.document, changes });
     const rows: CommittedRow[] = [];
     for (const run of runsOfOneOrigin(pending)) rows.push(this.#append(db, run, { changes, now }));

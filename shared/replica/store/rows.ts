@@ -12,6 +12,7 @@ import { machineOf } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
 import { writeMemories } from "./memory-rows.ts";
+import type { Pause } from "./turns.ts";
 
 type Db = Kysely<ReplicaTables>;
 
@@ -22,6 +23,8 @@ export interface RowsTarget {
   readonly now: number;
   /** This machine's name, if the change was made here and it has one. */
   readonly machine: string | undefined;
+  /** May end the turn between two steps. */
+  readonly pause?: Pause | undefined;
 }
 
 /**
@@ -36,7 +39,7 @@ export async function writeRows(
 ): Promise<RowChange[]> {
   // Before metadata rows are changed, because they tell which machines wrote what is replaced.
   await keepReplaced(db, target, { document, replaced: changes.replaced });
-  const rowChanges = writeMemories(db, target, { document, keys: [...changes.memoryKeys] });
+  const rowChanges = await writeMemories(db, target, { document, keys: [...changes.memoryKeys] });
   for (const key of changes.metadataKeys) {
     const winner = document.metadata.get(key)[0];
     if (winner)
@@ -54,7 +57,7 @@ export async function writeRows(
 /** Stores deleted entries as revisions, oldest first. */
 async function keepReplaced(
   db: Db,
-  { documentId, now: replacedAt }: RowsTarget,
+  { documentId, now: replacedAt, pause }: RowsTarget,
   {
     document,
     replaced,
@@ -68,6 +71,7 @@ async function keepReplaced(
     const value = String(stored);
     const revision = { kind: "memory", key, value, writtenAt, replacedAt, machine } as const;
     await addRevision(db, documentId, revision);
+    await pause?.();
   }
 }
 

@@ -185,7 +185,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
         }
         const replica: Kysely<ReplicaTables> = narrowTables(db);
         const changes = contexts.flatMap((context) => context.rowChanges);
-        indexChanges(replica, changes);
+        await indexChanges(replica, changes, this.#options.pause);
       });
     } catch (thrown) {
       this.#timed(startedAt, false);

@@ -9,6 +9,7 @@ import { writeSnapshot } from "../log/log-rows.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
 import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
+import type { Pause } from "./turns.ts";
 
 /** What a write uses, besides its transaction. */
 export interface ContextOptions<Tables extends ReplicaTables> {
@@ -18,6 +19,8 @@ export interface ContextOptions<Tables extends ReplicaTables> {
    * Without this, all rows may go.
    */
   readonly droppable?: (db: Kysely<Tables>, documentId: number) => Promise<number>;
+  /** Called between the steps of a long write; without it the write is done in one turn. */
+  readonly pause?: Pause | undefined;
   /** Called with each damaged document. The read that found it still fails. */
   readonly onDamage?: ((thrown: unknown) => void) | undefined;
 }
@@ -124,7 +127,10 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   async flush(document: OpenDocument): Promise<void> {
     if (document.isClean) return;
     this.#written.add(document);
-    const { rows, rowChanges } = await document.flush(this.#replica, this.now, this.#droppable);
+    const { rows, rowChanges } = await document.flush(this.#replica, this.now, {
+      droppable: this.#droppable,
+      pause: this.options.pause,
+    });
     this.rows.push(...rows);
     this.rowChanges.push(...rowChanges);
   }

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { createPause } from "../../shared/replica/store/turns.ts";
+import { failureOf } from "../support/failure.ts";
+import { address, checkFullText, memoriesOf, setMemory } from "../support/stored.ts";
+import { type Store, storesOfTests } from "../support/temp-store.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+const newStore = storesOfTests();
+
+const MANY = Array.from({ length: 500 }, (_, at) => ({ key: `key-${at}`, value: `value ${at}` }));
+
+function writeMany(store: Store, name: string, value?: string): Promise<void> {
+  return store.write(async (context) => {
+    const open = await context.open(address(name));
+    const values = value === undefined ? MANY : MANY.map(({ key }) => ({ key, value }));
+    open.document.setEntries("memories", values, context.now);
+    await context.flush(open);
+    if (value === "refused") throw new Error("refused");
+  });
+}
+
+async function countRows(store: Store): Promise<number> {
+  const rows = await store.reader.selectFrom("memories").select("key").execute();
+  return rows.length;
+}
+
+test("a long write pauses, and nobody sees any of it before its commit", async () => {
+  const seen: number[] = [];
+  const pause = async () => void seen.push(await countRows(temp.store));
+  const temp = await newStore({ pause });
+  await writeMany(temp.store, "a");
+  expect(seen.length).toBeGreaterThan(20);
+  expect(new Set(seen)).toEqual(new Set([0]));
+  expect(await countRows(temp.store)).toBe(MANY.length);
+  seen.length = 0;
+  await writeMany(temp.store, "a", "changed");
+  expect(seen.length).toBeGreaterThan(500);
+  await checkFullText(temp);
+});
+
+test("what is asked for while a long write pauses is written after it", async () => {
+  const order: string[] = [];
+  const others: Promise<void>[] = [];
+  const pause = async () => {
+    if (others.length > 0) return;
+    others.push(setMemory(temp.store, "key-7", "later").then(() => void order.push("later")));
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  };
+  const temp = await newStore({ pause });
+  await writeMany(temp.store, "a").then(() => void order.push("long"));
+  await Promise.all(others);
+  expect(order).toEqual(["long", "later"]);
+  expect(await memoriesOf(temp.store)).toMatchObject({ "key-6": "value 6", "key-7": "later" });
+});
+
+test("a long write that is refused after its pauses leaves nothing", async () => {
+  const temp = await newStore({ pause: async () => {} });
+  const [failure] = await Promise.all([
+    failureOf(() => writeMany(temp.store, "a", "refused")),
+    setMemory(temp.store, "mine", "v", "b"),
+  ]);
+  expect(String(failure)).toContain("refused");
+  expect(await countRows(temp.store)).toBe(1);
+  expect(await memoriesOf(temp.store)).toEqual({});
+});
+
+test("a pause ends a turn that has lasted, and no other", async () => {
+  const world = createTestWorld();
+  const pause = createPause(world);
+  expect(pause()).toBeUndefined();
+  world.advance(5);
+  let goesOn = false;
+  const paused = pause()?.then(() => {
+    goesOn = true;
+  });
+  await Promise.resolve();
+  expect(goesOn).toBe(false);
+  await paused;
+  expect(pause()).toBeUndefined();
+});
