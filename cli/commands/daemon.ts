@@ -233,7 +233,8 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
   }
   if (!options.json) {
     // Offline the sentence below says all: which service is silent since when, and what waits.
-    if (!answer.offline) for (const line of wholeOnScreen(status)) say(line);
+    const standing = await findStanding(status, env.dir);
+    if (!answer.offline) for (const line of wholeOnScreen(status, { standing })) say(line);
     for (const line of conflictCountLines(status)) say(line);
   }
   const why = whyUnsynced(status, realWorld.now());

@@ -10,13 +10,14 @@ import {
 import { checkToken, type TokenRights } from "../../daemon/remotes/check-token.ts";
 import { openKeyring } from "../../daemon/remotes/keyring.ts";
 import { parseToken } from "../../daemon/remotes/parse-token.ts";
+import { describeRemotes } from "../../daemon/remotes/remote-change.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
 import { AppError } from "../../shared/errors.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
-import { ask, askSecret, isTerminal } from "../screen/ask.ts";
+import { ask, askSecret, confirm, isTerminal } from "../screen/ask.ts";
 import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
 import { count, sayAside, sayJson, saySentence } from "../screen/output.ts";
 import { findToken } from "../writes/find-token.ts";
@@ -119,6 +120,26 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
   const { name = null, users = null } = account ?? {};
   const told = { plan, can_write: canWrite, account: name, users };
   sayJson({ remote: remote.name, url, ...told, token: place, moved });
+}
+
+/**
+ * At a terminal: asks for the default service's token where there is none, because nothing is
+ * synced without it. Without a yes everything is only kept here.
+ */
+export async function offerLogin(env: Environment): Promise<void> {
+  if (!isTerminal() || env.serviceToken !== undefined) return;
+  const environment = remoteEnvironment(env);
+  const { url } = environment;
+  // Only reads: a home that is damaged or missing is mended and made by the daemon.
+  const remotes = await withLocal(env, async (db) => {
+    return db ? await describeRemotes(db, environment) : [];
+  }).catch(() => []);
+  const meant = remotes.find((each) => (url === undefined ? each.default : each.url === url));
+  const address = meant?.url ?? url;
+  if (!address || meant?.token) return;
+  const name = meant ? `${meant.name} (${address})` : address;
+  if (!(await confirm(`There is no token of ${name} here. Log in now?`))) return;
+  await login(env, { url: address, ...(meant && { remote: meant.name }) });
 }
 
 /** A token that the service accepts. */

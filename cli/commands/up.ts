@@ -30,6 +30,7 @@ import { pastProjectLines } from "../views/past-project.ts";
 import { type Screen, screenOf, statusOnScreen } from "../views/status-summary.ts";
 import { linkFolders } from "../writes/link-folders.ts";
 import { offerFile } from "../writes/offer-file.ts";
+import { offerLogin } from "./login.ts";
 
 interface UpOptions {
   readonly json?: boolean;
@@ -53,9 +54,10 @@ export function addUpCommand(program: Command, env: Environment): void {
 
 async function up(env: Environment, dirs: readonly string[], options: UpOptions): Promise<void> {
   const folders = await foldersOf(env, dirs);
+  if (!options.json) await offerLogin(env);
   const lock = await takeHome(env.home);
   if (!lock) {
-    const status = await joinRunning(env, folders);
+    const status = await joinRunning(env, folders, options);
     await show(env, status, { ...options, headline: "memsync is running already; linked there" });
     return;
   }
@@ -81,13 +83,16 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
  * Links the folders, waits a moment for the services, and asks the questions that need a person.
  */
 async function begin(env: Environment, daemon: Daemon, folders: readonly string[]): Promise<void> {
-  const known = (await daemon.status()).projects.flatMap(({ folders: all }) => all);
+  const known = linkedDirs(await daemon.status());
   await linkFolders(folders, async (dir) => sayPast(await daemon.link(dir)));
   await watchSync(daemon, daemon.settle(FIRST_SYNC_SECONDS));
   for (const dir of folders) {
-    if (known.some((folder) => folder.dir === dir)) continue;
-    await offerFile(env, daemon, dir).catch(endIfInterrupted);
+    await offerFile(env, daemon, { dir, isNew: !known.has(dir) }).catch(endIfInterrupted);
   }
+}
+
+function linkedDirs({ projects }: DaemonStatus): ReadonlySet<string> {
+  return new Set(projects.flatMap(({ folders }) => folders.map(({ dir }) => dir)));
 }
 
 /** How `up` shows the daemon's activity. */
@@ -172,11 +177,24 @@ export async function foldersOf(env: Environment, dirs: readonly string[]): Prom
   return folders;
 }
 
-async function joinRunning(env: Environment, folders: readonly string[]): Promise<DaemonStatus> {
+async function joinRunning(
+  env: Environment,
+  folders: readonly string[],
+  { json }: UpOptions,
+): Promise<DaemonStatus> {
   const daemon = await findDaemon(env.home);
   if (!daemon) throw new CommandFailed("the daemon that ran has ended: try again");
   sayOfRunning(env, daemon.introduction);
-  return await linkAndLook(daemon, folders);
+  const known = json ? undefined : linkedDirs(await askStatus(daemon));
+  const status = await linkAndLook(daemon, folders);
+  if (!known) return status;
+  const running = {
+    status: () => askStatus(daemon),
+    link: (dir: string, options: object) =>
+      daemon.call("POST", "/_memsync/link", { body: { dir, ...options } }),
+  };
+  for (const dir of folders) await offerFile(env, running, { dir, isNew: !known.has(dir) });
+  return status;
 }
 
 /** Links the folders and resolves to the status after a first look at them. */

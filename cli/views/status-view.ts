@@ -97,10 +97,16 @@ interface Keeper {
   readonly isLocal: boolean;
   /** It refuses the token, so nobody knows what others wrote. */
   readonly isShut: boolean;
+  /** There is no way to call it, such as a token, so nobody waits for it. */
+  readonly isBlocked: boolean;
 }
 
 function keeperOf(remote: RemoteStatus | undefined): Keeper {
-  return { isLocal: isEmbedded(remote), isShut: remote?.service.token_refused === true };
+  return {
+    isLocal: isEmbedded(remote),
+    isShut: remote?.service.token_refused === true,
+    isBlocked: remote?.service.state === "blocked",
+  };
 }
 
 /** Everything was moved out of it, so there is nothing to show. */
@@ -353,8 +359,10 @@ function unitLine(unit: UnitStatus, view: UnitView): string {
 }
 
 /** How much of it the service has acknowledged. */
-function syncedShown(unit: UnitStatus, { hasFailing = false, isLocal, isShut }: UnitView): string {
+function syncedShown(unit: UnitStatus, view: UnitView): string {
+  const { hasFailing = false, isLocal, isShut, isBlocked } = view;
   if (unit.refused !== null) return refusedShown(unit.refused);
+  if (!unit.contacted && isBlocked) return "kept here until its service can be called";
   if (!unit.contacted) return "waiting for the service's first answer";
   if (unit.waiting > 0) return waitingShown(unit.waiting);
   if (isShut) return "nothing waiting";

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Daemon } from "../../daemon/daemon.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import type { DaemonStatus, FolderStatus, ProjectStatus } from "../../daemon/status/status.ts";
 import type { Environment } from "../place/environment.ts";
@@ -9,11 +8,28 @@ import { bytesShown, count, say, sayAside } from "../screen/output.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { writeMissing } from "./write-missing.ts";
 
+/** A daemon, in this process or in another one. */
+export interface OfferingDaemon {
+  status(): Promise<DaemonStatus>;
+  link(dir: string, options: { readonly write: true }): Promise<unknown>;
+}
+
+/** A folder that `up` was told to follow. */
+export interface OfferedFolder {
+  readonly dir: string;
+  /** It was just linked. */
+  readonly isNew: boolean;
+}
+
 /**
- * For a folder that was just linked: asks once, at a terminal, whether to create a missing file, or
+ * Asks at a terminal whether to create a missing file, and once, for a folder that was just linked,
  * whether to go on writing a file that git tracks. Does nothing without a yes.
  */
-export async function offerFile(env: Environment, daemon: Daemon, dir: string): Promise<void> {
+export async function offerFile(
+  env: Environment,
+  daemon: OfferingDaemon,
+  { dir, isNew }: OfferedFolder,
+): Promise<void> {
   if (!isTerminal() || !hasTerminal()) return;
   const found = findFolder(await daemon.status(), dir);
   if (!found) return;
@@ -23,7 +39,7 @@ export async function offerFile(env: Environment, daemon: Daemon, dir: string): 
     const size = `${count(text.lines, "line", "lines")}, ${bytesShown(text.bytes)}`;
     const missing = `${folder.path} is missing here, and ${project.name} has one (${size}).`;
     if (await confirm(`${missing} Write it?`)) await write(env, project, folder);
-  } else if (folder.state === "upwards") {
+  } else if (isNew && folder.state === "upwards") {
     sayAside(`git tracks ${folder.path} of ${project.name}, so nothing is written into it`);
     const question = `May memsync write others' changes into ${folder.path} here?`;
     if (await confirm(question)) await daemon.link(dir, { write: true });

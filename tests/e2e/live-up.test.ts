@@ -169,3 +169,20 @@ onTerminals(
     expect(readFileSync(file, "utf8")).toBe("# Widget\n\n- npm test\n");
   },
 );
+
+onTerminals("`up` asks for the token that is missing, and goes on without one", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const { url, token } = emulator.account("asked");
+  const machine = lab.machine("a", folder);
+  await machine.memsync("remote", "add", "work", "--url", url);
+  const env = { MEMSYNC_URL: url };
+  await using up = new TerminalSession(lab, machine, ["up"], env);
+  await up.untilShown(/There is no token of work \(http\S+\) here\.\s+Log in now\? \[y\/N\]/);
+  up.type("y\n");
+  await up.untilShown(/The token \(it is not shown\): /);
+  up.type(`${token}\n`);
+  await up.untilOnScreen(/service {3}http\S+ {3}connected\n/);
+  expect(up.written).not.toContain(token);
+  up.type(CTRL_C);
+  expect(await up.ended()).toBe(0);
+});
