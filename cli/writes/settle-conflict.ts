@@ -31,6 +31,7 @@ import {
   withBlanks,
   withoutLines,
 } from "./put-back.ts";
+import { settleWhole } from "./settle-whole.ts";
 
 /** The text after settling a conflict, in two steps. */
 export interface Settled {
@@ -58,6 +59,8 @@ export function settle(conflict: TextConflict, chosen: number): Settled {
     };
   }
   if (record.kind === "moved" && wanted.inText) return { without: content, content };
+  const whole = settleWhole(content, [wanted, other]);
+  if (whole) return whole;
   if (other.cut) throw tooLong();
   const there = findVersion(content, other, wanted);
   if (!there) throw unsure(id);

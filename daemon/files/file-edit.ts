@@ -6,6 +6,7 @@ import { nameMachine } from "../../shared/replica/log/machines.ts";
 import { readMergedText } from "../../shared/replica/merge/merged-lines.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
+import { readSideLines } from "../../shared/replica/merge/side-lines.ts";
 import {
   cleanUpText,
   followSections,
@@ -105,7 +106,9 @@ export async function applyEdit(
     deleted: { mine: byMe, theirs: gone },
     removed: { mine: shownPieces, theirs: shownPieces },
   });
-  const facts = { mine, theirs, both, again, apart };
+  const readLines = () =>
+    readSideLines(document.text, { mine, theirs, deleted, removed: piecesOf(seen) });
+  const facts = { mine, theirs, both, again, apart, readLines };
   const { met, conflicts } = await cleanUpText(context, open, facts);
   const unshown = rangesOutside(before, shown);
   const known = new Set(plainLines(seen.text));
@@ -121,7 +124,7 @@ export async function applyEdit(
         ? { base: seen.text, mine: lines, theirs: before.text }
         : undefined,
   };
-  const kept = await tellKeptEdits(context, open, { sides, moved });
+  const kept = await tellKeptEdits(context, open, { sides, moved, readLines });
   const shared = await tellSharedVersions(context, open, disagreed);
   await noteMetLines(context, open, met);
   return { base, conflicts: [...conflicts, ...kept, ...shared] };

@@ -7,7 +7,7 @@ import type { SideTexts } from "../../shared/replica/merge/kept-edits.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { findNewSections, startsOf } from "../../shared/replica/merge/new-sections.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
-import { readSideLines, textOfSide } from "../../shared/replica/merge/side-lines.ts";
+import { readSideLines, type SideLine, textOfSide } from "../../shared/replica/merge/side-lines.ts";
 import {
   cleanUpText,
   deletedText,
@@ -194,6 +194,7 @@ export async function applyRemote(
     const deleted = { both, ...taken };
     let texts: SideTexts | undefined;
     let apart: ReadonlySet<number> = new Set();
+    let readLines: () => SideLine[] = () => [];
     if (ackedSeq > 0) {
       const met = { mine, theirs, deleted, removed: [...removed, ...shown] };
       const lines = readSideLines(open.document.text, met);
@@ -204,6 +205,7 @@ export async function applyRemote(
         const ofThem = textOfSide(lines, "theirs");
         const base = textOfSide(lines, "base");
         texts = ofThem === undefined ? undefined : { base, mine: before, theirs: ofThem };
+        readLines = () => readSideLines(open.document.text, met);
         apart = followSections(open, { ...met, lines, disagreed });
       }
     }
@@ -213,12 +215,19 @@ export async function applyRemote(
       deleted: { mine: byMe, theirs: isEcho ? difference(byThem, byMe) : byThem },
       removed: { mine: removed, theirs: shown },
     });
-    const { met } = await cleanUpText(context, open, { mine, theirs, both, again, apart });
+    const { met } = await cleanUpText(context, open, {
+      mine,
+      theirs,
+      both,
+      again,
+      apart,
+      readLines,
+    });
     // At first contact everything is new, and nothing tells who deleted what when.
     if (ackedSeq > 0) {
       const lines = { mine: wholeLines(removed, byMe), theirs: stood };
       const told = { mine, theirs, deleted, taken: lines, again, met, texts };
-      await tellKeptEdits(context, open, { sides: told, moved });
+      await tellKeptEdits(context, open, { sides: told, moved, readLines });
     }
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);

@@ -216,11 +216,11 @@ export class FollowedMachine {
   }
 
   /** What `conflicts choose` would leave in the inbox for one version of a conflict. */
-  async choiceOf(text: string): Promise<InboxWrite[]> {
+  async choiceOf(text: string, id?: string): Promise<InboxWrite[]> {
     const { reader } = this.#store;
     const all = await listConflicts(reader);
     for (const each of all) {
-      if (each.kind !== "text") continue;
+      if (each.kind !== "text" || (id !== undefined && each.id !== id)) continue;
       const chosen = each.versions.findIndex((version) => version.text === text);
       if (chosen === -1) continue;
       return textWrites(PROJECT, chooseVersion(each, chosen, all).choice, this.#world.now());

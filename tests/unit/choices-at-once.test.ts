@@ -113,7 +113,9 @@ for (const first of [0, 1] as const) {
     await exchange([a, b]);
     for (const each of [a, b]) {
       expect(each.file()).toBe(BASE.replace("- run lint\n", `- inserted\n${THREE.b}`));
-      expect(await versionsOf(each)).toEqual([["", "- inserted\n"]]);
+      expect(await versionsOf(each)).toEqual([
+        ["", THREE.a.replace("- a two\n", "- a two\n- inserted\n")],
+      ]);
     }
   });
 }

@@ -6,7 +6,8 @@ import { exchange, type FollowedMachine } from "../support/followed-machines.ts"
 setDefaultTimeout(60_000);
 
 const TEST = "## Test\n\nUse make test.\nBefore a commit.\nAnd after.\nAlways.\n";
-const GUIDE = `# Guide\n\n## Build\n\nUse make.\nThen strip.\n\n${TEST}`;
+const SECTION = "## Build\n\nUse make.\nThen strip.\n";
+const GUIDE = `# Guide\n\n${SECTION}\n${TEST}`;
 const [WITHOUT, EDITED] = [
   GUIDE.replace("## Build\n\nUse make.\nThen strip.\n\n", ""),
   GUIDE.replace("Use make.", "Use bun."),
@@ -49,7 +50,7 @@ test("a line that one edits in a section that the other deletes stays, and that 
   expect(await versionsOf(b)).toEqual([
     [
       ["", undefined],
-      ["Use bun.\n", "b"],
+      [SECTION.replace("make", "bun"), "b"],
     ],
   ]);
 });
@@ -61,7 +62,7 @@ test("whoever hears of the other first tells the same", async () => {
   await a.receive(b);
   await b.receive(a);
   const told = (await versionsOf(a)).flat();
-  expect(told.map(([text]) => text)).toEqual(["", "Use bun.\n"]);
+  expect(told.map(([text]) => text)).toEqual(["", SECTION.replace("make", "bun")]);
   expect(await versionsOf(b)).toEqual(await versionsOf(a));
 });
 
@@ -73,7 +74,10 @@ test("a line that one puts into a section that the other deletes is told", async
   await a.receive(b);
   expect(await a.doc()).toContain("Never on Friday.");
   const told = (await versionsOf(a)).flat();
-  expect(told.map(([text]) => text)).toEqual(["", "Never on Friday.\n"]);
+  expect(told.map(([text]) => text)).toEqual([
+    "",
+    SECTION.replace("Use make.\n", "Use make.\nNever on Friday.\n"),
+  ]);
 });
 
 test("one disagreement is told once, however often the other's part of it comes", async () => {

@@ -89,7 +89,7 @@ const RIVALS: Readonly<
   "of a section of each, where one has renamed the next": [
     BASE,
     [BASE.replace("## Setup", "## Mine\n\n- q\n\n## Install"), guide(NOTES, MORE, SETUP, END)],
-    ["## Mine\n\n- q\n\n## Install\n", MORE],
+    ["## Mine\n\n- q\n\n## Install\n", `${MORE}## Setup\n`],
   ],
   "of two names of one section, with a new one above it": [
     BASE,
@@ -99,12 +99,12 @@ const RIVALS: Readonly<
   "of a mended line, and a line above it": [
     BASE,
     [BASE.replace("be quick", "be quicker"), BASE.replace("- be quick", "- be slow\n- be quick")],
-    ["- be quicker\n", "- be slow\n"],
+    ["- be quicker\n", "- be slow\n- be quick\n"],
   ],
   "of comments in code, which look like headings": [
     guide("```sh\n# one\nrun\n```\n"),
     [guide("```sh\n# two\nrun\n```\n"), guide("```sh\n# zero\nzero\n# one\nrun\n```\n")],
-    ["# two\n", "# zero\nzero\n"],
+    ["# two\n", "# zero\nzero\n# one\n"],
   ],
 };
 

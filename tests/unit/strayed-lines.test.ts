@@ -126,17 +126,18 @@ test("a line that was added to a section which another machine deleted is told w
   const sections = ["S0", "S1", "S2", "S3"].map((name) => `## ${name}\n\n- of ${name}\n\n`);
   const [s0 = "", s1 = "", s2 = "", s3 = ""] = sections;
   const base = guide(s0, s1, s2, s3);
-  for (const texts of [
-    [guide(s1, s0, `${s2.trimEnd()}\n- added\n\n`, s3), guide(s0, s1, s3)],
-    [guide(s0, s2, s1, `${s3.trimEnd()}\n- added\n\n`), guide(s0, s1, s2)],
+  for (const saved of [
+    [guide(s1, s0, `${s2.trimEnd()}\n- added\n\n`, s3), guide(s0, s1, s3), s2],
+    [guide(s0, s2, s1, `${s3.trimEnd()}\n- added\n\n`), guide(s0, s1, s2), s3],
   ] as const) {
+    const [section, ...texts] = [saved[2], saved[0], saved[1]] as const;
     const machines = await lab.savedApart(base, texts);
     await exchange(machines);
     const text = await machines[0].doc();
     const told = (await machines[0].conflicts()).filter((each) => !isOver(each, text));
     expect(told.map(({ versions }) => versions.map((each) => each.text))).toContainEqual([
       "",
-      "- added\n",
+      `${section.trimEnd()}\n- added\n`,
     ]);
     await lab.end();
     lab = new FollowedClones();

@@ -1,5 +1,6 @@
 import { holdsAnyLine, holdsEachLine, holdsLines, standsTwice } from "../text/standing-lines.ts";
 import type { TextConflictRecord } from "./text-conflict-record.ts";
+import { isGoneFromPlace } from "./whole-place.ts";
 
 /**
  * When a conflict of these kinds was recorded, every version with lines was in the text, perhaps in
@@ -26,5 +27,8 @@ export function isOver({ kind, versions }: TextConflictRecord, content: string):
   if (!isOfOne && !KEPT_KINDS.includes(kind)) return false;
   const standing = versions.filter(({ isStanding }) => isStanding);
   const kept = standing.length > 0 ? standing : versions;
-  return kept.some(({ text }) => text !== "" && !holdsAnyLine(content, text));
+  return kept.some((version) => {
+    if (version.text === "") return false;
+    return isGoneFromPlace(content, version) ?? !holdsAnyLine(content, version.text);
+  });
 }

@@ -82,6 +82,11 @@ export interface PlacedLines {
   /** How many blank lines directly before and after them came with them; 0 where left out. */
   readonly before?: number;
   readonly after?: number;
+  /**
+   * They are all that a side had between what they stood behind and ahead of; the other side took
+   * some of them out. Each version of such a conflict is so, and has this one place.
+   */
+  readonly whole?: boolean;
 }
 
 /** Nobody writes more blank lines in a row. */
@@ -300,7 +305,9 @@ function parsePlaces(value: JsonValue | undefined, text: string): PlacedLines[] 
     if (typeof place.lines !== "number") return [];
     const own = lines.slice(from, from + place.lines);
     const ahead = typeof place.ahead === "string" ? { ahead: place.ahead } : {};
-    places.push({ behind: place.behind, text: own.join(""), ...ahead, ...parseBlanks(place) });
+    const whole = place.whole === true ? { whole: true } : {};
+    const text = own.join("");
+    places.push({ behind: place.behind, text, ...ahead, ...parseBlanks(place), ...whole });
     from += own.length;
   }
   return from === lines.length ? places : [];

@@ -37,6 +37,7 @@ import { KnownBeside } from "./known-beside.ts";
 import type { MovedLines } from "./moved-lines.ts";
 import { findNewSections, startsOf } from "./new-sections.ts";
 import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
+import { isToldWhole, wholeVersions } from "./whole-versions.ts";
 
 /** What a clean-up came to. */
 export interface CleanedText {
@@ -54,7 +55,7 @@ export interface CleanedText {
 export async function cleanUpText<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
-  { mine, theirs, ...facts }: Pick<MetSides, "mine" | "theirs"> & CleanUpFacts,
+  { mine, theirs, readLines, ...facts }: Pick<MetSides, "mine" | "theirs"> & MetFacts,
 ): Promise<CleanedText> {
   if (mine.size === 0 || theirs.size === 0) return { met: [], conflicts: [] };
   const { document } = open;
@@ -65,7 +66,28 @@ export async function cleanUpText<Tables extends ReplicaTables>(
   const found = sameOnce(conflicts).flatMap((conflict) => {
     return twoByTwo(bothConflict(context, open, conflict), known);
   });
-  return { met, conflicts: await recordConflicts(context, open, found) };
+  const whole = inWhole(found, known, readLines);
+  return { met, conflicts: await recordConflicts(context, open, whole) };
+}
+
+/** What is known of two sides that meet. */
+interface MetFacts extends CleanUpFacts {
+  /** The lines of all three texts as they are when it is asked; none where they are not known. */
+  readonly readLines: ReadLines;
+}
+
+type ReadLines = () => readonly SideLine[];
+
+/** Each version with all that its side had in the place, unless that is told already. */
+function inWhole(
+  found: readonly NewTextConflict[],
+  known: readonly TextConflictRecord[],
+  readLines: ReadLines,
+): NewTextConflict[] {
+  const untold = found.filter((conflict) => !isToldWhole(conflict, known));
+  if (untold.length === 0) return [];
+  const texts = known.flatMap(({ versions }) => versions.map(({ text }) => text));
+  return wholeVersions(untold, readLines(), new Set(texts.flatMap(plainLines)));
 }
 
 /**
@@ -136,7 +158,15 @@ const PLACING: readonly TextConflictKind[] = ["both", "unseen", "moved", "twice"
 export async function tellKeptEdits<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
-  { sides, moved }: { readonly sides: MetSides; readonly moved: MovedLines | undefined },
+  {
+    sides,
+    moved,
+    readLines,
+  }: {
+    readonly sides: MetSides;
+    readonly moved: MovedLines | undefined;
+    readonly readLines: ReadLines;
+  },
 ): Promise<string[]> {
   const { text } = open.document;
   const { edits, twice, apart, strayed, missing } = findKeptEdits(text, sides, moved);
@@ -159,7 +189,7 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   found.push(...[...apart, ...untold].map((each) => apartConflict(context, open, each)));
   const untoldMissing = missing.filter((edit) => !isSaid(edit, disputed));
   found.push(...untoldMissing.map((edit) => missingConflict(context, open, edit)));
-  return await recordConflicts(context, open, found);
+  return await recordConflicts(context, open, inWhole(found, known, readLines));
 }
 
 /**

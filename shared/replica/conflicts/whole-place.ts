@@ -1,0 +1,70 @@
+import { hasWord } from "../text/line-diff.ts";
+import { plainLines } from "../text/text-form.ts";
+import type { PlacedLines, TextVersion } from "./text-conflict-record.ts";
+
+type Version = Pick<TextVersion, "text" | "places">;
+
+/** The one place of a version that is all its side had there; undefined of any other version. */
+export function wholePlaceOf({ places }: Version): PlacedLines | undefined {
+  const [place, ...more] = places;
+  return place?.whole && more.length === 0 ? place : undefined;
+}
+
+/**
+ * Where in a text, as lines [from, to), the versions of a place stand, or what is left of them:
+ * between what they stood behind and ahead of. Where one of these is gone or stands twice, as far
+ * as the lines are the versions'; undefined where both are.
+ */
+export function findWholePlace(
+  lines: readonly string[],
+  versions: readonly Version[],
+): readonly [from: number, to: number] | undefined {
+  const place = versions.flatMap((version) => wholePlaceOf(version) ?? [])[0];
+  if (!place) return undefined;
+  const own = new Set(versions.flatMap(({ text }) => plainLines(text)));
+  const isOwn = (at: number) => own.has(lines[at] ?? "") || lines[at]?.trim() === "";
+  const from = endOf(lines, place.behind);
+  const to = startOf(lines, place.ahead, from ?? 0);
+  if (from !== undefined && to !== undefined) return [from, to];
+  if (from !== undefined) {
+    let end = from;
+    while (end < lines.length && isOwn(end)) end++;
+    return [from, end];
+  }
+  if (to === undefined) return undefined;
+  let start = to;
+  while (start > 0 && isOwn(start - 1)) start--;
+  return [start, to];
+}
+
+/** Whether nothing is left of a version where it stood; undefined where that is not known. */
+export function isGoneFromPlace(content: string, version: Version): boolean | undefined {
+  const lines = plainLines(content);
+  const range = findWholePlace(lines, [version]);
+  if (!range) return undefined;
+  const own = new Set(plainLines(version.text).filter(hasWord));
+  return !lines.slice(...range).some((line) => own.has(line));
+}
+
+/** Behind the lines, or the last of them that says something, if they stand once. */
+function endOf(lines: readonly string[], behind: string): number | undefined {
+  const wanted = plainLines(behind);
+  if (!wanted.some(hasWord)) return 0;
+  const [whole, ...others] = startsOf(lines, wanted);
+  if (whole !== undefined && others.length === 0) return whole + wanted.length;
+  const said = wanted.findLastIndex(hasWord);
+  const [last, ...more] = startsOf(lines, wanted.slice(said, said + 1));
+  return last === undefined || more.length > 0 ? undefined : last + 1;
+}
+
+function startOf(lines: readonly string[], ahead: string | undefined, from: number) {
+  if (ahead === undefined) return undefined;
+  if (ahead === "") return lines.length;
+  const at = lines.indexOf(plainLines(ahead)[0] ?? "", from);
+  return at === -1 ? undefined : at;
+}
+
+function startsOf(lines: readonly string[], wanted: readonly string[]): number[] {
+  const isAt = (at: number) => wanted.every((line, nth) => lines[at + nth] === line);
+  return lines.flatMap((_, at) => (isAt(at) ? [at] : []));
+}

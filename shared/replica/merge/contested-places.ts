@@ -1,0 +1,203 @@
+import { findCodeBlocks, isFence, isHeading } from "../text/code-blocks.ts";
+import { commonLines, hasWord } from "../text/line-diff.ts";
+import type { WritingSide } from "./moved-lines.ts";
+import { hunksOf, type SideHunk } from "./side-hunks.ts";
+import { isOfSide, type SideLine } from "./side-lines.ts";
+
+/** Lines [from, to). */
+export type LineRange = readonly [from: number, to: number];
+
+/** The places in which sides disagree, among lines that are the same in the text. */
+export interface ContestedPlaces {
+  /** The lines of all three texts, those that a side wrote again in their place as they were. */
+  readonly lines: readonly SideLine[];
+  readonly ranges: readonly LineRange[];
+  /** Lines that a side brought there from elsewhere. */
+  readonly brought: ReadonlySet<SideLine>;
+}
+
+/**
+ * Finds the places in which sides disagree: what either wrote there and what it took out, and the
+ * rest of the section around it as far as not both have it. What one side brought there from
+ * elsewhere is of no place, and none is where one took something that it has elsewhere: where that
+ * belongs is another question.
+ */
+export function findContestedPlaces(all: readonly SideLine[]): ContestedPlaces {
+  const lines = withoutRenewed(all);
+  const hunks = { mine: hunksOf(lines, "mine"), theirs: hunksOf(lines, "theirs") };
+  const brought = new Set(
+    WRITING_SIDES.flatMap((editor) => broughtBy(lines, hunks[editor], editor)),
+  );
+  const text = new ContestedText(lines, brought);
+  const ranges = [...hunks.mine, ...hunks.theirs].flatMap((hunk) => {
+    const range = text.placeOf(hunk);
+    return range ? [range] : [];
+  });
+  const joined: [number, number][] = [];
+  for (const [from, to] of ranges.sort(([one], [other]) => one - other)) {
+    const last = joined.at(-1);
+    if (last && from < last[1]) last[1] = Math.max(last[1], to);
+    else joined.push([from, to]);
+  }
+  return { lines, brought, ranges: joined.filter((range) => !text.hasMoved(range)) };
+}
+
+const WRITING_SIDES: readonly WritingSide[] = ["mine", "theirs"];
+
+/** A choice takes lines out and writes the same again: nobody disagrees about those. */
+function withoutRenewed(lines: readonly SideLine[]): readonly SideLine[] {
+  const renewed = new Map<SideLine, SideLine | undefined>();
+  for (const editor of WRITING_SIDES) {
+    for (const { removed, added } of hunksOf(lines, editor)) {
+      for (const [at, nth] of renewedIn(removed, added)) {
+        const [former, line] = [removed[at], added[nth]];
+        if (!former || !line || former.gone[editor === "mine" ? "theirs" : "mine"]) continue;
+        renewed.set(former, undefined);
+        renewed.set(line, { ...line, side: "base" });
+      }
+    }
+  }
+  if (renewed.size === 0) return lines;
+  return lines.flatMap((line) => (renewed.has(line) ? (renewed.get(line) ?? []) : [line]));
+}
+
+/** Equal lines that say something, with the equal ones between them. */
+function renewedIn(removed: readonly SideLine[], added: readonly SideLine[]) {
+  const [were, are] = [removed, added].map((lines) =>
+    [...lines.entries()].filter(([, { text }]) => isTelling(text)),
+  ) as [[number, SideLine][], [number, SideLine][]];
+  const textOf = ([, { text }]: [number, SideLine]) => text;
+  const pairs: [at: number, nth: number][] = [];
+  for (const [one, other] of commonLines(were.map(textOf), are.map(textOf))) {
+    const [[at] = [0], [nth] = [0]] = [were[one], are[other]];
+    const [former, last] = pairs.at(-1) ?? [-1, -1];
+    const between = removed.slice(former + 1, at).map(({ text }) => text);
+    const isSame = between.every((text, i) => added[last + 1 + i]?.text === text);
+    if (pairs.length > 0 && isSame && at - former === nth - last)
+      for (const i of between.keys()) pairs.push([former + 1 + i, last + 1 + i]);
+    pairs.push([at, nth]);
+  }
+  return pairs;
+}
+
+/** Lines that a side wrote where it took out none like them, and took from elsewhere. */
+function broughtBy(
+  lines: readonly SideLine[],
+  hunks: readonly SideHunk[],
+  editor: WritingSide,
+): SideLine[] {
+  const taken = lines.filter(({ side, gone }) => side === "base" && gone[editor]);
+  const texts = new Set(taken.map(({ text }) => text));
+  return hunks.flatMap(({ added, removed }) => {
+    const here = new Set(removed.map(({ text }) => text));
+    return added.filter(({ text }) => isTelling(text) && texts.has(text) && !here.has(text));
+  });
+}
+
+/** Whether a line says something by which it can be known. */
+export function isTelling(text: string): boolean {
+  return hasWord(text) && !isFence(text.trimEnd());
+}
+
+class ContestedText {
+  readonly #lines: readonly SideLine[];
+  readonly #brought: ReadonlySet<SideLine>;
+  readonly #headings: Headings;
+  readonly #indexOf: ReadonlyMap<SideLine, number>;
+
+  constructor(lines: readonly SideLine[], brought: ReadonlySet<SideLine>) {
+    this.#lines = lines;
+    this.#brought = brought;
+    this.#headings = new Headings(lines);
+    this.#indexOf = new Map(lines.map((line, at) => [line, at]));
+  }
+
+  /** What a side changed, with the lines of its section around that, as far as sides disagree. */
+  placeOf({ added, removed }: SideHunk): LineRange | undefined {
+    const own = added.filter((line) => hasWord(line.text) && !this.#brought.has(line));
+    if (own.length === 0) return undefined;
+    const at = [...own, ...removed].map((line) => this.#indexOf.get(line) ?? 0);
+    const [first, end] = [Math.min(...at), Math.max(...at) + 1];
+    let [from, to] = [first, end];
+    const headings = this.#headings;
+    while (from > 0 && headings.level(from) === undefined && !this.#isEdge(from - 1)) from--;
+    while (from > 0 && isGoneBlank(this.#lines[from - 1])) from--;
+    const level = headings.outermost(from, end);
+    while (to < this.#lines.length && !this.#isEdge(to) && !headings.ends(level, to)) to++;
+    // A line with no word that both have belongs to nothing about which they disagree.
+    while (from < first && isShared(this.#lines[from])) from++;
+    return [from, to];
+  }
+
+  /** Whether a line says something that stands whatever becomes of those beside it. */
+  #isEdge(at: number): boolean {
+    const line = this.#lines[at];
+    if (line === undefined || line.side === "mixed" || this.#brought.has(line)) return true;
+    return isShared(line) && isTelling(line.text);
+  }
+
+  /** Whether a side has elsewhere what it took from here. */
+  hasMoved([from, to]: LineRange): boolean {
+    const own = this.#lines.slice(from, to);
+    const outside = [...this.#lines.slice(0, from), ...this.#lines.slice(to)];
+    return WRITING_SIDES.some((mover) => {
+      const elsewhere = new Set(outside.flatMap(({ side, text }) => (side === mover ? text : [])));
+      const isMoved = ({ side, gone, text }: SideLine) =>
+        side === "base" && gone[mover] && isTelling(text) && elsewhere.has(text);
+      return elsewhere.size > 0 && own.some(isMoved);
+    });
+  }
+}
+
+/** A blank line that one side took out. */
+function isGoneBlank(line: SideLine | undefined): boolean {
+  return line?.side === "base" && !isShared(line) && line.text.trim() === "";
+}
+
+function isShared(line: SideLine | undefined): boolean {
+  return line?.side === "base" && !line.gone.mine && !line.gone.theirs;
+}
+
+/** The headings of three texts; none is in a code block of its text. */
+class Headings {
+  readonly #levels = new Map<number, number>();
+
+  constructor(lines: readonly SideLine[]) {
+    for (const by of ["base", "mine", "theirs"] as const) this.#note(lines, by);
+  }
+
+  #note(lines: readonly SideLine[], by: WritingSide | "base"): void {
+    const own = [...lines.entries()].filter(([, line]) => isOfSide(line, by));
+    const texts = own.map(([, { text }]) => text.replace(/\n$/, ""));
+    const isCode = new Set(findCodeBlocks(texts).flatMap(([from, to]) => numbers(from, to)));
+    for (const [nth, [at]] of own.entries()) {
+      const text = texts[nth] ?? "";
+      if (!isCode.has(nth) && isHeading(text)) this.#levels.set(at, levelOf(text));
+    }
+  }
+
+  /** How deep a heading is; undefined of a line that is none. */
+  level(at: number): number | undefined {
+    return this.#levels.get(at);
+  }
+
+  /** The level of the outermost heading among lines [from, to). */
+  outermost(from: number, to: number): number | undefined {
+    const levels = numbers(from, to).flatMap((at) => this.level(at) ?? []);
+    return levels.length > 0 ? Math.min(...levels) : undefined;
+  }
+
+  /** Whether a section of this level ends before a line. */
+  ends(level: number | undefined, at: number): boolean {
+    const next = this.level(at);
+    return next !== undefined && (level === undefined || next <= level);
+  }
+}
+
+function numbers(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, nth) => from + nth);
+}
+
+function levelOf(heading: string): number {
+  return /^ {0,3}(#+)/.exec(heading)?.[1]?.length ?? 0;
+}

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const ONE = "## One\n\n- a1\n- a2\n\n```sh\nmake one\nmake all\n```\n\n";
+const TWO = "## Two\n\n- b1\n- b2\n\n";
+const THREE = "## Three\n\n- c1\n- c2\n";
+const guide = (...sections: readonly string[]) => `# P\n\nIntro here.\n\n${sections.join("")}`;
+const BASE = guide(ONE, TWO, THREE);
+
+const mended = ONE.replace("make all", "make everything");
+const mendedTwice = mended.replace("- a1", "- a1, mended");
+const renamed = ONE.replace("## One", "## First");
+const longer = ONE.replace("- a2\n", "- a2\n- a3\n");
+const FRESH = "## Fresh\n\n- new\n\n```sh\nrun it\n```\n\n";
+
+let lab: FollowedClones;
+
+beforeEach(() => {
+  lab = new FollowedClones();
+});
+
+afterEach(() => lab.end());
+
+/** What two machines make of a text, and what a choice of either's version gives. */
+type Met = readonly [texts: readonly [string, string], chosen: readonly [string, string]];
+
+const MET: Readonly<Record<string, Met>> = {
+  "one mends a line of a section that the other deletes": [
+    [guide(mended, TWO, THREE), guide(TWO, THREE)],
+    [guide(mended, TWO, THREE), guide(TWO, THREE)],
+  ],
+  "one mends two lines of a section that the other deletes": [
+    [guide(mendedTwice, TWO, THREE), guide(TWO, THREE)],
+    [guide(mendedTwice, TWO, THREE), guide(TWO, THREE)],
+  ],
+  "one mends the last section, and the other deletes it": [
+    [guide(TWO, mended.trimEnd(), "\n"), guide(TWO.trimEnd(), "\n")],
+    [guide(TWO, mended.trimEnd(), "\n"), guide(TWO.trimEnd(), "\n")],
+  ],
+  "one renames a section that the other deletes": [
+    [guide(renamed, TWO, THREE), guide(TWO, THREE)],
+    [guide(renamed, TWO, THREE), guide(TWO, THREE)],
+  ],
+  "one adds to a section that the other deletes": [
+    [guide(longer, TWO, THREE), guide(TWO, THREE)],
+    [guide(longer, TWO, THREE), guide(TWO, THREE)],
+  ],
+  "one mends a section that the other deletes with the next": [
+    [guide(mended, TWO, THREE), guide(THREE)],
+    [guide(mended, THREE), guide(THREE)],
+  ],
+  "one mends a line of a section that the other replaces": [
+    [guide(mendedTwice, TWO, THREE), guide(FRESH, TWO, THREE)],
+    [guide(mendedTwice, TWO, THREE), guide(FRESH, TWO, THREE)],
+  ],
+  "one adds to a section that the other replaces": [
+    [guide(longer, TWO, THREE), guide(FRESH, TWO, THREE)],
+    [guide(longer, TWO, THREE), guide(FRESH, TWO, THREE)],
+  ],
+  "one moves and mends a section that the other deletes": [
+    [guide(TWO, mended, THREE), guide(TWO, THREE)],
+    [guide(TWO, mended, THREE), guide(TWO, THREE)],
+  ],
+};
+
+/** The base of a case, where it is another one. */
+const BASES: Readonly<Record<string, string>> = {
+  "one mends the last section, and the other deletes it": guide(TWO, ONE.trimEnd(), "\n"),
+};
+
+for (const [what, [texts, chosen]] of Object.entries(MET)) {
+  for (const first of [0, 1] as const) {
+    const order = first === 0 ? [0, 1] : [1, 0];
+    test(`a version is all that its side had where ${what}, heard by ${first} first`, async () => {
+      const saved = order.map((at) => texts[at]) as [string, string];
+      const machines = await lab.savedApart(BASES[what] ?? BASE, saved);
+      await exchange(machines);
+      for (const machine of machines) {
+        const all = await machine.conflicts();
+        // Much of the text may be told to be gone besides.
+        const [conflict, ...more] = all.filter(({ kind }) => kind !== "deletion");
+        expect(more).toEqual([]);
+        const becomes: string[] = [];
+        for (const { text } of conflict?.versions ?? []) {
+          becomes.push(await chosenText(machine, text));
+        }
+        expect(becomes.sort()).toEqual([...chosen].sort());
+      }
+    });
+  }
+}
+
+test("a version of a place has nothing that its side only moved there", async () => {
+  const machines = await lab.savedApart(BASE, [
+    guide(TWO, renamed, THREE),
+    guide(FRESH, TWO, THREE),
+  ]);
+  await exchange(machines);
+  const [conflict] = await machines[0].conflicts();
+  expect(conflict?.versions.map(({ text }) => text.trim()).sort()).toEqual([
+    renamed.trim(),
+    FRESH.trim(),
+  ]);
+  for (const { text } of conflict?.versions ?? []) {
+    const section = text.includes("Fresh") ? FRESH : renamed;
+    expect([guide(TWO, section, THREE), guide(section, TWO, THREE)]).toContain(
+      await chosenText(machines[0], text),
+    );
+  }
+});
+
+test("a line that was added among the versions stays where it is, whatever is chosen", async () => {
+  const [texts] = MET["one mends a line of a section that the other replaces"] as Met;
+  const [a, b] = await lab.savedApart(BASE, texts);
+  await exchange([a, b]);
+  await a.save(a.file().replace("- new\n", "- new\n- by the way\n"));
+  await exchange([a, b]);
+  const [conflict] = await b.conflicts();
+  for (const { text } of conflict?.versions ?? []) {
+    const chosen = await chosenText(b, text);
+    expect(chosen.split("\n").filter((line) => line === "- by the way")).toHaveLength(1);
+    expect(chosen.replace("- by the way\n", "")).toBe(
+      text.includes("Fresh") ? guide(FRESH, TWO, THREE) : guide(mendedTwice, TWO, THREE),
+    );
+  }
+});
+
+test("a conflict is over once nothing is left of the lines that stood", async () => {
+  const [texts] = MET["one mends a line of a section that the other deletes"] as Met;
+  const [a, b] = await lab.savedApart(BASE, texts);
+  await exchange([a, b]);
+  await a.save(guide(TWO, THREE));
+  await exchange([a, b]);
+  await expect(b.choiceOf("")).rejects.toThrow("no conflict has the version");
+});
+
+async function chosenText(machine: FollowedMachine, version: string): Promise<string> {
+  const writes = await machine.choiceOf(version);
+  const last = writes.findLast((write) => write.kind === "text");
+  return last?.kind === "text" ? last.value : machine.file();
+}
