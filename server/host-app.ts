@@ -7,6 +7,7 @@ import { TokenAuthenticator } from "./accounts/token-authenticator.ts";
 import { TokenWatch } from "./accounts/token-watch.ts";
 import { type App, createApp } from "./app/app.ts";
 import { createPublishedApp } from "./app/published-app.ts";
+import { BodyBudget } from "./http/body-budget.ts";
 import { Networks } from "./http/networks.ts";
 import { CountsWriter } from "./limits/counts-writer.ts";
 import { RequestLimits } from "./limits/request-limits.ts";
@@ -74,6 +75,7 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   const account = hostAccounts(host.database.reader);
   const services = createServices(serviceStoreOf(host.store), world, { usage: limits, account });
   const sockets = new LiveSockets(options.liveSockets);
+  const bodies = new BodyBudget();
   const watch = new TokenWatch({
     db: host.database.reader,
     world,
@@ -85,7 +87,7 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   });
   await watch.start();
   const operations =
-    options.operated && createOperations({ host, sockets, world, ...options.operated });
+    options.operated && createOperations({ host, sockets, bodies, world, ...options.operated });
   const app = create({
     services: operations ? countRefusals(services, operations.metrics) : services,
     sockets,
@@ -95,6 +97,7 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
     guessed: (client) => guesses.failed(client),
     world,
     log,
+    bodies,
     compress: true,
     loopbackOnly,
     allowedHosts: options.allowedHosts ?? [],

@@ -4,6 +4,7 @@ import { randomRequestId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { bearerToken } from "../http/bearer.ts";
+import { type BodyBudget, leaseOf, NO_ROOM_HEADERS, readOn } from "../http/body-budget.ts";
 import { limitArrival } from "../http/body-deadline.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { answerFor } from "../http/compressed-answer.ts";
@@ -65,6 +66,8 @@ export interface AppDeps {
   readonly trustedProxies?: Networks;
   /** Compress long answers for clients that accept it. */
   readonly compress?: boolean;
+  /** Bounds the bodies under way; nothing does when left out. */
+  readonly bodies?: BodyBudget;
   /** Counts and limits live sockets; a separate count when left out. */
   readonly sockets?: LiveSockets;
   /** Counts and logs requests and serves `/metrics`; none of this when left out. */
@@ -130,7 +133,7 @@ export function createApp(deps: AppDeps): App {
       contexts.set(asked, context);
       // Without a socket no client can be slow.
       if (peer && asked.method !== "GET") limitArrival(asked, world);
-      const answered = await router.fetch(asked);
+      const answered = await answerOnLease(router, asked);
       // Without a socket there is nothing to send.
       const sent = peer && deps.compress ? await answerFor(request.headers, answered) : answered;
       const response = isHead ? await withoutBody(sent) : sent;
@@ -159,7 +162,7 @@ type Contexts = WeakMap<Request, RequestContext | CallerContext>;
 const SWITCHED = { status: 101, headers: new Headers() } as const;
 
 function createRouter(deps: AppDeps, contexts: Contexts) {
-  const { services, operations, serves = EVERYTHING } = deps;
+  const { services, operations, bodies, serves = EVERYTHING } = deps;
   return (
     new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
       .use(withContext)
@@ -185,9 +188,36 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
       .use(healthRoutes(operations))
       .use(descriptionRoutes())
       // Applies to the routes added after this. Those before it have no caller.
-      .onBeforeHandle(({ context }) => charge(context))
+      .onBeforeHandle(({ context, request }) => {
+        takeRoom(bodies, context, request);
+        charge(context);
+      })
       .use(serves.routes(services))
   );
+}
+
+/** What a body took is given back once it is answered. */
+async function answerOnLease(
+  router: { fetch(request: Request): Response | Promise<Response> },
+  request: Request,
+): Promise<Response> {
+  try {
+    return await router.fetch(request);
+  } finally {
+    leaseOf(request)?.release();
+  }
+}
+
+/** Without room for its body a request is refused before it is charged. */
+function takeRoom(bodies: BodyBudget | undefined, context: CallerContext, request: Request): void {
+  if (bodies === undefined || context.peer === undefined) return;
+  try {
+    const lease = bodies.lease(context.caller.account, request.headers);
+    if (lease) readOn(request, lease);
+  } catch (thrown) {
+    Object.assign(context.headers, NO_ROOM_HEADERS);
+    throw thrown;
+  }
 }
 
 /** Whether this request needs no account's token for a path. */

@@ -5,6 +5,7 @@ import type { World } from "../../shared/world.ts";
 import { type App, createApp } from "../app/app.ts";
 import { createPublishedApp } from "../app/published-app.ts";
 import { bearerToken } from "../http/bearer.ts";
+import { BodyBudget } from "../http/body-budget.ts";
 import { CountsWriter } from "../limits/counts-writer.ts";
 import type { PlanTable } from "../limits/plans.ts";
 import { RequestLimits } from "../limits/request-limits.ts";
@@ -61,7 +62,8 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
   );
   const services = createServices(store, world, { usage: limits, account: devAccounts });
   const sockets = new LiveSockets();
-  const operations = readiness && createOperations({ host, sockets, world, readiness });
+  const bodies = new BodyBudget();
+  const operations = readiness && createOperations({ host, sockets, bodies, world, readiness });
   const create = publishedOnly ? createPublishedApp : createApp;
   const app = create({
     services: operations ? countRefusals(services, operations.metrics) : services,
@@ -75,6 +77,7 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     world,
     log,
     extraHeaders: { "X-Memsync-Emulator": VERSION },
+    bodies,
     compress: true,
     loopbackOnly,
   });

@@ -3,6 +3,9 @@ import { gunzip } from "node:zlib";
 
 const inflate = promisify(gunzip);
 
+/** Gzip makes nothing smaller than this: https://zlib.net/zlib_tech.html. */
+export const GZIP_RATIO_MAX = 1032;
+
 /** What became of a compressed body. */
 export type Inflated = Uint8Array | "oversized" | "broken";
 

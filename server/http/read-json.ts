@@ -1,7 +1,8 @@
 import { AppError } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
+import { leaseOf } from "./body-budget.ts";
 import { arrivedInTime } from "./body-deadline.ts";
-import { inflateBody, isGzip } from "./inflate-body.ts";
+import { GZIP_RATIO_MAX, inflateBody, isGzip } from "./inflate-body.ts";
 import { isTooIntricate } from "./json-scan.ts";
 
 /**
@@ -25,7 +26,7 @@ export interface JsonBody {
 export async function readJson(request: Request, bytesMax: number): Promise<JsonBody | undefined> {
   const sent = await readBytes(request, bytesMax);
   if (sent.length === 0) return undefined;
-  const bytes = isGzip(request.headers) ? await inflated(sent, bytesMax) : sent;
+  const bytes = isGzip(request.headers) ? await inflated(request, sent, bytesMax) : sent;
   if (isTooIntricate(bytes))
     throw invalidBody("the body is nested too deeply or in too many parts");
   return { value: parseJson(bytes), raw: bytes };
@@ -52,7 +53,8 @@ function invalidBody(message: string): AppError {
   return new AppError("invalid_request", message);
 }
 
-async function inflated(sent: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+async function inflated(request: Request, sent: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+  leaseOf(request)?.growTo(Math.min(bytesMax, sent.length * GZIP_RATIO_MAX));
   const bytes = await inflateBody(sent, bytesMax);
   if (bytes === "oversized") throw tooLarge(bytesMax);
   if (bytes === "broken") throw invalidBody("the body is not the gzip that its header announces");
@@ -71,10 +73,12 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const declared = declaredBytes(request.headers);
   try {
-    const bytes = isDeclaredWithin(request.headers, bytesMax)
-      ? new Uint8Array(await arrivedInTime(request, request.arrayBuffer()))
-      : await arrivedInTime(request, readCounting(request, bytesMax));
+    const bytes =
+      declared !== undefined && declared <= bytesMax
+        ? new Uint8Array(await arrivedInTime(request, request.arrayBuffer()))
+        : await arrivedInTime(request, readCounting(request, bytesMax, declared));
     if (bytes !== undefined && bytes.length <= bytesMax) return bytes;
   } catch (thrown) {
     if (thrown instanceof AppError) throw thrown;
@@ -86,23 +90,33 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
 /**
  * HTTP ends a body at its declared length, so it need not be counted, which would take a stream.
  */
-function isDeclaredWithin(headers: Headers, bytesMax: number): boolean {
+function declaredBytes(headers: Headers): number | undefined {
   const declared = headers.get("content-length");
-  return declared !== null && Number(declared) <= bytesMax;
+  return declared === null ? undefined : Number(declared);
 }
 
-/** Undefined for more than `bytesMax`. */
-async function readCounting({ body }: Request, bytesMax: number): Promise<Uint8Array | undefined> {
-  if (body === null) return new Uint8Array();
+/** Undefined for more than `bytesMax`, of which nothing is kept once that is known. */
+async function readCounting(
+  request: Request,
+  bytesMax: number,
+  declared: number | undefined,
+): Promise<Uint8Array | undefined> {
+  if (request.body === null) return new Uint8Array();
+  const lease = leaseOf(request);
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of body) {
+  let isTooLarge = declared !== undefined;
+  for await (const chunk of request.body) {
     length += chunk.length;
-    if (length <= bytesMax) chunks.push(chunk);
-    else chunks.length = 0;
+    isTooLarge ||= length > bytesMax;
+    if (isTooLarge) chunks.length = 0;
+    else {
+      lease?.growTo(length);
+      chunks.push(chunk);
+    }
     if (length > DISCARDED_BYTES_MAX) break;
   }
-  return length > bytesMax ? undefined : joined(chunks, length);
+  return isTooLarge ? undefined : joined(chunks, length);
 }
 
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {

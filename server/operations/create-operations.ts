@@ -1,4 +1,5 @@
 import type { World } from "../../shared/world.ts";
+import type { BodyBudget } from "../http/body-budget.ts";
 import type { LiveSockets } from "../live/live-sockets.ts";
 import { countLogRows, readDatabaseBytes } from "../stores/host-figures.ts";
 import type { HostStore } from "../stores/open-store.ts";
@@ -13,6 +14,7 @@ const LOG_ROWS_COUNTED_EVERY_MS = 60_000;
 export interface OperationsOptions {
   readonly host: HostStore;
   readonly sockets: LiveSockets;
+  readonly bodies: BodyBudget;
   readonly world: World;
   readonly readiness: Readiness;
   readonly metricsToken?: string | undefined;
@@ -20,10 +22,11 @@ export interface OperationsOptions {
 
 /** Creates the metrics of a host. They count the commits of its store from then on. */
 export function createOperations(options: OperationsOptions): Operations {
-  const { host, sockets, world, readiness, metricsToken } = options;
+  const { host, sockets, bodies, world, readiness, metricsToken } = options;
   const { reader } = host.database;
   const metrics = new ServerMetrics({
     sockets,
+    bodies,
     documentsOpen: () => host.store.inMemory.documents,
     documentBytesOpen: () => host.store.inMemory.bytes,
     logRows: nowAndThen(world, LOG_ROWS_COUNTED_EVERY_MS, () => countLogRows(reader)),

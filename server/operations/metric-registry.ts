@@ -46,6 +46,12 @@ export class MetricRegistry {
     this.#metrics.push({ render });
   }
 
+  /** A counter that is kept elsewhere and read at each scrape. */
+  counted(description: Omit<Description, "labels">, read: () => number): void {
+    const { name } = description;
+    this.#metrics.push({ render: () => [...headOf(description, "counter"), `${name} ${read()}`] });
+  }
+
   /** Facts about the process, as labels of a gauge that is always 1. */
   info(description: Description, values: LabelValues): void {
     const { name } = description;

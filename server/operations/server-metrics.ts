@@ -1,4 +1,5 @@
 import { VERSION } from "../../shared/version.ts";
+import type { BodyBudget } from "../http/body-budget.ts";
 import type { LiveSockets } from "../live/live-sockets.ts";
 import { MetricRegistry } from "./metric-registry.ts";
 
@@ -8,6 +9,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** The sources of figures that are read at each scrape. */
 export interface MetricSources {
   readonly sockets: LiveSockets;
+  readonly bodies: Pick<BodyBudget, "bytes" | "refused">;
   /** Documents kept in memory. */
   readonly documentsOpen: () => number;
   /** Size of the updates from which these were loaded. */
@@ -54,7 +56,7 @@ export class ServerMetrics {
   });
 
   constructor(sources: MetricSources) {
-    const { sockets } = sources;
+    const { sockets, bodies } = sources;
     const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
       this.#registry.gauge({ name, help }, read);
     gauge("memsync_live_sockets", "Live sockets that are open.", () => sockets.open);
@@ -62,6 +64,11 @@ export class ServerMetrics {
       "memsync_live_subscriptions",
       "Projects that live sockets have subscribed to.",
       () => sockets.subscriptions,
+    );
+    gauge("memsync_body_bytes", "Room that bodies under way take.", () => bodies.bytes);
+    this.#registry.counted(
+      { name: "memsync_bodies_refused_total", help: "Bodies refused for want of room." },
+      () => bodies.refused,
     );
     gauge("memsync_documents_open", "Documents kept in memory.", sources.documentsOpen);
     gauge(

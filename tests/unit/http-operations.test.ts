@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AppDeps } from "../../server/app/app.ts";
+import { BodyBudget } from "../../server/http/body-budget.ts";
 import { BODY_ARRIVAL_MS_MAX } from "../../server/http/body-deadline.ts";
 import { mayReadMetrics } from "../../server/http/metrics-access.ts";
 import { LiveSockets } from "../../server/live/live-sockets.ts";
@@ -24,6 +25,7 @@ async function startOperated(
   const sockets = new LiveSockets();
   const metrics = new ServerMetrics({
     sockets,
+    bodies: new BodyBudget(),
     documentsOpen: () => 3,
     documentBytesOpen: () => 4000,
     logRows: async () => 5,

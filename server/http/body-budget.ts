@@ -1,0 +1,136 @@
+import { AppError } from "../../shared/errors.ts";
+import type { AccountId } from "../../shared/ids.ts";
+import { LIMITS } from "../../shared/limits.ts";
+
+const MIB = 1024 * 1024;
+
+/** Bytes of bodies that may be under way at once: of everybody, and of one account. */
+interface Room {
+  readonly total: number;
+  readonly perAccount: number;
+}
+
+/** Bodies up to this size have room of their own, so that large ones are not in their way. */
+const SMALL_BYTES_MAX = 256 * 1024;
+
+const SMALL: Room = { total: 64 * MIB, perAccount: 16 * MIB };
+
+/** Each account may have one of the largest, and two may at once. */
+const LARGE: Room = {
+  total: 2 * LIMITS.exchangeBodyBytes,
+  perAccount: LIMITS.exchangeBodyBytes,
+};
+
+/** What a body without a declared length takes at first. */
+const UNDECLARED_BYTES = 64 * 1024;
+
+/** A client that was refused may try again after this many seconds. */
+const RETRY_AFTER_S = 5;
+
+/** The room that one request's body takes. */
+export interface BodyLease {
+  /** The body is larger than was known. Throws the 429 if there is no room for that. */
+  growTo(bytes: number): void;
+  /** Nothing is left of it in memory. May be called twice. */
+  release(): void;
+}
+
+/** The bodies of one kind that are under way. */
+class Pool {
+  readonly #perAccount = new Map<AccountId, number>();
+  bytes = 0;
+
+  constructor(readonly room: Room) {}
+
+  /** False: there is no room for so many bytes more. */
+  take(account: AccountId, bytes: number): boolean {
+    const own = (this.#perAccount.get(account) ?? 0) + bytes;
+    if (own > this.room.perAccount || this.bytes + bytes > this.room.total) return false;
+    this.#perAccount.set(account, own);
+    this.bytes += bytes;
+    return true;
+  }
+
+  give(account: AccountId, bytes: number): void {
+    this.bytes -= bytes;
+    const left = (this.#perAccount.get(account) ?? 0) - bytes;
+    if (left > 0) this.#perAccount.set(account, left);
+    else this.#perAccount.delete(account);
+  }
+}
+
+/**
+ * Bounds the memory that bodies under way take, whoever sends them: a request takes room for its
+ * body before any of it is read, and gives it back when it is answered. Without room it is 429.
+ */
+export class BodyBudget {
+  readonly #small = new Pool(SMALL);
+  readonly #large = new Pool(LARGE);
+  #refused = 0;
+
+  /** How much room is taken. */
+  get bytes(): number {
+    return this.#small.bytes + this.#large.bytes;
+  }
+
+  /** How many bodies had no room. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** Room for the body that `headers` announce; undefined for none. Throws the 429. */
+  lease(account: AccountId, headers: Headers): BodyLease | undefined {
+    const bytes = announcedBytes(headers);
+    if (bytes === 0) return undefined;
+    let held = { pool: this.#poolFor(bytes), bytes: 0 };
+    const release = () => {
+      held.pool.give(account, held.bytes);
+      held = { ...held, bytes: 0 };
+    };
+    const growTo = (wanted: number) => {
+      const enough = Math.min(wanted, LIMITS.exchangeBodyBytes);
+      if (enough <= held.bytes) return;
+      release();
+      const pool = this.#poolFor(enough);
+      if (!pool.take(account, enough)) throw this.#refusal();
+      held = { pool, bytes: enough };
+    };
+    growTo(bytes);
+    return { growTo, release };
+  }
+
+  #poolFor(bytes: number): Pool {
+    return bytes <= SMALL_BYTES_MAX ? this.#small : this.#large;
+  }
+
+  #refusal(): AppError {
+    this.#refused += 1;
+    return new AppError(
+      "rate_limited",
+      "too many large bodies are under way: send this one again in a few seconds",
+    );
+  }
+}
+
+/** What a refusal for want of room is sent with. */
+export const NO_ROOM_HEADERS = { "Retry-After": String(RETRY_AFTER_S) };
+
+/** A body over every limit is read and discarded, and takes no room. */
+function announcedBytes(headers: Headers): number {
+  const declared = headers.get("content-length");
+  if (declared === null) return headers.has("transfer-encoding") ? UNDECLARED_BYTES : 0;
+  const bytes = Number(declared);
+  return bytes <= LIMITS.exchangeBodyBytes ? bytes : 0;
+}
+
+const leases = new WeakMap<Request, BodyLease>();
+
+/** From now on the body of `request` is read on this lease. */
+export function readOn(request: Request, lease: BodyLease): void {
+  leases.set(request, lease);
+}
+
+/** The lease of a request's body; undefined where nobody counts. */
+export function leaseOf(request: Request): BodyLease | undefined {
+  return leases.get(request);
+}

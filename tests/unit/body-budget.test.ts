@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { BodyBudget } from "../../server/http/body-budget.ts";
+import { asAccountId } from "../../shared/ids.ts";
+import { CALLERS } from "../support/fake-services.ts";
+import { errorOf, startServer } from "../support/http-server.ts";
+import { connectRaw } from "../support/raw-connection.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const MIB = 1024 * 1024;
+const [ANN, BOB, EVE] = ["acct_ann", "acct_bob", "acct_eve"].map(asAccountId) as [
+  ReturnType<typeof asAccountId>,
+  ReturnType<typeof asAccountId>,
+  ReturnType<typeof asAccountId>,
+];
+
+const announced = (bytes: number) => new Headers({ "Content-Length": String(bytes) });
+
+describe("room for bodies", () => {
+  test("room for bodies is an account's, and everybody's", () => {
+    const budget = new BodyBudget();
+    const first = budget.lease(ANN, announced(64 * MIB));
+    expect(() => budget.lease(ANN, announced(1 * MIB))).toThrow("under way");
+    budget.lease(BOB, announced(64 * MIB));
+    expect(() => budget.lease(EVE, announced(1 * MIB))).toThrow("under way");
+    expect([budget.bytes, budget.refused]).toEqual([128 * MIB, 2]);
+    first?.release();
+    first?.release();
+    expect(budget.bytes).toBe(64 * MIB);
+    budget.lease(EVE, announced(64 * MIB))?.release();
+    expect(budget.bytes).toBe(64 * MIB);
+  });
+
+  test("room for bodies is kept for small ones, whatever large ones take", () => {
+    const budget = new BodyBudget();
+    for (const account of [ANN, BOB]) budget.lease(account, announced(64 * MIB));
+    const small = 256 * 1024;
+    for (let at = 0; at < 64; at++) budget.lease(ANN, announced(small));
+    expect(() => budget.lease(ANN, announced(small))).toThrow("under way");
+    budget.lease(EVE, announced(small));
+  });
+
+  test("room for bodies is taken as they come where their length is not known", () => {
+    const budget = new BodyBudget();
+    const lease = budget.lease(ANN, new Headers({ "Transfer-Encoding": "chunked" }));
+    expect(budget.bytes).toBe(64 * 1024);
+    lease?.growTo(1000);
+    expect(budget.bytes).toBe(64 * 1024);
+    for (let mib = 1; mib <= 64; mib++) lease?.growTo(mib * MIB);
+    expect(budget.bytes).toBe(64 * MIB);
+    const other = budget.lease(ANN, new Headers({ "Transfer-Encoding": "chunked" }));
+    expect(() => other?.growTo(MIB)).toThrow("under way");
+    lease?.release();
+    other?.release();
+    expect(budget.bytes).toBe(0);
+  });
+
+  test("room for bodies is not taken by what has none, or more than is ever read", () => {
+    const budget = new BodyBudget();
+    for (const headers of [new Headers(), announced(0), announced(65 * MIB)]) {
+      expect(budget.lease(ANN, headers)).toBeUndefined();
+    }
+  });
+
+  test("room for bodies is what they inflate to", async () => {
+    const bodies = new BodyBudget();
+    await using server = await startServer({ bodies });
+    bodies.lease(CALLERS.write.account, announced(60 * MIB));
+    const send = (text: string) =>
+      server.send("POST", "/api/projects/proj_a/sync", {
+        body: new Uint8Array(gzipSync(text)),
+        headers: { "Content-Encoding": "gzip" },
+      });
+    expect((await send("{}")).status).toBe(200);
+    expect((await send(`{"padding":"${"x".repeat(8 * MIB)}"}`)).status).toBe(429);
+  });
+});
+
+test("a body without room is refused before it is charged, and others are served", async () => {
+  const bodies = new BodyBudget();
+  let charged = 0;
+  const charge = () => {
+    charged += 1;
+    return { headers: {}, retryAfterSeconds: undefined };
+  };
+  const quotaOf = () => ({ charge, exhausted: () => undefined, headers: () => ({}) });
+  const authenticate = (header: string | null) =>
+    header === "Bearer other" ? { ...CALLERS.write, account: BOB } : CALLERS.write;
+  await using server = await startServer({ bodies, quotaOf, authenticate });
+  using half = await connectRaw(server.listener.port ?? 0);
+  const head = [
+    "POST /api/projects/proj_a/sync HTTP/1.1",
+    "Host: localhost",
+    "Authorization: Bearer write",
+    `Content-Length: ${60 * MIB}`,
+  ];
+  half.write(`${head.join("\r\n")}\r\n\r\n{"memories"`);
+  await waitFor("the room to be taken", () => bodies.bytes === 60 * MIB);
+  expect(charged).toBe(1);
+  const body = `{"padding":"${"x".repeat(10 * MIB)}"}`;
+  const ask = (token: string) => server.send("POST", "/api/projects/proj_a/sync", { token, body });
+  const refused = await ask("write");
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
+  expect((await errorOf(refused)).code).toBe("rate_limited");
+  expect(charged).toBe(1);
+  expect((await server.send("GET", "/v1/memories")).status).toBe(200);
+  expect((await server.send("POST", "/v1/memories", { body: '{"content":"x"}' })).status).toBe(200);
+  expect((await ask("other")).status).toBe(200);
+  half[Symbol.dispose]();
+  await waitFor("the room to be given back", () => bodies.bytes === 0);
+  expect((await ask("write")).status).toBe(200);
+  expect(bodies.bytes).toBe(0);
+});
