@@ -5,6 +5,7 @@ import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { findHolder } from "../../daemon/supervise/daemon-record.ts";
 import { keepAsking, ON_PLAIN_SERVICE } from "./plain-service.ts";
 import { type Ended, RunningProcess } from "./running-process.ts";
+import { SHORT_LIVED } from "./short-lived.ts";
 import { PATIENCE, waitFor } from "./wait-for.ts";
 
 const PROGRAM = join(import.meta.dir, "..", "..", "cli", "main.ts");
@@ -87,6 +88,7 @@ export class Machine {
       MEMSYNC_HOME: this.home,
       // The keyring of whoever runs the tests is none of theirs.
       MEMSYNC_KEYRING: "off",
+      ...SHORT_LIVED,
       ...(service && { MEMSYNC_URL: service.url, MEMSYNC_TOKEN: service.token }),
     };
     const all = { ...env, ...options.env };

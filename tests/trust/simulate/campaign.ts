@@ -1,12 +1,16 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import { SHORT_LIVED } from "../../support/short-lived.ts";
 import type { SeedResult } from "./run-seed.ts";
 
 /** A run lasts a tenth of a second; a worker that takes so much longer goes round in a circle. */
 const START_MS_MAX = 60_000;
 const SEED_MS_MAX = 3000;
 const PER_WORKER = 60;
+
+/** A worker of so many runs ends before its code is fast. */
+const FEW = 2;
 
 /** So many are run by every run of the tests; those behind them in `tests/long`. */
 export const FIRST_SEEDS = 100;
@@ -38,6 +42,7 @@ export async function* runWorker(options: WorkerOptions): AsyncGenerator<SeedLin
   const args = [process.execPath, worker, mutation, show, String(first), String(count), what];
   const child = Bun.spawn(args, {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...(count <= FEW && SHORT_LIVED) },
     timeout: START_MS_MAX + count * SEED_MS_MAX,
     killSignal: "SIGKILL",
   });
