@@ -1,14 +1,15 @@
 import { Elysia } from "elysia";
 import { AppError } from "../../../shared/errors.ts";
-import { parseMemoryId, parseSessionId } from "../../../shared/ids.ts";
+import { parseSessionId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";
-import { type MemoryDeleted, parseMemoryCreate } from "../../../shared/wire/memory.ts";
+import { parseMemoryCreate } from "../../../shared/wire/memory.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
 import { parseSyncPayload } from "../../../shared/wire/sync.ts";
 import { answer } from "../../http/answer.ts";
 import { readJson, readRequiredJson } from "../../http/read-json.ts";
 import { withContext } from "../../http/request-context.ts";
 import type { MemoryQuery, PageRequest, Services } from "../../services/services.ts";
+import { deleteMemory } from "../common/memory-deletion.ts";
 import { requireWrite, UNPARSED } from "../common/route.ts";
 import { MEMORY_FIELDS, publishedFields, SYNC_FIELDS } from "./published-fields.ts";
 import { publishedMemory, publishedProject } from "./published-views.ts";
@@ -54,13 +55,8 @@ function memoryRoutes({ memories }: Services) {
     )
     .delete(
       "/:id",
-      async ({ context, params }) => {
-        requireWrite(context.caller);
-        const id = parseMemoryId(params.id);
-        if (id === undefined) throw new AppError("not_found", "there is no such memory");
-        await memories.remove(context.caller, id);
-        return answer(context, { id, deleted: true } satisfies MemoryDeleted);
-      },
+      async ({ context, params }) =>
+        answer(context, await deleteMemory({ memories }, context.caller, params.id)),
       UNPARSED,
     );
 }

@@ -1,18 +1,12 @@
 import { Elysia } from "elysia";
-import { AppError } from "../../../shared/errors.ts";
-import { parseMemoryId } from "../../../shared/ids.ts";
-import {
-  type Memory,
-  type MemoryDeleted,
-  type MemoryList,
-  parseMemoryCreate,
-} from "../../../shared/wire/memory.ts";
+import { type Memory, type MemoryList, parseMemoryCreate } from "../../../shared/wire/memory.ts";
 import { answer, createAnswerAgain } from "../../http/answer.ts";
 import { onceOf } from "../../http/idempotency-key.ts";
 import { existingIfGiven, Query } from "../../http/query.ts";
 import { readRequiredJson } from "../../http/read-json.ts";
 import { withContext } from "../../http/request-context.ts";
 import type { MemoryQuery, Page, Services } from "../../services/services.ts";
+import { deleteMemory } from "../common/memory-deletion.ts";
 import { requireWrite, UNPARSED } from "../common/route.ts";
 
 /** `/v1/memories`: list and search, create, delete. */
@@ -42,13 +36,8 @@ export function memoryRoutes({ memories }: Services) {
     )
     .delete(
       "/:id",
-      async ({ context, params }) => {
-        requireWrite(context.caller);
-        const id = parseMemoryId(params.id);
-        if (id === undefined) throw new AppError("not_found", "there is no such memory");
-        await memories.remove(context.caller, id);
-        return answer(context, { id, deleted: true } satisfies MemoryDeleted);
-      },
+      async ({ context, params }) =>
+        answer(context, await deleteMemory({ memories }, context.caller, params.id)),
       UNPARSED,
     );
 }
