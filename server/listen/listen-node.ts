@@ -35,9 +35,12 @@ const SERVER_OPTIONS = {
 
 /** Node's HTTP server over an app, with `ws` for the live sockets. */
 export const listenNode: Listen = async (app, address) => {
-  const server = createServer(SERVER_OPTIONS, (message, response) => {
+  const onRequest = (message: IncomingMessage, response: ServerResponse) => {
     void serve(app, message, { to: response, closing: () => closing });
-  });
+  };
+  const server = createServer(SERVER_OPTIONS, onRequest);
+  // An expectation that nobody knows may be ignored: RFC 9110, section 10.1.1.
+  server.on("checkExpectation", onRequest);
   let closing = false;
   server.maxConnections = CONNECTIONS_MAX;
   // For a client that does not read its answer. Live sockets have their own pings.
@@ -101,7 +104,7 @@ function malformed(): AppError {
 }
 
 async function refuseMalformed(app: App, socket: Duplex): Promise<void> {
-  await sendOnSocket(app.refuse(malformed()), socket);
+  await sendOnSocket(app.refuse(malformed()), socket, app.world);
 }
 
 function acceptSockets(app: App, server: Server): WebSocketServer {
@@ -126,7 +129,7 @@ async function upgrade(
   }: { readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
 ): Promise<void> {
   const handshake = await handshakeOf(app, message);
-  if (!handshake.accepted) return sendOnSocket(handshake.response, socket);
+  if (!handshake.accepted) return sendOnSocket(handshake.response, socket, app.world);
   const addHeaders = (lines: string[], answered: IncomingMessage) => {
     if (answered !== message) return;
     for (const [name, value] of Object.entries(handshake.headers)) lines.push(`${name}: ${value}`);

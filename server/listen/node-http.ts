@@ -1,5 +1,6 @@
 import { IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import type { World } from "../../shared/world.ts";
 
 /**
  * Counts as an upgrade only if it offers a WebSocket. Node would pass any other offer to the same
@@ -79,12 +80,27 @@ export async function sendResponse(response: Response, to: ServerResponse): Prom
   to.req.resume();
 }
 
-/** Answers on a bare socket, where there is no `ServerResponse`, and ends it. */
-export async function sendOnSocket(response: Response, socket: Duplex): Promise<void> {
+/** A peer has so long to read an answer and hang up; then its socket is closed. */
+const HANG_UP_MS = 2000;
+
+/**
+ * Answers on a bare socket, where there is no `ServerResponse`, and ends it. A peer that goes on
+ * sending is not waited for.
+ */
+export async function sendOnSocket(
+  response: Response,
+  socket: Duplex,
+  world: World,
+): Promise<void> {
   const bytes = Buffer.from(await response.arrayBuffer());
   const lines = [`HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ""}`];
-  for (const [name, value] of response.headers) lines.push(`${name}: ${value}`);
+  for (const [name, value] of response.headers) {
+    // A length that stands twice is refused by strict clients, `ws` among them.
+    if (name !== "content-length") lines.push(`${name}: ${value}`);
+  }
   lines.push(`content-length: ${bytes.length}`, "connection: close", "", "");
   if (!socket.writable) return;
+  const timer = world.setTimer(HANG_UP_MS, () => socket.destroy());
+  socket.once("close", () => timer.cancel());
   socket.end(Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), bytes]));
 }

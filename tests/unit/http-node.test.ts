@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LIMITS } from "../../shared/limits.ts";
 import { MEMORY, PROJECT } from "../support/fake-services.ts";
 import { errorOf, sendRaw } from "../support/http-server.ts";
 import { connectLive } from "../support/live-client.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const ROOT = join(import.meta.dir, "..", "..");
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-node-"));
 const program = join(folder, "node-server.mjs");
@@ -146,7 +150,51 @@ test("Node refuses handshakes with an error body", async () => {
     const answer = await handshake(path, token, given);
     expect(answer).toStartWith(`HTTP/1.1 ${status} `);
     expect(answer).toContain('"request_id":"req_');
+    expect(answer.match(/^content-length:/gim)).toHaveLength(1);
   }
+});
+
+test("a strict client reads why Node refused its handshake", async () => {
+  const program = `
+    const { WebSocket } = require("ws");
+    const socket = new WebSocket(process.argv[1] + "/api/live", {
+      headers: { Authorization: "Bearer nobody" },
+    });
+    socket.on("unexpected-response", (_request, answer) => {
+      console.log(answer.statusCode);
+      process.exit();
+    });
+    socket.on("error", (error) => console.log(error.message));`;
+  const child = Bun.spawn(["node", "-e", program, server.url], { cwd: ROOT, stdout: "pipe" });
+  expect(await new Response(child.stdout).text()).toBe("401\n");
+});
+
+test("Node answers what expects something that nobody knows", async () => {
+  const answer = await sendRaw(
+    server.port,
+    "GET /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n" +
+      "Connection: close\r\nExpect: zzz\r\n\r\n",
+  );
+  expect(answer).toStartWith("HTTP/1.1 200 ");
+});
+
+test("Node hangs up on a client that sends no request and never hangs up", async () => {
+  const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  let received = "";
+  socket.on("data", (chunk) => {
+    received += chunk.toString();
+  });
+  for (const event of ["error", "close"] as const) socket.on(event, () => resolve());
+  socket.write("nonsense\r\n\r\n");
+  const isClosed = closed.then(() => true);
+  await waitFor("the server to hang up", async () => {
+    socket.write("more");
+    const nextTurn = new Promise<false>((done) => setImmediate(() => done(false)));
+    return await Promise.race([isClosed, nextTurn]);
+  });
+  socket.destroy();
+  expect(received).toStartWith("HTTP/1.1 400 ");
 });
 
 test("a client that leaves in the middle of its body harms nobody on Node", async () => {
