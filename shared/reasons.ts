@@ -226,9 +226,9 @@ export const REASONS = {
     say: ({ making }: { readonly making: keyof typeof MAKING }) => MAKING[making],
   },
   "leave-aside": {
-    meaning: "lines that git took out of the file are in an open conflict",
-    say: () => "is not written until it is settled what becomes of lines that git took out",
-    advise: () => "bring them back, or settle it with `memsync conflicts`",
+    meaning: "lines that git took out of the file, or put back, are in an open conflict",
+    say: () => "is not written until it is settled what becomes of lines that git set aside",
+    advise: () => "have git undo that, or settle it with `memsync conflicts`",
   },
   "leave-unknown": {
     meaning: "git could not say whether it tracks the file",

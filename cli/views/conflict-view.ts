@@ -91,7 +91,7 @@ function memoryLines({ document, losing }: MemoryConflict): string[] {
 
 function textLines({ document, foundAt, record, versions }: TextConflict): string[] {
   return [
-    `${CONFLICT_WORDS[record.kind]} of ${document.title}, found ${timeShown(foundAt)}`,
+    `${conflictWords(record)} of ${document.title}, found ${timeShown(foundAt)}`,
     ...versions.flatMap((version, at) => [
       "",
       `${at + 1}  ${standing(version)}${whose(version)}`,
@@ -101,6 +101,13 @@ function textLines({ document, foundAt, record, versions }: TextConflict): strin
     ]),
   ];
 }
+
+function conflictWords({ kind, versions }: TextConflict["record"]): string {
+  const isDeletion = versions.some(({ text, isStanding }) => isStanding && text === "");
+  return kind === "set-aside" && isDeletion ? PUT_BACK : CONFLICT_WORDS[kind];
+}
+
+const PUT_BACK = "git put these deleted lines back into a file, and they stay out of the document";
 
 const CONFLICT_WORDS = {
   both: "these lines were changed in two ways at once, in the document",

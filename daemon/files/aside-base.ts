@@ -1,7 +1,8 @@
 import { commonLines, diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
-import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
+import { indicesFrom } from "./line-runs.ts";
+import { type CapturedLine, joinLines, linesOf, nobodysLine, splitLines } from "./text-lines.ts";
 
 /** What decides whether git has set saved lines aside. */
 export interface AsideFacts {
@@ -9,10 +10,17 @@ export interface AsideFacts {
   readonly known: CapturedText;
   /** The lines that were committed then. */
   readonly committed: readonly string[];
-  /** The lines of each text that git keeps in a stash or on another branch. */
-  readonly kept: readonly (readonly string[])[];
+  /** The texts that git keeps in a stash or on another branch. */
+  readonly kept: readonly AsideLines[];
   /** The file's lines now. */
   readonly lines: string;
+}
+
+/** The lines of a text that git keeps. */
+interface AsideLines {
+  readonly lines: readonly string[];
+  /** Those of the text that it was made from. */
+  readonly before: readonly string[] | undefined;
 }
 
 /** What git has set aside of a save. */
@@ -23,22 +31,28 @@ export interface Aside {
   readonly base: CapturedText;
   /** Indices of the known lines that git took. */
   readonly taken: readonly number[];
+  /** Indices of the file's lines that git put back, though a save had deleted them. */
+  readonly returned: readonly number[];
 }
 
 /**
- * Tells lines that git took out of a file, to keep them elsewhere, from lines that a person took
- * out. For each hunk: lines that were saved, not committed, and are kept by git were set aside. If
- * nothing else is missing in the hunk, the committed lines in their place are git's as well. A line
- * that returns where none was taken is an ordinary addition.
+ * Tells what git did to a file, to keep a save elsewhere, from what a person did. For each hunk:
+ * lines that were saved, not committed, and are kept by git were set aside. If nothing else is
+ * missing in the hunk, the committed lines in their place are git's as well. So are committed lines
+ * that the save had deleted, where git keeps a text that was made by deleting them. Any other line
+ * that returns is an ordinary addition.
  */
-export function findAside({ known, committed, kept, lines }: AsideFacts): Aside {
+export function findAside(facts: AsideFacts): Aside {
+  const { known, committed, kept, lines } = facts;
   const before = linesOf(known);
   const shown = before.map(({ text }) => withoutMark(text));
   const after = splitLines(lines);
   const wasCommitted = new Map(commonLines(shown, committed));
-  const isKept = new Set(kept.flat());
+  const isKept = new Set(kept.flatMap((each) => each.lines));
+  const isReturned = deletedElsewhere(facts, { shown, after: after.map(withoutMark) });
   const base: CapturedLine[] = [];
   const taken: number[] = [];
+  const returned: number[] = [];
   let next = 0;
   for (const { at, removed, from, added } of diffLines(shown, after.map(withoutMark))) {
     const gone = Array.from({ length: removed }, (_, i) => at + i);
@@ -50,16 +64,43 @@ export function findAside({ known, committed, kept, lines }: AsideFacts): Aside 
     const isBack = put.every((text) => committed.includes(withoutMark(text)));
     const isAside = aside.length > 0 && rest.every((each) => !hasWord(shown[each] as string));
     base.push(...before.slice(next, at));
-    if (isBack && isAside) base.push(...put.map(asNobodys));
-    else base.push(...rest.map((each) => before[each] as CapturedLine));
+    if (isBack && isAside) base.push(...put.map(nobodysLine));
+    else {
+      const back = indicesFrom(from, added).filter(isReturned);
+      const isSaid = back.some((each) => hasWord(after[each] as string));
+      base.push(...rest.map((each) => before[each] as CapturedLine));
+      if (isSaid) base.push(...back.map((each) => nobodysLine(after[each] as string)));
+      if (isSaid) returned.push(...back);
+    }
     taken.push(...aside);
     next = at + removed;
   }
   base.push(...before.slice(next));
-  return { base: joinLines(base), taken };
+  return { base: joinLines(base), taken, returned };
 }
 
-/** A line that consists of no characters of the document. */
-function asNobodys(text: string): CapturedLine {
-  return { text, spans: [{ client: null, clock: 0, length: text.length }] };
+/**
+ * Whether a line of the file is a committed one that the save had deleted, and that git keeps as
+ * deleted: in a text that lacks it and was made from one that had it. Blank lines and the like
+ * belong to the lines beside them.
+ */
+function deletedElsewhere(
+  { committed, kept }: AsideFacts,
+  { shown, after }: { readonly shown: readonly string[]; readonly after: readonly string[] },
+): (at: number) => boolean {
+  const indicesIn = (lines: readonly string[]) =>
+    new Set(commonLines(committed, lines).map(([at]) => at));
+  const saved = indicesIn(shown);
+  const deletions = kept.flatMap(({ lines, before }) =>
+    before ? [{ had: indicesIn(before), has: indicesIn(lines) }] : [],
+  );
+  const committedAt = new Map(commonLines(after, committed));
+  return (at) => {
+    const was = committedAt.get(at);
+    if (was === undefined) return false;
+    // A diff may pair any of several blank lines with one that was saved.
+    if (!hasWord(committed[was] as string)) return true;
+    if (saved.has(was)) return false;
+    return deletions.some(({ had, has }) => had.has(was) && !has.has(was));
+  };
 }

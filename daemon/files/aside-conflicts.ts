@@ -7,19 +7,40 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { contentLines, splitLines } from "./text-lines.ts";
 
-/** Whether lines that git set aside on this machine are still an open conflict. */
+/** Whether what git set aside on this machine is still an open conflict. */
 export function isAsideHere(open: OpenDocument): boolean {
   return asideHere(open).length > 0;
 }
 
-/** Settles the conflicts about lines that git had set aside and that the file has again. */
+/**
+ * Settles the conflicts about what git had set aside and the file has again: the lines, or their
+ * deletion.
+ */
 export function settleAside(open: OpenDocument, content: string): void {
-  const lines = new Set(contentLines(content));
-  for (const { id, versions } of asideHere(open)) {
-    const stood = versions.filter(({ machine }) => machine !== open.writer.machine);
-    const kept = stood.flatMap(({ text }) => splitLines(text).filter(hasWord));
-    if (kept.every((line) => lines.has(line))) forgetTextConflict(open.document, id);
+  const lines = contentLines(content);
+  const document = contentLines(open.document.content());
+  for (const conflict of asideHere(open)) {
+    const stood = wordsOf(conflict, (machine) => machine !== open.writer.machine);
+    const put = wordsOf(conflict, (machine) => machine === open.writer.machine);
+    const isBack =
+      stood.length > 0
+        ? stood.every((line) => lines.includes(line))
+        : put.every((line) => countOf(lines, line) <= countOf(document, line));
+    if (isBack) forgetTextConflict(open.document, conflict.id);
   }
+}
+
+/** The lines with a word of the versions whose machine is meant. */
+function wordsOf(
+  { versions }: TextConflictRecord,
+  isMeant: (machine: string | undefined) => boolean,
+): string[] {
+  const meant = versions.filter(({ machine }) => isMeant(machine));
+  return meant.flatMap(({ text }) => splitLines(text).filter(hasWord));
+}
+
+function countOf(lines: readonly string[], line: string): number {
+  return lines.filter((each) => each === line).length;
 }
 
 function asideHere({ document, writer }: OpenDocument): TextConflictRecord[] {

@@ -10,12 +10,21 @@ import type { TreeReadiness } from "./tree-guard.ts";
 /** What is at a followed path and can be followed. */
 export type Readable = Exclude<FileRead, { readonly kind: "problem" }>;
 
-/** Where lines may be that were saved and not committed. */
+/** Where changes may be that were saved and not committed. */
 export interface LeftBehind {
   /** The text that was committed when they were read. */
   readonly committed: string;
-  /** Texts that git keeps in a stash or on another branch. */
-  readonly kept: readonly string[];
+  readonly kept: readonly AsideText[];
+}
+
+/** A text that git keeps in a stash or on another branch. */
+export interface AsideText {
+  readonly text: string;
+  /**
+   * The text that it was made from since the last save; undefined where there was none, or where it
+   * lacks no line that came back.
+   */
+  readonly before: string | undefined;
 }
 
 /** What a look found outside of the database. */
@@ -32,7 +41,7 @@ export interface Sight {
    * out, at the commit where that began. Undefined where the file is not in that commit.
    */
   readonly committed: string | undefined;
-  /** What git may have done with lines that were saved, not committed, and are gone. */
+  /** What git may have done with changes that were saved, not committed, and are undone. */
   readonly leftBehind: LeftBehind | undefined;
   /** For a tracked file: git created its CRLF line endings; see `hasGitEndings`. */
   readonly hasGitEndings: boolean;

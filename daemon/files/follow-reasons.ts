@@ -10,7 +10,7 @@ export type Following = Extract<
 >;
 
 /**
- * Why a file is not followed now. `leave-aside`: whether lines that git took out return is open.
+ * Why a file is not followed now. `leave-aside`: what becomes of lines that git set aside is open.
  * `unsent`: it disappeared before its text was taken, so that only this machine's history has it.
  */
 export type Unfollowed = Exclude<FollowDecision, Following> | "leave-aside" | "unsent";

@@ -104,7 +104,7 @@ export class FollowedFile {
     this.#grace = new Grace(options.world);
     this.#arrivals = new ArrivalClock(options.world);
     this.#place = new LinkedPlace(link, options.store, options.git);
-    this.#tracked = new TrackedSights({ ...options, projectId: link.projectId });
+    this.#tracked = new TrackedSights({ ...options, ...link });
     this.#tree = new TreeGuard(options);
     this.#counted = new CountedFile(link, options);
     this.#glimpses = new Glimpses(link.dir);

@@ -2,7 +2,7 @@ import { commonLines } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
 import { SpanSet } from "./span-set.ts";
-import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
+import { type CapturedLine, joinLines, linesOf, nobodysLine, splitLines } from "./text-lines.ts";
 
 /** The versions that git put a text together from. */
 export interface PulledFrom {
@@ -24,10 +24,16 @@ export function pulledBase({ from, alsoSeen = [], lines }: PulledFrom): Captured
   const known: (CapturedLine | undefined)[] = after.map(() => undefined);
   const removed: CapturedLine[][] = [...after, ""].map(() => []);
   const matches = [...from, ...alsoSeen].map((version) => matchOf(linesOf(version), after));
+  const used = new Set<string>();
   for (const { common } of matches) {
     for (const [at, line] of common) {
       // A line that the document has is preferred to one that only a version has.
-      if (!known[at] || (!isInDocument(known[at]) && isInDocument(line))) known[at] = line;
+      if (known[at] && (isInDocument(known[at]) || !isInDocument(line))) continue;
+      // Versions may disagree where a line of the document stands, and it stands there once.
+      const name = nameOf(line);
+      if (name === undefined || !used.has(name)) known[at] = line;
+      else known[at] ??= nobodysLine(line.text);
+      if (name !== undefined) used.add(name);
     }
   }
   const taken = known.flatMap((line) => line?.spans ?? []);
@@ -42,8 +48,14 @@ export function pulledBase({ from, alsoSeen = [], lines }: PulledFrom): Captured
   return joinLines(removed.flatMap((gone, at) => [...gone, ...(known[at] ? [known[at]] : [])]));
 }
 
-function isInDocument({ spans }: CapturedLine): boolean {
-  return spans.some(({ client }) => client !== null);
+function isInDocument(line: CapturedLine): boolean {
+  return nameOf(line) !== undefined;
+}
+
+/** Tells a line of the document from all its others; undefined for one that it does not have. */
+function nameOf({ spans }: CapturedLine): string | undefined {
+  const own = spans.find(({ client }) => client !== null);
+  return own && `${own.client} ${own.clock}`;
 }
 
 /** The shared lines by their index in `after`, and the others by where they would stand there. */

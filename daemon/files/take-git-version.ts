@@ -11,7 +11,7 @@ import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
 import { removedSince } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { findAside } from "./aside-base.ts";
+import { type Aside, findAside } from "./aside-base.ts";
 import { cameBack, differences } from "./come-back.ts";
 import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
@@ -42,14 +42,15 @@ export async function baseOfEdit(
 ): Promise<EditBase> {
   const { document } = open;
   const { file, past } = sight;
-  const own = asideOf(open, sight, known)?.base ?? known.base;
+  const aside = asideOf(open, sight, known);
+  const own = aside?.base ?? known.base;
   const linesIn = (content: string) => splitForm(content, known.form).lines;
   // Commits that other machines have read were made from those machines' texts, too.
   const told = (past?.told ?? []).map((text) => document.alignText(linesIn(String(text))));
   if (told.length === 0 || file.kind !== "text") {
     return { base: { ...known, base: own }, undone: [] };
   }
-  const removed = await linesRemoved(db, open.id);
+  const removed = without(await linesRemoved(db, open.id), returnedBy(aside, file));
   const from = told.map((version) => withoutLines(version, removed));
   const base = pulledBase({ from: [...from, own], lines: linesIn(file.content) });
   return {
@@ -114,7 +115,10 @@ function asideOf(open: OpenDocument, { file, leftBehind }: Sight, known: FileSta
   return findAside({
     known: knownBase(open, known.base),
     committed: contentLines(leftBehind.committed),
-    kept: leftBehind.kept.map(contentLines),
+    kept: leftBehind.kept.map(({ text, before }) => ({
+      lines: contentLines(text),
+      before: before === undefined ? undefined : contentLines(before),
+    })),
     lines: splitForm(file.content, known.form).lines,
   });
 }
@@ -127,11 +131,12 @@ export async function takeGitVersion(
   context: Context,
   open: OpenDocument,
   {
-    sight: { committed, past },
+    sight,
     file,
     known,
   }: { readonly sight: Sight; readonly file: FileContent; readonly known: FileState | undefined },
 ): Promise<TakenSave> {
+  const { committed, past } = sight;
   if (committed === undefined) {
     return { state: takeFirst(context, open, file), conflicts: [], moved: [] };
   }
@@ -141,7 +146,8 @@ export async function takeGitVersion(
   const aligned = open.document.alignText(splitForm(committed, form).lines);
   const isOnward = past?.relation === "onward";
   // What this machine removed from an older commit's file was not removed from this one.
-  const removed = isOnward ? await linesRemoved(context.db, open.id) : NOTHING;
+  const took = isOnward ? await linesRemoved(context.db, open.id) : NOTHING;
+  const removed = without(took, returnedBy(known && asideOf(open, sight, known), file));
   const version = withoutLines(aligned, removed);
   const undone = undoneRemovals(open, file, { versions: [aligned], removed });
   const seen = known ? [knownBase(open, known.base)] : [];
@@ -156,18 +162,51 @@ export async function takeGitVersion(
   };
 }
 
+/** The texts of lines whose deletion git keeps elsewhere. */
+function returnedBy(aside: Aside | undefined, { content }: FileContent): ReadonlySet<string> {
+  const lines = contentLines(content);
+  return new Set(aside?.returned.map((at) => withoutBreak(lines[at] ?? "")));
+}
+
+function without(all: ReadonlySet<string>, some: ReadonlySet<string>): ReadonlySet<string> {
+  return some.size === 0 ? all : new Set([...all].filter((each) => !some.has(each)));
+}
+
 function isTold({ document }: OpenDocument, [last]: readonly string[]): boolean {
   return isKnownCommit(document, last);
 }
 
-/** Lines that git put into a stash or on another branch stay in the document, with a conflict. */
+/**
+ * Conflicts about what git put into a stash or on another branch: lines stay in the document, and
+ * deleted ones out of it.
+ */
 export function keptAside(
   open: OpenDocument,
   sight: Sight,
   { file, known }: { readonly file: FileContent; readonly known: FileState },
 ): NewTextConflict[] {
   const aside = asideOf(open, sight, known);
-  return aside ? kept(open, { known, file, indices: aside.taken, kind: "set-aside" }) : [];
+  if (!aside) return [];
+  const taken = kept(open, { known, file, indices: aside.taken, kind: "set-aside" });
+  return [...taken, ...keptOut(open, file, aside.returned)];
+}
+
+/** Deleted lines that git put back into the file, by their indices there. */
+function keptOut(
+  { document, writer: { machine } }: OpenDocument,
+  { content, savedAt }: FileContent,
+  returned: readonly number[],
+): NewTextConflict[] {
+  const standing = new Set(contentLines(document.content()));
+  const lines = contentLines(content);
+  const out = returned.filter((at) => !hasWord(lines[at] ?? "") || !standing.has(lines[at] ?? ""));
+  const places = placedRuns(out, lines, new Set());
+  if (!places.some(({ text }) => hasWord(text))) return [];
+  const versions = [
+    { text: "", machine: undefined, isStanding: true },
+    { text: joinedText(places), machine, at: Math.round(savedAt), places },
+  ] as const;
+  return [{ kind: "set-aside", versions }];
 }
 
 /** Lines that the file had, that are not in the version it is an edit of, and that it lacks now. */

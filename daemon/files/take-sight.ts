@@ -26,6 +26,7 @@ import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-reasons.ts";
 import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
 import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-save.ts";
+import { settleNobodys } from "./nobodys-lines.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
 import { joinedText } from "./placed-runs.ts";
 import { isLastWaiting, keepSave } from "./save-history.ts";
@@ -276,7 +277,9 @@ class Taking {
     if (!known || (decision !== "edit" && decision !== "version")) return taken;
     const aside = keptAside(open, this.#sight, { file: this.#file, known });
     const told = await record(this.#context, open, { conflicts: aside });
-    return { ...taken, conflicts: [...taken.conflicts, ...told] };
+    const { state } = taken;
+    const base = this.#sight.leftBehind ? settleNobodys(state.base) : state.base;
+    return { ...taken, state: { ...state, base }, conflicts: [...taken.conflicts, ...told] };
   }
 
   async #takeAs(

@@ -30,6 +30,11 @@ export function joinLines(lines: readonly CapturedLine[]): CapturedText {
   return { text: lines.map(({ text }) => text).join(""), spans: list.spans };
 }
 
+/** A line that consists of no characters of the document. */
+export function nobodysLine(text: string): CapturedLine {
+  return { text, spans: [{ client: null, clock: 0, length: text.length }] };
+}
+
 /** A text's lines, each with its line break. */
 export function splitLines(text: string): string[] {
   return text === "" ? [] : text.split(/(?<=\n)/);

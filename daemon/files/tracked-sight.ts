@@ -11,11 +11,14 @@ import { type FileStanding, readHeadText } from "../git/git-state.ts";
 import { readKnownCommits } from "../git/known-commits.ts";
 import { readTrackedText, type Sighting, type TrackedRead } from "../git/read-tracked-text.ts";
 import { type Git, GitTrouble } from "../git/run-git.ts";
-import { readKeptTexts } from "../git/set-aside.ts";
+import { readKeptTexts, readMaking } from "../git/set-aside.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { fileText } from "./file-state.ts";
-import type { LeftBehind, Readable, Sight } from "./follow-facts.ts";
+import type { AsideText, LeftBehind, Readable, Sight } from "./follow-facts.ts";
 import type { CheckedOut, FollowedState } from "./follow-store.ts";
+import { lastSavedAt } from "./save-history.ts";
+
+const MS_PER_S = 1000;
 
 /** Which file, and what is asked about it. */
 export interface TrackedSightOptions {
@@ -24,6 +27,8 @@ export interface TrackedSightOptions {
   readonly git: Git;
   readonly account: AccountId;
   readonly projectId: ProjectId;
+  /** The linked folder. */
+  readonly dir: string;
 }
 
 /** The result of a look at a tracked file. */
@@ -96,8 +101,8 @@ export class TrackedSights {
   }
 
   /**
-   * Text that was saved and not committed is not removed by moving it with git to a stash or
-   * another branch. git is asked only where such lines are missing.
+   * What was saved and not committed is not undone by moving it with git to a stash or another
+   * branch. git is asked only where such lines are missing, or deleted ones are there again.
    */
   async #leftBehind(
     standing: Tracked,
@@ -109,9 +114,32 @@ export class TrackedSights {
     if (commit === undefined || read === undefined) return undefined;
     const committed = await this.#textIn(standing, read, file.path);
     const saved = fileText(known);
-    if (committed === undefined || !isUndone(committed, saved, file.content)) return undefined;
-    const kept = await readKeptTexts(this.#options.git, standing.file, commit);
-    return { committed, kept: kept.map(String) };
+    if (committed === undefined) return undefined;
+    const { isAnyGone, back } = undone(committed, saved, file.content);
+    if (!isAnyGone && back.length === 0) return undefined;
+    return { committed, kept: await this.#keptTexts(standing, commit, back) };
+  }
+
+  /** What git keeps. Where one lacks lines that came back, also the text that it was made from. */
+  async #keptTexts(
+    { file }: Tracked,
+    commit: string,
+    back: readonly string[],
+  ): Promise<readonly AsideText[]> {
+    const { git, store, dir } = this.#options;
+    const kept = await readKeptTexts(git, file, commit);
+    const savedAt = back.length > 0 ? await lastSavedAt(store.reader, dir) : 0;
+    return await Promise.all(
+      kept.map(async ({ commit, bytes }): Promise<AsideText> => {
+        const text = String(bytes);
+        const lines = new Set(plainLines(text));
+        if (back.every((line) => lines.has(line))) return { text, before: undefined };
+        const { before, at } = await readMaking(git, file, commit);
+        // What was there before the last save cannot keep what that save deleted.
+        const isLater = at >= savedAt - (savedAt % MS_PER_S);
+        return { text, before: before && isLater ? String(before) : undefined };
+      }),
+    );
   }
 
   /** A commit's version of a tracked file; undefined where that is no text. */
@@ -133,10 +161,14 @@ export function checkedOutOf(head: Head | undefined): CheckedOut {
   return { commit: head.commit, head: `${head.branch ?? ""} ${head.commit ?? ""}` };
 }
 
-/** Whether a part of what a save changed is again as it was committed. */
-function isUndone(committed: string, saved: string, now: string): boolean {
+/** What of a save's changes is again as it was committed. */
+function undone(committed: string, saved: string, now: string) {
   const [then, before, after] = [committed, saved, now].map((text) => new Set(plainLines(text)));
   const isGone = (line: string) => hasWord(line) && !then?.has(line) && !after?.has(line);
   const isBack = (line: string) => hasWord(line) && !before?.has(line) && after?.has(line) === true;
-  return [...(before ?? [])].some(isGone) || [...(then ?? [])].some(isBack);
+  return {
+    isAnyGone: [...(before ?? [])].some(isGone),
+    /** The lines that were deleted and are there again. */
+    back: [...(then ?? [])].filter(isBack),
+  };
 }

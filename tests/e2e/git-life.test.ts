@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -161,6 +161,30 @@ scenario(
     expect(await readFile(`${folder}/${FILE}`, "utf8")).toBe(edited);
   },
 );
+
+scenario("a deletion that git stashes stays, and is told until it is back", async (lab) => {
+  const machine = await startOne(lab);
+  const { folder } = machine;
+  const edited = START.replace("\nTest with make test.\n", "");
+  await writeFile(`${folder}/${FILE}`, edited);
+  // All of the lab's commits are later than this.
+  await utimes(`${folder}/${FILE}`, new Date("2023-01-01"), new Date("2023-01-01"));
+  await untilDoc(machine, edited);
+  await lab.git.run(folder, "stash", "push", "-q");
+  await expectClean(lab, folder);
+  await waitFor("a conflict that says so", async () => {
+    return (await machine.memsync("conflicts", "--json")).includes("set-aside");
+  });
+  expect(await machine.memsync("doc")).toBe(edited);
+  const [id = ""] = (await machine.memsync("conflicts")).split("\n")[1]?.split(" ") ?? [];
+  expect(await machine.memsync("conflicts", "show", id)).toContain("git put these deleted lines");
+  await lab.git.run(folder, "stash", "pop", "-q");
+  await waitFor("the conflict to be settled", async () => {
+    return (await machine.memsync("conflicts")) === "no conflicts\n";
+  });
+  await untilDoc(machine, edited);
+  expect(await readFile(`${folder}/${FILE}`, "utf8")).toBe(edited);
+});
 
 scenario("a worktree of another branch is no other text of the project", async (lab) => {
   const machine = await startOne(lab);

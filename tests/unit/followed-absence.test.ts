@@ -174,7 +174,7 @@ describe("what git sets aside of a tracked file", () => {
     await a.settle();
     await exchange([a, b]);
     expect(a.file()).toBe(START);
-    expect(a.status.note).toContain("what becomes of lines that git took out");
+    expect(a.status.note).toContain("what becomes of lines that git set aside");
     await lab.run(a, "stash", "pop", "-q");
     await a.settle();
     await exchange([a, b]);
@@ -237,23 +237,6 @@ describe("what git sets aside of a tracked file", () => {
     for (const line of ["Build with bun.", "One more."]) expect(await b.doc()).toContain(line);
     expect((await b.doc()).match(/Build with/g)).toHaveLength(1);
     expect((await b.conflicts()).map(({ kind }) => kind)).toContain("set-aside");
-  });
-
-  test("what git sets aside of a tracked file comes back as text where it was a deletion, by a stash or by hand", async () => {
-    const { a, b } = await lab.pair({ [FILE]: MORE });
-    await a.save(START);
-    await exchange([a, b]);
-    await lab.run(a, "stash", "-q");
-    await a.settle();
-    await exchange([a, b]);
-    expect(await b.doc()).toBe(MORE);
-    await lab.run(a, "stash", "apply", "-q");
-    await a.settle();
-    await exchange([a, b]);
-    expect(await b.doc()).toBe(START);
-    await a.save(MORE);
-    await exchange([a, b]);
-    expect([await a.doc(), await b.doc()]).toEqual([MORE, MORE]);
   });
 
   test("what git sets aside of a tracked file is taken back everywhere by who checks the commit out again", async () => {

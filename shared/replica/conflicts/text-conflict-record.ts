@@ -49,7 +49,8 @@ export interface TextVersion {
  *   with another history of git. What the document had beyond it stays, and what others have
  *   deleted since it was gone stands again.
  * - `set-aside`: git took saved lines out of a file and keeps them in a stash or on another branch.
- *   They stay in the document.
+ *   They stay in the document. Or it put back lines that a save had deleted, and keeps the deletion
+ *   there: they stay out of the document, and the version without them `isStanding`.
  * - `twice`: two machines moved the same lines to different places, or wrote them there, and they
  *   stand at both.
  */
