@@ -1,15 +1,15 @@
 import { expect } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import { startHost } from "../support/host-server.ts";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { projectId } from "../support/project-id.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
 
-const BOUND = "proj_bound" as ProjectId;
+const BOUND = projectId("bound");
 
 const CODES: Readonly<Record<number, string>> = { 403: "forbidden", 404: "not_found" };
 

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import * as Y from "yjs";
-import type { ProjectId } from "../../shared/ids.ts";
 import {
   type DocumentServed,
   type ExchangeRequest,
@@ -10,9 +9,10 @@ import {
 import { encodeSubscribe, parseServerFrame } from "../../shared/wire/live.ts";
 import type { SyncAnswer } from "../../shared/wire/sync.ts";
 import { connectLive } from "../support/live-client.ts";
+import { projectId } from "../support/project-id.ts";
 import { type Client, newAccount } from "../support/service.ts";
 
-const PROJECT = "proj_a" as ProjectId;
+const PROJECT = projectId("a");
 const SYNC = `/v1/projects/${PROJECT}/sync`;
 
 async function exchange(client: Client, path: string, request: ExchangeRequest) {
@@ -99,7 +99,7 @@ test("a commit is heard over the live socket, where the position said it would b
   const client = newAccount();
   await client.post(SYNC, { memories: [{ key: "a", value: "1" }] });
   using socket = await connectLive(client.url, client.token);
-  socket.send(encodeSubscribe([PROJECT, "proj_unknown" as ProjectId]));
+  socket.send(encodeSubscribe([PROJECT, projectId("unknown")]));
   const subscribed = parseServerFrame(JSON.stringify(await socket.next()));
   if (subscribed?.type !== "subscribed") throw new Error("not subscribed");
   expect([...subscribed.positions.keys()].sort()).toEqual(["global", PROJECT, "user"]);

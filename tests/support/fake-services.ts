@@ -16,9 +16,10 @@ import type { ExchangeAnswer } from "../../shared/wire/exchange.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import type { Project } from "../../shared/wire/project.ts";
 import type { Session } from "../../shared/wire/session.ts";
+import { projectId } from "./project-id.ts";
 
-export const PROJECT = "proj_one" as ProjectId;
-export const OTHER_PROJECT = "proj_two" as ProjectId;
+export const PROJECT = projectId("one");
+export const OTHER_PROJECT = projectId("two");
 const AT = "2026-01-02T03:04:05.678Z";
 
 export const MEMORY: Memory = {

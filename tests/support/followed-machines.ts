@@ -21,7 +21,6 @@ import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { applyRemote } from "../../daemon/sync/incoming.ts";
 import type { WatchFolder } from "../../daemon/watch/watched-folder.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import {
   forgetTextConflict,
@@ -30,9 +29,10 @@ import {
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
+import { projectId } from "./project-id.ts";
 import { waitFor } from "./wait-for.ts";
 
-const PROJECT = "proj_followed" as ProjectId;
+const PROJECT = projectId("followed");
 const ADDRESS = { owner: LOCAL_ACCOUNT, name: PROJECT };
 const SERVICE = "service";
 

@@ -10,6 +10,7 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { projectId } from "./project-id.ts";
 import { seededRandom, seededWorld } from "./random.ts";
 
 /** More rounds than anything takes here that comes to an end. */
@@ -44,7 +45,7 @@ export async function openManyProjects(
     loopbackOnly: true,
   });
   const store = await openReplica(":memory:", world);
-  const ids = Array.from({ length: count }, (_, at) => `proj_${at}` as ProjectId);
+  const ids = Array.from({ length: count }, (_, at) => projectId(`${at}`));
   const pass: Send = (request) => emulator.app.fetch(request);
   const requests: string[] = [];
   const send: Send = (request) => {

@@ -1,16 +1,15 @@
 import { sql } from "kysely";
-import { asAccountId, parseProjectId } from "../../shared/ids.ts";
+import { asAccountId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { projectId } from "./project-id.ts";
 import { viewOf } from "./replicas.ts";
 import type { Store, TempStore } from "./temp-store.ts";
 
 export const OWNER = asAccountId("acct");
 
 export function address(name = "a") {
-  const id = parseProjectId(`proj_${name}`);
-  if (!id) throw new Error("not a project id");
-  return projectDocument(OWNER, id);
+  return projectDocument(OWNER, projectId(name));
 }
 
 /** Sets one memory of a document. Resolves to what `setEntry` answered, once it is durable. */

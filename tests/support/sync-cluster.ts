@@ -7,15 +7,15 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { createCalls, type Send } from "../../daemon/service/http-service.ts";
 import { ServiceRounds } from "../../daemon/sync/service-rounds.ts";
 import { createEmulatorApp, type EmulatorApp } from "../../server/emulator/emulator-app.ts";
-import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { projectId } from "./project-id.ts";
 import { seededWorld } from "./random.ts";
 import { refusingSend } from "./refusing-service.ts";
 
-export const PROJECT = parseProjectId("proj_cluster") as ProjectId;
+export const PROJECT = projectId("cluster");
 const TOKEN = "mst_dev_cluster";
 
 /** What the network does to one call. */

@@ -2,7 +2,7 @@ import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
 import { AppError } from "../../shared/errors.ts";
-import { asAccountId, type ProjectId, type SessionId, type UserId } from "../../shared/ids.ts";
+import { asAccountId, type SessionId, type UserId } from "../../shared/ids.ts";
 import type { SessionUpload } from "../../shared/wire/session.ts";
 import { createTempStore, type TempStore, type TempStoreOptions } from "./temp-store.ts";
 
@@ -36,10 +36,6 @@ export function caller(changes: Partial<Record<keyof Caller, unknown>> = {}): Ca
     boundTo: null,
     ...changes,
   } as Caller;
-}
-
-export function projectId(name: string): ProjectId {
-  return `proj_${name}` as ProjectId;
 }
 
 /** A query for memories that asks for everything. */

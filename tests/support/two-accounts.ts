@@ -1,8 +1,8 @@
 import { mintToken } from "../../server/accounts/token.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import { memoryIdOf } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type HostServer, startHost } from "./host-server.ts";
+import { projectId } from "./project-id.ts";
 
 /** Who may ask at all: whose token, and what it may do. All but `stranger` are of one account. */
 export const GOOD = ["reading", "elsewhere", "stranger", "colleague", "right"] as const;
@@ -57,7 +57,7 @@ export async function startTwoAccounts(): Promise<TwoAccounts> {
     `Bearer ${(await host.token({ account: "acme", ...request })).token}`;
   const good = {
     reading: await bearer({ scope: "read" }),
-    elsewhere: await bearer({ projects: ["proj_elsewhere" as ProjectId] }),
+    elsewhere: await bearer({ projects: [projectId("elsewhere")] }),
     stranger: await bearer({ account: "rival" }),
     colleague: await bearer({ user: "bob" }),
     right: await bearer({}),

@@ -6,6 +6,7 @@ import type { RefusedCall } from "../../daemon/sync/round.ts";
 import { asAccountId, type ProjectId } from "../../shared/ids.ts";
 import { type ManyProjects, openManyProjects } from "../support/many-projects.ts";
 import { olderSend } from "../support/older-service.ts";
+import { projectId } from "../support/project-id.ts";
 import { holding, refusingSend } from "../support/refusing-service.ts";
 
 const BATCH = "POST /api/sync";
@@ -147,9 +148,7 @@ test("a project that is refused is refused alone", async () => {
   await home.write("first");
   const refused = await home.sync();
   expect(statuses(refused)).toEqual({ proj_2: 403 });
-  expect(refused.get("proj_2" as ProjectId)?.message).toBe(
-    "it answered 403: (the token) is not for it",
-  );
+  expect(refused.get(projectId("2"))?.message).toBe("it answered 403: (the token) is not for it");
   const others = home.ids.filter((id) => id !== "proj_2");
   const expected = memoriesOf(home, "first").filter((_, at) => at !== 2);
   expect(await held(home, others)).toEqual(expected);

@@ -8,10 +8,11 @@ import {
   repositoryNote,
 } from "../../daemon/links/choose-project.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import { projectId } from "../support/project-id.ts";
 
-const OLD = "proj_old" as ProjectId;
-const NEW = "proj_new" as ProjectId;
-const ASKED = "proj_asked" as ProjectId;
+const OLD = projectId("old");
+const NEW = projectId("new");
+const ASKED = projectId("asked");
 const FORMER: Link = { dir: "/a", projectId: OLD, name: "a", write: false };
 const PLACE = { device: "1", inode: "2", bornAt: "3" };
 const NO_GIT: ProjectIdentity = { kind: "none", why: "no-git", name: "a" };

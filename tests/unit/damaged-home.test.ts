@@ -15,7 +15,6 @@ import { keepLinks, readKeptLinks } from "../../daemon/recovery/links-file.ts";
 import { countSalvaged } from "../../daemon/recovery/read-salvaged.ts";
 import { recoverHome } from "../../daemon/recovery/recover-home.ts";
 import { settleSalvaged } from "../../daemon/recovery/salvaged-memories.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
@@ -25,9 +24,10 @@ import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { failureOf } from "../support/failure.ts";
+import { projectId } from "../support/project-id.ts";
 import { NOW } from "../support/replicas.ts";
 
-const PROJECT = "proj_a" as ProjectId;
+const PROJECT = projectId("a");
 const ADDRESS = { owner: LOCAL_ACCOUNT, name: PROJECT };
 const LINK = { dir: "/somewhere", projectId: PROJECT, name: "a", write: false };
 /** Of so many memories the service has the first five. */

@@ -7,15 +7,15 @@ import type { LiveHandlers, Service } from "../../daemon/service/service.ts";
 import { type Announced, isToFetch } from "../../daemon/sync/announced.ts";
 import { SyncEngine } from "../../daemon/sync/engine.ts";
 import { createEmulatorApp, type EmulatorApp } from "../../server/emulator/emulator-app.ts";
-import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Position } from "../../shared/wire/position.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
+import { projectId } from "../support/project-id.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const PROJECT = parseProjectId("proj_announced") as ProjectId;
+const PROJECT = projectId("announced");
 const TOKEN = "mst_dev_announced";
 const LATER_MS = 2000;
 

@@ -7,6 +7,7 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
+import { projectId } from "../support/project-id.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const COUNT = 20;
@@ -59,7 +60,7 @@ afterEach(async () => {
 
 /** Follows more projects, one after another, each long after the calls about the one before. */
 async function follow(count: number): Promise<ProjectId[]> {
-  const ids = Array.from({ length: count }, (_, at) => `proj_${at}` as ProjectId);
+  const ids = Array.from({ length: count }, (_, at) => projectId(`${at}`));
   for (const id of ids) {
     projects.set(id, id);
     engine.refresh();

@@ -21,13 +21,13 @@ import { openReplica } from "../../daemon/home/open-replica.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { WatchFolder } from "../../daemon/watch/watched-folder.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
+import { projectId } from "../support/project-id.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const PROJECT = "proj_a" as ProjectId;
+const PROJECT = projectId("a");
 const ADDRESS = { owner: LOCAL_ACCOUNT, name: PROJECT };
 const SERVICE = "service";
 

@@ -3,13 +3,13 @@ import * as Y from "yjs";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { applyRemote } from "../../daemon/sync/incoming.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { projectId } from "../support/project-id.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
-const ADDRESS = projectDocument(LOCAL_ACCOUNT, "proj_full" as ProjectId);
+const ADDRESS = projectDocument(LOCAL_ACCOUNT, projectId("full"));
 const VALUE = "x".repeat(LIMITS.memoryValueBytes);
 const COUNT = Math.ceil(LIMITS.documentBytes / LIMITS.memoryValueBytes) + 1;
 

@@ -21,7 +21,8 @@ import type { Services } from "../../server/services/services.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
-import { caller, EVERYTHING, projectId, refusal } from "../support/test-services.ts";
+import { projectId } from "../support/project-id.ts";
+import { caller, EVERYTHING, refusal } from "../support/test-services.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 const PROJECT = projectId("held");

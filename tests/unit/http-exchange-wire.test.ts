@@ -18,6 +18,7 @@ import {
   parseServerFrame,
   type ServerFrame,
 } from "../../shared/wire/live.ts";
+import { projectId } from "../support/project-id.ts";
 
 const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -129,7 +130,7 @@ describe("base64", () => {
 });
 
 describe("a live frame", () => {
-  const project = "proj_a" as ProjectId;
+  const project = projectId("a");
 
   test("a live frame of the client arrives as it was sent", () => {
     expect(parseClientFrame(encodeSubscribe([project]))).toEqual({

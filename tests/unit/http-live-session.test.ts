@@ -6,11 +6,11 @@ import {
   PING_INTERVAL_MS,
 } from "../../server/live/live-session.ts";
 import { LiveSockets } from "../../server/live/live-sockets.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { encodeSubscribe, LIVE_PROJECTS_MAX } from "../../shared/wire/live.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { CALLERS, createFakeServices, OTHER_PROJECT, PROJECT } from "../support/fake-services.ts";
+import { projectId } from "../support/project-id.ts";
 
 /** A session on a socket that notes what it is told to do. */
 function openSession({ buffered = 0 } = {}) {
@@ -122,7 +122,7 @@ test("a socket counts until it is closed, and with it what it subscribed to", ()
 
 test("one socket may have only so much looked up between two pings", async () => {
   const { session, done, ping } = openSession();
-  const many = Array.from({ length: LIVE_PROJECTS_MAX }, (_, at) => `proj_${at}` as ProjectId);
+  const many = Array.from({ length: LIVE_PROJECTS_MAX }, (_, at) => projectId(`${at}`));
   const subscribe = async () => {
     session.receive(encodeSubscribe(many));
     while (done.at(-1) !== "send") await Promise.resolve();

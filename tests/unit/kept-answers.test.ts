@@ -6,7 +6,8 @@ import type { MemoryQuery, Page } from "../../server/services/services.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { connect } from "../../shared/sqlite/connect-bun.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
-import { caller, createTestServices, EVERYTHING, projectId } from "../support/test-services.ts";
+import { projectId } from "../support/project-id.ts";
+import { caller, createTestServices, EVERYTHING } from "../support/test-services.ts";
 
 const [A, B] = [projectId("a"), projectId("b")];
 const me = caller();

@@ -5,6 +5,7 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { LIVE_PROJECTS_MAX } from "../../shared/wire/live.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
+import { projectId } from "../support/project-id.ts";
 
 const A_WHILE_MS = 10_000;
 
@@ -39,7 +40,7 @@ function startLink(projects: ProjectId[]) {
 }
 
 function idsOf(count: number, from = 0): ProjectId[] {
-  return Array.from({ length: count }, (_, at) => `proj_${from + at}` as ProjectId);
+  return Array.from({ length: count }, (_, at) => projectId(`${from + at}`));
 }
 
 test("a socket is live once its service has answered a subscription, for a handshake is none", () => {

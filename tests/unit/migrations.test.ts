@@ -15,8 +15,9 @@ import { connect } from "../../shared/sqlite/connect-bun.ts";
 import { openDatabase } from "../../shared/sqlite/database.ts";
 import { migrate } from "../../shared/sqlite/migrate.ts";
 import { MEMSYNC } from "../support/machine.ts";
+import { projectId } from "../support/project-id.ts";
 import { RunningProcess } from "../support/running-process.ts";
-import { projectId } from "../support/test-services.ts";
+
 import { createTestWorld } from "../support/test-world.ts";
 
 setDefaultTimeout(60_000);

@@ -17,8 +17,8 @@ import { readSchemaState, shapeMadeBy } from "../../shared/sqlite/misfit.ts";
 import { fingerprintOf, misfitOf, readShape } from "../../shared/sqlite/shape.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { failureOf } from "../support/failure.ts";
+import { projectId } from "../support/project-id.ts";
 import { NOW } from "../support/replicas.ts";
-import { projectId } from "../support/test-services.ts";
 
 const ADDRESS = projectDocument(LOCAL_ACCOUNT, projectId("a"));
 

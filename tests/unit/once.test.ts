@@ -1,12 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Once } from "../../server/services/services.ts";
-import {
-  caller,
-  createTestServices,
-  EVERYTHING,
-  projectId,
-  refusal,
-} from "../support/test-services.ts";
+import { projectId } from "../support/project-id.ts";
+import { caller, createTestServices, EVERYTHING, refusal } from "../support/test-services.ts";
 import { watched } from "../support/watched-connection.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

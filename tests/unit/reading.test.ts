@@ -13,7 +13,8 @@ import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import { projectId } from "../support/test-services.ts";
+import { projectId } from "../support/project-id.ts";
+
 import { createTestWorld } from "../support/test-world.ts";
 
 const PROJECT = projectId("read");

@@ -26,12 +26,13 @@ import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { createHttpService } from "../../daemon/service/http-service.ts";
 import type { Service } from "../../daemon/service/service.ts";
 import { exchangeRound } from "../../daemon/sync/round.ts";
-import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { projectId } from "../support/project-id.ts";
 
-const PROJECT = "proj_book" as ProjectId;
+const PROJECT = projectId("book");
 const A = "https://a.example.com";
 const B = "https://b.example.com";
 const folder = mkdtempSync(join(tmpdir(), "memsync-book-"));
@@ -189,7 +190,7 @@ test("a folder's new project is bound where its former one was, not to the defau
   const { store, a } = await twoRemotes();
   await remember(store, a, PROJECT, "key");
   const former = { dir: "/f", projectId: PROJECT, name: "f", write: false };
-  const project = "proj_derived" as ProjectId;
+  const project = projectId("derived");
   const account = await store.write((context) =>
     bindProject(context, under(), { project, remote: undefined, former, others: [] }),
   );

@@ -16,14 +16,15 @@ import { projectRound } from "../../daemon/plain/project-round.ts";
 import { settleSalvaged } from "../../daemon/recovery/salvaged-memories.ts";
 import { addRemote, moveProject } from "../../daemon/remotes/remote-book.ts";
 import type { Service } from "../../daemon/service/service.ts";
-import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { PLANTED, TOKEN_FOUND } from "../support/planted-secrets.ts";
+import { projectId } from "../support/project-id.ts";
 import { NOW } from "../support/replicas.ts";
 
-const PROJECT = "proj_held" as ProjectId;
+const PROJECT = projectId("held");
 const OWN = `user/${LOCAL_USER}`;
 const folder = mkdtempSync(join(tmpdir(), "memsync-remote-held-"));
 const stores: ReplicaStore<DaemonTables>[] = [];
@@ -70,7 +71,7 @@ test("what is held of a project goes with it, and of the user stays", async () =
 
 test("a folder that is linked to another remote's project leaves behind what is held", async () => {
   const { store, a, b } = await twoRemotes();
-  const other = "proj_other" as ProjectId;
+  const other = projectId("other");
   const link: Link = { dir: "/d", projectId: other, name: "d", write: false };
   await store.write(async (context) => {
     await putHeld(context.db, heldOf(a, PROJECT));
@@ -95,7 +96,7 @@ test("what waits in the inbox for one remote's user is held and written there al
   });
   await drainInbox(store, b);
   expect(await placesHeld(store)).toEqual([`${a} ${OWN}`]);
-  expect(await findBinding(store.reader, "proj_new" as ProjectId)).toBe(b);
+  expect(await findBinding(store.reader, projectId("new"))).toBe(b);
   const values = await store.write(async (context) => {
     const open = [await context.open(userDocument(a, LOCAL_USER))];
     open.push(await context.open(userDocument(b, LOCAL_USER)));

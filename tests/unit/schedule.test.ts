@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { backoffMs, CALL_DISTANCE_MS, SyncSchedule } from "../../daemon/budget/schedule.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import { projectId } from "../support/project-id.ts";
 
-const ONE = "proj_one" as ProjectId;
-const TWO = "proj_two" as ProjectId;
+const ONE = projectId("one");
+const TWO = projectId("two");
 const START = 1_000_000;
 
 test("the first change after quiet is called about at once, and the next a second later", () => {
@@ -172,7 +173,7 @@ test("what a call did not come to is as urgent as before, and goes before what h
 
 test("what comes to be followed waits for more, not for ever, and for nobody in a hurry", () => {
   const schedule = new SyncSchedule();
-  const ids = Array.from({ length: 30 }, (_, at) => `proj_${at}` as ProjectId);
+  const ids = Array.from({ length: 30 }, (_, at) => projectId(`${at}`));
   let now = START;
   const come = (id: ProjectId) => {
     now += 400;

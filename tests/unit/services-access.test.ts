@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { MemoryId, ProjectId } from "../../shared/ids.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
+import { projectId } from "../support/project-id.ts";
 import {
   caller,
   createTestServices,
   EVERYTHING,
-  projectId,
   refusal,
   session,
 } from "../support/test-services.ts";

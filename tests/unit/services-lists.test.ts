@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { LIMITS } from "../../shared/limits.ts";
 import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
 import type { Project } from "../../shared/wire/project.ts";
+import { projectId } from "../support/project-id.ts";
 import { checkFullText } from "../support/stored.ts";
 import {
   caller,
   createTestServices,
   EVERYTHING,
-  projectId,
   refusal,
   session,
 } from "../support/test-services.ts";

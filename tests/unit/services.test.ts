@@ -3,13 +3,13 @@ import * as Y from "yjs";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { SyncPayload } from "../../shared/wire/sync.ts";
 import { failureOf } from "../support/failure.ts";
+import { projectId } from "../support/project-id.ts";
 import { NOW } from "../support/replicas.ts";
 import { inspect } from "../support/stored.ts";
 import {
   caller,
   createTestServices,
   EVERYTHING,
-  projectId,
   refusal,
   session,
   type TestServices,

@@ -3,10 +3,10 @@ import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { createHttpService } from "../../daemon/service/http-service.ts";
 import { SyncEngine } from "../../daemon/sync/engine.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 import { EmulatorProcess } from "../support/emulator-process.ts";
+import { projectId } from "../support/project-id.ts";
 import { startSilentServer } from "../support/silent-server.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -37,7 +37,7 @@ async function startEngine(url: string) {
     service,
     account: LOCAL_ACCOUNT,
     user: LOCAL_USER,
-    projects: () => new Map([["proj_silent" as ProjectId, "silent"]]),
+    projects: () => new Map([[projectId("silent"), "silent"]]),
     world,
     log: silentLog,
     onContact: () => {},

@@ -2,15 +2,15 @@ import * as Y from "yjs";
 import { LOCAL_ACCOUNT } from "../../../daemon/gateway/mount.ts";
 import { openReplica } from "../../../daemon/home/open-replica.ts";
 import { writePosition } from "../../../daemon/home/positions.ts";
-import type { ProjectId } from "../../../shared/ids.ts";
 import { utf8Bytes } from "../../../shared/limits.ts";
 import { projectDocument } from "../../../shared/replica/document/address.ts";
 import { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { realWorld } from "../../../shared/world-real.ts";
+import { projectId } from "../../support/project-id.ts";
 import type { NoteValues } from "./note-values.ts";
 
 /** The document that grows. */
-export const ADDRESS = projectDocument(LOCAL_ACCOUNT, "proj_bench" as ProjectId);
+export const ADDRESS = projectDocument(LOCAL_ACCOUNT, projectId("bench"));
 
 /** Keys that are overwritten. */
 export const KEYS = 100;

@@ -12,6 +12,7 @@ import type { ProjectId } from "../../../shared/ids.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { projectDocument } from "../../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
+import { projectId } from "../../support/project-id.ts";
 import { Dice } from "../simulate/dice.ts";
 import { SimProcess, WallClock } from "../simulate/process.ts";
 import { Scheduler } from "../simulate/scheduler.ts";
@@ -83,7 +84,7 @@ export class UntoldLinks implements AsyncDisposable {
     const { projects, engine } = machine;
     const from = projects.size;
     const ids = Array.from({ length: count }, (_, each) => {
-      return `proj_${at}x${from + each}` as ProjectId;
+      return projectId(`${at}x${from + each}`);
     });
     for (const id of ids) await this.settle(this.write(at, id, `# ${id}\n`));
     for (const id of ids) projects.set(id, `name of ${id}`);

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
+import type { ProjectId } from "../../../shared/ids.ts";
+import { projectId } from "../../support/project-id.ts";
 import type { Cast } from "./cast.ts";
 import type { Dice } from "./dice.ts";
 import { closeAll } from "./disk/fs-promises.ts";
@@ -199,7 +200,7 @@ export class Cluster {
 
 function projectIds(count: number): ProjectId[] {
   return Array.from({ length: count }, (_, at) => {
-    return parseProjectId(`proj_simulated_${at + 1}`) as ProjectId;
+    return projectId(`simulated_${at + 1}`);
   });
 }
 
