@@ -8,7 +8,7 @@ import type { Environment } from "../place/environment.ts";
 import { findMeantProject } from "../place/find-project.ts";
 import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { say, sayJson } from "../screen/output.ts";
+import { say, sayJson, saySentence } from "../screen/output.ts";
 
 interface JsonFlag {
   readonly json?: boolean;
@@ -17,8 +17,10 @@ interface JsonFlag {
 const PATH = "/api/projects/connect";
 
 const HELP = `
-Assistants in one of two connected projects see the other's memories, too. The service does it, so
-it has to be reachable. A and B are linked folders or projects' ids.
+A program that asks the service for one of two connected projects gets the other's memories, too:
+GET /api/projects/ID has them under connected_projects. \`memsync list\`, \`get\` and \`search\`
+show a project's own. The service does it, so it has to be reachable. A and B are linked folders
+or projects' ids.
 
 Examples:
   memsync connect . ../shop-api
@@ -66,8 +68,13 @@ async function change(
   // Another implementation of the service may only answer that it is done.
   const done = { project_ids: [one.id, other.id], connected: method === "POST" };
   if (json) sayJson(connection ?? done);
-  else if (method === "POST") say(`connected ${one.name} and ${other.name}`);
-  else say(`${one.name} and ${other.name} are connected no more`);
+  else if (method === "POST") {
+    saySentence(`connected ${one.name} and ${other.name}`);
+    saySentence(
+      "a program that asks for one of them sees the other's memories, under connected_projects " +
+        `of GET /api/projects/${one.id}; \`memsync list\` shows a project's own`,
+    );
+  } else say(`${one.name} and ${other.name} are connected no more`);
 }
 
 async function find(env: Environment, named: string): Promise<Named> {

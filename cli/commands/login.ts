@@ -113,6 +113,7 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
     saySentence(`logged in to ${remote.name} (${url}): ${rightsLine(rights)}`);
     saySentence(`the token is ${placeLine(env, place)}`);
     if (becameDefault) saySentence("what is linked from now on is bound to it");
+    for (const line of await boundLines(env, remote.name)) saySentence(line);
   }
   const moved = await offerToMove(env, flags, { remote, rights });
   if (!flags.json) return;
@@ -140,6 +141,19 @@ export async function offerLogin(env: Environment): Promise<void> {
   const name = meant ? `${meant.name} (${address})` : address;
   if (!(await confirm(`There is no token of ${name} here. Log in now?`))) return;
   await login(env, { url: address, ...(meant && { remote: meant.name }) });
+}
+
+const NAMED_MAX = 8;
+
+/** What is synced with this service from now on. */
+async function boundLines(env: Environment, name: string): Promise<string[]> {
+  const listed = (await listRemotesOf(env)).find((each) => each.name === name);
+  const { projects = [] } = listed ?? {};
+  if (projects.length === 0) return [];
+  const names = projects.slice(0, NAMED_MAX).map((project) => project.name);
+  const more = projects.length > NAMED_MAX ? ` and ${projects.length - NAMED_MAX} more` : "";
+  const bound = count(projects.length, "project is", "projects are");
+  return [`${bound} bound to it: ${names.join(", ")}${more}`];
 }
 
 /** A token that the service accepts. */

@@ -19,7 +19,7 @@ import { CommandFailed } from "../screen/errors.ts";
 import { bytesShown, count, say, sayAside, sayJson } from "../screen/output.ts";
 import { Progress } from "../screen/progress.ts";
 import { readStdinText } from "../screen/stdin.ts";
-import { exportHome } from "../transfer/export-home.ts";
+import { countHeldIn, exportHome, type HeldInExport } from "../transfer/export-home.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { importInto } from "../writes/import-into.ts";
 
@@ -87,10 +87,12 @@ async function runExport(
     throw new CommandFailed(`${file} is there already: name another file, or say --force`);
   }
   const progress = new Progress("exporting", "documents");
-  const home = await withLocal(env, async (db) => {
+  const { home, held } = await withLocal(env, async (db) => {
     const own = db ? await ownAccount(env, db, flags.remote) : LOCAL_ACCOUNT;
-    return await exportHome(db, own, (done, total) => progress.update(done, total));
+    const exported = await exportHome(db, own, (done, total) => progress.update(done, total));
+    return { home: exported, held: await countHeldIn(db, own) };
   }).finally(() => progress.end());
+  for (const line of heldLines(held)) sayAside(line);
   const text = `${JSON.stringify(home, null, 2)}\n`;
   if (file === undefined) {
     process.stdout.write(text);
@@ -99,8 +101,19 @@ async function runExport(
   await writeWhole(file, text);
   const { projects, memories } = sizeOf(home);
   const bytes = utf8Bytes(text);
-  if (flags.json) sayJson({ file, projects, memories, bytes });
+  if (flags.json)
+    sayJson({ file, projects, memories, bytes, held: held.secrets, left_out: held.leftOut });
   else say(`exported ${inWords(projects, memories)} to ${file} (${bytesShown(bytes)})`);
+}
+
+function heldLines({ secrets, leftOut }: HeldInExport): string[] {
+  const are = secrets === 1 ? "it looks like a secret" : "they look like secrets";
+  const kept = count(secrets, "held write is", "held writes are");
+  const texts = count(leftOut, "held text is", "held texts are");
+  return [
+    ...(secrets > 0 ? [`${kept} in the export: ${are}, so keep it to yourself`] : []),
+    ...(leftOut > 0 ? [`${texts} left out, being too large; what was synced is in it`] : []),
+  ];
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import { findShownText } from "../../daemon/held/shown-text.ts";
-import { type HeldDocument, listHeld } from "../../daemon/home/held-store.ts";
+import { findShownText, shownText } from "../../daemon/held/shown-text.ts";
+import { type HeldDocument, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
@@ -70,6 +70,32 @@ export async function exportHome(
     onRead(total, total);
     return { format: EXPORT_FORMAT, projects, user, global };
   });
+}
+
+/** What of an export is on this machine alone. */
+export interface HeldInExport {
+  /** Held for looking like secrets, and in it. */
+  readonly secrets: number;
+  /** Held texts that are too large, or only in their files: the synced ones are in it. */
+  readonly leftOut: number;
+}
+
+/** How much of what is held is in an export, and how much is not. */
+export async function countHeldIn(db: Db | undefined, own: AccountId): Promise<HeldInExport> {
+  const all = (db ? await listHeld(db) : []).filter(({ account, document }) => {
+    return account === own || projectOf(document) !== undefined;
+  });
+  const isText = ({ kind }: HeldItem) => kind === "text" || kind === "file";
+  const texts = [...Map.groupBy(all.filter(isText), ({ document }) => document).values()];
+  const shown = texts.map((items) => shownText(items) ?? items.at(-1));
+  const isIn = (item: HeldItem | undefined) =>
+    item?.value !== undefined && !exceedsBytes(item.value, LIMITS.claudeMdBytes);
+  const others = all.filter((item) => !isText(item) && item.value !== undefined);
+  const held = [...others, ...shown.filter(isIn)];
+  return {
+    secrets: held.filter((item) => item?.cause === "secret").length,
+    leftOut: shown.filter((item) => !isIn(item)).length,
+  };
 }
 
 /** Projects with a link, with a document, or with a waiting write. */

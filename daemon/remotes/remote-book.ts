@@ -4,6 +4,7 @@ import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { World } from "../../shared/world.ts";
 import { documentsOf } from "../budget/sync-units.ts";
+import { readDeletion } from "../home/deleted-project.ts";
 import { giveHeldTo } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, randomAccount } from "../home/local-account.ts";
 import { forgetPositions } from "../home/positions.ts";
@@ -14,6 +15,7 @@ import {
   parseRemoteName,
   type Remote,
   type RemoteEnvironment,
+  serviceNameOf,
 } from "../home/remote.ts";
 import {
   deleteRemote,
@@ -24,6 +26,7 @@ import {
   setDefaultRemote,
 } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { listUnsentDeletions } from "../home/unlinked-projects.ts";
 import { forgetPlain } from "../plain/plain-store.ts";
 import { getRemote } from "./remote-view.ts";
 
@@ -134,17 +137,26 @@ export async function removeRemote(context: Context, name: string): Promise<void
   if (remote.url === undefined) {
     throw new AppError("invalid_request", "the embedded service can't be removed");
   }
-  const bound = [...(await listBindings(db))].filter(([, account]) => account === remote.account);
-  if (bound.length > 0) {
-    const names: string[] = [];
-    for (const [project] of bound.slice(0, NAMED_MAX)) {
-      names.push((await findProjectName(db, project)) ?? project);
-    }
-    const named = `${names.join(", ")}${bound.length > names.length ? ", …" : ""}`;
+  const bound = [...(await listBindings(db))].flatMap(([project, account]) => {
+    return account === remote.account ? [project] : [];
+  });
+  const deleted = await deletedAmong(db, bound);
+  const there = bound.filter((project) => !deleted.includes(project));
+  if (there.length > 0) {
     throw new AppError(
       "invalid_request",
-      `${bound.length === 1 ? "a project is" : `${bound.length} projects are`} bound to ${name} ` +
-        `(${named}): bind each to another remote with \`memsync link DIR --remote NAME\` first`,
+      `${there.length === 1 ? "a project is" : `${there.length} projects are`} bound to ${name} ` +
+        `(${await namesShown(db, there)}): bind each to another remote with ` +
+        "`memsync link DIR --remote NAME` first",
+    );
+  }
+  const all = await listUnsentDeletions(db, [], () => serviceNameOf(remote));
+  const unsent = all.filter((project) => deleted.includes(project));
+  if (unsent.length > 0) {
+    throw new AppError(
+      "invalid_request",
+      `${name} was not told yet of what was deleted (${await namesShown(db, unsent)}): ` +
+        "`memsync sync` first",
     );
   }
   if (await ownWait(context, remote.account)) {
@@ -153,7 +165,29 @@ export async function removeRemote(context: Context, name: string): Promise<void
       `user or global memories of ${name} are on this machine only: \`memsync sync\` first`,
     );
   }
+  // What is left of a deleted project says so to whatever comes later.
+  const embedded = (await listRemotes(db)).find(({ url }) => url === undefined);
+  for (const project of deleted) {
+    await moveProject(context, project, embedded?.account ?? LOCAL_ACCOUNT);
+  }
   await deleteRemote(db, name);
+}
+
+async function deletedAmong(
+  db: Context["db"],
+  projects: readonly ProjectId[],
+): Promise<ProjectId[]> {
+  const deleted: ProjectId[] = [];
+  for (const project of projects) if (await readDeletion(db, project)) deleted.push(project);
+  return deleted;
+}
+
+async function namesShown(db: Context["db"], projects: readonly ProjectId[]): Promise<string> {
+  const names: string[] = [];
+  for (const project of projects.slice(0, NAMED_MAX)) {
+    names.push((await findProjectName(db, project)) ?? project);
+  }
+  return `${names.join(", ")}${projects.length > names.length ? ", …" : ""}`;
 }
 
 async function ownWait({ db }: Context, account: AccountId): Promise<boolean> {

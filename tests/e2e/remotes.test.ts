@@ -202,6 +202,20 @@ scenario(
   },
 );
 
+scenario("`remote rm` is not kept from it by projects that were deleted", async (lab) => {
+  const { b, machine, pb } = await bothBound(lab);
+  await machine.untilSynced();
+  const said = await login(machine, b, "--remote", "client-b");
+  expect(said).toContain("1 project is bound to it: pb\n");
+  const { id } = await machine.projectOf(pb);
+  await machine.memsync("project", "rm", id, "--yes");
+  await machine.untilSynced();
+  await machine.memsync("unlink", pb);
+  await machine.memsync("remote", "rm", "client-b");
+  const listed = (await machine.status()).remotes.map(({ name }) => name);
+  expect(listed).not.toContain("client-b");
+});
+
 scenario(
   "`remote rm` keeps what is bound, and a new remote of that name starts empty",
   async (lab) => {
