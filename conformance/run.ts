@@ -39,6 +39,9 @@ export interface Report {
   readonly left: readonly string[];
 }
 
+/** Called when a rule was tried: how many were, of how many. */
+export type OnTried = (tried: number, rules: number) => void;
+
 const OPTION = { readOnlyToken: "--read-only-token", otherToken: "--other-token" } as const;
 
 /**
@@ -49,7 +52,10 @@ const OPTION = { readOnlyToken: "--read-only-token", otherToken: "--other-token"
  * const { findings } = await runConformance({ url, token, world: realWorld });
  * ```
  */
-export async function runConformance(options: ClientOptions): Promise<Report> {
+export async function runConformance(
+  options: ClientOptions,
+  onTried: OnTried = () => {},
+): Promise<Report> {
   const bench = new Bench(options);
   const { client } = bench;
   const findings: Finding[] = [];
@@ -57,10 +63,11 @@ export async function runConformance(options: ClientOptions): Promise<Report> {
   let left: readonly string[] = [];
   try {
     await expectAccess(bench);
-    for (const rule of ALL_RULES) {
+    for (const [at, rule] of ALL_RULES.entries()) {
       const { endpoint, name } = rule;
       const finding = { endpoint, rule: name, ...(await tryRule(bench, rule)) };
       findings.push(withoutTokens(finding, options));
+      onTried(at + 1, ALL_RULES.length);
     }
     left = await cleanUp(bench);
   } catch (thrown) {

@@ -4,6 +4,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { say, sayJson } from "../screen/output.ts";
+import { Progress } from "../screen/progress.ts";
 import { conformanceLines } from "../views/conformance-view.ts";
 
 interface ConformanceFlags {
@@ -28,13 +29,26 @@ export function addConformanceCommand(program: Command, env: Environment): void 
     .option("--other-token <token>", "one of another account")
     .option("--json", "print the report as JSON")
     .action(async (flags: ConformanceFlags) => {
-      const report = await runConformance({ ...optionsOf(flags, env), onWait });
+      const report = await runShown(optionsOf(flags, env));
       if (flags.json) sayJson(withSummary(report));
       else for (const line of conformanceLines(report, isColoured())) say(line);
       const failed = report.findings.filter(({ result }) => result === "fails").length;
       if (report.givenUp !== undefined) throw new CommandFailed(report.givenUp);
       if (failed > 0) throw new CommandFailed("the server does not keep to the interface");
     });
+}
+
+/** At a terminal a bar shows how far it is; at a server's rate limit a run takes minutes. */
+async function runShown(options: ReturnType<typeof optionsOf>): Promise<Report> {
+  const bar = new Progress("checking", "rules");
+  const waits = (seconds: number) => {
+    bar.end();
+    onWait(seconds);
+  };
+  const shown = { ...options, onWait: waits };
+  return await runConformance(shown, (tried, rules) => bar.update(tried, rules)).finally(() => {
+    bar.end();
+  });
 }
 
 function optionsOf(flags: ConformanceFlags, env: Environment) {

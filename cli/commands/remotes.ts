@@ -82,7 +82,7 @@ async function list(env: Environment, { json }: JsonFlag): Promise<void> {
     sayJson(remotes);
     return;
   }
-  const heading = ["NAME", "ADDRESS", "TOKEN", "HOLDS"];
+  const heading = ["NAME", "TOKEN", "HOLDS", "ADDRESS"];
   for (const line of table([heading, ...remotes.map((each) => rowOf(env, each))], SPARE)) say(line);
 }
 
@@ -98,7 +98,7 @@ async function rightHere(env: Environment, remote: ListedRemote): Promise<boolea
 }
 
 /** The column to leave out first: the contents, which `projects` lists, too. */
-const SPARE = [3];
+const SPARE = [2];
 
 function rowOf(env: Environment, remote: AskedRemote): string[] {
   const notes = [
@@ -109,7 +109,9 @@ function rowOf(env: Environment, remote: AskedRemote): string[] {
   const { user, global } = remote.memories;
   const projects = count(remote.projects.length, "project", "projects");
   const address = remote.url ?? "in the home";
-  return [name, address, tokenShown(env, remote), `${projects}, user: ${user}, global: ${global}`];
+  const holds = `${projects}, user: ${user}, global: ${global}`;
+  // An address may be longer than the screen, and is what can be cut.
+  return [name, tokenShown(env, remote), holds, address];
 }
 
 function tokenShown({ home }: Environment, { url, token }: ListedRemote): string {

@@ -34,7 +34,7 @@ function writtenOut(character: string): string {
 
 /** What `styleText` puts around a word, for the styles in use. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal obeys
-const STYLE = /(\u001b\[(?:[12]|22|3[1-6]|39)m)/;
+const STYLE = /(\u001b\[(?:[012]|22|(?:1;)?3[1-6]|39)m)/;
 
 /** The same for a line whose words may have a style. Tabs stay. */
 export function visibleStyled(line: string, hasColours: boolean): string {

@@ -108,7 +108,10 @@ scenario(
     await shows(/VALUE[\s\S]*the first words of it/, "history", key);
     await shows(/the first words of it/, "list");
     await machine.memsync("remote", "add", "acme", "https://memory.acme-corporation.example.com");
-    await shows(/ADDRESS +TOKEN[\s\S]*example\.com +none/, "remote", "list");
+    await shows(/TOKEN +ADDRESS[\s\S]*none +https\S+example\.com/, "remote", "list");
+    const address = `https://${"memory-of-".repeat(6)}acme.example.com`;
+    await machine.memsync("remote", "add", "farther", address);
+    await shows(/TOKEN +ADDRESS[\s\S]*farther +none +https\S+…/, "remote", "list");
     const long = await lab.git.repository("a-project-with-a-long-name", { "README.md": "" });
     await machine.memsync("link", long);
     await machine.memsync("set", key, `ghp_${"a1B2c3D4e5F6".repeat(3)}`, "--project", long);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Report, runConformance } from "../../conformance/run.ts";
+import { type OnTried, type Report, runConformance } from "../../conformance/run.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type Client, newAccount, newPublishedAccount } from "../support/service.ts";
 
@@ -11,9 +11,13 @@ const SESSION = {
   message_count: 1,
 };
 
-async function reportOn(client: Client, otherToken?: string): Promise<Report> {
-  const { url, token } = client;
-  return await runConformance({ url, token, world: realWorld, ...(otherToken && { otherToken }) });
+async function reportOn(
+  { url, token }: Client,
+  otherToken?: string,
+  onTried?: OnTried,
+): Promise<Report> {
+  const options = { url, token, world: realWorld, ...(otherToken && { otherToken }) };
+  return await runConformance(options, onTried);
 }
 
 /** What came out otherwise than it was to. */
@@ -27,7 +31,10 @@ for (const [what, open] of [
 ] as const) {
   test(`${what}: the published rules hold`, async () => {
     const client = open();
-    const report = await reportOn(client, open().token);
+    const tried: (readonly [number, number])[] = [];
+    const report = await reportOn(client, open().token, (...each) => tried.push(each));
+    const all = report.findings.map((_, at) => [at + 1, report.findings.length]);
+    expect(tried.map((each) => [...each])).toEqual(all);
     expect([unexpected(report, "fails"), report.givenUp]).toEqual([[], undefined]);
     const skipped = unexpected(report, "skipped").map(
       (finding) => "reason" in finding && finding.reason,
