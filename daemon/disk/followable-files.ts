@@ -23,6 +23,8 @@ export interface Followable {
   readonly problem: Reason | undefined;
   /** The system gave an error, so nobody knows what is there. */
   readonly unread?: boolean;
+  /** A symbolic link behind which there is nothing. */
+  readonly leadsNowhere?: boolean;
 }
 
 /**
@@ -47,9 +49,10 @@ async function findFollowable(dir: string, name: FollowedName): Promise<Followab
     const target = own.isSymbolicLink() ? await targetOf(join(dir, name)) : undefined;
     const real = target ?? (await realpath(join(dir, name)));
     const problem = await problemOf(dir, real);
-    if (problem !== undefined) return { name, path: name, inode: undefined, problem };
     const inode = target === undefined ? String(own.ino) : await inodeOf(target);
-    return { name, path: relative(dir, real), inode, problem: undefined };
+    const leadsNowhere = inode === undefined;
+    if (problem !== undefined) return { name, path: name, inode: undefined, problem, leadsNowhere };
+    return { name, path: relative(dir, real), inode, problem, leadsNowhere };
   } catch (thrown) {
     if (isMissing(thrown)) return undefined;
     const nothing = { name, path: name, inode: undefined };

@@ -117,7 +117,8 @@ export class FollowedFile {
 
   /** The other files that could be followed, by their paths from the folder. */
   get beside(): readonly string[] {
-    return this.#counted.beside.map(({ name }) => name);
+    const there = this.#counted.beside.filter(({ leadsNowhere }) => leadsNowhere !== true);
+    return there.map(({ name }) => name);
   }
 
   /** Looks at the file now, or right after the look that is under way. */

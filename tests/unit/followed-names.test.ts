@@ -134,6 +134,19 @@ describe("a symbolic link", () => {
     expect(readlinkSync(at(a, FILE))).toBe(OTHER);
   });
 
+  test("a symbolic link to nothing is not called another file that is there", async () => {
+    await start(OTHER);
+    for (const target of ["nowhere.md", git.path("nowhere.md")]) {
+      await symlink(target, at(a, FILE));
+      await a.settle();
+      expect([a.status.path, a.beside]).toEqual([OTHER, []]);
+      await writeFile(join(a.dir, target === "nowhere.md" ? target : "../nowhere.md"), TEXT);
+      await a.settle();
+      expect([a.status.path, a.beside]).toEqual([OTHER, [FILE]]);
+      rmSync(at(a, FILE));
+    }
+  });
+
   test("a symbolic link that takes the place of the file goes on with the text it leads to", async () => {
     await start();
     renameSync(at(a, FILE), at(a, OTHER));
