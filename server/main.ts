@@ -79,6 +79,7 @@ export async function runServer(
       log.info({ seconds: settings.shutdown_delay }, "ending");
       await delay(realWorld, settings.shutdown_delay * SECOND_MS);
       service.hurry();
+      await listener.drain();
       await listener.close(settings.shutdown_timeout * SECOND_MS);
     } finally {
       await listener.close(0);

@@ -1,12 +1,14 @@
 import { chmodSync } from "node:fs";
 import type { Server, ServerWebSocket } from "bun";
 import { AppError } from "../../shared/errors.ts";
+import { delay } from "../../shared/world.ts";
 import type { App, LiveHandshake } from "../app/app.ts";
 import type { PeerAddress } from "../http/metrics-access.ts";
 import { CLOSE } from "../live/close-codes.ts";
 import type { LiveSession, LiveSocket } from "../live/live-session.ts";
 import {
   CLOSE_GRACE_MS,
+  DRAIN_MS,
   IDLE_TIMEOUT_S,
   LIVE_FRAME_BYTES_READ_MAX,
   type Listen,
@@ -33,9 +35,22 @@ const socketOptions: object = {
 /** `Bun.serve` over an app. */
 export const listenBun: Listen = async (app, address) => {
   const sockets = new Set<Socket>();
+  let draining = false;
   const server = serve();
   if ("unix" in address) chmodSync(address.unix, address.mode ?? 0o600);
-  return { url: urlOf(address, server.port), port: server.port, close };
+  return { url: urlOf(address, server.port), port: server.port, drain, close };
+
+  // When Bun stops, it hangs up on every connection that it is not just answering.
+  async function drain(): Promise<void> {
+    draining = true;
+    await delay(app.world, DRAIN_MS);
+  }
+
+  async function answer(request: Request, self: Server<SocketData>): Promise<Response> {
+    const response = await app.fetch(request, peerOf(request, self));
+    if (draining) response.headers.set("Connection", "close");
+    return response;
+  }
 
   function serve(): Server<SocketData> {
     try {
@@ -48,9 +63,7 @@ export const listenBun: Listen = async (app, address) => {
         // The app counts bodies: Bun's own refusal has no error body.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch: (request, self) =>
-          request.headers.has("upgrade")
-            ? upgrade(app, request, self)
-            : app.fetch(request, peerOf(request, self)),
+          request.headers.has("upgrade") ? upgrade(app, request, self) : answer(request, self),
         websocket: websocketHandler(sockets),
       });
     } catch (thrown) {

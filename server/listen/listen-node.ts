@@ -1,8 +1,10 @@
 import { chmodSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { AppError } from "../../shared/errors.ts";
+import { delay } from "../../shared/world.ts";
 import type { App, LiveHandshake } from "../app/app.ts";
 import { BODY_ARRIVAL_MS_MAX } from "../http/body-deadline.ts";
 import type { PeerAddress } from "../http/metrics-access.ts";
@@ -10,6 +12,7 @@ import { CLOSE } from "../live/close-codes.ts";
 import type { LiveSession, LiveSocket } from "../live/live-session.ts";
 import {
   CLOSE_GRACE_MS,
+  DRAIN_MS,
   HEADERS_TIMEOUT_S,
   IDLE_TIMEOUT_S,
   LIVE_FRAME_BYTES_READ_MAX,
@@ -42,6 +45,7 @@ export const listenNode: Listen = async (app, address) => {
   // An expectation that nobody knows may be ignored: RFC 9110, section 10.1.1.
   server.on("checkExpectation", onRequest);
   let closing = false;
+  let stopped: Promise<void> | undefined;
   server.maxConnections = CONNECTIONS_MAX;
   // For a client that does not read its answer. Live sockets have their own pings.
   server.setTimeout(IDLE_TIMEOUT_S * 1000);
@@ -50,16 +54,31 @@ export const listenNode: Listen = async (app, address) => {
   await listening(server, address);
   if ("unix" in address) chmodSync(address.unix, address.mode ?? 0o600);
   const port = portOf(server);
-  return { url: urlOf(address, port), port, close };
+  return { url: urlOf(address, port), port, drain, close };
+
+  async function drain(): Promise<void> {
+    closing = true;
+    void stopAccepting();
+    await delay(app.world, DRAIN_MS);
+  }
+
+  /** HTTP's own `close` would also hang up on whoever is about to ask again. */
+  function stopAccepting(): Promise<void> {
+    stopped ??= new Promise((resolve) => {
+      NetServer.prototype.close.call(server, () => resolve());
+    });
+    return stopped;
+  }
 
   async function close(graceMs = CLOSE_GRACE_MS): Promise<void> {
     closing = true;
-    const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+    const ended = stopAccepting();
+    server.closeIdleConnections();
     for (const socket of sockets.clients) socket.close(CLOSE.goingAway, "the server is stopping");
-    await settledWithin(app.world, stopped, graceMs);
+    await settledWithin(app.world, ended, graceMs);
     for (const socket of sockets.clients) socket.terminate();
     server.closeAllConnections();
-    await stopped;
+    await ended;
   }
 };
 

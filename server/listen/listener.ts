@@ -18,6 +18,11 @@ export interface Listener {
   /** The port taken; undefined over a unix socket. */
   readonly port: number | undefined;
   /**
+   * Asks clients to leave: from now on each answer ends its connection. Resolves after `DRAIN_MS`,
+   * when a busy client has had such an answer, and has no request on its way when this is closed.
+   */
+  drain(): Promise<void>;
+  /**
    * Accepts nothing new, closes the live sockets with 1001, and resolves when the requests under
    * way are answered, or after `graceMs`; `CLOSE_GRACE_MS` when left out.
    */
@@ -26,6 +31,9 @@ export interface Listener {
 
 /** Opens `app` at `address`. Rejects with one clear sentence when it can't. */
 export type Listen = (app: App, address: ListenAddress) => Promise<Listener>;
+
+/** How long clients have to be told that they are to leave. */
+export const DRAIN_MS = 500;
 
 /** How long `close` waits for the requests under way. */
 export const CLOSE_GRACE_MS = 5_000;

@@ -32,7 +32,10 @@ const [host = "127.0.0.1", port = "0", unix] = process.argv.slice(2);
 try {
   const listener = await listen(app, unix ? { unix } : { host, port: Number(port) });
   process.stdout.write(`${listener.url}\n`);
-  process.stdin.resume();
+  process.stdin.once("data", async () => {
+    await listener.drain();
+    process.stdout.write("drained\n");
+  });
   process.stdin.once("end", async () => {
     await listener.close();
     process.exit(0);

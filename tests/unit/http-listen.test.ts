@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApp } from "../../server/app/app.ts";
 import { listen } from "../../server/listen/listen.ts";
+import { DRAIN_MS } from "../../server/listen/listener.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { createFakeServices, fakeAuthenticate } from "../support/fake-services.ts";
 import { sendRaw, startServer } from "../support/http-server.ts";
+import { manualTimers } from "../support/manual-timers.ts";
+import { connectRaw } from "../support/raw-connection.ts";
 
 function newApp() {
   const { services } = createFakeServices();
@@ -31,6 +34,25 @@ test("a port in use is one clear sentence", async () => {
 test("an address of another machine is one clear sentence", async () => {
   const opening = listen(newApp(), { host: "192.0.2.1", port: 0 });
   await expect(opening).rejects.toThrow(/^port 0 on 192\.0\.2\.1 [^\n]+$/);
+});
+
+test("a listener that drains answers as before, and each answer ends its connection", async () => {
+  const { world, fire } = manualTimers();
+  await using server = await startServer({ world });
+  using raw = await connectRaw(server.listener.port ?? 0);
+  const request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  raw.write(request);
+  expect(await raw.until(/"ok"\}$/)).not.toMatch(/^connection: close/im);
+  const drained = server.listener.drain();
+  raw.write(request);
+  expect(await raw.until(/"ok"\}[\s\S]*"ok"\}$/)).toMatch(/^connection: close/im);
+  const other = await sendRaw(
+    server.listener.port,
+    request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
+  );
+  expect(other).toStartWith("HTTP/1.1 200 ");
+  fire(DRAIN_MS);
+  await drained;
 });
 
 test("a unix socket is its owner's alone, and gone when closed", async () => {

@@ -7,6 +7,7 @@ import { LIMITS } from "../../shared/limits.ts";
 import { MEMORY, PROJECT } from "../support/fake-services.ts";
 import { errorOf, sendRaw } from "../support/http-server.ts";
 import { connectLive } from "../support/live-client.ts";
+import { connectRaw } from "../support/raw-connection.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
@@ -227,6 +228,25 @@ test("a unix socket on Node is its owner's alone, and gone when closed", async (
   child.stdin.end();
   expect(await child.exited).toBe(0);
   expect(() => statSync(unix)).toThrow("ENOENT");
+});
+
+test("Node drains: who is connected is answered and told to leave, and nobody new comes", async () => {
+  const { child, url, port } = await startNode();
+  using raw = await connectRaw(port);
+  const request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  raw.write(request);
+  expect(await raw.until(/"ok"\}$/)).not.toMatch(/^connection: close/im);
+  child.stdin.write("drain");
+  await waitFor("nobody to be let in", () =>
+    fetch(`${url}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  );
+  raw.write(request);
+  expect(await raw.until(/"ok"\}[\s\S]*"ok"\}$/)).toMatch(/^connection: close/im);
+  child.stdin.end();
+  expect(await child.exited).toBe(0);
 });
 
 test("Node closes live sockets with 1001 when it stops", async () => {
