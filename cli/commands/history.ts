@@ -26,6 +26,8 @@ const HISTORY_HELP = `
 Looks in project, user and global, in that order. What was written over or deleted is kept on each
 machine that saw it: the last 100 versions of a key, for 90 days.
 
+A REV names a value, on every machine: versions with an equal value have the same one.
+
 Examples:
   memsync history build              every version, the latest first
   memsync history build k3j5h2ab     that version's value, byte for byte

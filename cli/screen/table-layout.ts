@@ -7,11 +7,14 @@ const LAST_COLUMNS_MIN = 24;
 
 /** The layout of a table. */
 export interface TableLayout {
-  /** The width of a line. The last cell is cut. */
+  /** The width of a line. What is longer is cut. */
   readonly width: number;
   /** The columns that may be left out, by index, the least needed first. */
   readonly spare: readonly number[];
-  /** The last column must be completely visible, as for paths. */
+  /**
+   * The last column must be completely visible, as for paths. It is wrapped within its column, and
+   * only a word that is too long for a line is cut.
+   */
   readonly isLastWhole?: boolean;
 }
 
@@ -30,12 +33,18 @@ export function tableLines(
     if (needed(widths, left, lastMax) <= width) break;
     left.delete(at);
   }
-  return rows.map((row) => {
+  return rows.flatMap((row) => {
     const cells = row.flatMap((cell, at) => {
       if (!left.has(at)) return [];
       return at < row.length - 1 ? padded(cell, widths[at] ?? 0) : cell;
     });
-    return cut(cells.join(GAP), width);
+    const line = cells.join(GAP);
+    if (!isLastWhole) return [cut(line, width)];
+    const before = shownColumns([...cells.slice(0, -1), ""].join(GAP));
+    const lines = wrapped(line, width, before);
+    // Nothing of the last cell fits beside the others.
+    if (shownColumns(lines[0] ?? "") <= before) return [cut(line, width)];
+    return lines.map((each) => cut(each, width));
   });
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Kysely, Selectable } from "kysely";
 import { type AccountId, base32, type ProjectId } from "../../shared/ids.ts";
 import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
@@ -64,9 +65,13 @@ export interface HeldItem extends HeldWrite {
   readonly allowed: boolean;
 }
 
-/** The id of the held write of a place: eight characters of base32 of SHA-256 over the place. */
+/**
+ * The id of the held write of a place: eight characters of base32 of SHA-256 over the place. A
+ * project is in the home once, so its writes keep their ids when it is bound to another remote.
+ */
 export function heldId({ kind, account, document, key }: HeldPlace): string {
-  const place = JSON.stringify([kind, account, document, key]);
+  const owner = projectOf(document) === undefined ? [account] : [];
+  const place = JSON.stringify([kind, ...owner, document, key]);
   return base32(createHash("sha256").update(place).digest()).slice(0, ID_LENGTH);
 }
 

@@ -63,8 +63,12 @@ test("what is held of a project goes with it, and of the user stays", async () =
   await store.write(async (context) => {
     await putHeld(context.db, heldOf(a, PROJECT));
     await putHeld(context.db, heldOf(a, OWN));
-    await moveProject(context, PROJECT, b);
   });
+  const ids = async () => (await listHeld(store.reader)).map(({ id }) => id);
+  const before = await ids();
+  await store.write((context) => moveProject(context, PROJECT, b));
+  // Whoever was told of one goes on by the same id.
+  expect(await ids()).toEqual(before);
   expect(await placesHeld(store)).toEqual([`${b} ${PROJECT}`, `${a} ${OWN}`]);
   expect(await findHeld(store.reader, heldOf(b, OWN))).toBeUndefined();
 });

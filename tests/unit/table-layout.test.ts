@@ -31,6 +31,22 @@ test("where a table does not fit, the least needed columns are left out, and no 
   ]);
 });
 
+test("what has to be whole goes on below itself, and a word is cut that fits no line", () => {
+  const rows = [
+    ["REV", "STATE", "CHANGE"],
+    ["abc", "current", "saved here, conflict bcdefghi, cdefghij"],
+  ];
+  expect(tableLines(rows, { width: 32, spare: [1], isLastWhole: true })).toEqual([
+    "REV  CHANGE",
+    "abc  saved here, conflict",
+    "     bcdefghi, cdefghij",
+  ]);
+  const paths = [["abc", "/a/path/that/has/no/space/and/is/long"]];
+  expect(tableLines(paths, { width: 20, spare: [], isLastWhole: true })).toEqual([
+    "abc  /a/path/that/h…",
+  ]);
+});
+
 test("a sentence at the end of a row goes on below itself", () => {
   const rows = [
     ["holds", "GET /v1/memories", "401 without a token"],
