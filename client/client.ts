@@ -7,6 +7,7 @@ import type { Health } from "./wire.ts";
 
 export type { ErrorDetail } from "../shared/errors.ts";
 export type { ApiClient } from "./api-client.ts";
+export type { Attempt } from "./attempt.ts";
 export { MemsyncError, type MemsyncErrorCode } from "./memsync-error.ts";
 export type { PageQuery } from "./pages.ts";
 export type { Fetch, Signal } from "./platform.ts";
@@ -34,7 +35,7 @@ export interface Client {
  * A client of a memsync service. Calls reject with a `MemsyncError`. After a 429 a call waits as
  * long as the service says. After a failure of the network or the service, a call is repeated where
  * that is safe: reads, exchanges, and writes, which carry an `Idempotency-Key`; not deletions.
- * Throws a TypeError for a malformed `url`.
+ * Throws a TypeError for a malformed `url` or `token`.
  *
  * ```
  * const client = createClient({ url: "https://memory.example.com", token });

@@ -1,8 +1,8 @@
 import type { ErrorCode, ErrorDetail } from "../shared/errors.ts";
 
 /**
- * Why a call failed: a code of the interface; `unreachable` without an answer; `unexpected_answer`
- * for an answer that does not follow the interface.
+ * Why a call failed: a code of the interface; `unreachable` without an answer of the service;
+ * `unexpected_answer` for an answer that does not follow the interface.
  */
 export type MemsyncErrorCode = ErrorCode | "unreachable" | "unexpected_answer";
 

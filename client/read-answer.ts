@@ -1,6 +1,5 @@
-import type { ErrorCode } from "../shared/errors.ts";
 import type { ErrorBody } from "../shared/wire/error.ts";
-import { MemsyncError } from "./memsync-error.ts";
+import { MemsyncError, type MemsyncErrorCode } from "./memsync-error.ts";
 
 const SECONDS = /^\d{1,9}$/;
 
@@ -38,13 +37,20 @@ function isErrorBody(body: unknown): body is ErrorBody {
 
 interface Foreign {
   readonly error: Omit<ErrorBody["error"], "code" | "request_id"> & {
-    readonly code: ErrorCode | "unexpected_answer";
+    readonly code: MemsyncErrorCode;
     readonly request_id?: string;
   };
 }
 
+/** What a proxy answers for a service that it can't reach. */
+const GATEWAY_STATUSES: readonly number[] = [502, 503, 504];
+
 /** An answer from something in between, or from another kind of server. */
 function foreign({ status }: Response): Foreign {
+  if (GATEWAY_STATUSES.includes(status)) {
+    const message = `something in between can't reach the service (status ${status}): try later`;
+    return { error: { code: "unreachable", message } };
+  }
   const message = `the answer (status ${status}) is none of the interface's: look at the url`;
   return { error: { code: status === 429 ? "rate_limited" : "unexpected_answer", message } };
 }

@@ -1,4 +1,5 @@
 import { randomFraction } from "../shared/world.ts";
+import type { Attempt } from "./attempt.ts";
 import { MemsyncError } from "./memsync-error.ts";
 import type { ClientWorld, Fetch, Signal } from "./platform.ts";
 import { readAnswer } from "./read-answer.ts";
@@ -25,6 +26,10 @@ export interface TransportOptions extends Patience {
   readonly token: string;
   /** What sends requests; the platform's `fetch` when left out. */
   readonly fetch?: Fetch;
+  /** Sent with every request, such as those that a proxy wants. The client's own go first. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called after each request, for logs and figures. What it throws ends the call. */
+  readonly onAttempt?: (attempt: Attempt) => void;
 }
 
 /** One request, with what decides whether it may be sent again. */
@@ -38,24 +43,40 @@ export interface Call {
   readonly repeatable: boolean;
 }
 
+/** What a header can carry after `Bearer`. */
+const TOKEN = /^[\x21-\x7e]+$/;
+
+const MALFORMED_TOKEN =
+  "token is empty, or has a line break, a space or another character that no token has: " +
+  "if it was read from a file, trim it";
+
 const ATTEMPTS_MAX = 5;
 const DEADLINE_MS = 60_000;
 
 /** Longer timers would run at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
+/** What one request came to: the call's answer, or why there is none. */
+interface Outcome {
+  readonly answer?: unknown;
+  readonly failure?: MemsyncError;
+  readonly headers: Headers | undefined;
+  readonly status: number;
+}
+
 /** Sends calls, and repeats them as necessary where that is safe. */
 export class Transport {
   readonly #base: string;
   readonly #options: TransportOptions;
 
-  /** Throws a TypeError for a malformed address. */
+  /** Throws a TypeError for a malformed address or token. */
   constructor(
     options: TransportOptions,
     readonly world: ClientWorld,
   ) {
     const { origin, pathname, protocol } = new URL(options.url);
     if (!/^https?:$/.test(protocol)) throw new TypeError("url must begin with http: or https:");
+    if (!TOKEN.test(options.token)) throw new TypeError(MALFORMED_TOKEN);
     this.#base = `${origin}${pathname.replace(/\/+$/, "")}`;
     this.#options = options;
   }
@@ -69,36 +90,59 @@ export class Transport {
     const signal = options.signal as AbortSignal | undefined;
     const giveUpAt = this.world.monotonic() + deadlineMs;
     for (let attempt = 1; ; attempt++) {
-      const leftMs = giveUpAt - this.world.monotonic();
-      const outcome = await this.#attempt(call, leftMs, signal);
-      if (!(outcome instanceof MemsyncError)) return outcome.answer as Answer;
-      const random = randomFraction(this.world);
-      const { repeatable } = call;
-      const pauseMs = pauseAfter({ error: outcome, attempt, repeatable, random });
-      if (pauseMs === undefined || attempt >= attemptsMax) throw outcome;
-      if (this.world.monotonic() + pauseMs >= giveUpAt) throw outcome;
-      await this.#pause(pauseMs, signal);
+      const startedAt = this.world.monotonic();
+      const outcome = await this.#attempt(call, giveUpAt - startedAt, signal);
+      const now = this.world.monotonic();
+      const { failure } = outcome;
+      const retryInMs =
+        failure && attempt < attemptsMax
+          ? this.#pauseAfter(failure, { call, attempt, leftMs: giveUpAt - now })
+          : undefined;
+      this.#options.onAttempt?.({
+        method: call.method,
+        path: call.path,
+        attempt,
+        durationMs: now - startedAt,
+        status: outcome.status,
+        requestId: outcome.headers?.get("x-request-id") ?? undefined,
+        rateLimit: outcome.headers?.get("ratelimit") ?? undefined,
+        code: failure?.code,
+        retryInMs,
+      });
+      if (!failure) return outcome.answer as Answer;
+      if (retryInMs === undefined) throw failure;
+      await this.#pause(retryInMs, signal);
     }
   }
 
-  /** Resolves to a `MemsyncError` for the caller to judge. Rejects when the caller aborted. */
-  async #attempt(
-    call: Call,
-    leftMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly answer: unknown } | MemsyncError> {
+  /** Undefined if the call is not made again. */
+  #pauseAfter(
+    error: MemsyncError,
+    { call, attempt, leftMs }: { readonly call: Call; readonly attempt: number; leftMs: number },
+  ): number | undefined {
+    const random = randomFraction(this.world);
+    const { repeatable } = call;
+    const pauseMs = pauseAfter({ error, attempt, repeatable, random });
+    return pauseMs !== undefined && pauseMs < leftMs ? pauseMs : undefined;
+  }
+
+  /** Resolves to a failure for the caller to judge. Rejects when the caller aborted. */
+  async #attempt(call: Call, leftMs: number, signal: AbortSignal | undefined): Promise<Outcome> {
     signal?.throwIfAborted();
     const controller = new AbortController();
     const abort = () => controller.abort();
     signal?.addEventListener("abort", abort);
     const timer = this.world.setTimer(Math.min(leftMs, TIMER_MS_MAX), abort);
+    let response: Response | undefined;
+    const came = () => ({ headers: response?.headers, status: response?.status ?? 0 });
     try {
-      const response = await this.#fetch(call, controller.signal);
-      return { answer: readAnswer(response, await response.text()) };
+      response = await this.#fetch(call, controller.signal);
+      return { answer: readAnswer(response, await response.text()), ...came() };
     } catch (thrown) {
       signal?.throwIfAborted();
-      if (thrown instanceof MemsyncError) return thrown;
-      return unreachable(controller.signal.aborted, thrown);
+      const isOurs = thrown instanceof MemsyncError;
+      const failure = isOurs ? thrown : unreachable(controller.signal.aborted, thrown);
+      return { failure, ...came() };
     } finally {
       timer.cancel();
       signal?.removeEventListener("abort", abort);
@@ -106,14 +150,15 @@ export class Transport {
   }
 
   #fetch({ method, path, query, body, headers }: Call, signal: AbortSignal): Promise<Response> {
+    const own = {
+      Authorization: `Bearer ${this.#options.token}`,
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...headers,
+    };
     const send = (this.#options.fetch ?? fetch) as typeof fetch;
     return send(`${this.#base}${path}${queryText(query)}`, {
       method,
-      headers: {
-        Authorization: `Bearer ${this.#options.token}`,
-        ...(body !== undefined && { "Content-Type": "application/json" }),
-        ...headers,
-      },
+      headers: { ...without(this.#options.headers, Object.keys(own)), ...own },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       // A redirect would send the token elsewhere, and turn a POST into a GET.
       redirect: "manual",
@@ -134,6 +179,17 @@ export class Transport {
     });
     signal?.throwIfAborted();
   }
+}
+
+/** The headers but those of these names, in whatever letters. */
+function without(
+  headers: Readonly<Record<string, string>> = {},
+  names: readonly string[],
+): Readonly<Record<string, string>> {
+  const taken = new Set(names.map((name) => name.toLowerCase()));
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !taken.has(name.toLowerCase())),
+  );
 }
 
 function queryText(query: object = {}): string {

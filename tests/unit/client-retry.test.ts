@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ApiClient } from "../../client/api-client.ts";
 import { Calls } from "../../client/calls.ts";
+import { type Attempt, createClient } from "../../client/client.ts";
 import { MemsyncError } from "../../client/memsync-error.ts";
-import type { Patience } from "../../client/transport.ts";
-import { Transport } from "../../client/transport.ts";
+import { Transport, type TransportOptions } from "../../client/transport.ts";
 import { V1Client } from "../../client/v1-client.ts";
 import { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
 import { type Fault, type FaultyService, openFaultyService } from "../support/faulty-service.ts";
@@ -26,7 +26,10 @@ interface Impatient extends AsyncDisposable {
 }
 
 /** A client of a faulty service, whose clock jumps over every pause. */
-async function clientWith(faults: readonly Fault[], patience: Patience = {}): Promise<Impatient> {
+async function clientWith(
+  faults: readonly Fault[],
+  patience: Partial<TransportOptions> = {},
+): Promise<Impatient> {
   const service = await openFaultyService(emulator.url);
   service.faults.push(...faults);
   const world = createTestWorld();
@@ -200,6 +203,59 @@ test("what is refused is not sent again, and says why", async () => {
   expect(failure.requestId).toMatch(/^req_/);
   expect(failure.details.map(({ path }) => path)).toEqual(["/content", "/layer"]);
   expect(client.service.requests.length).toBe(1);
+});
+
+test("each attempt is told, with what a log needs and no secret", async () => {
+  const attempts: Attempt[] = [];
+  const onAttempt = (attempt: Attempt) => void attempts.push(attempt);
+  await using client = await clientWith([LOST, LIMITED], { onAttempt });
+  await client.v1.createMemory({ content: "planted", layer: "user" });
+  await failureOf(client.v1.getProject("proj_none"));
+  const told = attempts.map(({ method, path, attempt, status, code }) => {
+    return [method, path, attempt, status, code];
+  });
+  expect(told).toEqual([
+    ["POST", "/v1/memories", 1, 0, "unreachable"],
+    ["POST", "/v1/memories", 2, 429, "rate_limited"],
+    ["POST", "/v1/memories", 3, 200, undefined],
+    ["GET", "/v1/projects/proj_none", 1, 404, "not_found"],
+  ]);
+  const [lost, limited, done, refused] = attempts;
+  expect(lost?.retryInMs).toBe(client.pauses[0] as number);
+  expect(limited?.retryInMs).toBe(client.pauses[1] as number);
+  expect([done?.retryInMs, refused?.retryInMs]).toEqual([undefined, undefined]);
+  expect(done?.requestId).toMatch(/^req_/);
+  expect(done?.rateLimit).toMatch(/^"minute";r=\d+;t=\d+, "day"/);
+  expect(JSON.stringify(attempts)).not.toMatch(/planted|mst_/);
+});
+
+test("headers go with every request, and never in place of the client's own", async () => {
+  const headers = { "X-Proxy": "yes", authorization: "Bearer other" };
+  await using client = await clientWith([], { headers });
+  await client.v1.createMemory({ content: "x", layer: "user" });
+  await client.v1.listMemories();
+  for (const { headers: sent } of client.service.requests) {
+    expect(sent["x-proxy"]).toBe("yes");
+    expect(sent.authorization).toStartWith("Bearer mst_dev_");
+  }
+});
+
+test("a token that no header can carry is refused at once, and not repeated", () => {
+  for (const token of ["mst_planted\n", "mst planted", "", "mst_plänted"]) {
+    const thrown = () => createClient({ url: emulator.url, token });
+    expect(thrown).toThrow(/trim it$/);
+    expect(thrown).not.toThrow(/planted/);
+  }
+});
+
+test("a proxy that can't reach the service is told as that, and asked again", async () => {
+  const fault: Fault = { status: 502, headers: { "Content-Type": "text/html" }, body: "<html>" };
+  await using client = await clientWith([fault, fault]);
+  const failure = await failureOf(client.v1.listMemories(undefined, { attemptsMax: 1 }));
+  expect(failure).toMatchObject({ code: "unreachable", status: 502 });
+  expect(failure.message).toContain("in between");
+  expect(await client.v1.listMemories()).toMatchObject({ memories: [] });
+  expect(client.service.requests.length).toBe(3);
 });
 
 test("an answer that is none of the interface's is told apart, and its redirect not followed", async () => {
