@@ -241,7 +241,7 @@ async function delayGuess(
   { status, context }: { readonly status: number; readonly context: RequestContext },
 ): Promise<void> {
   const isGuess = status === 401 && context.peer && request.headers.has("authorization");
-  if (isGuess) await guessed?.(context.client);
+  if (isGuess) await guessed?.(context.client());
 }
 
 /** If a browser is made to show an answer, it must do nothing with it. */
@@ -260,16 +260,18 @@ export function newContext({
 }: Pick<AppDeps, "world" | "log" | "place" | "extraHeaders">): RequestContext {
   const requestId = randomRequestId(world);
   const headers = { "X-Request-Id": requestId, ...SECURITY_HEADERS, ...extraHeaders };
-  return { requestId, headers, peer: undefined, client: undefined, log, place };
+  return { requestId, headers, peer: undefined, client: unknownAddress, log, place };
 }
 
-/** The address is taken at once: of a socket that was closed meanwhile nobody knows it. */
+const unknownAddress: PeerAddress = () => undefined;
+
+/** The address is looked up only where it is wanted, which most requests would have to wait for. */
 function contextOf(
   deps: AppDeps,
   { headers }: Request,
   peer: PeerAddress | undefined,
 ): RequestContext {
-  const client = clientAddress(headers, peer, deps.trustedProxies);
+  const client = () => clientAddress(headers, peer, deps.trustedProxies);
   return { ...newContext(deps), peer, client };
 }
 

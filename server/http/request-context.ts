@@ -12,8 +12,8 @@ export interface RequestContext {
   readonly headers: Record<string, string>;
   /** The other end of the socket; undefined where there is none. */
   readonly peer: PeerAddress | undefined;
-  /** The address of the client; undefined where it is unknown. */
-  readonly client: string | undefined;
+  /** Gives the address of the client; undefined where it is unknown, as after its end. */
+  readonly client: PeerAddress;
   /** Where failures are logged. */
   readonly log: Log;
   /** The folder of the data, for callers on the same machine. */

@@ -16,8 +16,8 @@ export interface AnsweredRequest {
   readonly requestId: RequestId;
   /** The caller's account; undefined without a valid token. */
   readonly account: AccountId | undefined;
-  /** The client's address, if it is known. */
-  readonly client: string | undefined;
+  /** Gives the client's address, if it is known. */
+  readonly client: () => string | undefined;
   readonly method: string;
   /** The pattern of its path. */
   readonly route: string;
@@ -50,7 +50,10 @@ export function recordRequest(operations: Operations, log: Log, answered: Answer
     duration_ms: Math.round(durationMs * 1000) / 1000,
     bytes,
     account: answered.account,
-    client: answered.client,
+    /** Looked up only if the line is written. */
+    get client() {
+      return answered.client();
+    },
   };
   if (quiet) log.debug(fields, "request");
   else log.info(fields, "request");

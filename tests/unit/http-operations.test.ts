@@ -34,7 +34,8 @@ async function startOperated(
   });
   const readiness = new Readiness("ready");
   const lines: { level: string; fields: LogFields }[] = [];
-  const at = (level: string) => (fields: LogFields) => void lines.push({ level, fields });
+  const at = (level: string) => (fields: LogFields) =>
+    void lines.push({ level, fields: { ...fields } });
   const log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   const operations = { readiness, metrics, metricsToken };
   const server = await startServer({ log, sockets, operations, ...options });
