@@ -4,7 +4,7 @@ import type { World } from "../../world.ts";
 export type Pause = () => Promise<void> | undefined;
 
 /** How long one turn lasts. A step between two calls of a pause should take much less. */
-const TURN_MS = 5;
+const TURN_MS = 2;
 
 /**
  * A pause for writes of a process that answers others besides. Its transaction stays open
