@@ -155,11 +155,9 @@ export async function takeGitVersion(
   const state = await takeSave(context, open, { base: { hash: "", base, form }, file });
   const kind = isElsewhere ? "renewed" : past?.relation === "back" ? "set-aside" : undefined;
   const lacking = kind && known ? keptOf(open, { known, version: committed, file, kind }) : [];
-  return {
-    state,
-    conflicts: await record(context, open, { conflicts: [...missing, ...lacking, ...undone] }),
-    moved: [],
-  };
+  const back = kind === "set-aside" && known ? linesBack(known, file, committed) : [];
+  const conflicts = [...missing, ...lacking, ...keptOut(open, file, back), ...undone];
+  return { state, conflicts: await record(context, open, { conflicts }), moved: [] };
 }
 
 /** The texts of lines whose deletion git keeps elsewhere. */
@@ -207,6 +205,16 @@ function keptOut(
     { text: joinedText(places), machine, at: Math.round(savedAt), places },
   ] as const;
   return [{ kind: "set-aside", versions }];
+}
+
+/** The file's lines that are a version's and that it lacked, with nothing in their place. */
+function linesBack(known: FileState, { content }: FileContent, version: string): number[] {
+  const [before, after] = [contentLines(known.base.text), contentLines(content)];
+  const committed = new Map(commonLines(after, contentLines(version)));
+  return diffLines(before, after).flatMap(({ at, removed, from, added }) => {
+    const isReplaced = before.slice(at, at + removed).some(hasWord);
+    return isReplaced ? [] : indicesFrom(from, added).filter((each) => committed.has(each));
+  });
 }
 
 /** Lines that the file had, that are not in the version it is an edit of, and that it lacks now. */

@@ -278,7 +278,8 @@ class Taking {
     const aside = keptAside(open, this.#sight, { file: this.#file, known });
     const told = await record(this.#context, open, { conflicts: aside });
     const { state } = taken;
-    const base = this.#sight.leftBehind ? settleNobodys(state.base) : state.base;
+    const isBack = this.#sight.leftBehind !== undefined || decision === "version";
+    const base = isBack ? settleNobodys(state.base) : state.base;
     return { ...taken, state: { ...state, base }, conflicts: [...taken.conflicts, ...told] };
   }
 

@@ -93,6 +93,21 @@ for (const [way, [setAside, bringBack]] of Object.entries(WAYS)) {
   });
 }
 
+test("lines whose deletion a reset undoes stay deleted, and that is told until the file lacks them again", async () => {
+  await a.follow({ write: true });
+  await saved(CUT);
+  await git("commit", "-qam", "x");
+  expect(await both()).toEqual({ text: CUT, conflicts: 0 });
+  await git("reset", "-q", "--hard", "HEAD~1");
+  expect(await both()).toEqual({ text: CUT, conflicts: 1 });
+  expect(a.file()).toBe(START);
+  const [conflict] = await b.conflicts();
+  expect(conflict?.versions.map(({ text }) => text)).toEqual(["", SECTION]);
+  await git("reset", "-q", "--hard", "HEAD@{1}");
+  expect(await both()).toEqual({ text: CUT, conflicts: 0 });
+  expect(a.file()).toBe(CUT);
+});
+
 for (const [wanted, text] of [
   ["lines that git put back", START],
   ["their deletion", CUT],
