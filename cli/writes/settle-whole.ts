@@ -1,41 +1,62 @@
-import type { TextVersion } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { findWholePlace, wholePlaceOf } from "../../shared/replica/conflicts/whole-place.ts";
+import type {
+  PlacedLines,
+  TextVersion,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { findWholePlace, wholePlacesOf } from "../../shared/replica/conflicts/whole-place.ts";
 import { isHeading } from "../../shared/replica/text/code-blocks.ts";
 import { commonLines } from "../../shared/replica/text/line-diff.ts";
 import { joinForm, plainLines, withoutMark } from "../../shared/replica/text/text-form.ts";
 import { openContent } from "./put-back.ts";
 
 /**
- * The text with one of two versions in the place of all that stands there of both, and without
- * either; what somebody else put among them stays. Undefined where the place is not found.
+ * The text with one of two versions in the places of all that stands there of both, and without
+ * either; what somebody else put among them stays. Undefined where a place is not found.
  */
 export function settleWhole(
   content: string,
   [wanted, other]: readonly [TextVersion, TextVersion],
 ): { readonly without: string; readonly content: string } | undefined {
+  const [places, others] = [wholePlacesOf(wanted), wholePlacesOf(other)];
+  if (places.length === 0 || places.length !== others.length) return undefined;
   const open = openContent(content);
-  const shown = open.lines.map((line) => withoutMark(line).replace(/\n$/, ""));
-  const range = findWholePlace(shown, [wanted, other]);
+  const settled: { without: readonly string[]; with: readonly string[] } = {
+    without: open.lines,
+    with: open.lines,
+  };
+  for (const [nth, place] of [...places.entries()].reverse()) {
+    for (const which of ["without", "with"] as const) {
+      const put = which === "with" ? plainLines(place.text) : [];
+      const after = settleOne(settled[which], { place, other: others[nth] ?? place, put });
+      if (!after) return undefined;
+      settled[which] = after;
+    }
+  }
+  const joined = (lines: readonly string[]) => joinForm(lines.join(""), open.form);
+  return { without: joined(settled.without), content: joined(settled.with) };
+}
+
+/** The lines of a text, each with its break, with `put` in one place. */
+function settleOne(
+  lines: readonly string[],
+  {
+    place,
+    other,
+    put,
+  }: { readonly place: PlacedLines; readonly other: PlacedLines; readonly put: readonly string[] },
+): readonly string[] | undefined {
+  const shown = lines.map((line) => withoutMark(line).replace(/\n$/, ""));
+  const range = findWholePlace(shown, [place, other]);
   if (!range) return undefined;
   const [from, to] = range;
-  const lines = plainLines(wanted.text);
-  const own = new Set([...lines, ...plainLines(other.text)]);
-  const { before = 0, after = 0 } = wholePlaceOf(wanted) ?? {};
-  const withLines = (put: readonly string[]) => {
-    const [first, last] = [put.findIndex(isSaid), put.findLastIndex(isSaid)];
-    const said = put.slice(Math.max(0, first), last + 1);
-    const isAhead = said[0] === lines[0];
-    const spliced = [...(isAhead ? blanks(before) : []), ...said, ...blanks(after)];
-    return joinForm(
-      open.lines.toSpliced(from, to - from, ...spliced.map(broken)).join(""),
-      open.form,
-    );
-  };
+  const own = new Set([place, other].flatMap(({ text }) => plainLines(text)));
+  const all = woven(put, shown.slice(from, to), own);
+  const said = all.slice(Math.max(0, all.findIndex(isSaid)), all.findLastIndex(isSaid) + 1);
+  // At an end where lines of others stand, the blank lines there are theirs.
+  const { before = 0, after = 0 } = place;
   const there = shown.slice(from, to);
-  return {
-    without: withLines(woven([], there, own)),
-    content: withLines(woven(lines, there, own)),
-  };
+  const last = said.at(-1) === put.at(-1) ? after : to - from - there.findLastIndex(isSaid) - 1;
+  const spliced = [...blanks(said[0] === put[0] ? before : 0), ...said, ...blanks(last)];
+  return lines.toSpliced(from, to - from, ...spliced.map((line) => `${line}\n`));
 }
 
 /**
@@ -73,10 +94,6 @@ function woven(
 
 function isSaid(line: string): boolean {
   return line.trim() !== "";
-}
-
-function broken(line: string): string {
-  return `${line}\n`;
 }
 
 function blanks(count: number): string[] {

@@ -16,6 +16,7 @@ import {
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { type IdRanges, intersection } from "../../shared/replica/text/id-ranges.ts";
+import type { LineHunk } from "../../shared/replica/text/line-diff.ts";
 import { piecesOf } from "../../shared/replica/text/removed-text.ts";
 import { type CapturedText, mergeIntoText } from "../../shared/replica/text/text.ts";
 import { equalForms, plainLines, splitForm } from "../../shared/replica/text/text-form.ts";
@@ -63,6 +64,8 @@ export interface TextChange {
   readonly lines: string;
   /** Texts on the way there: what one of them lacks is written anew. */
   readonly steps?: readonly string[];
+  /** How `seen` became `lines`, where that is known and there are no steps. */
+  readonly hunks?: readonly LineHunk[] | undefined;
   /** Everything that the file has shown, if that is more than `seen`. */
   readonly shown?: CapturedText;
   /** The conflicts that were open before this change recorded any. */
@@ -80,6 +83,7 @@ export async function applyEdit(
     seen,
     lines,
     steps = [],
+    hunks,
     shown = seen,
     disagreed = listOpenConflicts(open.document),
   }: TextChange,
@@ -90,7 +94,8 @@ export async function applyEdit(
   const gone = rangesOutside(seen, before);
   const { clientID: client, store } = document.ydoc;
   const clock = Y.getState(store, client);
-  const base = [...steps, lines].reduce((text, next) => document.editText(text, next), seen);
+  const last = steps.reduce((text, next) => document.editText(text, next), seen);
+  const base = document.editText(last, lines, steps.length === 0 ? hunks : undefined);
   const mine = idsBetween(client, clock, Y.getState(store, client));
   const byMe = rangesOutside(seen, base);
   const both = intersection(gone, byMe);
@@ -108,7 +113,7 @@ export async function applyEdit(
   });
   const readLines = () =>
     readSideLines(document.text, { mine, theirs, deleted, removed: piecesOf(seen) });
-  const facts = { mine, theirs, both, again, apart, readLines };
+  const facts = { mine, theirs, both, again, apart, readLines, disagreed };
   const { met, conflicts } = await cleanUpText(context, open, facts);
   const unshown = rangesOutside(before, shown);
   const known = new Set(plainLines(seen.text));
@@ -124,7 +129,7 @@ export async function applyEdit(
         ? { base: seen.text, mine: lines, theirs: before.text }
         : undefined,
   };
-  const kept = await tellKeptEdits(context, open, { sides, moved, readLines });
+  const kept = await tellKeptEdits(context, open, { sides, moved, readLines, disagreed });
   const shared = await tellSharedVersions(context, open, disagreed);
   await noteMetLines(context, open, met);
   return { base, conflicts: [...conflicts, ...kept, ...shared] };

@@ -1,13 +1,14 @@
 import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { hasWord, type LineHunk } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
 import type { Arrival } from "./arrivals.ts";
+import type { Hunk } from "./decided-save.ts";
 import { codeLinesIn, indicesFrom, isBlank, isCodeEdge, RunFinder, runsOf } from "./line-runs.ts";
 import { saveHunks } from "./save-hunks.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
-import { conflictsOf, type Hunk, nothingUndone, type Undone } from "./undone-conflicts.ts";
+import { conflictsOf, nothingUndone, type Undone } from "./undone-conflicts.ts";
 
 /** What decides the meaning of a save. */
 export interface SaveFacts {
@@ -44,6 +45,8 @@ export interface SavePlan {
   /** Saved lines that the save moved, by index. They stay as new as they were. */
   readonly moved: ReadonlyMap<number, Arrival>;
   readonly conflicts: readonly NewTextConflict[];
+  /** Which of the base's lines became which; undefined where that is to be found. */
+  readonly hunks?: readonly LineHunk[] | undefined;
 }
 
 /**
@@ -144,7 +147,27 @@ class Planner {
       leftOut: this.#leftOut,
       moved: this.#moved,
       conflicts: this.#conflicts(),
+      hunks: this.#hunksOfPlan(base.length),
     };
+  }
+
+  /** The hunks, without the lines that stay and those that are not inserted. */
+  #hunksOfPlan(count: number): LineHunk[] {
+    const hunks: LineHunk[] = [];
+    let [stay, out] = [0, 0];
+    for (const { at, removed, from, added, kept } of this.#hunks) {
+      const left = indicesFrom(from, added).filter((each) => this.#leftOut.has(each)).length;
+      const hunk = { removed: removed - kept.length, added: added - left };
+      if (hunk.removed + hunk.added > 0) hunks.push({ ...hunk, at: at - stay, from: from - out });
+      stay += kept.length;
+      out += left;
+    }
+    const [joined, end] = [this.#joined.length, this.#saved.length - out];
+    const last = hunks.at(-1);
+    if (joined === 0) return hunks;
+    if (last && last.at + last.removed === count)
+      return [...hunks.slice(0, -1), { ...last, removed: last.removed + joined }];
+    return [...hunks, { at: count, removed: joined, from: end, added: 0 }];
   }
 
   #conflicts(): NewTextConflict[] {

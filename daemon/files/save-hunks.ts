@@ -22,7 +22,9 @@ export function saveHunks(
   if (plain.filter(([at]) => !isNew(at)).length < anchors.length) {
     return hunksBetween(withNew(before, after, anchors));
   }
-  return diffSections(before, after).flatMap((hunk) => byParagraphs(before, after, hunk));
+  return diffSections(before, after).flatMap((hunk) => {
+    return byParagraphs(before, after, { hunk, isNew });
+  });
 }
 
 /**
@@ -30,12 +32,12 @@ export function saveHunks(
  * only a blank line is between them: where a hunk has as many paragraphs, parted alike, on both
  * sides, with headings at the same places, each is a hunk of its own. What is left out of one says
  * nothing of the others. Without a heading nothing tells which paragraph is which, and a block of
- * code is never cut.
+ * code is never cut. A section that the save or others wrote anew, heading and all, is one change.
  */
 function byParagraphs(
   before: readonly string[],
   after: readonly string[],
-  hunk: LineHunk,
+  { hunk, isNew }: { readonly hunk: LineHunk; readonly isNew: (at: number) => boolean },
 ): LineHunk[] {
   const { at, removed, from, added } = hunk;
   const [old, young] = [before.slice(at, at + removed), after.slice(from, from + added)];
@@ -44,6 +46,10 @@ function byParagraphs(
   if (was.length < 2 || !isDeepStrictEqual(gapsOf(was), gapsOf(is))) return [hunk];
   const [heads, others] = [headsOf(old, was), headsOf(young, is)];
   if (!heads.includes(true) || !isDeepStrictEqual(heads, others)) return [hunk];
+  const isOthers = was.map(([first, end]) =>
+    old.slice(first, end).some((_, nth) => isNew(at + first + nth)),
+  );
+  if (isOthers.every((is) => is) || heads.some((is, nth) => is && !isOthers[nth])) return [hunk];
   return was.map(([first, end], nth): LineHunk => {
     const [start, stop] = is[nth] as Stretch;
     return { at: at + first, removed: end - first, from: from + start, added: stop - start };

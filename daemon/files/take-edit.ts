@@ -86,7 +86,7 @@ export async function takeEdit(
     conflicts: [...plan.conflicts, ...formatConflict(known, file, { unseen, machine }), ...besides],
     saved: file.content,
   });
-  const change = { seen: plan.base, lines: plan.lines, shown: base, disagreed };
+  const change = { seen: plan.base, lines: plan.lines, hunks: plan.hunks, shown: base, disagreed };
   const edit = await applyEdit(context, open, change);
   const saved = isSure ? [] : withLeftOut(edit.base, lines, plan);
   return {

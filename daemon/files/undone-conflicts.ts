@@ -2,16 +2,11 @@ import type {
   NewTextConflict,
   PlacedLines,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import type { LineHunk } from "../../shared/replica/text/line-diff.ts";
 import type { Arrival } from "./arrivals.ts";
+import type { DecidedSave, Hunk } from "./decided-save.ts";
 import { indicesFrom, isBlank } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
-
-/** A hunk of the save's difference, and what was decided about its lines. */
-export interface Hunk extends LineHunk {
-  /** Indices of the base's lines that stay. */
-  readonly kept: number[];
-}
+import { wholeParts } from "./whole-hunks.ts";
 
 /** What a save undid of one change by others, as indices of the base's and of the saved lines. */
 export interface Undone {
@@ -37,21 +32,6 @@ export function nothingUndone(): Undone {
     putByOthers: { stands: [], wanted: [] },
     shifted: { from: [], to: [] },
   };
-}
-
-/** The decisions about a save that tell what it undid. */
-export interface DecidedSave {
-  readonly machine: string | undefined;
-  readonly savedAt: number;
-  /** The lines of the base and of the save, without their line ends. */
-  readonly shown: readonly string[];
-  readonly after: readonly string[];
-  readonly hunks: readonly Hunk[];
-  /** Saved lines that are not inserted, and those that the save moved. */
-  readonly leftOut: ReadonlySet<number>;
-  readonly moved: ReadonlyMap<number, Arrival>;
-  /** The change that brought a line of the base. */
-  readonly bringerOf: (at: number) => Arrival | undefined;
 }
 
 /** One conflict for everything that a save undid of one change in the same way. */
@@ -88,17 +68,12 @@ class Telling {
   }
 
   #kept(): NewTextConflict[] {
-    const { kept, hunks } = this.#undone;
+    const { kept, hunks, returned } = this.#undone;
     if (kept.length === 0) return [];
-    return [
-      {
-        kind: "unseen",
-        versions: [
-          { ...this.#theirs, ...versionOf(this.#inBase(kept, this.#keptBlanks)) },
-          { ...this.#mine, ...versionOf(this.#addedIn(hunks)) },
-        ],
-      },
-    ];
+    const whole = wholeParts(this.#save, [...hunks], { kept, returned });
+    const theirs = whole?.theirs ?? this.#inBase(kept, this.#keptBlanks);
+    const mine = whole?.mine ?? this.#addedIn(hunks);
+    return [this.#unseen(theirs, mine)];
   }
 
   #returned(): NewTextConflict[] {
@@ -106,16 +81,20 @@ class Telling {
     const told = new Set([...hunks].flatMap(({ from, added }) => indicesFrom(from, added)));
     const alone = returned.filter((at) => !told.has(at));
     if (alone.length === 0) return [];
-    const places = this.#inSave(alone, this.#comeWith(alone));
-    return [
-      {
-        kind: "unseen",
-        versions: [
-          { ...this.#theirs, text: "" },
-          { ...this.#mine, ...versionOf(places) },
-        ],
-      },
-    ];
+    const own = this.#save.hunks.filter(({ from, added }) => {
+      return alone.some((at) => from <= at && at < from + added);
+    });
+    const whole = wholeParts(this.#save, own, { kept: [], returned: alone });
+    const mine = whole?.mine ?? this.#inSave(alone, this.#comeWith(alone));
+    return [this.#unseen(whole?.theirs ?? [], mine)];
+  }
+
+  #unseen(theirs: readonly PlacedLines[], mine: readonly PlacedLines[]): NewTextConflict {
+    const versions = [
+      { ...this.#theirs, ...versionOf(theirs) },
+      { ...this.#mine, ...versionOf(mine) },
+    ] as const;
+    return { kind: "unseen", versions };
   }
 
   #putByOthers(): NewTextConflict[] {

@@ -94,6 +94,60 @@ for (const [what, [texts, chosen]] of Object.entries(MET)) {
   }
 }
 
+/** What one machine saves, and the other from a buffer of before; what each choice gives. */
+const STALE: Readonly<Record<string, Met>> = {
+  "one mends a line of a section that the other lacks": [
+    [guide(mended, TWO, THREE), guide(TWO, THREE)],
+    [guide(mended, TWO, THREE), guide(TWO, THREE)],
+  ],
+  "one deletes a section in which the other mends a line": [
+    [guide(TWO, THREE), guide(mendedTwice, TWO, THREE)],
+    [guide(TWO, THREE), guide(mendedTwice, TWO, THREE)],
+  ],
+  "one adds to a section that the other lacks": [
+    [guide(longer, TWO, THREE), guide(TWO, THREE)],
+    [guide(longer, TWO, THREE), guide(TWO, THREE)],
+  ],
+  "one renames a section in which the other mends a line": [
+    [guide(renamed, TWO, THREE), guide(ONE.replace("- a1", "- a1, mended"), TWO, THREE)],
+    [
+      guide(renamed.replace("- a1", "- a1, mended"), TWO, THREE),
+      guide(ONE.replace("- a1", "- a1, mended"), TWO, THREE),
+    ],
+  ],
+  "one replaces a section in which the other mends a line": [
+    [guide(FRESH, TWO, THREE), guide(mendedTwice, TWO, THREE)],
+    [guide(FRESH, TWO, THREE), guide(mendedTwice, TWO, THREE)],
+  ],
+  "one mends a section that the other lacks with the next": [
+    [guide(mended, TWO, THREE), guide(THREE)],
+    [guide(mended, THREE), guide(THREE)],
+  ],
+};
+
+for (const [what, [texts, chosen]] of Object.entries(STALE)) {
+  test(`a version is all that its side had in a save from a buffer of before, where ${what}`, async () => {
+    const { a, b } = await lab.pair({ "README.md": "x\n" });
+    for (const each of [a, b]) await each.save(BASE);
+    await exchange([a, b]);
+    for (const each of [a, b]) each.pass(120_000);
+    await a.save(texts[0]);
+    await exchange([a, b]);
+    await b.save(texts[1]);
+    await exchange([a, b]);
+    for (const machine of [a, b]) {
+      const all = await machine.conflicts();
+      const [conflict, ...more] = all.filter(({ kind }) => kind !== "deletion");
+      expect(more).toEqual([]);
+      const becomes: string[] = [];
+      for (const { text } of conflict?.versions ?? []) {
+        becomes.push(await chosenText(machine, text));
+      }
+      expect(becomes.sort()).toEqual([...chosen].sort());
+    }
+  });
+}
+
 test("a version of a place has nothing that its side only moved there", async () => {
   const machines = await lab.savedApart(BASE, [
     guide(TWO, renamed, THREE),

@@ -1,6 +1,6 @@
 import { holdsAnyLine, holdsEachLine, holdsLines, standsTwice } from "../text/standing-lines.ts";
 import type { TextConflictRecord } from "./text-conflict-record.ts";
-import { isGoneFromPlace } from "./whole-place.ts";
+import { isGoneFromPlaces } from "./whole-place.ts";
 
 /**
  * When a conflict of these kinds was recorded, every version with lines was in the text, perhaps in
@@ -29,6 +29,6 @@ export function isOver({ kind, versions }: TextConflictRecord, content: string):
   const kept = standing.length > 0 ? standing : versions;
   return kept.some((version) => {
     if (version.text === "") return false;
-    return isGoneFromPlace(content, version) ?? !holdsAnyLine(content, version.text);
+    return isGoneFromPlaces(content, version) ?? !holdsAnyLine(content, version.text);
   });
 }

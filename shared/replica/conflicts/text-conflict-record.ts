@@ -85,7 +85,7 @@ export interface PlacedLines {
   readonly after?: number;
   /**
    * They are all that a side had between what they stood behind and ahead of; the other side took
-   * some of them out. Each version of such a conflict is so, and has this one place.
+   * some of them out. Each version of such a conflict has all its places so, in the same order.
    */
   readonly whole?: boolean;
 }

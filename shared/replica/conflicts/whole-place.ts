@@ -4,22 +4,39 @@ import type { PlacedLines, TextVersion } from "./text-conflict-record.ts";
 
 type Version = Pick<TextVersion, "text" | "places">;
 
-/** The one place of a version that is all its side had there; undefined of any other version. */
-export function wholePlaceOf({ places }: Version): PlacedLines | undefined {
-  const [place, ...more] = places;
-  return place?.whole && more.length === 0 ? place : undefined;
+/** The places of a version that is all its side had there; none of any other version. */
+export function wholePlacesOf({ places }: Version): readonly PlacedLines[] {
+  return places.every(({ whole }) => whole) ? places : [];
+}
+
+/** All lines that a side has at a place; the blank ones at both ends come with them. */
+export function placedWhole(
+  lines: readonly string[],
+  around: Pick<PlacedLines, "behind" | "ahead">,
+): PlacedLines {
+  const isSaid = (line: string) => line.trim() !== "";
+  const end = lines.findLastIndex(isSaid) + 1;
+  const before = Math.max(0, lines.slice(0, end).findIndex(isSaid));
+  const after = lines.length - end;
+  return {
+    ...around,
+    text: lines.slice(before, end).join(""),
+    whole: true,
+    ...(before > 0 && { before }),
+    ...(after > 0 && { after }),
+  };
 }
 
 /**
- * Where in a text, as lines [from, to), the versions of a place stand, or what is left of them:
+ * Where in a text, as lines [from, to), the versions of one place stand, or what is left of them:
  * between what they stood behind and ahead of. Where one of these is gone or stands twice, as far
  * as the lines are the versions'; undefined where both are.
  */
 export function findWholePlace(
   lines: readonly string[],
-  versions: readonly Version[],
+  versions: readonly PlacedLines[],
 ): readonly [from: number, to: number] | undefined {
-  const place = versions.flatMap((version) => wholePlaceOf(version) ?? [])[0];
+  const [place] = versions;
   if (!place) return undefined;
   const own = new Set(versions.flatMap(({ text }) => plainLines(text)));
   const isOwn = (at: number) => own.has(lines[at] ?? "") || lines[at]?.trim() === "";
@@ -38,12 +55,13 @@ export function findWholePlace(
 }
 
 /** Whether nothing is left of a version where it stood; undefined where that is not known. */
-export function isGoneFromPlace(content: string, version: Version): boolean | undefined {
+export function isGoneFromPlaces(content: string, version: Version): boolean | undefined {
   const lines = plainLines(content);
-  const range = findWholePlace(lines, [version]);
-  if (!range) return undefined;
-  const own = new Set(plainLines(version.text).filter(hasWord));
-  return !lines.slice(...range).some((line) => own.has(line));
+  const places = wholePlacesOf(version);
+  const ranges = places.map((place) => findWholePlace(lines, [place]));
+  if (places.length === 0 || ranges.includes(undefined)) return undefined;
+  const own = new Set(plainLines(version.text).filter((line) => line.trim() !== ""));
+  return !ranges.some((range) => range && lines.slice(...range).some((line) => own.has(line)));
 }
 
 /** Behind the lines, or the last of them that says something, if they stand once. */

@@ -3,7 +3,13 @@ import { assert } from "../../errors.ts";
 import { equalJson, type JsonValue } from "../../json.ts";
 import { wellFormed } from "../../wire/well-formed.ts";
 import type { RemovedText } from "../text/removed-text.ts";
-import { alignBase, type CapturedText, captureText, editFromBase } from "../text/text.ts";
+import {
+  alignBase,
+  type CapturedText,
+  captureText,
+  type EditedLines,
+  editFromBase,
+} from "../text/text.ts";
 import { equalForms, joinForm, readForm, splitForm, type TextForm } from "../text/text-form.ts";
 import { TransactionChanges } from "./document-changes.ts";
 import { EntryArrays, type EntryKind, visibleItems } from "./entry-arrays.ts";
@@ -138,8 +144,9 @@ export class ReplicaDocument {
   }
 
   /** Applies the change from `base` to `lines` to the current text; see `editFromBase`. */
-  editText(base: CapturedText, lines: string): CapturedText {
-    return this.change("local", () => editFromBase(this.#text, base, wellFormed(lines)));
+  editText(base: CapturedText, lines: string, hunks?: EditedLines["hunks"]): CapturedText {
+    const change = { lines: wellFormed(lines), hunks };
+    return this.change("local", () => editFromBase(this.#text, base, change));
   }
 
   captureText(): CapturedText {

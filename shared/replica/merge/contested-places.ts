@@ -1,5 +1,6 @@
-import { findCodeBlocks, isFence, isHeading } from "../text/code-blocks.ts";
+import { findCodeBlocks, isHeading } from "../text/code-blocks.ts";
 import { commonLines, hasWord } from "../text/line-diff.ts";
+import { isTelling } from "../text/neighbour-lines.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import { hunksOf, type SideHunk } from "./side-hunks.ts";
 import { isOfSide, type SideLine } from "./side-lines.ts";
@@ -92,11 +93,6 @@ function broughtBy(
     const here = new Set(removed.map(({ text }) => text));
     return added.filter(({ text }) => isTelling(text) && texts.has(text) && !here.has(text));
   });
-}
-
-/** Whether a line says something by which it can be known. */
-export function isTelling(text: string): boolean {
-  return hasWord(text) && !isFence(text.trimEnd());
 }
 
 class ContestedText {

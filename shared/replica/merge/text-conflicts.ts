@@ -4,6 +4,7 @@ import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { isSamePair, twoByTwo } from "../conflicts/rival-versions.ts";
 import { findSharedVersions, listOpenConflicts } from "../conflicts/shared-version.ts";
 import {
+  listTextConflicts,
   type NewTextConflict,
   type NewVersion,
   recordTextConflict,
@@ -55,7 +56,7 @@ export interface CleanedText {
 export async function cleanUpText<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
-  { mine, theirs, readLines, ...facts }: Pick<MetSides, "mine" | "theirs"> & MetFacts,
+  { mine, theirs, readLines, disagreed, ...facts }: Pick<MetSides, "mine" | "theirs"> & MetFacts,
 ): Promise<CleanedText> {
   if (mine.size === 0 || theirs.size === 0) return { met: [], conflicts: [] };
   const { document } = open;
@@ -66,7 +67,7 @@ export async function cleanUpText<Tables extends ReplicaTables>(
   const found = sameOnce(conflicts).flatMap((conflict) => {
     return twoByTwo(bothConflict(context, open, conflict), known);
   });
-  const whole = inWhole(found, known, readLines);
+  const whole = inWhole(open, found, { known, disagreed, readLines });
   return { met, conflicts: await recordConflicts(context, open, whole) };
 }
 
@@ -74,19 +75,32 @@ export async function cleanUpText<Tables extends ReplicaTables>(
 interface MetFacts extends CleanUpFacts {
   /** The lines of all three texts as they are when it is asked; none where they are not known. */
   readonly readLines: ReadLines;
+  /** The conflicts that were open before. */
+  readonly disagreed: readonly TextConflictRecord[];
 }
 
 type ReadLines = () => readonly SideLine[];
 
-/** Each version with all that its side had in the place, unless that is told already. */
+/**
+ * Each version with all that its side had in the place, unless that is told already. What was in
+ * dispute before is no side's alone, though the meeting may have ended that.
+ */
 function inWhole(
+  { document }: OpenDocument,
   found: readonly NewTextConflict[],
-  known: readonly TextConflictRecord[],
-  readLines: ReadLines,
+  {
+    known,
+    disagreed,
+    readLines,
+  }: Pick<MetFacts, "disagreed" | "readLines"> & { readonly known: readonly TextConflictRecord[] },
 ): NewTextConflict[] {
   const untold = found.filter((conflict) => !isToldWhole(conflict, known));
   if (untold.length === 0) return [];
-  const texts = known.flatMap(({ versions }) => versions.map(({ text }) => text));
+  const ids = new Set(listTextConflicts(document).map(({ id }) => id));
+  // One that the other side has chosen in is settled.
+  const left = disagreed.filter(({ id }) => ids.has(id));
+  const open = [...known, ...left].filter(({ kind }) => PLACING.includes(kind));
+  const texts = open.flatMap(({ versions }) => versions.map(({ text }) => text));
   return wholeVersions(untold, readLines(), new Set(texts.flatMap(plainLines)));
 }
 
@@ -161,11 +175,10 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   {
     sides,
     moved,
-    readLines,
-  }: {
+    ...facts
+  }: Pick<MetFacts, "disagreed" | "readLines"> & {
     readonly sides: MetSides;
     readonly moved: MovedLines | undefined;
-    readonly readLines: ReadLines;
   },
 ): Promise<string[]> {
   const { text } = open.document;
@@ -189,7 +202,7 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   found.push(...[...apart, ...untold].map((each) => apartConflict(context, open, each)));
   const untoldMissing = missing.filter((edit) => !isSaid(edit, disputed));
   found.push(...untoldMissing.map((edit) => missingConflict(context, open, edit)));
-  return await recordConflicts(context, open, inWhole(found, known, readLines));
+  return await recordConflicts(context, open, inWhole(open, found, { known, ...facts }));
 }
 
 /**

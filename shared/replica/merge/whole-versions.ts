@@ -5,11 +5,11 @@ import type {
   TextConflictRecord,
   TextVersion,
 } from "../conflicts/text-conflict-record.ts";
-import { wholePlaceOf } from "../conflicts/whole-place.ts";
+import { placedWhole, wholePlacesOf } from "../conflicts/whole-place.ts";
 import { hasWord } from "../text/line-diff.ts";
-import { namesSamePlace, neighbourStart } from "../text/neighbour-lines.ts";
+import { isTelling, namesSamePlace, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
-import { findContestedPlaces, isTelling, type LineRange } from "./contested-places.ts";
+import { findContestedPlaces, type LineRange } from "./contested-places.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
@@ -60,11 +60,12 @@ export function isToldWhole(
   const isIn = (part: NewVersion, version: TextVersion) =>
     isSubset(saidLines(part.text), saidLines(version.text));
   return known.some(({ versions: [one, other] }) => {
-    const place = wholePlaceOf(one) ?? wholePlaceOf(other);
-    if (!place) return false;
+    const places = wholePlacesOf(one);
     const own = new Set([...saidLines(one.text), ...saidLines(other.text)]);
     const isThere = ({ behind }: PlacedLines) =>
-      namesSamePlace(place.behind, behind) || own.has(plainLines(behind).findLast(hasWord) ?? "");
+      places.some((place) => namesSamePlace(place.behind, behind)) ||
+      own.has(plainLines(behind).findLast(hasWord) ?? "");
+    if (places.length === 0) return false;
     if (![first, second].every(({ places = [] }) => places.every(isThere))) return false;
     return (isIn(first, one) && isIn(second, other)) || (isIn(first, other) && isIn(second, one));
   });
@@ -132,13 +133,8 @@ class ContestedPlace {
 
   #versionOf(version: NewVersion, side: WritingSide): NewVersion {
     const lines = this.#own.filter((line) => isOf(line, side)).map(({ text }) => broken(text));
-    const isSaid = (line: string) => line.trim() !== "";
-    const end = lines.findLastIndex(isSaid) + 1;
-    const before = Math.max(0, lines.slice(0, end).findIndex(isSaid));
-    const [text, after] = [lines.slice(before, end).join(""), lines.length - end];
-    const blanks = { ...(before > 0 && { before }), ...(after > 0 && { after }) };
-    const place = { ...this.#around(), text, whole: true, ...blanks };
-    return { ...version, text, places: [place] };
+    const place = placedWhole(lines, this.#around());
+    return { ...version, text: place.text, places: [place] };
   }
 
   /** The lines around the place, none of another one: what is there may go. */

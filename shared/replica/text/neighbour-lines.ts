@@ -1,8 +1,14 @@
+import { isFence } from "./code-blocks.ts";
 import { hasWord } from "./line-diff.ts";
 import { plainLines } from "./text-form.ts";
 
 /** A place is named by at most this many lines. */
 const NEIGHBOURS_MAX = 12;
+
+/** Whether a line says something by which it can be known. */
+export function isTelling(line: string): boolean {
+  return hasWord(line) && !isFence(line.trimEnd());
+}
 
 /**
  * Where the lines begin that name the place of `lines[at]`: those directly before it, back to one

@@ -1,6 +1,6 @@
 import * as Y from "yjs";
 import { assert } from "../../errors.ts";
-import { diffLines } from "./line-diff.ts";
+import { diffLines, diffSections, type LineHunk } from "./line-diff.ts";
 import { MovedInto } from "./moved-into.ts";
 import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
 import { lineEdits, type TextEdit } from "./text-edits.ts";
@@ -61,9 +61,23 @@ function captureRuns(runs: readonly TextRun[]): CapturedText {
  * editFromBase(ytext, base, "one\n2\n"); // the text is "one\n2\nthree\n"
  * ```
  */
-export function editFromBase(ytext: Y.Text, base: CapturedText, next: string): CapturedText {
-  const edits = lineEdits(base.text, next).map((edit) => writtenAnew(base.text, edit));
+export function editFromBase(
+  ytext: Y.Text,
+  base: CapturedText,
+  change: string | EditedLines,
+): CapturedText {
+  const { lines: next, hunks } = typeof change === "string" ? { lines: change } : change;
+  const isKnown = hunks && base.text.endsWith("\n") && next.endsWith("\n");
+  const all = lineEdits(base.text, next, isKnown ? () => [...hunks] : diffSections);
+  const edits = all.map((edit) => writtenAnew(base.text, edit));
   return applyEdits(ytext, base, { edits, next });
+}
+
+/** A text after an edit, and which of its base's lines became which. */
+export interface EditedLines {
+  readonly lines: string;
+  /** In order; the difference is looked for anew where one of the texts has no last line break. */
+  readonly hunks?: readonly LineHunk[] | undefined;
 }
 
 /**
