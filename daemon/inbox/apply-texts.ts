@@ -1,3 +1,4 @@
+import { forgetTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { loadDocument } from "../../shared/replica/log/log-rows.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -18,32 +19,49 @@ type Context = WriteContext<DaemonTables>;
  * Applies what one author wrote of one text, each based on the one before; not empty. Where the
  * document has changed since they read it, both changes meet as those of two machines do: what they
  * did not see stays, and what both put at one place is a conflict.
+ *
+ * The steps of one command have one `writtenAt`: they enter together, or are held as one.
+ * `settled`: ids of the conflicts that the first command settles. They stay open if it is held.
  */
 export async function applyTexts(
   context: Context,
   open: OpenDocument,
-  writes: readonly TextWrite[],
+  {
+    writes,
+    settled,
+  }: { readonly writes: readonly TextWrite[]; readonly settled: readonly string[] },
 ): Promise<void> {
+  const commands = [...Map.groupBy(writes, ({ writtenAt }) => writtenAt).values()];
   const [first] = writes;
-  const seen = first && (await seenBy(context, open, first));
-  if (!first || !seen) {
-    for (const write of writes) {
-      if (await isLetIn(context, open, write)) writeText(open.document, write);
-      // So each is a version of its own in the history.
-      await context.flush(open);
-    }
-    return;
+  let seen = first && (await seenBy(context, open, first));
+  for (const [nth, steps] of commands.entries()) {
+    const [begun, last] = [steps[0], steps.at(-1)];
+    if (!begun || !last) continue;
+    if (!(await isLetIn(context, open, { ...last, base: begun.base }))) continue;
+    for (const id of nth === 0 ? settled : []) forgetTextConflict(open.document, id);
+    if (seen) seen = await applySteps(context, open, { seen, steps });
+    else for (const write of steps) writeText(open.document, write);
+    // So each is a version of its own in the history.
+    await context.flush(open);
   }
-  for (const write of writes) if (!(await isLetIn(context, open, write))) return;
-  let form = splitForm(first.base, open.document.textForm()).form;
-  const steps = writes.map(({ value }) => {
+}
+
+/** Gives the text as their author has it now. */
+async function applySteps(
+  context: Context,
+  open: OpenDocument,
+  { seen, steps }: { readonly seen: CapturedText; readonly steps: readonly TextWrite[] },
+): Promise<CapturedText> {
+  const [first] = steps;
+  let form = splitForm(first?.base ?? "", open.document.textForm()).form;
+  const texts = steps.map(({ value }) => {
     const split = splitForm(value, form);
     form = split.form;
     return split.lines;
   });
-  open.document.setTextForm(form, first.writtenAt);
-  await applyEdit(context, open, { seen, lines: steps.at(-1) ?? "", steps: steps.slice(0, -1) });
-  await context.flush(open);
+  open.document.setTextForm(form, first?.writtenAt ?? context.now);
+  const change = { seen, lines: texts.at(-1) ?? "", steps: texts.slice(0, -1) };
+  return (await applyEdit(context, open, change)).base;
 }
 
 /** The text that its author saw, where that is known and the document has changed since. */

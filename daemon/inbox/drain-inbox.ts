@@ -49,15 +49,35 @@ export async function applyInbox(
   const made = new Map<string, EntryId[]>();
   for (let at = 0; at < writes.length; ) {
     const write = writes[at] as InboxWrite;
-    const texts = textsFrom(writes, at);
-    if (write.kind !== "text") await applyWrite(context, write, { usual, made });
-    else await applyTexts(context, await openFor(context, write, usual), texts);
-    at += Math.max(1, texts.length);
+    const settled = settledFrom(writes, at);
+    const texts = textsFrom(writes, at + settled.length);
+    if (write.kind !== "text" && texts.length === 0) {
+      await applyWrite(context, write, { usual, made });
+      at++;
+    } else {
+      const open = await openFor(context, write, usual);
+      await applyTexts(context, open, { writes: texts, settled });
+      at += settled.length + texts.length;
+    }
   }
   if (writes.length > 0) await context.db.deleteFrom("inbox").execute();
   const isAllowed = await takeAllowed(context);
   const allows = writes.some((write) => write.kind === "memory" && write.allowSecret);
   return { writes: writes.length, allows: allows || isAllowed };
+}
+
+/** The conflicts that the command settles whose text comes behind them; none where none comes. */
+function settledFrom(writes: readonly InboxWrite[], at: number): string[] {
+  const { document, writtenAt } = writes[at] as InboxWrite;
+  const isOfIt = (write: InboxWrite | undefined) =>
+    write?.document === document && write.writtenAt === writtenAt;
+  const ids: string[] = [];
+  for (const write of writes.slice(at)) {
+    if (!isOfIt(write) || (write.kind !== "text-conflict" && write.kind !== "text")) return [];
+    if (write.kind === "text") return ids;
+    ids.push(write.id);
+  }
+  return [];
 }
 
 /** The texts of one document from `at` on that follow each other. */

@@ -153,7 +153,7 @@ scenario("a deleted section that is pasted back with one line changed is whole",
   await untilFile(a, pasted);
   await untilFile(b, pasted);
   const conflict = await untilConflict(pair);
-  expect(conflict.versions[1]?.text).toBe("## Release\nTag it.\nWrite the notes.\n");
+  expect(`${START}\n${conflict.versions[1]?.text}`).toBe(pasted);
 });
 
 scenario("others' new line that is cut, saved, pasted and saved stands once", async (lab) => {

@@ -119,3 +119,34 @@ for (const first of [0, 1] as const) {
     }
   });
 }
+
+const SECRET = `token = "ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}"\n`;
+
+test("a choice whose text is held leaves its conflict open, and what was written before it enters", async () => {
+  const [a] = await withConflict();
+  const choice = await a.choiceOf("- run tests\n");
+  const before = await a.doc();
+  const earlier: InboxWrite = {
+    ...(await a.restoreOf(`${before}- earlier\n`)).find(({ kind }) => kind === "text"),
+    writtenAt: 1,
+  } as InboxWrite;
+  const withSecret = choice.map((write): InboxWrite => {
+    if (write.kind !== "text") return write;
+    const base = write.base === before ? `${before}- earlier\n` : write.base;
+    return { ...write, base, value: `${write.value}${SECRET}` };
+  });
+  await a.drain([earlier, ...chained(withSecret)]);
+  expect(await a.doc()).toBe(`${before}- earlier\n`);
+  expect(await a.conflicts()).toHaveLength(1);
+});
+
+/** Each text is based on the one before it. */
+function chained(writes: readonly InboxWrite[]): InboxWrite[] {
+  let last: string | undefined;
+  return writes.map((write) => {
+    if (write.kind !== "text") return write;
+    const base = last ?? write.base;
+    last = write.value;
+    return { ...write, base };
+  });
+}
