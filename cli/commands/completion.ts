@@ -3,7 +3,7 @@ import tab from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
 import { type Candidate, candidatesFor, valuesFor } from "../help/completion-candidates.ts";
 import type { Environment } from "../place/environment.ts";
-import { say } from "../screen/output.ts";
+import { printText } from "../screen/output.ts";
 
 type Completions = ReturnType<typeof tab>;
 
@@ -73,8 +73,8 @@ export function addCompletionCommands(program: Command, env: Environment): void 
 }
 
 function printScript(shell: string): void {
-  if (shell === "bash") say(BASH_SCRIPT);
-  else if (shell === "zsh") say(ZSH_SCRIPT);
+  if (shell === "bash") printText(`${BASH_SCRIPT}\n`);
+  else if (shell === "zsh") printText(`${ZSH_SCRIPT}\n`);
   else script(shell, "memsync", "memsync");
 }
 

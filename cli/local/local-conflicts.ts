@@ -15,6 +15,7 @@ import {
   type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { isGoneFromPlaces } from "../../shared/replica/conflicts/whole-place.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { holdsAnyLine, holdsLines } from "../../shared/replica/text/standing-lines.ts";
 import { shownForm } from "../../shared/replica/text/text-form.ts";
@@ -51,9 +52,10 @@ export interface TextConflict {
   readonly covered: readonly TextConflictRecord[];
 }
 
-/** A version, and whether the text contains it as it was written. */
+/** A version, and whether the text contains it as it was written, or only some of its lines. */
 export interface PlacedVersion extends TextVersion {
   readonly inText: boolean;
+  readonly inPart: boolean;
 }
 
 export type LocalConflict = MemoryConflict | TextConflict;
@@ -114,10 +116,16 @@ export function placedVersions(
     if (kind === "format") return version.text === JSON.stringify(shownForm(content));
     return version.text !== "" && isStandingIn(kind, content, { version, other });
   });
-  return versions.map((version, at) => {
-    const isThere = standing[at] ?? false;
-    if (kind === "moved") return { ...version, inText: isThere && version.isStanding };
-    return { ...version, inText: version.text === "" ? !standing[1 - at] : isThere };
+  const inPart = versions.map((version, at) => {
+    return !standing[at] && version.text !== "" && isGoneFromPlaces(content, version) === false;
+  });
+  return versions.map((version, at): PlacedVersion => {
+    const [isThere, isPartly] = [standing[at] ?? false, inPart[at] ?? false];
+    if (kind === "moved") {
+      return { ...version, inText: isThere && version.isStanding, inPart: false };
+    }
+    const isWithout = !standing[1 - at] && !inPart[1 - at];
+    return { ...version, inText: version.text === "" ? isWithout : isThere, inPart: isPartly };
   });
 }
 

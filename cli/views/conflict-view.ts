@@ -18,7 +18,7 @@ export function conflictRow(conflict: LocalConflict): string[] {
     return [shortName(key), shortName(machineShown(machine)), firstLine(value)];
   }
   const { record } = conflict;
-  const gone = conflict.versions.filter(({ inText, text }) => !inText && text !== "");
+  const gone = conflict.versions.filter((version) => !stands(version) && version.text !== "");
   const versions = gone.length > 0 ? gone : conflict.versions.filter(({ text }) => text !== "");
   const who = record.kind === "deletion" ? conflict.versions : versions;
   const machines = who.flatMap(({ machine }) => (machine === undefined ? [] : [machine]));
@@ -54,7 +54,7 @@ function whatOf({ record, versions }: TextConflict): string {
       if (versions.some(({ text }) => text === "")) return "document, kept lines";
       return "document, has both";
     case "both":
-      return versions.every(({ inText }) => inText) ? "document, has both" : "document";
+      return versions.every(stands) ? "document, has both" : "document";
   }
 }
 
@@ -129,8 +129,13 @@ function placeShown({ places: [place] }: PlacedVersion): string {
   return neighbour ? `    behind "${neighbour}":` : "    at the beginning:";
 }
 
-function standing({ inText }: PlacedVersion): string {
+function standing({ inText, inPart }: PlacedVersion): string {
+  if (inPart) return "in part in the document, ";
   return inText ? "in the document, " : "not in the document, ";
+}
+
+function stands({ inText, inPart }: Pick<PlacedVersion, "inText" | "inPart">): boolean {
+  return inText || inPart;
 }
 
 function whose({ text, machine, at }: PlacedVersion): string {

@@ -113,7 +113,7 @@ export async function applyEdit(
   });
   const readLines = () =>
     readSideLines(document.text, { mine, theirs, deleted, removed: piecesOf(seen) });
-  const facts = { mine, theirs, both, again, apart, readLines, disagreed };
+  const facts = { mine, theirs, both, again, apart, readLines };
   const { met, conflicts } = await cleanUpText(context, open, facts);
   const unshown = rangesOutside(before, shown);
   const known = new Set(plainLines(seen.text));
@@ -129,7 +129,7 @@ export async function applyEdit(
         ? { base: seen.text, mine: lines, theirs: before.text }
         : undefined,
   };
-  const kept = await tellKeptEdits(context, open, { sides, moved, readLines, disagreed });
+  const kept = await tellKeptEdits(context, open, { sides, moved, readLines });
   const shared = await tellSharedVersions(context, open, disagreed);
   await noteMetLines(context, open, met);
   return { base, conflicts: [...conflicts, ...kept, ...shared] };

@@ -222,13 +222,12 @@ export async function applyRemote(
       again,
       apart,
       readLines,
-      disagreed,
     });
     // At first contact everything is new, and nothing tells who deleted what when.
     if (ackedSeq > 0) {
       const lines = { mine: wholeLines(removed, byMe), theirs: stood };
       const told = { mine, theirs, deleted, taken: lines, again, met, texts };
-      await tellKeptEdits(context, open, { sides: told, moved, readLines, disagreed });
+      await tellKeptEdits(context, open, { sides: told, moved, readLines });
     }
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);

@@ -134,7 +134,7 @@ test("two sections with the same bullets have a conflict each", async () => {
 
 test("a covered conflict is settled along only where nothing of what was not chosen is left", () => {
   const part = conflict("part", [version("yarn\n"), version("npm\n")]);
-  const versions = WHOLE.versions.map((each) => ({ ...each, inText: true }));
+  const versions = WHOLE.versions.map((each) => ({ ...each, inText: true, inPart: false }));
   const shownConflict = { versions, covered: [part] } as unknown as TextConflict;
   const without = CONTENT.replace("npm\n", "");
   expect(settledWith(shownConflict, 0, without)).toEqual([part]);

@@ -167,6 +167,27 @@ test("a version of a place has nothing that its side only moved there", async ()
   }
 });
 
+for (const first of [0, 1] as const) {
+  test(`a line that only an open conflict kept is of nobody's version, heard by ${first} first`, async () => {
+    const text = (line: string) => `# P\n\none\n${line}three\n`;
+    const { a, b } = await lab.pair({ "README.md": "x\n" });
+    for (const each of [a, b]) await each.save(text(""));
+    await exchange([a, b]);
+    for (const each of [a, b]) each.pass(120_000);
+    await b.save(text("two\n"));
+    await exchange([a, b]);
+    // This may not have seen the line, which stays.
+    await a.save(text("two of A\n"));
+    await b.save(text("two of B\n"));
+    await (first === 0 ? a.receive(b) : b.receive(a));
+    await exchange([a, b]);
+    const both = (await a.conflicts()).filter(({ kind }) => kind === "both");
+    expect(both.map(({ versions }) => versions.map((each) => each.text))).toEqual([
+      ["two of A\n", "two of B\n"],
+    ]);
+  });
+}
+
 test("a line that was added among the versions stays where it is, whatever is chosen", async () => {
   const [texts] = MET["one mends a line of a section that the other replaces"] as Met;
   const [a, b] = await lab.savedApart(BASE, texts);

@@ -56,7 +56,7 @@ export interface CleanedText {
 export async function cleanUpText<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
-  { mine, theirs, readLines, disagreed, ...facts }: Pick<MetSides, "mine" | "theirs"> & MetFacts,
+  { mine, theirs, readLines, ...facts }: Pick<MetSides, "mine" | "theirs"> & MetFacts,
 ): Promise<CleanedText> {
   if (mine.size === 0 || theirs.size === 0) return { met: [], conflicts: [] };
   const { document } = open;
@@ -67,7 +67,7 @@ export async function cleanUpText<Tables extends ReplicaTables>(
   const found = sameOnce(conflicts).flatMap((conflict) => {
     return twoByTwo(bothConflict(context, open, conflict), known);
   });
-  const whole = inWhole(open, found, { known, disagreed, readLines });
+  const whole = inWhole(open, found, { known, readLines });
   return { met, conflicts: await recordConflicts(context, open, whole) };
 }
 
@@ -75,32 +75,26 @@ export async function cleanUpText<Tables extends ReplicaTables>(
 interface MetFacts extends CleanUpFacts {
   /** The lines of all three texts as they are when it is asked; none where they are not known. */
   readonly readLines: ReadLines;
-  /** The conflicts that were open before. */
-  readonly disagreed: readonly TextConflictRecord[];
 }
 
 type ReadLines = () => readonly SideLine[];
 
 /**
- * Each version with all that its side had in the place, unless that is told already. What was in
- * dispute before is no side's alone, though the meeting may have ended that.
+ * Each version with all that its side had in the place, unless that is told already. What is or was
+ * in dispute is no side's alone, though their meeting may have ended that.
  */
 function inWhole(
   { document }: OpenDocument,
   found: readonly NewTextConflict[],
   {
     known,
-    disagreed,
     readLines,
-  }: Pick<MetFacts, "disagreed" | "readLines"> & { readonly known: readonly TextConflictRecord[] },
+  }: Pick<MetFacts, "readLines"> & { readonly known: readonly TextConflictRecord[] },
 ): NewTextConflict[] {
   const untold = found.filter((conflict) => !isToldWhole(conflict, known));
   if (untold.length === 0) return [];
-  const ids = new Set(listTextConflicts(document).map(({ id }) => id));
-  // One that the other side has chosen in is settled.
-  const left = disagreed.filter(({ id }) => ids.has(id));
-  const open = [...known, ...left].filter(({ kind }) => PLACING.includes(kind));
-  const texts = open.flatMap(({ versions }) => versions.map(({ text }) => text));
+  const told = listTextConflicts(document).filter(({ kind }) => PLACING.includes(kind));
+  const texts = told.flatMap(({ versions }) => versions.map(({ text }) => text));
   return wholeVersions(untold, readLines(), new Set(texts.flatMap(plainLines)));
 }
 
@@ -175,8 +169,8 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   {
     sides,
     moved,
-    ...facts
-  }: Pick<MetFacts, "disagreed" | "readLines"> & {
+    readLines,
+  }: Pick<MetFacts, "readLines"> & {
     readonly sides: MetSides;
     readonly moved: MovedLines | undefined;
   },
@@ -202,7 +196,7 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   found.push(...[...apart, ...untold].map((each) => apartConflict(context, open, each)));
   const untoldMissing = missing.filter((edit) => !isSaid(edit, disputed));
   found.push(...untoldMissing.map((edit) => missingConflict(context, open, edit)));
-  return await recordConflicts(context, open, inWhole(open, found, { known, ...facts }));
+  return await recordConflicts(context, open, inWhole(open, found, { known, readLines }));
 }
 
 /**
