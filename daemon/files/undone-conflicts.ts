@@ -2,6 +2,7 @@ import type {
   NewTextConflict,
   PlacedLines,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
 import type { Arrival } from "./arrivals.ts";
 import type { DecidedSave, Hunk } from "./decided-save.ts";
 import { indicesFrom, isBlank } from "./line-runs.ts";
@@ -145,13 +146,24 @@ class Telling {
     return placedRuns(indices, this.#save.after, along);
   }
 
-  /** What the save put where it left something out. */
+  /** What the save put where it left something out, and did not only take from elsewhere. */
   #addedIn(hunks: ReadonlySet<Hunk>): PlacedLines[] {
     const { leftOut, moved, after } = this.#save;
+    const taken = this.#takenElsewhere(hunks);
     const indices = [...hunks].flatMap(({ from, added }) => indicesFrom(from, added));
-    const open = indices.filter((at) => !leftOut.has(at) && !moved.has(at));
-    const hasText = open.some((at) => !isBlank(after[at] as string));
-    return hasText ? this.#inSave(open, new Set()) : [];
+    const isTaken = (at: number) => taken.has(after[at] as string);
+    const open = indices.filter((at) => !leftOut.has(at) && !moved.has(at) && !isTaken(at));
+    const isOwn = indices.some(isTaken) ? isTelling : (line: string) => !isBlank(line);
+    return open.some((at) => isOwn(after[at] as string)) ? this.#inSave(open, new Set()) : [];
+  }
+
+  /** What the save took out elsewhere: where it has that again, it moved it. */
+  #takenElsewhere(hunks: ReadonlySet<Hunk>): ReadonlySet<string> {
+    const others = this.#save.hunks.filter((hunk) => !hunks.has(hunk));
+    const gone = others.flatMap(({ at, removed, kept }) =>
+      indicesFrom(at, removed).filter((each) => !kept.includes(each)),
+    );
+    return new Set(gone.map((at) => this.#save.shown[at] as string).filter(isTelling));
   }
 
   /** Blank lines that the save has beside these lines only because of them. */

@@ -65,6 +65,14 @@ describe("a save that may not have seen others' change", () => {
     ]);
   });
 
+  test("a save that may not have seen others' change has no version of what it only moved", () => {
+    const one = "## One\n- of one\n";
+    const two = "## Two\n- x\n- y\n- z\n";
+    const taken = save(`${one}${two}- b\n`, `${one}${two}- b, mended\n`, `${two}- b\n${one}`);
+    expect(textsOf(taken)).toEqual([["unseen", "- b, mended\n", "- b\n"]]);
+    expect(taken.text).toContain(one);
+  });
+
   test("a save that may not have seen others' change takes no line out of its blocks of code", () => {
     const build = "```bash\nmake all\nmake lint\n```\n";
     const taken = save("# Guide\n", `# Guide\nUse make all\n${build}`, "# Guide\n");
