@@ -117,7 +117,9 @@ export function placedVersions(
     return version.text !== "" && isStandingIn(kind, content, { version, other });
   });
   const inPart = versions.map((version, at) => {
-    return !standing[at] && version.text !== "" && isGoneFromPlaces(content, version) === false;
+    const other = versions[1 - at] ?? version;
+    if (standing[at] || version.text === "") return false;
+    return isGoneFromPlaces(content, version, other) === false;
   });
   return versions.map((version, at): PlacedVersion => {
     const [isThere, isPartly] = [standing[at] ?? false, inPart[at] ?? false];

@@ -60,6 +60,7 @@ export function settle(conflict: TextConflict, chosen: number): Settled {
   }
   if (record.kind === "moved" && wanted.inText) return { without: content, content };
   const whole = settleWhole(content, [wanted, other]);
+  if (whole && "changed" in whole) throw changed(id, whole.changed);
   if (whole) return whole;
   if (other.cut) throw tooLong();
   const there = findVersion(content, other, wanted);

@@ -8,55 +8,94 @@ import { commonLines } from "../../shared/replica/text/line-diff.ts";
 import { joinForm, plainLines, withoutMark } from "../../shared/replica/text/text-form.ts";
 import { openContent } from "./put-back.ts";
 
+/** The text after a choice, in two steps; or a line that stands instead of what goes. */
+export type SettledWhole =
+  | { readonly without: string; readonly content: string }
+  | { readonly changed: string };
+
 /**
  * The text with one of two versions in the places of all that stands there of both, and without
- * either; what somebody else put among them stays. Undefined where a place is not found.
+ * either; what somebody else put among them stays. A line of the wanted version that somebody has
+ * changed since stays as they have it; where that was one of the other version, nobody can say
+ * whether it goes. Undefined where a place is not found.
  */
 export function settleWhole(
   content: string,
   [wanted, other]: readonly [TextVersion, TextVersion],
-): { readonly without: string; readonly content: string } | undefined {
+): SettledWhole | undefined {
   const [places, others] = [wholePlacesOf(wanted), wholePlacesOf(other)];
   if (places.length === 0 || places.length !== others.length) return undefined;
   const open = openContent(content);
-  const settled: { without: readonly string[]; with: readonly string[] } = {
-    without: open.lines,
-    with: open.lines,
-  };
+  let [without, settled]: (readonly string[])[] = [open.lines, open.lines];
   for (const [nth, place] of [...places.entries()].reverse()) {
-    for (const which of ["without", "with"] as const) {
-      const put = which === "with" ? plainLines(place.text) : [];
-      const after = settleOne(settled[which], { place, other: others[nth] ?? place, put });
-      if (!after) return undefined;
-      settled[which] = after;
-    }
+    const pair = { place, other: others[nth] ?? place };
+    const emptied = settleOne(without ?? [], { ...pair, isEmptied: true });
+    const put = settleOne(settled ?? [], { ...pair, isEmptied: false });
+    if (!emptied || !put) return undefined;
+    if ("changed" in put) return put;
+    if ("changed" in emptied) return emptied;
+    [without, settled] = [emptied.lines, put.lines];
   }
-  const joined = (lines: readonly string[]) => joinForm(lines.join(""), open.form);
-  return { without: joined(settled.without), content: joined(settled.with) };
+  const joined = (lines: readonly string[] = []) => joinForm(lines.join(""), open.form);
+  return { without: joined(without), content: joined(settled) };
 }
 
-/** The lines of a text, each with its break, with `put` in one place. */
+/** The lines of a text, each with its break, with the wanted version in one place, or with none. */
 function settleOne(
   lines: readonly string[],
   {
     place,
     other,
-    put,
-  }: { readonly place: PlacedLines; readonly other: PlacedLines; readonly put: readonly string[] },
-): readonly string[] | undefined {
+    isEmptied,
+  }: { readonly place: PlacedLines; readonly other: PlacedLines; readonly isEmptied: boolean },
+): { readonly changed: string } | { readonly lines: readonly string[] } | undefined {
   const shown = lines.map((line) => withoutMark(line).replace(/\n$/, ""));
   const range = findWholePlace(shown, [place, other]);
   if (!range) return undefined;
   const [from, to] = range;
+  const there = shown.slice(from, to);
   const own = new Set([place, other].flatMap(({ text }) => plainLines(text)));
-  const all = woven(put, shown.slice(from, to), own);
+  const stranger = there.find((line) => isSaid(line) && !own.has(line));
+  if (stranger !== undefined && changedSince(other, there).size > 0) return { changed: stranger };
+  const put = isEmptied ? [] : withChanged(place, there, own);
+  const all = woven(put, there, own);
   const said = all.slice(Math.max(0, all.findIndex(isSaid)), all.findLastIndex(isSaid) + 1);
   // At an end where lines of others stand, the blank lines there are theirs.
   const { before = 0, after = 0 } = place;
-  const there = shown.slice(from, to);
   const last = said.at(-1) === put.at(-1) ? after : to - from - there.findLastIndex(isSaid) - 1;
   const spliced = [...blanks(said[0] === put[0] ? before : 0), ...said, ...blanks(last)];
-  return lines.toSpliced(from, to - from, ...spliced.map((line) => `${line}\n`));
+  return { lines: lines.toSpliced(from, to - from, ...spliced.map((line) => `${line}\n`)) };
+}
+
+/**
+ * The lines of a version, without those that somebody has changed since; in their place what stands
+ * instead, where that is clear. That counts as the version's own from then on.
+ */
+function withChanged(
+  place: PlacedLines,
+  there: readonly string[],
+  own: Set<string>,
+): readonly string[] {
+  const lines = plainLines(place.text);
+  const strangers = indicesWhere(there, (line) => isSaid(line) && !own.has(line));
+  if (strangers.length === 0) return lines;
+  const since = [...changedSince(place, there)];
+  const isRun = (all: readonly number[]) => (all.at(-1) ?? 0) - (all[0] ?? 0) === all.length - 1;
+  if (since.length === 0 || !isRun(since) || !isRun(strangers)) {
+    return lines.filter((_, at) => !since.includes(at));
+  }
+  const instead = strangers.map((at) => there[at] ?? "");
+  for (const line of instead) own.add(line);
+  return lines.toSpliced(since[0] ?? 0, since.length, ...instead);
+}
+
+/** Which lines of a version stood when it was recorded, and do not stand any more. */
+function changedSince({ text, gone = [] }: PlacedLines, there: readonly string[]): Set<number> {
+  const [out, stands] = [new Set(gone), new Set(there)];
+  const lines = plainLines(text);
+  return new Set(
+    lines.flatMap((line, at) => (isSaid(line) && !out.has(at) && !stands.has(line) ? [at] : [])),
+  );
 }
 
 /**

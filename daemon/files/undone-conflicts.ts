@@ -7,7 +7,7 @@ import type { Arrival } from "./arrivals.ts";
 import type { DecidedSave, Hunk } from "./decided-save.ts";
 import { indicesFrom, isBlank } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
-import { wholeParts } from "./whole-hunks.ts";
+import { goneFrom, neighboursIn, wholeParts } from "./whole-hunks.ts";
 
 /** What a save undid of one change by others, as indices of the base's and of the saved lines. */
 export interface Undone {
@@ -71,10 +71,32 @@ class Telling {
   #kept(): NewTextConflict[] {
     const { kept, hunks, returned } = this.#undone;
     if (kept.length === 0) return [];
-    const whole = wholeParts(this.#save, [...hunks], { kept, returned });
-    const theirs = whole?.theirs ?? this.#inBase(kept, this.#keptBlanks);
-    const mine = whole?.mine ?? this.#addedIn(hunks);
-    return [this.#unseen(theirs, mine)];
+    const lines = { kept, returned };
+    const found = neighboursIn(this.#save, hunks).map((group) => {
+      return { group, parts: wholeParts(this.#save, group, lines) };
+    });
+    const whole = found.flatMap(({ parts }) => parts ?? []);
+    const rest = new Set(found.flatMap(({ group, parts }) => (parts ? [] : group)));
+    const left = kept.filter((at) => [...rest].some((hunk) => hunk.kept.includes(at)));
+    const of = (side: "theirs" | "mine") => whole.flatMap((parts) => parts[side]);
+    return [
+      ...(whole.length > 0 ? [this.#unseen(of("theirs"), of("mine"))] : []),
+      ...(left.length > 0 ? [this.#unseen(this.#standing(left), this.#addedIn(rest))] : []),
+    ];
+  }
+
+  /** Lines of the base that stay, at places that are named by what stays. */
+  #standing(indices: readonly number[]): PlacedLines[] {
+    const gone = goneFrom(this.#save);
+    const all = indicesFrom(0, this.#save.shown.length).filter((at) => !gone.has(at));
+    const nth = new Map(all.map((at, place) => [at, place]));
+    const blanks = [...this.#keptBlanks].flatMap((at) => nth.get(at) ?? []);
+    const texts = all.map((at) => this.#save.shown[at] as string);
+    return placedRuns(
+      indices.flatMap((at) => nth.get(at) ?? []),
+      texts,
+      new Set(blanks),
+    );
   }
 
   #returned(): NewTextConflict[] {

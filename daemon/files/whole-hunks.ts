@@ -1,6 +1,6 @@
 import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { placedWhole } from "../../shared/replica/conflicts/whole-place.ts";
-import { isHeading } from "../../shared/replica/text/code-blocks.ts";
+import { placedWhole, type WholeLine } from "../../shared/replica/conflicts/whole-place.ts";
+import { headingLevel, isHeading } from "../../shared/replica/text/code-blocks.ts";
 import { isTelling, neighbourStart } from "../../shared/replica/text/neighbour-lines.ts";
 import type { DecidedSave, Hunk } from "./decided-save.ts";
 import { codeLinesIn, indicesFrom, isBlank } from "./line-runs.ts";
@@ -32,19 +32,38 @@ export function wholeParts(
   { kept, returned }: { readonly kept: readonly number[]; readonly returned: readonly number[] },
 ): WholeParts | undefined {
   const found = hunks.map((hunk) => partsOf(save, hunk, { kept, returned }));
-  if (found.length === 0 || found.includes(undefined)) return undefined;
+  if (found.every((parts) => !parts)) return undefined;
   const inOrder = joined(
     save,
-    found.flatMap((parts) => parts ?? []),
+    found.flatMap((parts, nth) => parts ?? partOf(hunks[nth] as Hunk)),
   );
   if (inOrder.some((part) => hasMoved(save, part))) return undefined;
   const around = inOrder.map(({ base }) => placeNames(save, inOrder, base));
-  const placed = (lines: readonly string[], [from, to]: LineRange, nth: number) =>
-    placedWhole(lines.slice(from, to), around[nth] ?? { behind: "", ahead: "" });
+  const gone = goneFrom(save);
+  const placed = (lines: readonly WholeLine[], nth: number) =>
+    placedWhole(lines, around[nth] ?? { behind: "", ahead: "" });
+  const linesOf = (texts: readonly string[], [from, to]: LineRange, out: ReadonlySet<number>) =>
+    indicesFrom(from, to - from).map((at) => ({ text: texts[at] ?? "", stands: !out.has(at) }));
   return {
-    theirs: inOrder.map(({ base }, nth) => placed(save.shown, base, nth)),
-    mine: inOrder.map(({ save: own }, nth) => placed(save.after, own, nth)),
+    theirs: inOrder.map(({ base }, nth) => placed(linesOf(save.shown, base, gone), nth)),
+    mine: inOrder.map(({ save: own }, nth) => placed(linesOf(save.after, own, save.leftOut), nth)),
   };
+}
+
+function partOf({ at, removed, from, added }: Hunk): Part {
+  return { base: [at, at + removed], save: [from, from + added] };
+}
+
+/** Hunks between which no line stands by which their places can be told, together. */
+export function neighboursIn({ shown }: DecidedSave, hunks: Iterable<Hunk>): Hunk[][] {
+  const found: Hunk[][] = [];
+  for (const hunk of [...hunks].sort((one, other) => one.at - other.at)) {
+    const last = found.at(-1)?.at(-1);
+    const between = last && shown.slice(last.at + last.removed, hunk.at);
+    if (between && !between.some(isTelling)) found.at(-1)?.push(hunk);
+    else found.push([hunk]);
+  }
+  return found;
 }
 
 /** In order; between two of them is a line by which their places can be told. */
@@ -100,7 +119,11 @@ function sectionsOf(
   wanted: readonly number[],
 ): LineRange[] | undefined {
   const [first, end] = range;
-  const starts = headingsIn(lines, range);
+  const headings = headingsIn(lines, range);
+  const outermost = Math.min(...headings.map((at) => headingLevel(lines[at] ?? "")));
+  const starts = headings.filter(
+    (at, nth) => nth === 0 || headingLevel(lines[at] ?? "") === outermost,
+  );
   const within = wanted.filter((at) => first <= at && at < end);
   const found: [number, number][] = [];
   if (within.some((at) => at < (starts[0] ?? end) && !isBlank(lines[at] ?? ""))) return undefined;
@@ -149,13 +172,19 @@ function hasMoved({ shown, after, hunks, leftOut, moved }: DecidedSave, { base, 
   return indicesFrom(base[0], base[1] - base[0]).some(isMovedAway) || own.some(isMovedHere);
 }
 
+/** The base's lines that the save took out, by index. */
+export function goneFrom({ hunks }: DecidedSave): ReadonlySet<number> {
+  const gone = hunks.flatMap(({ at, removed, kept }) => {
+    const stays = new Set(kept);
+    return indicesFrom(at, removed).filter((each) => !stays.has(each));
+  });
+  return new Set(gone);
+}
+
 /** The lines around a part that stand whatever is chosen. */
-function placeNames({ shown, hunks }: DecidedSave, parts: readonly Part[], [from, to]: LineRange) {
-  const gone = new Set(
-    hunks.flatMap(({ at, removed, kept }) =>
-      indicesFrom(at, removed).filter((each) => !kept.includes(each)),
-    ),
-  );
+function placeNames(save: DecidedSave, parts: readonly Part[], [from, to]: LineRange) {
+  const { shown } = save;
+  const gone = new Set(goneFrom(save));
   for (const { base } of parts) for (let at = base[0]; at < base[1]; at++) gone.add(at);
   const standing = (first: number, end: number) =>
     indicesFrom(first, end - first).flatMap((at) => (gone.has(at) ? [] : (shown[at] ?? [])));

@@ -204,6 +204,66 @@ test("a line that was added among the versions stays where it is, whatever is ch
   }
 });
 
+test("a line of a version that was mended since stays mended, whichever is chosen", async () => {
+  const [texts] = MET["one mends a line of a section that the other deletes"] as Met;
+  const [a, b] = await lab.savedApart(BASE, texts);
+  await exchange([a, b]);
+  await a.save(a.file().replace("make everything", "make it all"));
+  await exchange([a, b]);
+  expect(await chosenText(b, mended.trimEnd().concat("\n"))).toBe(
+    guide(mended.replace("make everything", "make it all"), TWO, THREE),
+  );
+  await expect(b.choiceOf("")).rejects.toThrow("`make it all` stands where the two versions stood");
+});
+
+test("a stale save of two places has a section's version and a line's", async () => {
+  const { a, b } = await lab.pair({ "README.md": "x\n" });
+  for (const each of [a, b]) await each.save(BASE);
+  await exchange([a, b]);
+  for (const each of [a, b]) each.pass(120_000);
+  await a.save(guide(mended, TWO, THREE.replace("- c2", "- c2 by a")));
+  await exchange([a, b]);
+  await b.save(guide(TWO, THREE));
+  await exchange([a, b]);
+  const versions = (await a.conflicts()).map((each) => each.versions.map(({ text }) => text));
+  expect(versions.sort()).toEqual([
+    ["", mended.trimEnd().concat("\n")],
+    ["- c2\n", "- c2 by a\n"],
+  ]);
+  expect(await chosenText(a, "- c2\n")).toContain("- c1\n- c2\n");
+  expect(await chosenText(a, "- c2\n")).not.toContain("by a");
+  expect(await chosenText(a, mended.trimEnd().concat("\n"))).toBe(
+    guide(mended, TWO, `${THREE}- c2 by a\n`),
+  );
+});
+
+test("a line of a list that a stale save lacks is taken out, or stays", async () => {
+  const list = (...lines: readonly string[]) => `Title\n=====\n\nIntro.\n\n${lines.join("\n")}\n`;
+  const { a, b } = await lab.pair({ "README.md": "x\n" });
+  for (const each of [a, b]) await each.save(list("- x1", "- x2", "- x3", "- x4", "- x5"));
+  await exchange([a, b]);
+  for (const each of [a, b]) each.pass(120_000);
+  await a.save(list("- x1", "- x2", "- x3 mended", "- x4", "- x5"));
+  await exchange([a, b]);
+  await b.save(list("- x1", "- x5"));
+  await exchange([a, b]);
+  expect(await chosenText(a, "")).toBe(list("- x1", "- x5"));
+  expect(await chosenText(a, "- x3 mended\n")).toBe(list("- x1", "- x3 mended", "- x5"));
+});
+
+test("a section within one that the other deletes comes back with it", async () => {
+  const inner = "### Sub A\n\n- s1\n- s2\n\n### Sub B\n\n- t1\n\n";
+  const outer = `## One\n\nAbout it.\n\n${inner}`;
+  const [a, b] = await lab.savedApart(guide(outer, TWO), [
+    guide(outer.replace("- s2", "- s2, mended"), TWO),
+    guide(TWO),
+  ]);
+  await exchange([a, b]);
+  const [conflict] = (await a.conflicts()).filter(({ kind }) => kind === "both");
+  const whole = conflict?.versions.find(({ text }) => text !== "")?.text ?? "";
+  expect(await chosenText(a, whole)).toBe(guide(outer.replace("- s2", "- s2, mended"), TWO));
+});
+
 test("a conflict is over once nothing is left of the lines that stood", async () => {
   const [texts] = MET["one mends a line of a section that the other deletes"] as Met;
   const [a, b] = await lab.savedApart(BASE, texts);

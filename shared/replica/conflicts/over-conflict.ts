@@ -29,6 +29,7 @@ export function isOver({ kind, versions }: TextConflictRecord, content: string):
   const kept = standing.length > 0 ? standing : versions;
   return kept.some((version) => {
     if (version.text === "") return false;
-    return isGoneFromPlaces(content, version) ?? !holdsAnyLine(content, version.text);
+    const other = versions.find((each) => each !== version) ?? version;
+    return isGoneFromPlaces(content, version, other) ?? !holdsAnyLine(content, version.text);
   });
 }

@@ -88,6 +88,8 @@ export interface PlacedLines {
    * some of them out. Each version of such a conflict has all its places so, in the same order.
    */
   readonly whole?: boolean;
+  /** Of such ones: which lines, from 0, did not stand when the conflict was recorded. */
+  readonly gone?: readonly number[];
 }
 
 /** Nobody writes more blank lines in a row. */
@@ -241,10 +243,16 @@ function storedAs(
 }
 
 /** The text of places is the version's, in order. */
-function storedPlace({ behind, text, ahead, ...blanks }: PlacedLines): JsonObject {
+function storedPlace({ behind, text, ahead, gone, ...blanks }: PlacedLines): JsonObject {
   const lines = text.split("\n").length - 1;
   const isKept = ahead !== undefined && ahead.length <= BEHIND_LENGTH_MAX;
-  return { behind: lastLines(behind), lines, ...(isKept && { ahead }), ...blanks };
+  return {
+    behind: lastLines(behind),
+    lines,
+    ...(isKept && { ahead }),
+    ...(gone && { gone: [...gone] }),
+    ...blanks,
+  };
 }
 
 /** Whole lines, so that they are found again; of one that is too long its end. */
@@ -306,12 +314,17 @@ function parsePlaces(value: JsonValue | undefined, text: string): PlacedLines[] 
     if (typeof place.lines !== "number") return [];
     const own = lines.slice(from, from + place.lines);
     const ahead = typeof place.ahead === "string" ? { ahead: place.ahead } : {};
-    const whole = place.whole === true ? { whole: true } : {};
+    const whole = place.whole === true ? { whole: true, ...parseGone(place) } : {};
     const text = own.join("");
     places.push({ behind: place.behind, text, ...ahead, ...parseBlanks(place), ...whole });
     from += own.length;
   }
   return from === lines.length ? places : [];
+}
+
+function parseGone({ gone }: JsonObject): Pick<PlacedLines, "gone"> {
+  const isKnown = Array.isArray(gone) && gone.every((at) => Number.isInteger(at));
+  return isKnown ? { gone: gone.map(Number) } : {};
 }
 
 function parseBlanks({ before, after }: JsonObject): Pick<PlacedLines, "before" | "after"> {

@@ -9,19 +9,28 @@ export function wholePlacesOf({ places }: Version): readonly PlacedLines[] {
   return places.every(({ whole }) => whole) ? places : [];
 }
 
+/** A line of a side at a place. */
+export interface WholeLine {
+  /** With its line break. */
+  readonly text: string;
+  readonly stands: boolean;
+}
+
 /** All lines that a side has at a place; the blank ones at both ends come with them. */
 export function placedWhole(
-  lines: readonly string[],
+  lines: readonly WholeLine[],
   around: Pick<PlacedLines, "behind" | "ahead">,
 ): PlacedLines {
-  const isSaid = (line: string) => line.trim() !== "";
+  const isSaid = ({ text }: WholeLine) => text.trim() !== "";
   const end = lines.findLastIndex(isSaid) + 1;
   const before = Math.max(0, lines.slice(0, end).findIndex(isSaid));
-  const after = lines.length - end;
+  const [own, after] = [lines.slice(before, end), lines.length - end];
+  const gone = own.flatMap(({ stands }, at) => (stands ? [] : [at]));
   return {
     ...around,
-    text: lines.slice(before, end).join(""),
+    text: own.map(({ text }) => text).join(""),
     whole: true,
+    ...(gone.length > 0 && { gone }),
     ...(before > 0 && { before }),
     ...(after > 0 && { after }),
   };
@@ -54,14 +63,22 @@ export function findWholePlace(
   return [start, to];
 }
 
-/** Whether nothing is left of a version where it stood; undefined where that is not known. */
-export function isGoneFromPlaces(content: string, version: Version): boolean | undefined {
+/**
+ * Whether nothing is left of a version where it stood, and nothing that may have come of its lines
+ * since; undefined where that is not known.
+ */
+export function isGoneFromPlaces(
+  content: string,
+  version: Version,
+  other: Version,
+): boolean | undefined {
   const lines = plainLines(content);
   const places = wholePlacesOf(version);
   const ranges = places.map((place) => findWholePlace(lines, [place]));
   if (places.length === 0 || ranges.includes(undefined)) return undefined;
-  const own = new Set(plainLines(version.text).filter((line) => line.trim() !== ""));
-  return !ranges.some((range) => range && lines.slice(...range).some((line) => own.has(line)));
+  const [own, others] = [version, other].map(({ text }) => new Set(plainLines(text)));
+  const isLeft = (line: string) => line.trim() !== "" && (own?.has(line) || !others?.has(line));
+  return !ranges.some((range) => range && lines.slice(...range).some(isLeft));
 }
 
 /** Behind the lines, or the last of them that says something, if they stand once. */

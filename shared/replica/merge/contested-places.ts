@@ -1,4 +1,4 @@
-import { findCodeBlocks, isHeading } from "../text/code-blocks.ts";
+import { findCodeBlocks, headingLevel, isHeading } from "../text/code-blocks.ts";
 import { commonLines, hasWord } from "../text/line-diff.ts";
 import { isTelling } from "../text/neighbour-lines.ts";
 import type { WritingSide } from "./moved-lines.ts";
@@ -117,12 +117,23 @@ class ContestedText {
     let [from, to] = [first, end];
     const headings = this.#headings;
     while (from > 0 && headings.level(from) === undefined && !this.#isEdge(from - 1)) from--;
+    from = this.#outermost(from);
     while (from > 0 && isGoneBlank(this.#lines[from - 1])) from--;
     const level = headings.outermost(from, end);
     while (to < this.#lines.length && !this.#isEdge(to) && !headings.ends(level, to)) to++;
     // A line with no word that both have belongs to nothing about which they disagree.
     while (from < first && isShared(this.#lines[from])) from++;
     return [from, to];
+  }
+
+  /** The heading of the outermost section around one that is in dispute, too. */
+  #outermost(heading: number): number {
+    let found = heading;
+    for (let at = heading - 1; at >= 0 && !this.#isEdge(at); at--) {
+      const level = this.#headings.level(at);
+      if (level !== undefined && level < (this.#headings.level(found) ?? 0)) found = at;
+    }
+    return found;
   }
 
   /** Whether a line says something that stands whatever becomes of those beside it. */
@@ -168,7 +179,7 @@ class Headings {
     const isCode = new Set(findCodeBlocks(texts).flatMap(([from, to]) => numbers(from, to)));
     for (const [nth, [at]] of own.entries()) {
       const text = texts[nth] ?? "";
-      if (!isCode.has(nth) && isHeading(text)) this.#levels.set(at, levelOf(text));
+      if (!isCode.has(nth) && isHeading(text)) this.#levels.set(at, headingLevel(text));
     }
   }
 
@@ -192,8 +203,4 @@ class Headings {
 
 function numbers(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, nth) => from + nth);
-}
-
-function levelOf(heading: string): number {
-  return /^ {0,3}(#+)/.exec(heading)?.[1]?.length ?? 0;
 }

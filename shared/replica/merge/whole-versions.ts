@@ -132,7 +132,8 @@ class ContestedPlace {
   }
 
   #versionOf(version: NewVersion, side: WritingSide): NewVersion {
-    const lines = this.#own.filter((line) => isOf(line, side)).map(({ text }) => broken(text));
+    const own = this.#own.filter((line) => isOf(line, side));
+    const lines = own.map(({ text, from, to }) => ({ text: broken(text), stands: to > from }));
     const place = placedWhole(lines, this.#around());
     return { ...version, text: place.text, places: [place] };
   }

@@ -1,4 +1,4 @@
-import { findCodeBlocks, isHeading } from "./code-blocks.ts";
+import { findCodeBlocks, headingLevel, isHeading } from "./code-blocks.ts";
 import { hasWord } from "./line-diff.ts";
 
 /** Lines [from, to) of a text. */
@@ -22,7 +22,7 @@ export class Sections {
     this.over = lines.map((text, at) => {
       if (hasWord(text)) this.#note(text, at);
       if (!this.#isHeading[at]) return open.at(-1)?.text ?? "";
-      const level = levelOf(text);
+      const level = headingLevel(text);
       while ((open.at(-1)?.level ?? 0) >= level) open.pop();
       const parent = open.at(-1)?.text ?? "";
       open.push({ text, level });
@@ -101,8 +101,4 @@ export class Sections {
 
 function indices([from, to]: Stretch): number[] {
   return Array.from({ length: to - from }, (_, nth) => from + nth);
-}
-
-function levelOf(heading: string): number {
-  return /^ {0,3}(#+)/.exec(heading)?.[1]?.length ?? 0;
 }
