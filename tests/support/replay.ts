@@ -58,18 +58,25 @@ export async function readFollowed(folder: string): Promise<string> {
   return await readFile(join(folder, FILE), "utf8").catch(() => "");
 }
 
+/** Whole histories meet at once, on machines that do other things besides. */
+const EQUAL_MS_MAX = 180_000;
+
 /** Waits until all is acknowledged and the files of either side are equal. */
 export async function untilEqual(
   places: readonly Omit<ReplayPlace, "history">[],
   a: Machine,
   b: Machine,
 ): Promise<void> {
-  await waitFor("both machines to hold the same files", async () => {
-    const synced = await Promise.all([a.syncOnce(), b.syncOnce()]);
-    if (!synced.every(Boolean)) return false;
-    for (const place of places) {
-      if ((await readFollowed(place.a)) !== (await readFollowed(place.b))) return false;
-    }
-    return true;
-  });
+  await waitFor(
+    "both machines to hold the same files",
+    async () => {
+      const synced = await Promise.all([a.syncOnce(), b.syncOnce()]);
+      if (!synced.every(Boolean)) return false;
+      for (const place of places) {
+        if ((await readFollowed(place.a)) !== (await readFollowed(place.b))) return false;
+      }
+      return true;
+    },
+    EQUAL_MS_MAX,
+  );
 }
