@@ -17,7 +17,7 @@ import { withLocal } from "../place/place.ts";
 import { findText, type ProjectText, pickVersion } from "../place/project-text.ts";
 import { count, printText, say, sayJson } from "../screen/output.ts";
 import { visibleLines } from "../screen/visible.ts";
-import { machineShown, timeShown } from "../views/version-view.ts";
+import { onMachine, timeShown } from "../views/version-view.ts";
 import { saveText } from "../writes/save.ts";
 import { addDiffCommand } from "./doc-diff.ts";
 import { addFileCommands } from "./doc-file.ts";
@@ -180,7 +180,7 @@ function goneWith(current: Version | undefined, restored: Version): string[] {
   const { revision, machine, writtenAt } = current;
   return [
     `gone: ${count(removed, "line", "lines")} of the text that was written ` +
-      `${timeShown(writtenAt)} on ${machineShown(machine)};`,
+      `${timeShown(writtenAt)}${onMachine(machine)};`,
     `\`memsync doc diff ${revision}\` shows what, \`memsync doc restore ${revision}\` undoes this`,
   ];
 }

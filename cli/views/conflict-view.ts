@@ -9,7 +9,7 @@ import type { WrittenValue } from "../local/losing-versions.ts";
 import { count, firstLine, shortName } from "../screen/output.ts";
 import { visibleLines } from "../screen/visible.ts";
 import { formatShown } from "./text-format-view.ts";
-import { indentedText, machineShown, timeShown } from "./version-view.ts";
+import { indentedText, machineShown, onMachine, timeShown } from "./version-view.ts";
 
 /** The last columns of a conflict's row: what it is about, where, and what lost. */
 export function conflictRow(conflict: LocalConflict): string[] {
@@ -21,12 +21,18 @@ export function conflictRow(conflict: LocalConflict): string[] {
   const gone = conflict.versions.filter((version) => !stands(version) && version.text !== "");
   const versions = gone.length > 0 ? gone : conflict.versions.filter(({ text }) => text !== "");
   const who = record.kind === "deletion" ? conflict.versions : versions;
-  const machines = who.flatMap(({ machine }) => (machine === undefined ? [] : [machine]));
+  // Who took lines away, or out of a file, says more than that their author is not known.
+  const machines = machinesOf(who) || machinesOf(conflict.versions);
   return [
     whatOf(conflict),
-    shortName([...new Set(machines)].join(", ") || machineShown(undefined)),
+    shortName(machines || machineShown(undefined)),
     versions.map((version) => versionInRow(record, version)).join(" | "),
   ];
+}
+
+function machinesOf(versions: readonly PlacedVersion[]): string {
+  const known = versions.flatMap(({ machine }) => (machine === undefined ? [] : [machine]));
+  return [...new Set(known)].join(", ");
 }
 
 function versionInRow({ kind }: TextConflict["record"], { text }: PlacedVersion): string {
@@ -79,7 +85,7 @@ export function conflictLines(conflict: LocalConflict): string[] {
 function memoryLines({ document, losing }: MemoryConflict): string[] {
   const version = (state: string, { machine, writtenAt, value }: WrittenValue) => [
     "",
-    `${state}, written ${timeShown(writtenAt)} on ${machineShown(machine)}`,
+    `${state}, written ${timeShown(writtenAt)}${onMachine(machine)}`,
     ...indentedText(value),
   ];
   return [
@@ -94,7 +100,7 @@ function textLines({ document, foundAt, record, versions }: TextConflict): strin
     `${conflictWords(record)} of ${document.title}, found ${timeShown(foundAt)}`,
     ...versions.flatMap((version, at) => [
       "",
-      `${at + 1}  ${standing(version)}${whose(version)}`,
+      `${at + 1}  ${[standing(version), ...whose(version)].join(", ")}`,
       ...(SAME_LINES.has(record.kind) ? [placeShown(version)] : []),
       ...(record.kind === "format" ? [`    ${formatShown(version.text)}`] : indentedLines(version)),
       ...(version.cut ? ["    … (the whole is in `memsync doc history`)"] : []),
@@ -130,17 +136,19 @@ function placeShown({ places: [place] }: PlacedVersion): string {
 }
 
 function standing({ inText, inPart }: PlacedVersion): string {
-  if (inPart) return "in part in the document, ";
-  return inText ? "in the document, " : "not in the document, ";
+  if (inPart) return "in part in the document";
+  return inText ? "in the document" : "not in the document";
 }
 
 function stands({ inText, inPart }: Pick<PlacedVersion, "inText" | "inPart">): boolean {
   return inText || inPart;
 }
 
-function whose({ text, machine, at }: PlacedVersion): string {
-  const who = `on ${machineShown(machine)}${at === undefined ? "" : ` ${timeShown(at)}`}`;
-  return text === "" ? `without these lines, ${who}` : `written ${who}`;
+/** Without a word about what is not known. */
+function whose({ text, machine, at }: PlacedVersion): string[] {
+  const who = `${onMachine(machine)}${at === undefined ? "" : ` ${timeShown(at)}`}`.trim();
+  if (text === "") return ["without these lines", ...(who === "" ? [] : [who])];
+  return who === "" ? [] : [`written ${who}`];
 }
 
 function indentedLines({ text }: PlacedVersion): string[] {

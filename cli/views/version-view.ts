@@ -16,6 +16,11 @@ export function machineShown(machine: string | undefined): string {
   return machine ?? "unknown";
 }
 
+/** The same in a sentence, which says nothing of a machine that is not known. */
+export function onMachine(machine: string | undefined): string {
+  return machine === undefined ? "" : ` on ${machine}`;
+}
+
 /** The lines of a text, indented, for whole values between other lines. */
 export function indentedText(text: string): string[] {
   return text

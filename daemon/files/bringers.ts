@@ -11,18 +11,26 @@ import type { DaemonTables } from "../home/tables.ts";
  * The machines that made a change in a file: those that wrote its new characters or, where there
  * are none, the one that changed the document's text last. Undefined where that is unknown.
  */
-export async function bringers(
+export function bringers(
+  db: Kysely<DaemonTables>,
+  open: OpenDocument,
+  brought: readonly TextSpan[],
+): string | undefined {
+  return authors(db, open, brought) ?? storedTextMachine(narrowTables(db), open.id);
+}
+
+/** The machines that wrote these characters; undefined where that is unknown. */
+export function authors(
   db: Kysely<DaemonTables>,
   { id, document }: OpenDocument,
-  brought: readonly TextSpan[],
-): Promise<string | undefined> {
+  spans: readonly TextSpan[],
+): string | undefined {
   const replica: Kysely<ReplicaTables> = narrowTables(db);
-  const clients = new Set(brought.flatMap(({ client }) => (client === null ? [] : [client])));
+  const clients = new Set(spans.flatMap(({ client }) => (client === null ? [] : [client])));
   const names = new Set<string>();
   for (const client of clients) {
     const name = machineOf(replica, id, { document, client });
     if (name !== undefined) names.add(name);
   }
-  if (names.size === 0) return storedTextMachine(replica, id);
-  return [...names].sort().join(", ");
+  return names.size === 0 ? undefined : [...names].sort().join(", ");
 }

@@ -7,10 +7,11 @@ import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { FileContent } from "./file-edit.ts";
 import { indicesFrom } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
-import { contentLines } from "./text-lines.ts";
+import { contentLines, linesOf } from "./text-lines.ts";
 
 /**
- * `kept`: the lines that only the document has. `come`: those only the file has and that are meant.
+ * `kept`: the lines that only the document has. `keptSpans`: their characters. `come`: the lines
+ * that only the file has and that are meant.
  */
 export function differences({ document }: OpenDocument, { content }: Pick<FileContent, "content">) {
   const before = contentLines(document.content());
@@ -22,7 +23,9 @@ export function differences({ document }: OpenDocument, { content }: Pick<FileCo
     const meant = more.filter((at) => isMeant(after[at] ?? ""));
     return placedRuns(meant, after, new Set());
   };
-  return { kept: placedRuns(gone, before, new Set()), come };
+  const standing = linesOf(document.captureText());
+  const keptSpans = gone.flatMap((at) => standing[at]?.spans ?? []);
+  return { kept: placedRuns(gone, before, new Set()), keptSpans, come };
 }
 
 /** The conflict about deleted lines that a file brings back. */

@@ -4,6 +4,7 @@ import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import { listLinks } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { addArrival } from "./arrival-store.ts";
+import { authors } from "./bringers.ts";
 
 /**
  * Records that lines of a project's text are from this machine and from others, whichever of the
@@ -11,13 +12,13 @@ import { addArrival } from "./arrival-store.ts";
  */
 export async function noteMetLines(
   { db, now: at }: WriteContext<DaemonTables>,
-  { address }: OpenDocument,
+  open: OpenDocument,
   met: readonly TextSpan[],
 ): Promise<void> {
   if (met.length === 0) return;
   const change = { brought: met, taken: [], moved: [], former: undefined };
+  const arrival = { at, machine: authors(db, open, met) };
   for (const { dir, projectId } of await listLinks(db)) {
-    if (projectId === address.name)
-      await addArrival(db, dir, { change, arrival: { at, machine: undefined } });
+    if (projectId === open.address.name) await addArrival(db, dir, { change, arrival });
   }
 }

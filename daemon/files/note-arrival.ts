@@ -68,6 +68,6 @@ async function noteChange(
   clock.keep(former);
   const fresh = newIn(change, former);
   if (!fresh) return;
-  const machine = await bringers(db, open, fresh.brought);
+  const machine = bringers(db, open, fresh.brought);
   clock.came(await addArrival(db, link.dir, { change: fresh, arrival: { at, machine } }));
 }

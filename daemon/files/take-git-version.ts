@@ -12,6 +12,7 @@ import { isKnownCommit } from "../git/known-commits.ts";
 import { removedSince } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type Aside, findAside } from "./aside-base.ts";
+import { authors } from "./bringers.ts";
 import { cameBack, differences } from "./come-back.ts";
 import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
@@ -154,7 +155,8 @@ export async function takeGitVersion(
   const base = pulledBase({ from: [version], alsoSeen: seen, lines });
   const state = await takeSave(context, open, { base: { hash: "", base, form }, file });
   const kind = isElsewhere ? "renewed" : past?.relation === "back" ? "set-aside" : undefined;
-  const lacking = kind && known ? keptOf(open, { known, version: committed, file, kind }) : [];
+  const lacking =
+    kind && known ? keptOf(context, open, { known, version: committed, file, kind }) : [];
   const back = kind === "set-aside" && known ? linesBack(known, file, committed) : [];
   const conflicts = [...missing, ...lacking, ...keptOut(open, file, back), ...undone];
   return { state, conflicts: await record(context, open, { conflicts }), moved: [] };
@@ -179,13 +181,17 @@ function isTold({ document }: OpenDocument, [last]: readonly string[]): boolean 
  * deleted ones out of it.
  */
 export function keptAside(
+  context: Context,
   open: OpenDocument,
-  sight: Sight,
-  { file, known }: { readonly file: FileContent; readonly known: FileState },
+  {
+    sight,
+    file,
+    known,
+  }: { readonly sight: Sight; readonly file: FileContent; readonly known: FileState },
 ): NewTextConflict[] {
   const aside = asideOf(open, sight, known);
   if (!aside) return [];
-  const taken = kept(open, { known, file, indices: aside.taken, kind: "set-aside" });
+  const taken = kept(context, open, { known, file, indices: aside.taken, kind: "set-aside" });
   return [...taken, ...keptOut(open, file, aside.returned)];
 }
 
@@ -219,6 +225,7 @@ function linesBack(known: FileState, { content }: FileContent, version: string):
 
 /** Lines that the file had, that are not in the version it is an edit of, and that it lacks now. */
 function keptOf(
+  context: Context,
   open: OpenDocument,
   { version, ...lines }: Omit<KeptLines, "indices"> & { readonly version: string },
 ): NewTextConflict[] {
@@ -228,7 +235,7 @@ function keptOf(
     return new Map(commonLines(texts, contentLines(text)));
   });
   const indices = texts.flatMap((_, at) => (of?.has(at) || has?.has(at) ? [] : [at]));
-  return kept(open, { ...lines, indices });
+  return kept(context, open, { ...lines, indices });
 }
 
 /** Lines of the known text that the file lacks and the document has. */
@@ -239,7 +246,11 @@ interface KeptLines {
   readonly kind: "renewed" | "set-aside";
 }
 
-function kept(open: OpenDocument, { known, file, indices, kind }: KeptLines): NewTextConflict[] {
+function kept(
+  { db }: Context,
+  open: OpenDocument,
+  { known, file, indices, kind }: KeptLines,
+): NewTextConflict[] {
   const live = new SpanSet(open.document.captureText().spans);
   const before = linesOf(knownBase(open, known.base));
   const stays = indices.filter((at) => live.hasAny(before[at]?.spans ?? []));
@@ -248,8 +259,17 @@ function kept(open: OpenDocument, { known, file, indices, kind }: KeptLines): Ne
   if (!places.some(({ text }) => hasWord(text))) return [];
   const { machine } = open.writer;
   const instead = insteadOf(stays, texts, contentLines(file.content));
+  // Of what git set aside, the machine that is named is the one where it did; see `settleAside`.
+  const by =
+    kind === "renewed"
+      ? authors(
+          db,
+          open,
+          stays.flatMap((at) => before[at]?.spans ?? []),
+        )
+      : undefined;
   const versions = [
-    { text: joinedText(places), machine: undefined, places, isStanding: true },
+    { text: joinedText(places), machine: by, places, isStanding: true },
     { text: joinedText(instead), machine, at: Math.round(file.savedAt), places: instead },
   ] as const;
   return [{ kind, versions }];

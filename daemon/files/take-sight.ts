@@ -1,5 +1,4 @@
 import type { AccountId } from "../../shared/ids.ts";
-import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
 import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
@@ -18,6 +17,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import { addArrival, listUnseen } from "./arrival-store.ts";
 import { isAsideHere, settleAside } from "./aside-conflicts.ts";
+import { authors } from "./bringers.ts";
 import { cameBack, differences } from "./come-back.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
 import { type FileContent, takeFirst, takeSave } from "./file-edit.ts";
@@ -275,7 +275,7 @@ class Taking {
     const taken = await this.#takeAs(decision, open, known);
     settleAside(open, this.#file.content);
     if (!known || (decision !== "edit" && decision !== "version")) return taken;
-    const aside = keptAside(open, this.#sight, { file: this.#file, known });
+    const aside = keptAside(this.#context, open, { sight: this.#sight, file: this.#file, known });
     const told = await record(this.#context, open, { conflicts: aside });
     const { state } = taken;
     const isBack = this.#sight.leftBehind !== undefined || decision === "version";
@@ -337,7 +337,7 @@ class Taking {
    * others have deleted since return. A conflict is recorded for both.
    */
   async #renew(open: OpenDocument, known: FileState): Promise<TakenSave> {
-    const { kept, come } = differences(open, this.#file);
+    const { come, ...kept } = differences(open, this.#file);
     const before = new Set(contentLines(known.base.text));
     const back = come((line) => before.has(line));
     const state = takeFirst(this.#context, open, this.#file);
@@ -357,16 +357,20 @@ class Taking {
    * lacks, because a section may be in the text twice.
    */
   async #meet(open: OpenDocument): Promise<TakenSave> {
-    const { kept, come } = differences(open, this.#file);
+    const { come, ...kept } = differences(open, this.#file);
     const state = takeFirst(this.#context, open, this.#file);
     const conflicts = come(hasWord).length > 0 ? await this.#tellKept(open, kept) : [];
     return { state, conflicts, moved: [] };
   }
 
-  async #tellKept(open: OpenDocument, kept: readonly PlacedLines[]): Promise<string[]> {
+  async #tellKept(
+    open: OpenDocument,
+    { kept, keptSpans }: Pick<ReturnType<typeof differences>, "kept" | "keptSpans">,
+  ): Promise<string[]> {
     if (!kept.some(({ text }) => hasWord(text))) return [];
+    const machine = authors(this.#context.db, open, keptSpans);
     const versions = [
-      { text: joinedText(kept), machine: undefined, places: kept },
+      { text: joinedText(kept), machine, places: kept },
       { text: "", machine: open.writer.machine, at: Math.round(this.#file.savedAt) },
     ] as const;
     return await record(this.#context, open, { conflicts: [{ kind: "renewed", versions }] });

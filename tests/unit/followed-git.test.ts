@@ -147,7 +147,11 @@ describe("a tracked file", () => {
     expect(await a.doc()).toBe(`Of b.\n\n${MORE}`);
     const [told] = await a.conflicts();
     expect(told?.kind).toBe("renewed");
-    expect(told?.versions.map(({ text }) => text)).toEqual(["", "\nOne more.\n"]);
+    const versions = told?.versions.map(({ text, machine }) => [text, machine]);
+    expect(versions).toEqual([
+      ["", "b"],
+      ["\nOne more.\n", "a"],
+    ]);
   });
 
   test("whose own commits are rebased upon others' is edited by both", async () => {

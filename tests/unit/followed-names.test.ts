@@ -167,7 +167,13 @@ describe("a symbolic link", () => {
     await exchange([a, b]);
     expect(await b.doc()).toContain("Ask first.");
     expect(await b.doc()).toContain("Build with make.");
-    expect((await b.conflicts()).map(({ kind }) => kind)).toEqual(["renewed"]);
+    const [told, ...others] = await b.conflicts();
+    expect([told?.kind, others.length]).toEqual(["renewed", 0]);
+    const writers = told?.versions.map(({ text, machine }) => [text.includes("Build"), machine]);
+    expect(writers).toEqual([
+      [false, "a"],
+      [true, "a"],
+    ]);
   });
 });
 
@@ -197,6 +203,21 @@ describe("a second file", () => {
       });
     }
   }
+
+  test("that meets a document says who wrote what the document has beyond it", async () => {
+    await start();
+    const c = await machine("c");
+    await writeFile(at(c, OTHER), "# Agents\n\nAsk first.\n");
+    await c.receive(a);
+    await c.follow();
+    const [told, ...others] = await c.conflicts();
+    expect([told?.kind, others.length]).toEqual(["renewed", 0]);
+    const writers = told?.versions.map(({ text, machine }) => [text.includes("Build"), machine]);
+    expect(writers).toEqual([
+      [false, "c"],
+      [true, "a"],
+    ]);
+  });
 
   test("of two from the beginning the first in order counts", async () => {
     await writeFile(at(a, OTHER), "# Agents\n");
@@ -302,7 +323,9 @@ describe("a file that is renamed", () => {
     expect(await b.doc()).toContain("Ask first.");
     expect(await b.doc()).toContain("Ship with make ship.");
     expect(a.file(OTHER)).toBe(await a.doc());
-    expect((await b.conflicts()).map(({ kind }) => kind)).toEqual(["renewed"]);
+    const [told, ...others] = await b.conflicts();
+    expect([told?.kind, others.length]).toEqual(["renewed", 0]);
+    expect(told?.versions.map(({ machine }) => machine)).toEqual(["a", "a"]);
   });
 
   test("a file that is renamed and leaves a word of where it went is followed there", async () => {
