@@ -18,9 +18,9 @@ const PATH = "/api/projects/connect";
 
 const HELP = `
 A program that asks the service for one of two connected projects gets the other's memories, too:
-GET /api/projects/ID has them under connected_projects. \`memsync list\`, \`get\` and \`search\`
-show a project's own. The service does it, so it has to be reachable. A and B are linked folders
-or projects' ids.
+GET /api/projects/ID has them under connected_projects. \`memsync search\` finds them, too, where
+both projects are kept on this machine; \`memsync list\` and \`get\` show a project's own. The
+service does it, so it has to be reachable. A and B are linked folders or projects' ids.
 
 Examples:
   memsync connect . ../shop-api

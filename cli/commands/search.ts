@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { passageOf } from "../../shared/replica/search/passage.ts";
 import type { Environment } from "../place/environment.ts";
 import { type PlaceOptions, placesToRead, withLocal, withPlace } from "../place/place.ts";
 import { UsageError } from "../screen/errors.ts";
 import { firstLine, say, sayJson, shortName, table } from "../screen/output.ts";
-import { searchLocalMemories } from "../search/local-search.ts";
+import { visible } from "../screen/visible.ts";
+import { type FoundMemory, searchLocalMemories, withConnected } from "../search/local-search.ts";
 import { layerShown, memoryJson } from "../views/memory-view.ts";
 import { audienceShown, sayAudience } from "../writes/audience.ts";
 
@@ -13,8 +15,11 @@ interface Options extends PlaceOptions {
 }
 
 const HELP = `
-Finds what holds every word, in the key or the value, best match first. Small and capital letters
-are the same, and so is an accent or none. What was saved while no daemon ran is found, too.
+Finds what holds every word, in the key or the value, best match first, and shows the line that
+says most. A word stands for all that begin with it. Small and capital letters are the same, and
+so is an accent or none. All layers are searched, and, unless --layer names one, projects that are
+connected to this one and are kept here. What was saved while no daemon ran is found, too. Where
+nothing holds every word, what holds some of them is shown, but not with --json.
 
 Examples:
   memsync search npm build              what holds both words
@@ -35,34 +40,42 @@ async function search(env: Environment, query: string, options: Options): Promis
     throw new UsageError(`the query is over ${LIMITS.queryBytes} bytes: search for fewer words`);
   }
   if (query.trim() === "") throw new UsageError("the query is empty: say what to search for");
-  const { found, unlinked, audience } = await withLocal(env, async (db) => {
+  const { found, nearly, unlinked, audience } = await withLocal(env, async (db) => {
     const { places, unlinked: why } = await placesToRead(env, db, options);
-    const memories = db ? await searchLocalMemories(db, places, query) : [];
+    const all = db && options.layer === undefined ? await withConnected(db, places) : places;
+    const find = async (wanted: "every" | "some") =>
+      db ? await searchLocalMemories(db, all, { text: query, wanted }) : [];
+    const every = await find("every");
+    const some = every.length === 0 ? await find("some") : [];
+    const memories = [...every, ...some].map(({ memory }) => memory);
     const seen = await audienceShown(env, db, { places, memories });
-    return { found: memories, unlinked: why, audience: seen };
+    return { found: every, nearly: some, unlinked: why, audience: seen };
   });
-  if (unlinked && found.length === 0) throw unlinked;
+  if (unlinked && found.length === 0 && nearly.length === 0) throw unlinked;
   if (options.json) {
-    sayJson(found.map(memoryJson));
+    sayJson(found.map(foundJson));
     return;
   }
   if (found.length === 0) {
-    say(`no memory here holds all of: ${firstLine(query)}`);
-    return;
+    const but = nearly.length === 0 ? "" : "; these hold some of it:";
+    say(`no memory here holds all of: ${firstLine(query)}${but}`);
   }
-  const rows = found.map((memory) => [
-    shortName(memory.key),
-    layerShown(memory),
-    excerpt(memory.value, query),
+  const rows = [...found, ...nearly.slice(0, NEARLY_MAX)].map((each) => [
+    shortName(each.memory.key),
+    whereShown(each),
+    visible(passageOf(each.memory.value, query)),
   ]);
   for (const line of table(rows)) say(line);
   sayAudience(audience);
 }
 
-/** The first line that contains one of the words, or else the first line. */
-function excerpt(value: string, query: string): string {
-  const words = query.toLowerCase().split(/\s+/u).filter(Boolean);
-  const lines = value.split(/\r\n|[\r\n]/);
-  const at = lines.findIndex((line) => words.some((word) => line.toLowerCase().includes(word)));
-  return at > 0 ? `… ${firstLine(lines.slice(at).join("\n"))}` : firstLine(value);
+/** More than that are hardly what was meant. */
+const NEARLY_MAX = 10;
+
+function foundJson({ memory, place: { connected } }: FoundMemory) {
+  return { ...memoryJson(memory), ...(connected && { connected_project: connected }) };
+}
+
+function whereShown({ memory, place: { connected } }: FoundMemory): string {
+  return connected ? `${layerShown(memory)} of ${shortName(connected.name)}` : layerShown(memory);
 }

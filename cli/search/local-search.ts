@@ -1,43 +1,94 @@
 import { type Kysely, sql } from "kysely";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { findProjectName } from "../../daemon/home/project-name.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { listConnected } from "../../daemon/reading/connected-projects.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
-import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
+import { fullTextQuery, RANK } from "../../shared/replica/search/full-text.ts";
 import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
 import type { MemoryPlace } from "../place/place.ts";
 
 type Db = Kysely<DaemonTables>;
 
+/** A project that is connected to the one that was asked about. */
+export interface ConnectedProject {
+  readonly id: ProjectId;
+  readonly name: string;
+}
+
+/** A document to search. */
+export interface SearchedPlace extends Pick<MemoryPlace, "document" | "account"> {
+  /** Given where it is only connected to the project that was asked about. */
+  readonly connected?: ConnectedProject | undefined;
+}
+
+/** A memory that was found, and where. */
+export interface FoundMemory {
+  readonly memory: LocalMemory;
+  readonly place: SearchedPlace;
+}
+
+/** These places, and the projects that are connected to the project among them. */
+export async function withConnected(
+  db: Db,
+  places: readonly SearchedPlace[],
+): Promise<SearchedPlace[]> {
+  const all = [...places];
+  for (const { document } of places) {
+    const project = projectOf(document);
+    if (project === undefined) continue;
+    for (const id of await listConnected(db, project)) {
+      const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
+      const connected = { id, name: (await findProjectName(db, id)) ?? id };
+      all.push({ document: id, account, connected });
+    }
+  }
+  return all;
+}
+
 /**
- * The memories of these places that contain every word of `text`, best match first; held and
- * waiting ones last. Follows the rules of the interface's `q`. The same with and without a running
+ * The memories of these places that contain every word of `text`, or a word that begins with it,
+ * best match first over all places; held and waiting ones last. With `some`, those that contain any
+ * of the words. Follows the rules of the interface's `q`. The same with and without a running
  * daemon.
  *
  * ```
- * await searchLocalMemories(db, [{ document: "global", account }], "tabs spaces");
+ * await searchLocalMemories(db, [{ document: "global", account }], { text: "tabs spac" });
  * ```
  */
 export async function searchLocalMemories(
   db: Db,
-  places: readonly Pick<MemoryPlace, "document" | "account">[],
-  text: string,
-): Promise<LocalMemory[]> {
-  const query = fullTextQuery(text);
+  places: readonly SearchedPlace[],
+  {
+    text,
+    wanted = "every",
+  }: { readonly text: string; readonly wanted?: "every" | "some" | undefined },
+): Promise<FoundMemory[]> {
+  const query = fullTextQuery(text, wanted);
   if (query === undefined) return [];
-  const memories = new Map<string, LocalMemory>();
+  const memories = new Map<string, FoundMemory>();
   const documents: number[] = [];
-  for (const { document, account } of places) {
-    for (const each of await readLocalMemories(db, document, account)) memories.set(each.id, each);
+  for (const place of places) {
+    const { document, account } = place;
+    for (const memory of await readLocalMemories(db, document, account)) {
+      memories.set(memory.id, { memory, place });
+    }
     const found = await findLocalDocument(db, document, account);
     if (found) documents.push(found.id);
   }
   const found = documents.length === 0 ? [] : await searchIndex(db, documents, query);
   const indexed = found.flatMap((id) => {
-    const memory = memories.get(id);
-    return memory && !isOverlaid(memory) ? [memory] : [];
+    const each = memories.get(id);
+    return each && !isOverlaid(each.memory) ? [each] : [];
   });
-  const overlaid = [...memories.values()].filter(isOverlaid);
-  return [...indexed, ...(await matchingTexts(overlaid, query))];
+  const overlaid = [...memories.values()].filter(({ memory }) => isOverlaid(memory));
+  const texts = overlaid.map(({ memory }) => memory);
+  const matching = (await matchingTexts(texts, query)).flatMap(({ id }) => memories.get(id) ?? []);
+  return [...indexed, ...matching];
 }
 
 /** The index lacks its value. */
@@ -52,6 +103,6 @@ async function searchIndex(db: Db, documents: readonly number[], query: string):
     join memories on memories.row_id = memories_text.rowid
     where memories_text match ${query}
       and memories.document_id in (${sql.join([...documents])})
-    order by bm25(memories_text), memories.memory_id`.execute(db);
+    order by ${RANK}, memories.memory_id`.execute(db);
   return rows.map((row) => row.memory_id);
 }

@@ -106,8 +106,8 @@ export const search: Parameter = {
   in: "query",
   ...optional,
   description:
-    "Full-text search: every word of it occurs in key or content, as a whole word, whatever " +
-    "its case and accents. The best match comes first.",
+    "Full-text search: every word of it, or one that begins with it, occurs in key or content, " +
+    "whatever its case and accents. The best match comes first.",
   schema: text({ bytesMax: LIMITS.queryBytes }),
   example: "build",
 };

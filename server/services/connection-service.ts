@@ -1,7 +1,10 @@
 import type { Kysely } from "kysely";
 import { invalidAt } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import { CONNECTED_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { Connection, ConnectRequest } from "../../shared/wire/connection.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import {
@@ -47,10 +50,30 @@ async function connect(
           pair: pairOf(one, other),
           now,
         });
+        await tellBoth(context, caller, { request, connected: true });
         return { project_ids: [one, other], connected: true, created_at: timestampOf(createdAt) };
       },
     }),
   );
+}
+
+/** Has both projects' documents say it, for replicas. Nothing is written where they do. */
+async function tellBoth(
+  context: WriteContext<ServiceTables>,
+  { account }: Caller,
+  { request, connected }: { readonly request: ConnectRequest; readonly connected: boolean },
+): Promise<void> {
+  const { project_id: one, target_project_id: other } = request;
+  for (const [id, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    const { document } = await context.open(projectDocument(account, id));
+    const key = CONNECTED_PREFIX + to;
+    const isTold = document.metadata.get(key).length > 0;
+    if (connected && !isTold) document.setEntry("metadata", key, { value: true, now: context.now });
+    if (!connected && isTold) document.deleteEntry("metadata", key);
+  }
 }
 
 async function assertRoom(
@@ -77,12 +100,14 @@ async function disconnect(
 ): Promise<Connection> {
   assertCanWrite(caller);
   const { project_id: one, target_project_id: other } = request;
-  return await writeAs(store, caller, async ({ db, now }) => {
+  return await writeAs(store, caller, async (context) => {
+    const { db, now } = context;
     await getProject(db, caller, one);
     await getProject(db, caller, other);
     const pair = pairOf(one, other);
     const createdAt = (await findConnection(db, caller.account, pair)) ?? now;
     await removeConnection(db, caller.account, pair);
+    await tellBoth(context, caller, { request, connected: false });
     return { project_ids: [one, other], connected: false, created_at: timestampOf(createdAt) };
   });
 }

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AccountId, MemoryId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import { RANK } from "../../shared/replica/search/full-text.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
@@ -122,7 +123,7 @@ export async function searchMemories(
       and documents.name in (${sql.join([...filter.documents])})`;
   const { rows } = await sql<Columns>`
     with found as materialized (
-        select memories.row_id, memories.memory_id, bm25(memories_text) as rank ${found}),
+        select memories.row_id, memories.memory_id, ${RANK} as rank ${found}),
       last as (select rank, memory_id from found where memory_id = ${from?.id ?? ""})
     select documents.name, memories.row_id, memories.memory_id, memories.key, memories.value,
       memories.created_at, memories.updated_at

@@ -21,7 +21,19 @@ scenario("search finds what the gateway's q finds, and what it has not seen yet"
   await machine.memsync("set", "mine", "npm build of my own", "--layer", "user");
   await machine.memsync("set", "quoted", 'a "b" AND c*');
   const { id } = await machine.projectOf();
-  for (const q of ["npm", "NPM build", "cafe", "zebra", '"b"', "AND", "c* OR", "!!!", "mine"]) {
+  const queries = [
+    "npm",
+    "NPM build",
+    "cafe",
+    "caf",
+    "zebra",
+    '"b"',
+    "AND",
+    "c* OR",
+    "!!!",
+    "mine",
+  ];
+  for (const q of queries) {
     const query = new URLSearchParams({ q, project_id: id });
     const { memories } = (await machine.ask("GET", `/v1/memories?${query}`)) as {
       memories: { key: string }[];
@@ -40,6 +52,38 @@ scenario("search finds what the gateway's q finds, and what it has not seen yet"
     "build  project  npm run build, never make\n",
   );
   expect(await machine.memsync("search", "nothing", "so")).toContain("nothing so");
+  expect(await machine.memsync("search", "make", "xylophone")).toBe(
+    "no memory here holds all of: make xylophone; these hold some of it:\n" +
+      "build  project  npm run build, never make\n",
+  );
+});
+
+scenario("search finds connected projects on every machine, as long as they are", async (lab) => {
+  const service = emulator.account("search-connected");
+  const shop = await lab.git.repository("shop", { "README.md": "shop" });
+  const api = await lab.git.repository("api", { "README.md": "api" });
+  const a = lab.machine("a", shop, service);
+  const b = lab.machine("b", shop, service);
+  await a.up(shop, api);
+  await a.memsyncWith({ cwd: api }, "set", "errors", "line one\nthe Walrüs error codes");
+  await a.memsync("set", "walrus", "of the shop");
+  await a.untilSynced();
+  expect(await keysFound(a, "walrus")).toEqual(["walrus"]);
+  await a.memsync("connect", shop, api);
+  await a.untilSynced();
+  await b.up(shop, api);
+  await b.untilSynced();
+  for (const machine of [a, b]) {
+    expect(await keysFound(machine, "walrus")).toEqual(["walrus", "errors"]);
+    expect(await keysFound(machine, "walrus", "--layer", "project")).toEqual(["walrus"]);
+    expect(await machine.memsync("search", "walrus", "error")).toBe(
+      "errors  project of api  … the Walrüs error codes\n",
+    );
+  }
+  await b.memsync("disconnect", shop, api);
+  await b.untilSynced();
+  await a.untilSynced();
+  for (const machine of [a, b]) expect(await keysFound(machine, "walrus")).toEqual(["walrus"]);
 });
 
 scenario("search finds what is held", async (lab) => {

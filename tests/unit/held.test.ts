@@ -114,15 +114,17 @@ test("a memory that holds a secret is shown everywhere here, and in no update", 
   for (const [q, isFound] of [
     ["token", true],
     ["TÓKEN", true],
-    ["tok", false],
+    ["oken", false],
     ["deploy", true],
     ["eploy", false],
     ["plain ever", true],
   ] as const) {
     const place = { account: LOCAL_ACCOUNT, document: PROJECT };
-    const found = await searchLocalMemories(home.store.reader, [place], q);
+    const found = await searchLocalMemories(home.store.reader, [place], { text: q });
     expect([q, found.length]).toEqual([q, isFound ? 1 : 0]);
-    expect(await listed(home, { q })).toEqual(found.map(({ key, value }) => [key, value]));
+    expect(await listed(home, { q })).toEqual(
+      found.map(({ memory: { key, value } }) => [key, value]),
+    );
   }
   expect(await listed(home, { limit: 1 })).toEqual([["plain", "as ever"]]);
   const { memories } = await home.services.projects.get(ME, PROJECT);

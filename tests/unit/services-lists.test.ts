@@ -76,7 +76,34 @@ describe("search", () => {
     expect(await found("runner")).toEqual(["test-runner"]);
     expect(await found("test-runner")).toEqual(["test-runner"]);
     expect(await found("tabs spaces")).toEqual([]);
-    expect(await found("tab")).toEqual([]);
+    expect(await found("xtab")).toEqual([]);
+  });
+
+  test("search takes a word for the beginning of one, but not a single letter or digit", async () => {
+    await write({ schema: "the migrations of PostgreSQL", c: "C and 2fa", 猫: "ねこ" });
+    expect(await found("migrat postgres")).toEqual(["schema"]);
+    expect(await found("igrations")).toEqual([]);
+    expect(await found("p")).toEqual([]);
+    expect(await found("c")).toEqual(["c"]);
+    expect(await found("2")).toEqual([]);
+    expect(await found("2f")).toEqual(["c"]);
+    expect(await found("ね")).toEqual(["猫"]);
+  });
+
+  test("search takes no regard of accents, two on one letter included, composed or not", async () => {
+    await write({ a: "Tiếng Việt", b: "Tiếng Việt".normalize("NFD"), c: "café ÉTÉ" });
+    for (const q of ["viet", "Việt", "tieng việt".normalize("NFD"), "TIẾNG"]) {
+      expect([q, await found(q)]).toEqual([q, ["a", "b"]]);
+    }
+    expect(await found("cafe été")).toEqual(["c"]);
+  });
+
+  test("search takes as many words as a query holds", async () => {
+    const words = Array.from({ length: 170 }, (_, at) => String(at + 100))
+      .join(" ")
+      .slice(0, 512);
+    await write({ all: words, one: "100" });
+    expect(await found(words)).toEqual(["all"]);
   });
 
   test("search takes operators and quotes for words, whatever they are", async () => {
@@ -93,7 +120,8 @@ describe("search", () => {
     expect(await found("NEAR(hello me)")).toEqual([]);
     expect(await found("key:value")).toEqual(["d"]);
     expect(await found("value:cats")).toEqual([]);
-    expect(await found("cat*")).toEqual([]);
+    expect(await found("cat*")).toEqual(["a", "b"]);
+    expect(await found('ca" OR "do')).toEqual([]);
     expect(await found("^cats")).toEqual(["a", "b"]);
     expect(await found('" OR 1=1 --')).toEqual([]);
     for (const nothing of ["", " ", '"', "*", "()", "---", '""', "' '"]) {
@@ -127,7 +155,7 @@ describe("search", () => {
     await fc.assert(
       fc.asyncProperty(query, async (q) => {
         expect(["", "a"]).toContain((await found(q)).join());
-        expect(fullTextQuery(q) ?? '""').toMatch(/^"[\s\S]*"$/);
+        expect(fullTextQuery(q) ?? '""').toMatch(/^\(?"[\s\S]*"( \*\))?$/);
       }),
       { numRuns: 500 },
     );
@@ -149,6 +177,13 @@ describe("search", () => {
     const query = { ...EVERYTHING, projectId: A, q: "cats" };
     const { items } = await services.memories.list(me, query);
     expect(items.map(({ key }) => key)).toEqual(["short", "long"]);
+  });
+
+  test("search puts the word before what begins with it, and the key before the value", async () => {
+    await write({ a: "the categories of it all", b: "the cat of it", "cat-food": "where it is" });
+    const query = { ...EVERYTHING, projectId: A, q: "cat" };
+    const { items } = await services.memories.list(me, query);
+    expect(items.map(({ key }) => key)).toEqual(["cat-food", "b", "a"]);
   });
 });
 

@@ -14,3 +14,9 @@ export const TRIMMED_PREFIX = `${OWN_METADATA_PREFIX}trimmed/`;
 
 /** The prefix of metadata that names commits whose change of the followed file is in the text. */
 export const COMMIT_PREFIX = `${OWN_METADATA_PREFIX}commit/`;
+
+/**
+ * The prefix of metadata that names, in the rest of the key, a project that this one is connected
+ * to. The service writes it into both, so that every replica knows without asking.
+ */
+export const CONNECTED_PREFIX = `${OWN_METADATA_PREFIX}connected/`;

@@ -1,6 +1,11 @@
 import { DELETION_KEY, type ProjectDeletion, parseDeletion } from "./deletion-entry.ts";
 import type { ReplicaDocument } from "./document.ts";
-import { COMMIT_PREFIX, OWN_METADATA_PREFIX, TEXT_CONFLICT_PREFIX } from "./own-metadata.ts";
+import {
+  COMMIT_PREFIX,
+  CONNECTED_PREFIX,
+  OWN_METADATA_PREFIX,
+  TEXT_CONFLICT_PREFIX,
+} from "./own-metadata.ts";
 
 /**
  * Deletes everything in a project's document, in one change, and records the deletion there. So the
@@ -22,7 +27,9 @@ export function deleteProject(document: ReplicaDocument, now: number, machine?: 
 /** Not the program's own metadata, and not the project's name: both stay. */
 function isContent(key: string): boolean {
   if (!key.startsWith(OWN_METADATA_PREFIX)) return true;
-  return key.startsWith(TEXT_CONFLICT_PREFIX) || key.startsWith(COMMIT_PREFIX);
+  return [TEXT_CONFLICT_PREFIX, COMMIT_PREFIX, CONNECTED_PREFIX].some((each) =>
+    key.startsWith(each),
+  );
 }
 
 /** Undefined for a project that was not deleted, or was begun again. */

@@ -214,4 +214,17 @@ export const replicaMigrations: readonly Migration[] = [
       await db.schema.alterTable("updates").addColumn("removed", "text").execute();
     },
   },
+  {
+    // The index before left accents on letters that have two.
+    name: "replica-0009-full-text-accents",
+    async up(db) {
+      await sql`drop table memories_text`.execute(db);
+      await sql`
+        create virtual table memories_text using fts5(
+          key, value, content='memories', content_rowid='row_id',
+          tokenize='unicode61 remove_diacritics 2'
+        )`.execute(db);
+      await sql`insert into memories_text (memories_text) values ('rebuild')`.execute(db);
+    },
+  },
 ];

@@ -102,16 +102,40 @@ function compilable(db: Db, statement: RawBuilder<unknown>) {
 }
 
 /**
- * An FTS5 query for texts that contain every word of `text`. Each word is quoted, so that nothing
- * in it counts as query syntax (https://www.sqlite.org/fts5.html#fts5_strings). Undefined if there
- * is no word.
+ * How a text becomes words: without case and accents, also where a letter has two of them, as in
+ * Vietnamese (https://www.sqlite.org/fts5.html#unicode61_tokenizer).
+ */
+export const TOKENIZER = "unicode61 remove_diacritics 2";
+
+/** The smaller the better. A word in the key says more about a memory than one in its value. */
+export const RANK = sql<number>`bm25(memories_text, 4.0, 1.0)`;
+
+/**
+ * An FTS5 query for texts that contain every word of `text`, or with `some` for those that contain
+ * any. A word also stands for those that begin with it; the word itself counts twice in the rank.
+ * Each is quoted, so that nothing in it counts as query syntax
+ * (https://www.sqlite.org/fts5.html#fts5_strings). Undefined if there is no word.
  *
  * ```
- * fullTextQuery('use "tabs" -'); // '"use" """tabs"""'
+ * fullTextQuery("use tabs"); // '("use" OR "use" *) AND ("tabs" OR "tabs" *)'
  * ```
  */
-export function fullTextQuery(text: string): string | undefined {
-  const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
+export function fullTextQuery(text: string, wanted: "every" | "some" = "every") {
+  const words = wordsOf(text);
   if (words.length === 0) return undefined;
-  return words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+  return words.map(termOf).join(wanted === "every" ? " AND " : " OR ");
+}
+
+/** The words of a query, as they are typed; each once. */
+export function wordsOf(text: string): string[] {
+  const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  return [...new Set(words)];
+}
+
+/** Too much begins with one letter of an alphabet. One of a syllabary or of Chinese says enough. */
+const TOO_SHORT = /^[^\p{L}\p{N}]*[\p{Script=Latin}\p{N}][^\p{L}\p{N}]*$/u;
+
+function termOf(word: string): string {
+  const quoted = `"${word.replaceAll('"', '""')}"`;
+  return TOO_SHORT.test(word) ? quoted : `(${quoted} OR ${quoted} *)`;
 }

@@ -1,6 +1,6 @@
 import { Kysely, SqliteDialect, sql } from "kysely";
 import { openConnection } from "../../sqlite/database.ts";
-import type { IndexedText } from "./full-text.ts";
+import { type IndexedText, RANK, TOKENIZER } from "./full-text.ts";
 
 /**
  * Which of a few texts a query of `fullTextQuery` matches, best match first. Uses a temporary
@@ -14,18 +14,15 @@ export async function matchingTexts<Text extends IndexedText>(
   const database = await openConnection(":memory:", false);
   const index = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
   try {
-    await sql`create virtual table found using fts5(key, value, tokenize='unicode61')`.execute(
-      index,
-    );
+    await sql`create virtual table memories_text using fts5(
+      key, value, tokenize=${sql.lit(TOKENIZER)})`.execute(index);
     for (const [at, { key, value }] of texts.entries()) {
-      await sql`insert into found (rowid, key, value) values (${at + 1}, ${key}, ${value})`.execute(
-        index,
-      );
+      await sql`insert into memories_text (rowid, key, value)
+        values (${at + 1}, ${key}, ${value})`.execute(index);
     }
     const { rows } = await sql<{ at: number }>`
-      select rowid as at from found where found match ${query} order by bm25(found), rowid`.execute(
-      index,
-    );
+      select rowid as at from memories_text where memories_text match ${query}
+      order by ${RANK}, rowid`.execute(index);
     return rows.flatMap(({ at }) => texts[at - 1] ?? []);
   } finally {
     await index.destroy();

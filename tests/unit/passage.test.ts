@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { passageOf } from "../../shared/replica/search/passage.ts";
+
+const TEXT = "# Build\n\nRun npm first.\nThe Café machine runs the build, never make.\nEnd.";
+
+test("the line with the most words is shown, whatever their case, accents and ends", () => {
+  expect(passageOf(TEXT, "run")).toBe("… Run npm first. …");
+  expect(passageOf(TEXT, "cafe run")).toBe("… The Café machine runs the build, never make. …");
+  expect(passageOf(TEXT, "CAFÉ".normalize("NFD"))).toContain("Café");
+  expect(passageOf(TEXT, "end")).toBe("… End.");
+  expect(passageOf(TEXT, "build npm-first")).toBe("… Run npm first. …");
+});
+
+test("without any of the words it is the first line that is not blank", () => {
+  expect(passageOf("\n\n  one  \ntwo", "zebra")).toBe("one …");
+  expect(passageOf("", "zebra")).toBe("");
+});
+
+test("of a long line, the part around the first of the words is shown", () => {
+  const line = `${"before ".repeat(50)}walrus ${"after ".repeat(50)}`;
+  const shown = passageOf(line, "walr", 80);
+  expect(shown).toMatch(/^… before .*walrus after .* …$/);
+  expect(shown.length).toBeLessThanOrEqual(84);
+});
+
+test("no passage is longer than asked, and none has half a character", () => {
+  const text = fc.string({ unit: "binary", maxLength: 80 });
+  fc.assert(
+    fc.property(text, text, fc.integer({ min: 10, max: 60 }), (value, query, max) => {
+      const shown = passageOf(value, query, max);
+      expect(shown.length).toBeLessThanOrEqual(max + 4);
+      expect(shown.isWellFormed()).toBe(true);
+    }),
+  );
+});
