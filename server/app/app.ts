@@ -50,6 +50,11 @@ export interface AppDeps {
    */
   readonly guessed?: (client: string | undefined) => Promise<void>;
   readonly world: World;
+  /**
+   * Time as the other ends of connections know it, where `world` is driven: for bodies that are
+   * slow to come and sockets that fall silent. The same when left out.
+   */
+  readonly connectionWorld?: World;
   readonly log: Log;
   /** The folder of the data, where callers may know it. */
   readonly place?: string;
@@ -110,14 +115,14 @@ export interface App {
  * ```
  */
 export function createApp(deps: AppDeps): App {
-  const { world } = deps;
+  const { world, connectionWorld = world } = deps;
   const sockets = deps.sockets ?? new LiveSockets();
   const contexts: Contexts = new WeakMap();
   const router = createRouter(deps, contexts);
   const routes = router.routes.map(({ method, path }) => ({ method, path }));
   const record = createRecorder(deps, routes);
   return {
-    world,
+    world: connectionWorld,
     routes,
     refuse(error) {
       const context = newContext(deps);
@@ -132,7 +137,7 @@ export function createApp(deps: AppDeps): App {
       const context = contextOf(deps, request, peer);
       contexts.set(asked, context);
       // Without a socket no client can be slow.
-      if (peer && asked.method !== "GET") limitArrival(asked, world);
+      if (peer && asked.method !== "GET") limitArrival(asked, connectionWorld);
       const answered = await answerOnLease(router, asked);
       // Without a socket there is nothing to send.
       const sent = peer && deps.compress ? await answerFor(request.headers, answered) : answered;
@@ -345,7 +350,7 @@ function accept(
         stillValid: async () => (await deps.authenticate(authorization)) !== undefined,
         sockets,
         socket,
-        world: deps.world,
+        world: deps.connectionWorld ?? deps.world,
         log: deps.log,
       }),
   };

@@ -2,12 +2,12 @@ import type { Log } from "../../shared/log.ts";
 import { Sweeper } from "../../shared/replica/history/sweeper.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
-import { type App, createApp } from "../app/app.ts";
+import { type App, type AppDeps, createApp } from "../app/app.ts";
 import { createPublishedApp } from "../app/published-app.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { BodyBudget } from "../http/body-budget.ts";
 import { CountsWriter } from "../limits/counts-writer.ts";
-import type { PlanTable } from "../limits/plans.ts";
+import { PLAN_LIMITS, type PlanTable } from "../limits/plans.ts";
 import { RequestLimits } from "../limits/request-limits.ts";
 import { storedCounts } from "../limits/stored-counts.ts";
 import { LiveSockets } from "../live/live-sockets.ts";
@@ -16,8 +16,12 @@ import { createOperations } from "../operations/create-operations.ts";
 import type { Readiness } from "../operations/readiness.ts";
 import { createServices } from "../services/create-services.ts";
 import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
-import { openHostStore } from "../stores/open-store.ts";
-import { type AccountPlan, callerOfDevToken, devAccounts } from "./dev-tokens.ts";
+import type { Caller } from "../services/services.ts";
+import { type HostStore, openHostStore } from "../stores/open-store.ts";
+import { type AccountPlan, callerOfDevToken, devAccounts } from "./state/dev-tokens.ts";
+
+/** By which a client sees that an answer is the emulator's. */
+export const EMULATOR_HEADERS = { "X-Memsync-Emulator": VERSION };
 
 /** Where the emulator keeps its data, and whom it serves. */
 export interface EmulatorAppOptions {
@@ -31,59 +35,89 @@ export interface EmulatorAppOptions {
   readonly plans?: PlanTable;
   readonly world: World;
   readonly log: Log;
+  /** What is driven by tests, where there are any. */
+  readonly driven?: DrivenParts;
   /** Refuse requests that name a host other than this machine. */
   readonly loopbackOnly: boolean;
+  /** Further names that requests may then use as their host. */
+  readonly allowedHosts?: readonly string[];
   /** Given if it has a port: requests are then measured and logged, and `/readyz` is served. */
   readonly readiness?: Readiness;
   /** Serve only the published specification. */
   readonly publishedOnly?: boolean;
 }
 
+/** What tests may change while the emulator runs. */
+export interface DrivenParts {
+  /** For requests' ids and the bookkeeping of limits. */
+  readonly requestWorld: World;
+  /** For epochs. */
+  readonly writerWorld: World;
+  /** Real time, for what concerns connections themselves. */
+  readonly connectionWorld: World;
+  /** Whose a token is. */
+  find(token: string): Caller | undefined;
+  /** Undefined where nothing is limited. */
+  limitsOf(caller: Caller): PlanTable[Caller["plan"]] | undefined;
+}
+
 /** The emulator without a port; its database is open until `close`. */
 export interface EmulatorApp {
   readonly app: App;
   readonly store: ServiceStore;
+  readonly host: HostStore;
+  readonly limits: RequestLimits;
+  readonly sockets: LiveSockets;
+  /** The routes of the specification alone. */
+  published(): App["routes"];
   /** Finishes the writes under way, writes what was counted, and closes the database. */
   close(): Promise<void>;
 }
 
 /** The complete service without a port. Accepts the fixed development tokens. */
 export async function createEmulatorApp(options: EmulatorAppOptions): Promise<EmulatorApp> {
-  const { world, log, plan, loopbackOnly, publishedOnly, readiness } = options;
-  const host = await openHostStore(options.path, world);
+  const { world, log, plan, loopbackOnly, publishedOnly, readiness, driven } = options;
+  const host = await openHostStore(options.path, driven?.writerWorld ?? world);
   const store = serviceStoreOf(host.store);
   const sweeper = new Sweeper(host.store, world, log);
   sweeper.start();
   const writer = new CountsWriter(storedCounts(host.database), world, log);
+  const plans = options.plans ?? PLAN_LIMITS;
   const limits = new RequestLimits(
     world,
-    options.limits === "on" ? writer : undefined,
-    options.plans,
+    driven || options.limits === "on" ? writer : undefined,
+    driven ? (caller) => driven.limitsOf(caller) : (caller) => plans[caller.plan],
   );
+  const find = driven?.find ?? ((token: string) => callerOfDevToken(token, plan));
   const services = createServices(store, world, { usage: limits, account: devAccounts });
   const sockets = new LiveSockets();
   const bodies = new BodyBudget();
   const operations = readiness && createOperations({ host, sockets, bodies, world, readiness });
-  const create = publishedOnly ? createPublishedApp : createApp;
-  const app = create({
+  const deps: AppDeps = {
     services: operations ? countRefusals(services, operations.metrics) : services,
     sockets,
     ...(operations && { operations }),
     authenticate(header) {
       const token = bearerToken(header);
-      return token === undefined ? undefined : callerOfDevToken(token, plan);
+      return token === undefined ? undefined : find(token);
     },
     quotaOf: (caller) => limits.quotaOf(caller),
-    world,
+    world: driven?.requestWorld ?? world,
+    ...(driven && { connectionWorld: driven.connectionWorld }),
     log,
-    extraHeaders: { "X-Memsync-Emulator": VERSION },
+    extraHeaders: EMULATOR_HEADERS,
     bodies,
     compress: true,
     loopbackOnly,
-  });
+    allowedHosts: options.allowedHosts ?? [],
+  };
   return {
-    app,
+    app: publishedOnly ? createPublishedApp(deps) : createApp(deps),
     store,
+    host,
+    limits,
+    sockets,
+    published: () => createPublishedApp(deps).routes,
     async close() {
       await sweeper.stop();
       await limits.close();

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../shared/errors.ts";
@@ -7,7 +8,11 @@ import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { listen } from "../listen/listen.ts";
 import { Readiness } from "../operations/readiness.ts";
-import { createEmulatorApp } from "./emulator-app.ts";
+import { openControlled } from "./controlled-emulator.ts";
+import type { EmulatorControls, EmulatorTime } from "./interface/emulator.ts";
+import { parseTime } from "./time/parse-time.ts";
+
+export type * from "./interface/emulator.ts";
 
 const PRIVATE_FOLDER = 0o700;
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
@@ -26,15 +31,25 @@ export interface EmulatorOptions {
   readonly limits?: "on" | "off";
   /** Behave like a service that implements only the published specification. */
   readonly publishedOnly?: boolean;
+  /** The time at which the clock stands still, until it is moved; it runs when left out. */
+  readonly clock?: EmulatorTime;
+  /** Ids repeat for it; they are random when left out. */
+  readonly random?: string | number;
+  /** Further names that requests may use as their host. */
+  readonly allowedHosts?: readonly string[];
+  /** Asked of every control call over HTTP; of none when left out. */
+  readonly controlToken?: string;
 }
 
 /** An emulator that answers at `url` until it is closed. */
-export interface Emulator {
+export interface Emulator extends EmulatorControls, AsyncDisposable {
   /** Base address without `/v1` or `/api`: `http://127.0.0.1:4777`. */
   readonly url: string;
   readonly port: number;
   /** A token that reads and writes the Pro account. */
   readonly token: string;
+  /** The variables by which programs find it. */
+  readonly env: { readonly MEMSYNC_URL: string; readonly MEMSYNC_TOKEN: string };
   /** Finishes requests under way, closes the port and the database. */
   close(): Promise<void>;
 }
@@ -42,13 +57,14 @@ export interface Emulator {
 /**
  * Starts the cloud service's emulator in this process: both variants of the interface on a port of
  * this machine, with the fixed tokens `mst_dev_pro`, `mst_dev_team`, `mst_dev_readonly` and
- * `mst_dev_NAME`. With `dataDir` an acknowledged write is on the disk. Rejects with one sentence if
- * the port is taken, the folder can't be used, or Node lacks `better-sqlite3`.
+ * `mst_dev_NAME`. With `dataDir` an acknowledged write is on the disk. Resolves when it has
+ * answered a request with a token. Rejects with one sentence if the port is taken, the folder can't
+ * be used, or Node lacks `better-sqlite3`.
  *
  * ```
- * const emulator = await startEmulator();
+ * await using emulator = await startEmulator({ clock: "2026-01-01T00:00:00Z", random: 1 });
  * const client = createClient({ url: emulator.url, token: emulator.token });
- * await emulator.close();
+ * await emulator.clock.advance("1m");
  * ```
  */
 export async function startEmulator(
@@ -56,33 +72,53 @@ export async function startEmulator(
   deps: { readonly world: World; readonly log: Log } = { world: realWorld, log: silentLog },
 ): Promise<Emulator> {
   const { host = "127.0.0.1", port = 0, dataDir, plan = "pro", limits = "on" } = options;
-  const { publishedOnly = false } = options;
+  const { publishedOnly = false, allowedHosts = [], controlToken, random, clock } = options;
   const readiness = new Readiness("ready");
-  const emulator = await createEmulatorApp({
+  const emulator = await openControlled({
     path: dataDir === undefined ? ":memory:" : await databaseIn(dataDir),
     plan,
     limits,
     ...deps,
     loopbackOnly: LOOPBACK_HOSTS.includes(host),
+    allowedHosts: allowedHosts.map((name) => name.toLowerCase()),
+    controlToken,
     publishedOnly,
     readiness,
+    frozenAt: clock === undefined ? undefined : parseTime(clock, "clock"),
+    seed: random === undefined ? undefined : String(random),
   });
   try {
     const listener = await listen(emulator.app, { host, port });
+    const close = once(async () => {
+      readiness.state = "draining";
+      await listener.close();
+      await emulator.close();
+    });
+    const { url } = listener;
     return {
-      url: listener.url,
+      ...emulator.controls,
+      url,
       port: listener.port ?? port,
-      token: "mst_dev_pro",
-      async close() {
-        readiness.state = "draining";
-        await listener.close();
-        await emulator.close();
-      },
+      token: EMULATOR_TOKEN,
+      env: { MEMSYNC_URL: url, MEMSYNC_TOKEN: EMULATOR_TOKEN },
+      close,
+      [Symbol.asyncDispose]: close,
     };
   } catch (thrown) {
     await emulator.close();
     throw thrown;
   }
+}
+
+const EMULATOR_TOKEN = "mst_dev_pro";
+
+/** Every call is the first one. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= work();
+    return done;
+  };
 }
 
 /** An existing folder keeps its permissions, because the files in it are private. */

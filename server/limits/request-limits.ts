@@ -5,9 +5,9 @@ import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
 import type { Caller } from "../services/services.ts";
 import type { CountsWriter } from "./counts-writer.ts";
-import { PLAN_LIMITS, type PlanTable } from "./plans.ts";
+import { PLAN_LIMITS, type PlanLimits } from "./plans.ts";
 import { type Quota, quotaHeaders, remainingOf, wholeSeconds } from "./quota.ts";
-import { type Moment, Usage, type UsageRecord, type UsedWindow } from "./usage.ts";
+import { type Moment, Usage, type UsageRecord, type UsedWindow, type Windows } from "./usage.ts";
 
 /**
  * This many accounts are kept in memory. Those that were quiet longest are read again when they
@@ -35,7 +35,8 @@ export class RequestLimits {
   constructor(
     readonly world: World,
     readonly writer?: CountsWriter,
-    readonly plans: PlanTable = PLAN_LIMITS,
+    /** Undefined for an account that nothing limits. */
+    readonly limitsOf: (caller: Caller) => PlanLimits | undefined = ({ plan }) => PLAN_LIMITS[plan],
   ) {}
 
   /** The quota of the caller's account; a promise only if it has to be read first. */
@@ -56,6 +57,28 @@ export class RequestLimits {
       resets_at: timestampOf(now.wall + window.freesInMs),
     });
     return { minute: shown(minute), day: shown(day) };
+  }
+
+  /**
+   * Counts as many requests as leave `left` of a window, where they are limited; for tests of what
+   * a client does then.
+   */
+  async use(caller: Caller, window: keyof Windows, left: number): Promise<void> {
+    const { usage } = await this.#account(caller);
+    usage.leave(window, left, this.#moment());
+    this.writer?.changed(caller.account, usage);
+  }
+
+  /**
+   * An account, or all without one, has made no request. Drops no stored counts of accounts that
+   * are not in memory.
+   */
+  forget(account?: AccountId): void {
+    for (const [id, { usage }] of this.#accounts) {
+      if (account !== undefined && id !== account) continue;
+      usage.forget(this.#moment());
+      this.writer?.changed(id, usage);
+    }
   }
 
   /** Stores what is not stored yet. No request may follow. */
@@ -113,8 +136,8 @@ export class RequestLimits {
     };
   }
 
-  #limitsOf({ plan }: Caller) {
-    return this.writer ? this.plans[plan] : undefined;
+  #limitsOf(caller: Caller): PlanLimits | undefined {
+    return this.writer ? this.limitsOf(caller) : undefined;
   }
 
   #moment(): Moment {

@@ -108,6 +108,21 @@ export class Usage {
     };
   }
 
+  /** Counts requests until at most `left` are left of a window. Does nothing without limits. */
+  leave(window: keyof Windows, left: number, now: Moment): void {
+    const used = this.windows(now)[window].used;
+    const missing = (this.#limits?.[window] ?? 0) - left - used;
+    if (window === "day") this.#inDay += Math.max(0, missing);
+    else for (let at = 0; at < missing; at++) this.#minute.add(now.steady);
+  }
+
+  /** None was made. */
+  forget(now: Moment): void {
+    this.#minute = minuteOf(this.#limits, []);
+    this.#day = dayOf(now.wall);
+    this.#inDay = 0;
+  }
+
   record(): UsageRecord {
     return { minute: this.#minute.times(), day: this.#day, inDay: this.#inDay };
   }

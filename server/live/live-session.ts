@@ -101,7 +101,7 @@ class Session implements LiveSession {
   #gone = false;
   #pingTimer: Timer | undefined;
   #stopListening: (() => void) | undefined;
-  #stopRechecks: (() => void) | undefined;
+  #detach: (() => void) | undefined;
 
   constructor(deps: LiveSessionDeps) {
     this.#deps = deps;
@@ -111,8 +111,12 @@ class Session implements LiveSession {
     const { live, caller, sockets } = this.#deps;
     sockets.add(caller.account);
     this.#stopListening = live.onChange(caller.account, (change) => this.#changed(change));
-    // Can't reject: an error ends the session.
-    this.#stopRechecks = sockets.onRecheck(() => void this.#checkToken());
+    this.#detach = sockets.attach({
+      account: caller.account,
+      // Can't reject: an error ends the session.
+      recheck: () => void this.#checkToken(),
+      end: (reason) => this.#end(CLOSE.goingAway, reason),
+    });
     this.#schedulePing();
   }
 
@@ -152,7 +156,7 @@ class Session implements LiveSession {
     this.#ended = true;
     this.#pingTimer?.cancel();
     this.#stopListening?.();
-    this.#stopRechecks?.();
+    this.#detach?.();
     this.#waitingFrames.length = 0;
     this.#waitingChanges.length = 0;
   }

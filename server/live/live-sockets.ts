@@ -10,10 +10,19 @@ export interface LiveSocketLimits {
 /** Enough for a large team. Each socket takes at most a few megabytes. */
 const LIVE_SOCKET_LIMITS: LiveSocketLimits = { total: 10_000, perAccount: 1_000 };
 
+/** An open socket, as far as others have something to tell it. */
+export interface AttachedSession {
+  readonly account: AccountId;
+  /** Checks the token now. */
+  recheck(): void;
+  /** Closes the socket: its client has to begin again. */
+  end(reason: string): void;
+}
+
 /** Counts the open live sockets and their subscriptions. */
 export class LiveSockets {
   readonly #perAccount = new Map<AccountId, number>();
-  readonly #onRecheck = new Set<() => void>();
+  readonly #sessions = new Set<AttachedSession>();
   #open = 0;
   #subscriptions = 0;
 
@@ -52,14 +61,21 @@ export class LiveSockets {
 
   /** Makes every open socket check its token now. */
   recheck(): void {
-    for (const check of [...this.#onRecheck]) check();
+    for (const session of [...this.#sessions]) session.recheck();
+  }
+
+  /** Closes the open sockets of an account, or all without one. */
+  end(account: AccountId | undefined, reason: string): void {
+    for (const session of [...this.#sessions]) {
+      if (account === undefined || session.account === account) session.end(reason);
+    }
   }
 
   /** Returns how to stop. */
-  onRecheck(check: () => void): () => void {
-    this.#onRecheck.add(check);
+  attach(session: AttachedSession): () => void {
+    this.#sessions.add(session);
     return () => {
-      this.#onRecheck.delete(check);
+      this.#sessions.delete(session);
     };
   }
 

@@ -52,11 +52,16 @@ export async function deleteDocument(db: Db, id: number): Promise<void> {
   );
 }
 
-/** Deletes the rest of an account, then the account. */
-export async function deleteAccount(db: Db, account: AccountId): Promise<void> {
+/** Deletes what the services keep of an account besides its documents. */
+export async function deleteBelongings(db: Db, account: AccountId): Promise<void> {
   for (const table of ["sessions", "connections", "current_projects", "kept_answers"] as const) {
     await db.deleteFrom(table).where("account", "=", account).execute();
   }
+}
+
+/** Deletes the rest of an account, then the account. */
+export async function deleteAccount(db: Db, account: AccountId): Promise<void> {
+  await deleteBelongings(db, account);
   await db.deleteFrom("request_counts").where("account", "=", account).execute();
   await db.deleteFrom("users").where("account_id", "=", account).execute();
   await db.deleteFrom("accounts").where("id", "=", account).execute();

@@ -44,3 +44,11 @@ export async function putRequestCounts(db: Db, counts: RequestCounts): Promise<v
 export async function dropRequestCountsBefore(db: Db, day: number): Promise<void> {
   await db.deleteFrom("request_counts").where("day", "<", day).execute();
 }
+
+/** Forgets an account's counts, or everybody's without one. */
+export async function deleteCounts(db: Db, account: AccountId | undefined): Promise<void> {
+  await db
+    .deleteFrom("request_counts")
+    .$if(account !== undefined, (query) => query.where("account", "=", account as AccountId))
+    .execute();
+}

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { createProgram } from "../../cli/main.ts";
 import { readEnvironment } from "../../cli/place/environment.ts";
-import { newAccount } from "../support/service.ts";
 import { ROOT } from "../tidy/source-tree.ts";
 import { readDocuments } from "./commands.ts";
 
@@ -101,15 +100,6 @@ test("docs/commands.md lists each command, and says which have no --json", () =>
 });
 
 const isJson = ({ long }: { readonly long?: string }) => long === "--json";
-
-test("the emulator's control plane, which docs/interface.md calls absent, is no path", async () => {
-  const emulator = newAccount();
-  expect(documents.get("docs/interface.md")).toContain("control plane, `/_emulator/*`");
-  for (const path of ["/_emulator/reset", "/_emulator/state"]) {
-    expect((await emulator.get(path)).status).toBe(404);
-    expect((await emulator.post(path, {})).status).toBe(404);
-  }
-});
 
 test("each script of npm's that a document mentions is in package.json", () => {
   const named = [...documents.values()].flatMap((text) => [

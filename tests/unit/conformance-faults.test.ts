@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Report, runConformance } from "../../conformance/run.ts";
 import { type App, createApp } from "../../server/app/app.ts";
 import { createPublishedApp } from "../../server/app/published-app.ts";
-import { callerOfDevToken } from "../../server/emulator/dev-tokens.ts";
+import { callerOfDevToken } from "../../server/emulator/state/dev-tokens.ts";
 import { bearerToken } from "../../server/http/bearer.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";

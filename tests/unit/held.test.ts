@@ -14,7 +14,7 @@ import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
 import { importHome } from "../../daemon/portable/import-home.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
-import { devAccounts } from "../../server/emulator/dev-tokens.ts";
+import { devAccounts } from "../../server/emulator/state/dev-tokens.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import type { Services } from "../../server/services/services.ts";

@@ -10,6 +10,7 @@ import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
 import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
 import type { Pause } from "./turns.ts";
+import { newWriter } from "./writer.ts";
 
 /** What a write uses, besides its transaction. */
 export interface ContextOptions<Tables extends ReplicaTables> {
@@ -43,6 +44,12 @@ export interface WriteContext<Tables extends ReplicaTables> {
   rebuild(document: OpenDocument, update: Uint8Array): Promise<OpenDocument>;
   /** Removes from a document's log what is no longer needed. */
   compact(address: DocumentAddress): Promise<void>;
+  /**
+   * The owner's documents were changed in the database by this write itself. They are read again,
+   * and written under an epoch and a client id that nobody knows: positions and ids of what was
+   * there before are never used a second time.
+   */
+  reread(owner: AccountId): void;
   /** Gives a document to an owner without a document of this name. The former owner loses it. */
   giveTo(document: OpenDocument, owner: AccountId): Promise<void>;
 }
@@ -63,11 +70,22 @@ export class Writers {
     return this.#current;
   }
 
+  /** Another client id. */
   renew(): void {
+    this.#become(this.#current.epoch, randomUint32(this.#world));
+  }
+
+  /** Another epoch, too, as if the process had started again. */
+  begin(): void {
+    const { epoch, clientId } = newWriter(this.#world);
+    this.#become(epoch, clientId);
+  }
+
+  #become(epoch: string, clientId: number): void {
     const first = this.#first;
     this.#current = {
-      epoch: first.epoch,
-      clientId: randomUint32(this.#world),
+      epoch,
+      clientId,
       get machine() {
         return first.machine;
       },
@@ -167,6 +185,15 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     // Under its new address it is loaded again; under the former one it no longer exists.
     this.#inHand.delete(document);
     this.openDocuments.delete(addressKey(document.address));
+  }
+
+  reread(owner: AccountId): void {
+    for (const [key, document] of this.openDocuments) {
+      if (document.address.owner !== owner) continue;
+      this.#inHand.delete(document);
+      this.openDocuments.delete(key);
+    }
+    this.writers.begin();
   }
 
   readonly #droppable = (id: number): Promise<number> =>

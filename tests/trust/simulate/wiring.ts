@@ -13,7 +13,7 @@ import { LinkedFolders } from "../../../daemon/links/linked-folders.ts";
 import { OpenRemotes } from "../../../daemon/remotes/open-remotes.ts";
 import { type FoundToken, TokenStore } from "../../../daemon/remotes/token-store.ts";
 import type { WatchFolder } from "../../../daemon/watch/watched-folder.ts";
-import { devAccounts } from "../../../server/emulator/dev-tokens.ts";
+import { devAccounts } from "../../../server/emulator/state/dev-tokens.ts";
 import { RequestLimits } from "../../../server/limits/request-limits.ts";
 import { createServices } from "../../../server/services/create-services.ts";
 import type { Caller, Services } from "../../../server/services/services.ts";

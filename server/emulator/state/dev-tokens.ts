@@ -1,11 +1,26 @@
-import { asAccountId, asUserId } from "../../shared/ids.ts";
-import type { Caller, Services } from "../services/services.ts";
+import { type AccountId, asAccountId, asUserId } from "../../../shared/ids.ts";
+import type { Caller, Services } from "../../services/services.ts";
 
 /** An account's plan. */
 export type AccountPlan = Caller["plan"];
 
 const ACCOUNT_PREFIX = "acct_dev_";
 const DEV_TOKEN = /^mst_dev_([0-9A-Za-z_-]{1,64})$/;
+
+/** The fixed token of an account's name. */
+export function devTokenOf(name: string): string {
+  return `mst_dev_${name}`;
+}
+
+/** The account of `mst_dev_NAME`. */
+export function accountOfName(name: string): AccountId {
+  return asAccountId(`${ACCOUNT_PREFIX}${name}`);
+}
+
+/** The NAME of an account. */
+function nameOfAccount(account: AccountId): string {
+  return account.slice(ACCOUNT_PREFIX.length);
+}
 
 /**
  * The caller of one of the emulator's fixed tokens: `mst_dev_pro`, `mst_dev_team`,
@@ -18,7 +33,7 @@ export function callerOfDevToken(token: string, planOfOthers: AccountPlan): Call
   if (name === undefined) return undefined;
   const account = name === "readonly" ? "pro" : name;
   return {
-    account: asAccountId(`${ACCOUNT_PREFIX}${account}`),
+    account: accountOfName(account),
     user: asUserId(`user_dev_${account}`),
     tokenId: `tok_dev_${name}`,
     plan: account === "pro" || account === "team" ? account : planOfOthers,
@@ -29,9 +44,5 @@ export function callerOfDevToken(token: string, planOfOthers: AccountPlan): Call
 
 /** The accounts of the fixed tokens. Each has one user. */
 export const devAccounts: Services["account"] = {
-  get: async ({ account, plan }) => ({
-    name: account.slice(ACCOUNT_PREFIX.length),
-    plan,
-    users: 1,
-  }),
+  get: async ({ account, plan }) => ({ name: nameOfAccount(account), plan, users: 1 }),
 };

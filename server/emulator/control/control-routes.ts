@@ -1,0 +1,123 @@
+import type { Static } from "@sinclair/typebox";
+import { AppError } from "../../../shared/errors.ts";
+import { VERSION } from "../../../shared/version.ts";
+import type { ClockMoved, EmulatorControls, MadeToken, ResetScope } from "../interface/emulator.ts";
+import { ClockBody, LimitsBody, RandomBody, ResetBody, TokenBody } from "./control-bodies.ts";
+import { readStrict } from "./strict-body.ts";
+
+/** One control call, after the guard has let it in. */
+export interface ControlCall {
+  readonly request: Request;
+  readonly query: URLSearchParams;
+  /** The part of the path that a route leaves open. */
+  readonly name: string;
+}
+
+/** A method of a path below `/_emulator/`; `*` in it is one part of any text. */
+export interface ControlRoute {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: string;
+  /** Resolves to the body of the 200. */
+  answer(call: ControlCall): unknown;
+}
+
+/** What the routes tell of the emulator that is not a control. */
+export interface EmulatorFacts {
+  /** Milliseconds since its start, of the real time. */
+  uptimeMs(): number;
+  /** How many accounts have stored anything. */
+  accounts(): Promise<number>;
+}
+
+/** `/_emulator/*`: the controls in the form of HTTP. */
+export function controlRoutes(
+  controls: EmulatorControls,
+  facts: EmulatorFacts,
+): readonly ControlRoute[] {
+  return [
+    { method: "GET", path: "health", answer: () => health(controls, facts) },
+    {
+      method: "POST",
+      path: "reset",
+      async answer({ request }) {
+        const { scope, token } = await readStrict(request, ResetBody);
+        const cleared = await controls.reset({ scope: scope as ResetScope | undefined, token });
+        return { cleared };
+      },
+    },
+    {
+      method: "GET",
+      path: "clock",
+      answer: () => clockAnswer({ ...controls.clock.read(), ran: [] }),
+    },
+    {
+      method: "POST",
+      path: "clock",
+      answer: async ({ request }) =>
+        clockAnswer(await moveClock(controls, await readStrict(request, ClockBody))),
+    },
+    {
+      method: "POST",
+      path: "random",
+      async answer({ request }) {
+        const { seed } = await readStrict(request, RandomBody);
+        controls.random(seed);
+        return { seed: seed === null ? null : String(seed) };
+      },
+    },
+    {
+      method: "POST",
+      path: "limits",
+      async answer({ request }) {
+        await controls.limits.set(await readStrict(request, LimitsBody));
+        return {};
+      },
+    },
+    {
+      method: "POST",
+      path: "tokens",
+      async answer({ request }) {
+        const { expires_at: expiresAt, ...asked } = await readStrict(request, TokenBody);
+        return tokenAnswer(controls.tokens.create({ ...asked, expiresAt }));
+      },
+    },
+    { method: "GET", path: "routes", answer: () => ({ routes: controls.routes() }) },
+  ];
+}
+
+async function health({ clock }: EmulatorControls, facts: EmulatorFacts) {
+  const { now, frozen } = clock.read();
+  return {
+    schema: 1,
+    status: "ok",
+    version: VERSION,
+    uptime_ms: Math.floor(facts.uptimeMs()),
+    now,
+    frozen,
+    accounts: await facts.accounts(),
+  };
+}
+
+function moveClock(
+  { clock }: EmulatorControls,
+  { set, advance, advance_ms, freeze, resume }: Static<typeof ClockBody>,
+): Promise<ClockMoved> {
+  const by = advance ?? advance_ms;
+  const given = [set, by, freeze || undefined, resume || undefined];
+  if (given.filter((each) => each !== undefined).length !== 1) {
+    const message = "name one of set, advance, freeze and resume";
+    throw new AppError("invalid_request", message);
+  }
+  if (set !== undefined) return clock.set(set);
+  if (by !== undefined) return clock.advance(by);
+  if (resume) return clock.resume();
+  return clock.freeze(typeof freeze === "boolean" ? undefined : freeze);
+}
+
+function clockAnswer({ now, frozen, offsetMs, ran }: ClockMoved) {
+  return { now, frozen, offset_ms: offsetMs, ran };
+}
+
+function tokenAnswer({ expiresAt, ...made }: MadeToken) {
+  return { ...made, expires_at: expiresAt };
+}

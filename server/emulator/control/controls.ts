@@ -1,0 +1,143 @@
+import { invalidAt } from "../../../shared/errors.ts";
+import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
+import { timestampOf } from "../../../shared/timestamps.ts";
+import type { RequestLimits } from "../../limits/request-limits.ts";
+import type { LiveSockets } from "../../live/live-sockets.ts";
+import type { HostStore } from "../../stores/open-store.ts";
+import { deleteCounts } from "../../stores/request-count-store.ts";
+import type {
+  Cleared,
+  ClockMoved,
+  ClockReading,
+  EmulatorClock,
+  EmulatorControls,
+  EmulatorTokenRequest,
+  MadeToken,
+  OfToken,
+  ResetScope,
+  ServedRoute,
+} from "../interface/emulator.ts";
+import { accountOfName } from "../state/dev-tokens.ts";
+import type { EmulatorAccounts } from "../state/emulator-accounts.ts";
+import { resetData } from "../state/reset-data.ts";
+import type { DrivenWorlds } from "../time/driven-world.ts";
+import { parseDuration, parseTime } from "../time/parse-time.ts";
+
+/** What the controls move. */
+export interface ControlledParts {
+  readonly driven: DrivenWorlds;
+  readonly accounts: EmulatorAccounts;
+  readonly host: HostStore;
+  readonly limits: RequestLimits;
+  readonly sockets: LiveSockets;
+  routes(): readonly ServedRoute[];
+}
+
+/** Why sockets are closed whose client has to read everything anew. */
+const FORGOTTEN = "the emulator was reset";
+
+const ACCOUNT_NAME = /^[0-9A-Za-z_-]{1,64}$/;
+
+/**
+ * What tests may do to an emulator, in its own process.
+ *
+ * ```
+ * await controls.reset({ scope: "data", token: "mst_dev_w1" });
+ * ```
+ */
+export function createControls(parts: ControlledParts): EmulatorControls {
+  const { driven, accounts, limits } = parts;
+  return {
+    clock: createClock(parts),
+    reset: (options = {}) => reset(parts, options),
+    random: (seed) => driven.seed(seed === null ? undefined : String(seed)),
+    limits: {
+      async set({ token, plan, off, exhaust, left }) {
+        const caller = token === undefined ? undefined : accounts.get(token);
+        if (exhaust !== undefined && !caller) {
+          throw invalidAt("token", "is required with exhaust, which is of one account");
+        }
+        accounts.rule(caller?.account, { plan, off });
+        if (token === undefined || exhaust === undefined) return;
+        await limits.use(accounts.get(token), exhaust, left ?? 0);
+      },
+    },
+    tokens: { create: (request = {}) => createToken(parts, request) },
+    routes: () => parts.routes(),
+  };
+}
+
+function createClock({ driven: { clock }, sockets }: ControlledParts): EmulatorClock {
+  const read = (): ClockReading => {
+    return { now: timestampOf(clock.now()), frozen: clock.frozen, offsetMs: clock.offsetMs };
+  };
+  const moved = async (ran: Promise<number[]> | number[]): Promise<ClockMoved> => {
+    const times = await ran;
+    // A token may have expired on the way.
+    sockets.recheck();
+    return { ...read(), ran: times.map(timestampOf) };
+  };
+  return {
+    read,
+    freeze(at) {
+      const time = at === undefined ? undefined : parseTime(at, "freeze");
+      clock.freeze();
+      return moved(time === undefined ? [] : clock.set(time));
+    },
+    set: (to) => moved(clock.set(parseTime(to, "set"))),
+    advance: (by) => moved(clock.advance(parseDuration(by, "advance"))),
+    resume() {
+      clock.resume();
+      return moved([]);
+    },
+  };
+}
+
+async function reset(
+  { driven, accounts, host, limits, sockets }: ControlledParts,
+  { scope = "all", token }: OfToken & { readonly scope?: ResetScope | undefined },
+): Promise<Cleared> {
+  const account = token === undefined ? undefined : accounts.get(token).account;
+  const all = scope === "all";
+  const cleared = { memories: 0, projects: 0, requests: 0, faults: 0 };
+  if (all || scope === "data") {
+    Object.assign(cleared, await resetData(host, account));
+    sockets.end(account, FORGOTTEN);
+    // The ids of the next test are those of this one.
+    if (account === undefined) driven.rewind();
+  }
+  if (all || scope === "limits") {
+    accounts.forgetRules(account);
+    limits.forget(account);
+    await host.store.write(({ db }) => deleteCounts(db, account));
+  }
+  return cleared;
+}
+
+function createToken({ accounts }: ControlledParts, request: EmulatorTokenRequest): MadeToken {
+  const { scopes = ["read", "write"], projects, plan, user } = request;
+  const account = request.account ?? accounts.newName();
+  for (const [name, text] of Object.entries({ account, user: user ?? "x" })) {
+    if (!ACCOUNT_NAME.test(text)) throw invalidAt(name, "must be 1 to 64 of 0-9 A-Z a-z _ -");
+  }
+  const boundTo = projects === undefined ? null : projects.map(boundProject);
+  const expiresAt =
+    request.expiresAt === undefined ? undefined : parseTime(request.expiresAt, "expires_at");
+  const canWrite = scopes.includes("write");
+  const token = accounts.make({ account, user, canWrite, boundTo, expiresAt });
+  if (plan !== undefined) accounts.rule(accountOfName(account), { plan });
+  return {
+    token,
+    account,
+    plan: accounts.planOf(account),
+    scopes: canWrite ? ["read", "write"] : ["read"],
+    projects: boundTo,
+    expiresAt: expiresAt === undefined ? null : timestampOf(expiresAt),
+  };
+}
+
+function boundProject(text: string, at: number): ProjectId {
+  const id = parseProjectId(text);
+  if (id !== undefined) return id;
+  throw invalidAt(`projects/${at}`, "must be a project's id");
+}

@@ -1,0 +1,102 @@
+import { assert } from "../../shared/errors.ts";
+import type { App } from "../app/app.ts";
+import type { Readiness } from "../operations/readiness.ts";
+import { listOwners } from "../stores/owned-data.ts";
+import { createControlPlane } from "./control/control-plane.ts";
+import { controlRoutes } from "./control/control-routes.ts";
+import { createControls } from "./control/controls.ts";
+import { createEdge } from "./edge.ts";
+import {
+  createEmulatorApp,
+  EMULATOR_HEADERS,
+  type EmulatorApp,
+  type EmulatorAppOptions,
+} from "./emulator-app.ts";
+import type { EmulatorControls, ServedRoute } from "./interface/emulator.ts";
+import { EmulatorAccounts } from "./state/emulator-accounts.ts";
+import { createDrivenWorlds } from "./time/driven-world.ts";
+
+/** How an emulator that tests control begins. */
+export interface ControlledOptions extends Omit<EmulatorAppOptions, "driven" | "plans"> {
+  readonly readiness: Readiness;
+  readonly allowedHosts: readonly string[];
+  readonly controlToken: string | undefined;
+  readonly frozenAt: number | undefined;
+  readonly seed: string | undefined;
+}
+
+/** The emulator without a port, with what tests may do to it. */
+export interface ControlledEmulator {
+  readonly app: App;
+  readonly controls: EmulatorControls;
+  close(): Promise<void>;
+}
+
+/** The service with a clock and chance that are driven, and the control calls before it. */
+export async function openControlled(options: ControlledOptions): Promise<ControlledEmulator> {
+  const { world, path, plan, limits, frozenAt, seed, log, allowedHosts } = options;
+  const startedAt = world.monotonic();
+  const driven = createDrivenWorlds(world, { frozenAt, seed, isKept: path !== ":memory:" });
+  const accounts = new EmulatorAccounts(driven.data, { plan, limits });
+  const service = await createEmulatorApp({
+    ...options,
+    world: driven.data,
+    driven: {
+      requestWorld: driven.requests,
+      writerWorld: driven.writers,
+      connectionWorld: world,
+      find: (token) => accounts.find(token),
+      limitsOf: (caller) => accounts.limitsOf(caller),
+    },
+  });
+  try {
+    await assertAnswers(service.app);
+  } catch (thrown) {
+    await service.close();
+    throw thrown;
+  }
+  const controls = createControls({
+    driven,
+    accounts,
+    ...service,
+    routes: () => servedRoutes(service),
+  });
+  const facts = {
+    uptimeMs: () => world.monotonic() - startedAt,
+    accounts: async () => (await listOwners(service.host.database.reader)).length,
+  };
+  const control = createControlPlane(
+    controlRoutes(controls, facts),
+    { allowedHosts, token: options.controlToken },
+    { world: driven.requests, log, extraHeaders: EMULATOR_HEADERS },
+  );
+  return {
+    app: createEdge(service.app, { clock: driven.clock, control }),
+    controls,
+    close: () => service.close(),
+  };
+}
+
+/** An account that nobody uses, so that nobody misses the request. */
+const OWN_TOKEN = "mst_dev_-";
+
+async function assertAnswers(app: App): Promise<void> {
+  const headers = { authorization: `Bearer ${OWN_TOKEN}` };
+  const response = await app.fetch(new Request("http://localhost/v1/projects", { headers }));
+  assert(response.status === 200, `an emulator that starts answers, not with ${response.status}`);
+  await response.arrayBuffer();
+}
+
+function servedRoutes({ app, published }: EmulatorApp): ServedRoute[] {
+  const key = ({ method, path }: { readonly method: string; readonly path: string }) =>
+    `${method} ${path}`;
+  const known = new Set(published().map(key));
+  return app.routes
+    .map((route) => ({ ...route, published: known.has(key(route)) && isSpecified(route.path) }))
+    .sort((one, other) => (key(one) < key(other) ? -1 : 1));
+}
+
+/** Health and the description are served by every server, and in no specification. */
+function isSpecified(path: string): boolean {
+  return path.startsWith("/v1/") || path.startsWith("/api/");
+}

@@ -1,0 +1,28 @@
+import type { App } from "../app/app.ts";
+import { pathOf } from "../http/query.ts";
+import { CONTROL_PREFIX, type ControlPlane } from "./control/control-plane.ts";
+import type { DrivenClock } from "./time/driven-clock.ts";
+
+/**
+ * What stands between the port and the service: the control calls, and a `Date` by the emulator's
+ * clock. The service behind it knows of none of this.
+ */
+export function createEdge(
+  app: App,
+  { clock, control }: { readonly clock: DrivenClock; readonly control: ControlPlane },
+): App {
+  const dated = (response: Response): Response => {
+    if (clock.isDriven) response.headers.set("Date", new Date(clock.now()).toUTCString());
+    return response;
+  };
+  return {
+    world: app.world,
+    routes: app.routes,
+    refuse: (error) => app.refuse(error),
+    async fetch(request, peer) {
+      const isControl = pathOf(request.url).startsWith(CONTROL_PREFIX);
+      return dated(await (isControl ? control(request) : app.fetch(request, peer)));
+    },
+    openLive: (request, peer) => app.openLive(request, peer),
+  };
+}

@@ -1,0 +1,191 @@
+import type { Timer, World } from "../../../shared/world.ts";
+
+/** What waits for a time. */
+interface Pending {
+  /** By the steady clock. */
+  readonly dueMs: number;
+  readonly callback: () => void;
+  /** Of the real world; undefined while the clock stands still. */
+  armed?: Timer | undefined;
+}
+
+/** A moment by both clocks, in milliseconds. */
+interface Reading {
+  readonly wall: number;
+  readonly steady: number;
+}
+
+/**
+ * So many things that fall due run each at its time. In a longer leap the rest runs at its end,
+ * each once: years have too many hours to sweep in each.
+ */
+const STEPS_MAX = 200;
+
+/** What a step has begun is over before so many turns of the event loop, or goes on by itself. */
+const SETTLING_TURNS_MAX = 10_000;
+
+/** This many turns without a deferred call in them: nothing goes on any more. */
+const QUIET_TURNS = 3;
+
+/**
+ * A clock that is frozen, set and advanced, and the timers that follow it. It runs like `base`
+ * until it is told otherwise.
+ *
+ * ```
+ * await clock.advance(60_000); // a minute later: the windows of the limits have moved
+ * ```
+ */
+export class DrivenClock {
+  readonly #base: World;
+  readonly #pending = new Set<Pending>();
+  /** Added to the clocks of `base` while it runs. */
+  #ahead: Reading = { wall: 0, steady: 0 };
+  /** What it shows while it stands still. */
+  #still: Reading | undefined;
+  #deferred = 0;
+  #moves: Promise<unknown> = Promise.resolve();
+
+  /** It stands still at `stillAt`, if that is given. */
+  constructor(base: World, stillAt?: number) {
+    this.#base = base;
+    if (stillAt !== undefined) this.#still = { wall: stillAt, steady: base.monotonic() };
+  }
+
+  get frozen(): boolean {
+    return this.#still !== undefined;
+  }
+
+  /** How far the wall clock is ahead of the real one. */
+  get offsetMs(): number {
+    return this.now() - this.#base.now();
+  }
+
+  /** Whether it ever shows anything but the real time. */
+  get isDriven(): boolean {
+    return this.frozen || this.#ahead.wall !== 0;
+  }
+
+  readonly now = (): number => this.#still?.wall ?? this.#base.now() + this.#ahead.wall;
+
+  readonly monotonic = (): number =>
+    this.#still?.steady ?? this.#base.monotonic() + this.#ahead.steady;
+
+  readonly setTimer = (delayMs: number, callback: () => void): Timer => {
+    const pending: Pending = { dueMs: this.monotonic() + delayMs, callback };
+    this.#pending.add(pending);
+    if (!this.frozen) this.#arm(pending);
+    return {
+      cancel: () => {
+        this.#pending.delete(pending);
+        pending.armed?.cancel();
+      },
+    };
+  };
+
+  readonly defer = (callback: () => void): void => {
+    this.#deferred += 1;
+    this.#base.defer(() => {
+      this.#deferred -= 1;
+      callback();
+    });
+  };
+
+  /** From now on it stands still. */
+  freeze(): void {
+    if (this.frozen) return;
+    this.#still = { wall: this.now(), steady: this.monotonic() };
+    for (const pending of this.#pending) pending.armed?.cancel();
+  }
+
+  /** It runs again, from the time that it shows. */
+  resume(): void {
+    if (!this.#still) return;
+    const { wall, steady } = this.#still;
+    this.#ahead = {
+      wall: wall - this.#base.now(),
+      steady: steady - this.#base.monotonic(),
+    };
+    this.#still = undefined;
+    for (const pending of this.#pending) this.#arm(pending);
+  }
+
+  /**
+   * Goes forward by so many milliseconds. What falls due meanwhile runs, in order, each at its
+   * time; resolves when it has, with those times. Moves wait for each other.
+   */
+  advance(milliseconds: number): Promise<number[]> {
+    return this.#move(async () => await this.#leap(milliseconds));
+  }
+
+  /** Goes to a time: forward as `advance`, back without a step of the steady clock. */
+  set(wall: number): Promise<number[]> {
+    return this.#move(async () => {
+      const by = wall - this.now();
+      if (by >= 0) return await this.#leap(by);
+      this.#still = { wall, steady: this.monotonic() };
+      return [];
+    });
+  }
+
+  #move(work: () => Promise<number[]>): Promise<number[]> {
+    const moved = this.#moves.then(async () => {
+      const ran = !this.frozen;
+      this.freeze();
+      try {
+        return await work();
+      } finally {
+        if (ran) this.resume();
+      }
+    });
+    this.#moves = moved.catch(() => {});
+    return moved;
+  }
+
+  async #leap(by: number): Promise<number[]> {
+    const end: Reading = { wall: this.now() + by, steady: this.monotonic() + by };
+    const times: number[] = [];
+    for (let next = this.#dueBy(end)[0]; next; next = this.#dueBy(end)[0]) {
+      if (times.length >= STEPS_MAX) break;
+      const left = end.steady - Math.max(next.dueMs, this.monotonic());
+      await this.#step({ wall: end.wall - left, steady: end.steady - left }, next, times);
+    }
+    for (const late of this.#dueBy(end)) await this.#step(end, late, times);
+    this.#still = end;
+    await this.#settled();
+    return times;
+  }
+
+  async #step(at: Reading, pending: Pending, times: number[]): Promise<void> {
+    // What ran before it may have taken it back.
+    if (!this.#pending.has(pending)) return;
+    this.#still = at;
+    times.push(at.wall);
+    this.#run(pending);
+    await this.#settled();
+  }
+
+  /** The first comes first. */
+  #dueBy({ steady }: Reading): Pending[] {
+    const due = [...this.#pending].filter(({ dueMs }) => dueMs <= steady);
+    return due.sort((one, other) => one.dueMs - other.dueMs);
+  }
+
+  #run(pending: Pending): void {
+    if (this.#pending.delete(pending)) pending.callback();
+  }
+
+  #arm(pending: Pending): void {
+    pending.armed = this.#base.setTimer(Math.max(0, pending.dueMs - this.monotonic()), () =>
+      this.#run(pending),
+    );
+  }
+
+  /** SQLite's calls wait for nothing: what was begun goes on in turns of the event loop alone. */
+  async #settled(): Promise<void> {
+    let quiet = 0;
+    for (let turn = 0; turn < SETTLING_TURNS_MAX && quiet < QUIET_TURNS; turn++) {
+      await new Promise<void>((resolve) => this.#base.defer(resolve));
+      quiet = this.#deferred === 0 ? quiet + 1 : 0;
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { World } from "../../../shared/world.ts";
+import { DrivenClock } from "./driven-clock.ts";
+import { createSeededBytes } from "./seeded-bytes.ts";
+
+/** How an emulator's time and chance begin. */
+export interface DrivenWorldOptions {
+  /** The clock stands still at this time; it runs when left out. */
+  readonly frozenAt?: number | undefined;
+  /** What is drawn repeats for it; real randomness when left out. */
+  readonly seed?: string | undefined;
+  /** Whether epochs repeat as well, which they must not where data outlives the process. */
+  readonly isKept: boolean;
+}
+
+/** One clock, and chance in streams: one purpose draws nothing that changes another's. */
+export interface DrivenWorlds {
+  readonly clock: DrivenClock;
+  /** For what is stored: ids of projects and keys of memories. */
+  readonly data: World;
+  /** For the ids of requests. */
+  readonly requests: World;
+  /** For epochs, which never repeat while the process lives. */
+  readonly writers: World;
+  /** For misbehaviour by chance. */
+  readonly faults: World;
+  /** Begins the ids of data and requests, and chance, with another seed. */
+  seed(seed: string | undefined): void;
+  /** Begins them again with the same seed. */
+  rewind(): void;
+}
+
+export function createDrivenWorlds(base: World, options: DrivenWorldOptions): DrivenWorlds {
+  const { frozenAt, seed, isKept } = options;
+  const clock = new DrivenClock(base, frozenAt);
+  const streams = ["data", "requests", "faults"].map((name) => createSeededBytes(base, name, seed));
+  const [data, requests, faults] = streams;
+  const writers = createSeededBytes(base, "writers", isKept ? undefined : seed);
+  const { now, monotonic, setTimer, defer } = clock;
+  const drawing = (bytes: typeof writers | undefined): World => {
+    return { now, monotonic, setTimer, defer, randomBytes: (bytes ?? writers).next };
+  };
+  return {
+    clock,
+    data: drawing(data),
+    requests: drawing(requests),
+    writers: drawing(writers),
+    faults: drawing(faults),
+    seed(next) {
+      for (const stream of streams) stream.seed(next);
+    },
+    rewind() {
+      for (const stream of streams) stream.rewind();
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { startEmulator } from "../../server/emulator/start-emulator.ts";
+import { DrivenClock } from "../../server/emulator/time/driven-clock.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { ask, controlled } from "../support/emulator-calls.ts";
+import { connectLive } from "../support/live-client.ts";
+
+const NOON = "2026-01-01T12:00:00.000Z";
+
+test("a clock that stands still is in answers, their headers and what they store", async () => {
+  await using emulator = await startEmulator({ clock: NOON });
+  const created = await ask(emulator, "POST /v1/memories", {
+    body: { content: "x", layer: "user" },
+  });
+  expect(created.headers.get("date")).toBe("Thu, 01 Jan 2026 12:00:00 GMT");
+  expect(((await created.json()) as { created_at: string }).created_at).toBe(NOON);
+  expect(await controlled(emulator, "POST clock", { advance: "2h" })).toEqual({
+    now: "2026-01-01T14:00:00.000Z",
+    frozen: true,
+    offset_ms: expect.any(Number),
+    ran: expect.any(Array),
+  });
+  expect(emulator.clock.read().now).toBe("2026-01-01T14:00:00.000Z");
+});
+
+test("the windows of the limits follow the clock", async () => {
+  await using emulator = await startEmulator({ clock: NOON });
+  await emulator.limits.set({ token: emulator.token, exhaust: "minute" });
+  const refused = await ask(emulator, "GET /v1/projects");
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
+  await emulator.clock.advance(59_999);
+  expect((await ask(emulator, "GET /v1/projects")).status).toBe(429);
+  await emulator.clock.advance(1);
+  expect((await ask(emulator, "GET /v1/projects")).status).toBe(200);
+});
+
+test("a token that expires on the way ends its socket", async () => {
+  await using emulator = await startEmulator({ clock: NOON });
+  const { token } = emulator.tokens.create({ expiresAt: "2026-01-01T13:00:00Z" });
+  const live = await connectLive(emulator.url, token);
+  expect((await ask(emulator, "GET /v1/projects", { token })).status).toBe(200);
+  await emulator.clock.advance("1h");
+  expect((await live.closed).code).toBe(4401);
+  expect((await ask(emulator, "GET /v1/projects", { token })).status).toBe(401);
+});
+
+test("it is set back, frozen, resumed, and told in one word only", async () => {
+  await using emulator = await startEmulator();
+  expect((await emulator.clock.set("2020-05-05T00:00:00Z")).now).toStartWith("2020-05-05T");
+  expect(emulator.clock.read().frozen).toBe(false);
+  expect((await emulator.clock.freeze(NOON)).now).toBe(NOON);
+  expect(emulator.clock.read()).toMatchObject({ now: NOON, frozen: true });
+  expect((await emulator.clock.resume()).frozen).toBe(false);
+  const response = await fetch(`${emulator.url}/_emulator/clock`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ freeze: true, advance: 1 }),
+  });
+  expect(response.status).toBe(400);
+});
+
+test("what falls due runs in order, each at its time, and what that begins is over", async () => {
+  const clock = new DrivenClock(realWorld, 0);
+  const seen: string[] = [];
+  const every = (name: string, ms: number) => {
+    clock.setTimer(ms, () => {
+      seen.push(`${name} ${clock.now()}`);
+      clock.defer(() => clock.defer(() => seen.push(`after ${name} ${clock.now()}`)));
+      every(name, ms);
+    });
+  };
+  every("two", 2);
+  every("three", 3);
+  clock.setTimer(1, () => seen.push("never")).cancel();
+  expect(await clock.advance(5)).toEqual([2, 3, 4]);
+  expect(seen).toEqual([
+    "two 2",
+    "after two 2",
+    "three 3",
+    "after three 3",
+    "two 4",
+    "after two 4",
+  ]);
+  expect(clock.now()).toBe(5);
+});
+
+test("a clock that runs fires its timers by itself, and one that was frozen when it resumes", async () => {
+  const clock = new DrivenClock(realWorld);
+  await new Promise<void>((resolve) => clock.setTimer(1, resolve));
+  clock.freeze();
+  const fired = new Promise<void>((resolve) => clock.setTimer(1, resolve));
+  clock.resume();
+  await fired;
+});
+
+test("a leap of years runs what falls due at its end, once, where there is too much of it", async () => {
+  const clock = new DrivenClock(realWorld, 0);
+  let runs = 0;
+  const again = () =>
+    clock.setTimer(1, () => {
+      runs += 1;
+      again();
+    });
+  again();
+  expect((await clock.advance(1_000_000)).at(-1)).toBe(1_000_000);
+  expect(runs).toBe(201);
+});

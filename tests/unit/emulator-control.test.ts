@@ -1,0 +1,249 @@
+import { expect, test } from "bun:test";
+import { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
+import { VERSION } from "../../shared/version.ts";
+import { ask, control, controlled } from "../support/emulator-calls.ts";
+import { startHost } from "../support/host-server.ts";
+import { errorOf } from "../support/http-server.ts";
+import { connectLive } from "../support/live-client.ts";
+
+const note = { content: "x", layer: "user" };
+
+async function memoriesOf(emulator: Emulator, token = "mst_dev_pro"): Promise<number> {
+  const response = await ask(emulator, "GET /v1/memories", { token });
+  return ((await response.json()) as { total: number }).total;
+}
+
+test("health says what a program needs to know of an emulator, and needs no token", async () => {
+  await using emulator = await startEmulator();
+  await ask(emulator, "POST /v1/memories", { body: note });
+  const response = await control(emulator, "GET health");
+  expect(response.headers.get("x-memsync-emulator")).toBe(VERSION);
+  expect(await response.json()).toEqual({
+    schema: 1,
+    status: "ok",
+    version: VERSION,
+    uptime_ms: expect.any(Number),
+    now: expect.any(String),
+    frozen: false,
+    accounts: 1,
+  });
+});
+
+test("a reset forgets what one token's account has, and no other's", async () => {
+  await using emulator = await startEmulator();
+  const [mine, other] = ["mst_dev_w1", "mst_dev_w2"];
+  for (const token of [mine, other]) {
+    await ask(emulator, "POST /v1/memories", { token, body: note });
+    await ask(emulator, "POST /api/projects", { token, body: { id: "proj_a", name: "a" } });
+  }
+  const live = await connectLive(emulator.url, mine);
+  expect(await controlled(emulator, "POST reset", { scope: "data", token: mine })).toEqual({
+    cleared: { memories: 1, projects: 1, requests: 0, faults: 0 },
+  });
+  expect((await live.closed).code).toBe(1001);
+  expect(await memoriesOf(emulator, mine)).toBe(0);
+  expect(await memoriesOf(emulator, other)).toBe(1);
+  expect((await emulator.reset()).memories).toBe(1);
+  expect(await memoriesOf(emulator, other)).toBe(0);
+});
+
+test("after a reset no position comes again", async () => {
+  await using emulator = await startEmulator({ random: 7 });
+  const epochs = new Set<string>();
+  for (let round = 0; round < 3; round++) {
+    await ask(emulator, "POST /api/projects", { body: { id: "proj_a", claude_md_content: "a\n" } });
+    const body = { crdt: { encoding: "yjs-v1", documents: { project: { state_vector: "AA==" } } } };
+    const answer = await ask(emulator, "POST /api/projects/proj_a/sync", { body });
+    const text = await answer.text();
+    const [, epoch = ""] = /"epoch":"([^"]+)"/.exec(text) ?? [];
+    expect(epoch).not.toBe("");
+    epochs.add(epoch);
+    await emulator.reset();
+  }
+  expect(epochs.size).toBe(3);
+});
+
+/** Everything that two runs with a seed and a clock have to agree on, byte for byte. */
+async function sessionOf(): Promise<string> {
+  await using emulator = await startEmulator({ clock: "2026-01-01T00:00:00Z", random: "seed" });
+  const seen: string[] = [];
+  const record = async (response: Response) => {
+    const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+    seen.push([response.status, ...headers.sort(), await response.text()].join("\n"));
+  };
+  for (const token of ["mst_dev_pro", emulator.tokens.create().token]) {
+    await record(await ask(emulator, "POST /v1/memories", { token, body: note }));
+    await record(await ask(emulator, "POST /api/projects", { token, body: { name: "a" } }));
+    await emulator.clock.advance("1m");
+    await record(await ask(emulator, "GET /api/projects", { token }));
+    const body = { crdt: { encoding: "yjs-v1", documents: { user: { state_vector: "AA==" } } } };
+    await record(await ask(emulator, "POST /api/sync", { token, body }));
+    await record(await ask(emulator, "GET /api/projects/stats", { token }));
+    await record(await ask(emulator, "GET /nowhere", { token }));
+  }
+  return seen.join("\n\n");
+}
+
+test("two runs with one seed are equal byte for byte", async () => {
+  const first = await sessionOf();
+  expect(first).toContain("x-request-id");
+  expect(await sessionOf()).toBe(first);
+});
+
+test("ids repeat after a reset, or from a seed that comes later", async () => {
+  await using emulator = await startEmulator();
+  const make = async () => {
+    const made = await ask(emulator, "POST /api/projects", { body: { name: "a" } });
+    return ((await made.json()) as { id: string }).id;
+  };
+  expect(await controlled(emulator, "POST random", { seed: 3 })).toEqual({ seed: "3" });
+  const first = await make();
+  await emulator.reset();
+  expect(await make()).toBe(first);
+  emulator.random(null);
+  await emulator.reset();
+  expect(await make()).not.toBe(first);
+});
+
+test("limits are another plan's, exhausted, almost, or off, for one account", async () => {
+  await using emulator = await startEmulator();
+  const policyOf = async (token: string) => {
+    const { headers, status } = await ask(emulator, "GET /v1/projects", { token });
+    return [status, headers.get("ratelimit-policy"), headers.get("ratelimit")?.slice(0, 12)];
+  };
+  const token = "mst_dev_a";
+  await controlled(emulator, "POST limits", { token, plan: "team" });
+  const team = '"minute";q=120;w=60, "day";q=50000;w=86400';
+  expect(await policyOf(token)).toEqual([200, team, '"minute";r=1']);
+  await controlled(emulator, "POST limits", { token, exhaust: "day", left: 1 });
+  expect((await policyOf(token))[0]).toBe(200);
+  expect((await policyOf(token))[0]).toBe(429);
+  await controlled(emulator, "POST limits", { token, off: true });
+  expect(await policyOf(token)).toEqual([200, null, undefined]);
+  expect((await policyOf("mst_dev_b"))[1]).toBe('"minute";q=60;w=60, "day";q=10000;w=86400');
+  await controlled(emulator, "POST reset", { scope: "limits", token });
+  expect((await policyOf(token))[0]).toBe(200);
+  expect((await control(emulator, "POST limits", { body: { exhaust: "day" } })).status).toBe(400);
+});
+
+test("an emulator without limits can be told to have some", async () => {
+  await using emulator = await startEmulator({ limits: "off" });
+  expect((await ask(emulator, "GET /v1/projects")).headers.get("ratelimit")).toBeNull();
+  await emulator.limits.set({ off: false });
+  expect((await ask(emulator, "GET /v1/projects")).headers.get("ratelimit")).not.toBeNull();
+});
+
+test("a token is made for any account, plan, scope and project", async () => {
+  await using emulator = await startEmulator();
+  await ask(emulator, "POST /api/projects", { token: "mst_dev_a", body: { id: "proj_a" } });
+  await ask(emulator, "POST /api/projects", { token: "mst_dev_a", body: { id: "proj_b" } });
+  const made = await controlled<{ token: string }>(emulator, "POST tokens", {
+    account: "a",
+    plan: "team",
+    scopes: ["read"],
+    projects: ["proj_a"],
+  });
+  expect(made).toEqual({
+    token: expect.stringMatching(/^mst_[0-9A-Za-z]{36}$/),
+    account: "a",
+    plan: "team",
+    scopes: ["read"],
+    projects: ["proj_a"],
+    expires_at: null,
+  } as never);
+  const { token } = made;
+  const list = await ask(emulator, "GET /api/projects", { token });
+  expect(list.headers.get("ratelimit-policy")).toContain("q=120");
+  expect(((await list.json()) as { total: number }).total).toBe(1);
+  expect((await ask(emulator, "POST /v1/memories", { token, body: note })).status).toBe(403);
+  expect((await control(emulator, "POST tokens", { body: { account: "a b" } })).status).toBe(400);
+});
+
+test("routes are those that are served, and says which are published", async () => {
+  await using emulator = await startEmulator();
+  const routes = emulator.routes();
+  expect(routes).toContainEqual({ method: "GET", path: "/v1/memories", published: true });
+  expect(routes).toContainEqual({ method: "POST", path: "/api/sync", published: false });
+  expect(routes.filter(({ published }) => published)).toHaveLength(14);
+  expect(await controlled(emulator, "GET routes")).toEqual({ routes: [...routes] });
+});
+
+test("a field that no call has, a wrong one, and an unknown call are refused", async () => {
+  await using emulator = await startEmulator();
+  const unknown = await control(emulator, "POST reset", { body: { scopes: "all" } });
+  expect(await errorOf(unknown)).toMatchObject({
+    code: "invalid_request",
+    details: [{ path: "/scopes", message: "is not a field of this call" }],
+  });
+  const wrong = await control(emulator, "POST reset", { body: { scope: "some" } });
+  expect((await errorOf(wrong)).details).toEqual([
+    { path: "/scope", message: "must be all, data, limits, faults or requests" },
+  ]);
+  const nobody = await control(emulator, "POST reset", { body: { token: "mst_none" } });
+  expect(nobody.status).toBe(400);
+  expect((await control(emulator, "GET nothing")).status).toBe(404);
+  expect((await control(emulator, "GET reset")).status).toBe(404);
+});
+
+test("a page of another site, a foreign host and a form control nothing", async () => {
+  await using emulator = await startEmulator();
+  await ask(emulator, "POST /v1/memories", { body: note });
+  const body = {};
+  const refused = async (headers: Readonly<Record<string, string>>) =>
+    (await control(emulator, "POST reset", { body, headers })).status;
+  expect(await refused({ origin: "https://example.org" })).toBe(403);
+  expect(await refused({ origin: "null" })).toBe(403);
+  expect(await refused({ host: "example.org" })).toBe(403);
+  expect(await refused({ "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" })).toBe(403);
+  expect(await refused({ "content-type": "text/plain" })).toBe(400);
+  expect(await refused({ "content-type": "application/x-www-form-urlencoded" })).toBe(400);
+  expect(await memoriesOf(emulator)).toBe(1);
+  expect(await refused({ origin: "http://localhost:3000" })).toBe(200);
+  expect(await memoriesOf(emulator)).toBe(0);
+});
+
+test("where a token is asked for, nobody controls without it, and health is open", async () => {
+  await using emulator = await startEmulator({ host: "0.0.0.0", controlToken: "secret" });
+  const { port } = emulator;
+  const there = { url: `http://127.0.0.1:${port}` };
+  const headers = { host: "emulator:4777" };
+  expect((await control(there, "POST reset", { body: {}, headers })).status).toBe(401);
+  expect((await control(there, "POST reset", { body: {}, headers, token: "no" })).status).toBe(401);
+  const token = "secret";
+  expect((await control(there, "POST reset", { body: {}, headers, token })).status).toBe(200);
+  expect((await control(there, "GET health", { headers })).status).toBe(200);
+  const origin = { ...headers, origin: "https://example.org" };
+  expect((await control(there, "POST reset", { body: {}, headers: origin, token })).status).toBe(
+    403,
+  );
+});
+
+test("a hosted server has no control calls", async () => {
+  await using host = await startHost();
+  await host.admin.createAccount("acme", "pro");
+  const { token } = await host.token({ account: "acme" });
+  for (const path of ["/_emulator/health", "/_emulator/reset", "/_emulator/"]) {
+    expect((await host.send(`Bearer ${token}`, "GET", path)).status).toBe(404);
+    expect((await host.send(`Bearer ${token}`, "POST", path, {})).status).toBe(404);
+  }
+});
+
+test("the control calls stay where only the specification is served", async () => {
+  await using emulator = await startEmulator({ publishedOnly: true });
+  expect(await controlled(emulator, "POST reset", {})).toHaveProperty("cleared");
+  const { published, ...rest } = emulator.routes()[0] ?? {};
+  expect({ published, ...rest }).toMatchObject({ published: true });
+});
+
+test("many emulators live in one process, each for itself, and closing again is nothing", async () => {
+  const emulators = await Promise.all([1, 2, 3].map(() => startEmulator()));
+  const [first, second] = emulators;
+  if (!first || !second) throw new Error("three were started");
+  await ask(first, "POST /v1/memories", { body: note });
+  await first.clock.freeze("2020-01-01T00:00:00Z");
+  expect(await memoriesOf(second)).toBe(0);
+  expect(second.clock.read().frozen).toBe(false);
+  expect(first.env).toEqual({ MEMSYNC_URL: first.url, MEMSYNC_TOKEN: first.token });
+  for (const emulator of emulators) await emulator.close();
+  await first.close();
+});
