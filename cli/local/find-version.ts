@@ -3,7 +3,7 @@ import {
   type PlacedLines,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { isHeading } from "../../shared/replica/text/code-blocks.ts";
+import { headingsIn } from "../../shared/replica/text/headings.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 
@@ -275,7 +275,8 @@ function endOfPlace(
   const next = lines.slice(known, known + NEAR_LINES);
   const to = ahead === "" ? -1 : next.indexOf(ahead);
   if (to !== -1) return known + to;
-  const parted = next.findIndex((line) => line.trim() === "" || isHeading(line));
+  const headings = headingsIn(lines);
+  const parted = next.findIndex((line, nth) => line.trim() === "" || headings.has(known + nth));
   return known + (parted === -1 ? next.length : parted);
 }
 

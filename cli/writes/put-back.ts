@@ -1,6 +1,6 @@
 import { splitLines } from "../../daemon/files/text-lines.ts";
 import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { isHeading } from "../../shared/replica/text/code-blocks.ts";
+import { headingsIn } from "../../shared/replica/text/headings.ts";
 import { commonLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import {
   joinForm,
@@ -109,12 +109,13 @@ function endOfRegion(lines: readonly string[], from: number, place: PlacedLines)
   const wanted = new Set(saidLines(place.text));
   const { ahead } = place;
   const isKnown = ahead === "" || (ahead !== undefined && lines.indexOf(ahead, from) !== -1);
-  const isOther = (line: string) => {
-    if (line.trim() === "" || wanted.has(line)) return false;
-    return !isKnown || line === ahead || isHeading(line);
+  const headings = headingsIn(lines);
+  const isOther = (line: string, at: number) => {
+    if (at < from || line.trim() === "" || wanted.has(line)) return false;
+    return !isKnown || line === ahead || headings.has(at);
   };
-  const at = lines.slice(from).findIndex(isOther);
-  return at === -1 ? lines.length : from + at;
+  const at = lines.findIndex(isOther);
+  return at === -1 ? lines.length : at;
 }
 
 /** What lines were behind, without the blank lines that are put back with them. */

@@ -3,7 +3,7 @@ import type {
   TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { findWholePlace, wholePlacesOf } from "../../shared/replica/conflicts/whole-place.ts";
-import { isHeading } from "../../shared/replica/text/code-blocks.ts";
+import { headingsIn } from "../../shared/replica/text/headings.ts";
 import { commonLines } from "../../shared/replica/text/line-diff.ts";
 import { joinForm, plainLines, withoutMark } from "../../shared/replica/text/text-form.ts";
 import { openContent } from "./put-back.ts";
@@ -126,7 +126,7 @@ function woven(
     // The blank lines between them and what comes next are the version's own.
     const among = rest.slice(0, rest.findLastIndex(isSaid) + 1);
     lines.push(...wanted.slice(at, next?.[0]));
-    (among.some(isHeading) ? sections : lines).push(...among);
+    (headingsIn(among).size > 0 ? sections : lines).push(...among);
   }
   return sections.length > 0 ? [...lines, "", ...sections] : lines;
 }

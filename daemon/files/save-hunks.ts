@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isHeading } from "../../shared/replica/text/code-blocks.ts";
+import { headingsIn } from "../../shared/replica/text/headings.ts";
 import { commonLines, diffSections, type LineHunk } from "../../shared/replica/text/line-diff.ts";
 import { codeLinesIn, isBlank } from "./line-runs.ts";
 
@@ -72,7 +72,8 @@ function paragraphsOf(lines: readonly string[]): Stretch[] {
 
 /** Which of them begin with a heading. */
 function headsOf(lines: readonly string[], paragraphs: readonly Stretch[]): boolean[] {
-  return paragraphs.map(([first]) => isHeading(lines[first] ?? ""));
+  const headings = headingsIn(lines);
+  return paragraphs.map(([first]) => headings.has(first));
 }
 
 /** How many blank lines are before each. */

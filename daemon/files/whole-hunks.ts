@@ -1,9 +1,9 @@
 import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { placedWhole, type WholeLine } from "../../shared/replica/conflicts/whole-place.ts";
-import { headingLevel, isHeading } from "../../shared/replica/text/code-blocks.ts";
+import { headingsIn } from "../../shared/replica/text/headings.ts";
 import { isTelling, neighbourStart } from "../../shared/replica/text/neighbour-lines.ts";
 import type { DecidedSave, Hunk } from "./decided-save.ts";
-import { codeLinesIn, indicesFrom, isBlank } from "./line-runs.ts";
+import { indicesFrom, isBlank } from "./line-runs.ts";
 
 /** What both sides have in the places that a save and others disagree about, place by place. */
 export interface WholeParts {
@@ -104,7 +104,7 @@ function partsOf(
       return pastBlanks(save, { base: isLast ? base : [base[1], base[1]], save: range });
     });
   }
-  const headings = [headingsIn(save.shown, base), headingsIn(save.after, own)];
+  const headings = [headingsWithin(save.shown, base), headingsWithin(save.after, own)];
   if (headings.some(({ length }) => length === 0)) return undefined;
   return [pastBlanks(save, { base, save: own })];
 }
@@ -119,10 +119,10 @@ function sectionsOf(
   wanted: readonly number[],
 ): LineRange[] | undefined {
   const [first, end] = range;
-  const headings = headingsIn(lines, range);
-  const outermost = Math.min(...headings.map((at) => headingLevel(lines[at] ?? "")));
-  const starts = headings.filter(
-    (at, nth) => nth === 0 || headingLevel(lines[at] ?? "") === outermost,
+  const headings = headingsWithin(lines, range);
+  const outermost = Math.min(...headings.map(([, level]) => level));
+  const starts = headings.flatMap(([at, level], nth) =>
+    nth === 0 || level === outermost ? [at] : [],
   );
   const within = wanted.filter((at) => first <= at && at < end);
   const found: [number, number][] = [];
@@ -137,11 +137,9 @@ function sectionsOf(
   return found;
 }
 
-/** The headings among lines [from, to); none is in a block of code. */
-function headingsIn(lines: readonly string[], [from, to]: LineRange): number[] {
-  const within = lines.slice(from, to);
-  const code = codeLinesIn(within);
-  return within.flatMap((line, at) => (isHeading(line) && !code.has(at) ? [from + at] : []));
+/** The headings among lines [from, to), each with how deep it is. */
+function headingsWithin(lines: readonly string[], [from, to]: LineRange) {
+  return [...headingsIn(lines)].filter(([at]) => from <= at && at < to);
 }
 
 /** With the lines behind it that say nothing and that both sides have. */

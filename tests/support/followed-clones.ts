@@ -6,9 +6,6 @@ export const FILE = "CLAUDE.md";
 export const START = "# Guide\n\nBuild with make.\n\nTest with make test.\n";
 export const MORE = `${START}\nOne more.\n`;
 
-/** Longer than a change counts as unseen. */
-const LONG_MS = 120_000;
-
 /** Two followed clones of one repository. */
 export interface Pair {
   readonly a: FollowedMachine;
@@ -35,17 +32,6 @@ export class FollowedClones {
     const [a, b] = [await this.#cloned("a"), await this.#cloned("b")];
     await exchange([a, b]);
     return { a, b };
-  }
-
-  /** Two machines that save a text at once, long after they had `base`, and have not met yet. */
-  async savedApart(base: string, texts: readonly [string, string]) {
-    const { a, b } = await this.pair({ "README.md": "x\n" });
-    for (const each of [a, b]) await each.save(base);
-    await exchange([a, b]);
-    for (const each of [a, b]) each.pass(LONG_MS);
-    await a.save(texts[0]);
-    await b.save(texts[1]);
-    return [a, b] as const;
   }
 
   async #cloned(name: string): Promise<FollowedMachine> {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { InboxWrite } from "../../daemon/inbox/inbox.ts";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { FollowedFolders } from "../support/followed-folders.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -10,10 +10,10 @@ const BASE = "# Widget\n\n## Build\n\n- install\n- run lint\n- pack\n\n## Test\n
 const saying = (...lines: readonly string[]) =>
   BASE.replace("- run lint\n", lines.map((line) => `- run ${line}\n`).join(""));
 
-let lab: FollowedClones;
+let lab: FollowedFolders;
 
 beforeEach(() => {
-  lab = new FollowedClones();
+  lab = new FollowedFolders();
 });
 
 afterEach(() => lab.end());

@@ -4,7 +4,7 @@ import { settle } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { findStrayedLines } from "../../shared/replica/merge/strayed-lines.ts";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { FollowedFolders } from "../support/followed-folders.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -19,10 +19,10 @@ const NOTES = "## Notes\n\n- be kind\n- be quick\n\n";
 const MORE = "## More\n\n- of all\n\n";
 const END = "## End\n\n- is near\n";
 
-let lab: FollowedClones;
+let lab: FollowedFolders;
 
 beforeEach(() => {
-  lab = new FollowedClones();
+  lab = new FollowedFolders();
 });
 
 afterEach(() => lab.end());
@@ -140,7 +140,7 @@ test("a line that was added to a section which another machine deleted is told w
       `${section.trimEnd()}\n- added\n`,
     ]);
     await lab.end();
-    lab = new FollowedClones();
+    lab = new FollowedFolders();
   }
 });
 

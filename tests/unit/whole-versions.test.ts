@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { FollowedFolders } from "../support/followed-folders.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -15,12 +15,14 @@ const mended = ONE.replace("make all", "make everything");
 const mendedTwice = mended.replace("- a1", "- a1, mended");
 const renamed = ONE.replace("## One", "## First");
 const longer = ONE.replace("- a2\n", "- a2\n- a3\n");
+const underlined = (text: string) =>
+  text.replace(/^# (.*)$/gm, "$1\n===").replace(/^## (.*)$/gm, "$1\n---");
 const FRESH = "## Fresh\n\n- new\n\n```sh\nrun it\n```\n\n";
 
-let lab: FollowedClones;
+let lab: FollowedFolders;
 
 beforeEach(() => {
-  lab = new FollowedClones();
+  lab = new FollowedFolders();
 });
 
 afterEach(() => lab.end());
@@ -65,11 +67,17 @@ const MET: Readonly<Record<string, Met>> = {
     [guide(TWO, mended, THREE), guide(TWO, THREE)],
     [guide(TWO, mended, THREE), guide(TWO, THREE)],
   ],
+  "one mends a section that the other deletes with the next, of underlined headings": [
+    [underlined(guide(mended, TWO, THREE)), underlined(guide(THREE))],
+    [underlined(guide(mended, THREE)), underlined(guide(THREE))],
+  ],
 };
 
 /** The base of a case, where it is another one. */
 const BASES: Readonly<Record<string, string>> = {
   "one mends the last section, and the other deletes it": guide(TWO, ONE.trimEnd(), "\n"),
+  "one mends a section that the other deletes with the next, of underlined headings":
+    underlined(BASE),
 };
 
 for (const [what, [texts, chosen]] of Object.entries(MET)) {
@@ -127,13 +135,7 @@ const STALE: Readonly<Record<string, Met>> = {
 
 for (const [what, [texts, chosen]] of Object.entries(STALE)) {
   test(`a version is all that its side had in a save from a buffer of before, where ${what}`, async () => {
-    const { a, b } = await lab.pair({ "README.md": "x\n" });
-    for (const each of [a, b]) await each.save(BASE);
-    await exchange([a, b]);
-    for (const each of [a, b]) each.pass(120_000);
-    await a.save(texts[0]);
-    await exchange([a, b]);
-    await b.save(texts[1]);
+    const [a, b] = await lab.savedStale(BASE, texts);
     await exchange([a, b]);
     for (const machine of [a, b]) {
       const all = await machine.conflicts();
@@ -170,10 +172,7 @@ test("a version of a place has nothing that its side only moved there", async ()
 for (const first of [0, 1] as const) {
   test(`a line that only an open conflict kept is of nobody's version, heard by ${first} first`, async () => {
     const text = (line: string) => `# P\n\none\n${line}three\n`;
-    const { a, b } = await lab.pair({ "README.md": "x\n" });
-    for (const each of [a, b]) await each.save(text(""));
-    await exchange([a, b]);
-    for (const each of [a, b]) each.pass(120_000);
+    const [a, b] = await lab.pair(text(""));
     await b.save(text("two\n"));
     await exchange([a, b]);
     // This may not have seen the line, which stays.
@@ -217,13 +216,10 @@ test("a line of a version that was mended since stays mended, whichever is chose
 });
 
 test("a stale save of two places has a section's version and a line's", async () => {
-  const { a, b } = await lab.pair({ "README.md": "x\n" });
-  for (const each of [a, b]) await each.save(BASE);
-  await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
-  await a.save(guide(mended, TWO, THREE.replace("- c2", "- c2 by a")));
-  await exchange([a, b]);
-  await b.save(guide(TWO, THREE));
+  const [a, b] = await lab.savedStale(BASE, [
+    guide(mended, TWO, THREE.replace("- c2", "- c2 by a")),
+    guide(TWO, THREE),
+  ]);
   await exchange([a, b]);
   const versions = (await a.conflicts()).map((each) => each.versions.map(({ text }) => text));
   expect(versions.sort()).toEqual([
@@ -239,13 +235,10 @@ test("a stale save of two places has a section's version and a line's", async ()
 
 test("a line of a list that a stale save lacks is taken out, or stays", async () => {
   const list = (...lines: readonly string[]) => `Title\n=====\n\nIntro.\n\n${lines.join("\n")}\n`;
-  const { a, b } = await lab.pair({ "README.md": "x\n" });
-  for (const each of [a, b]) await each.save(list("- x1", "- x2", "- x3", "- x4", "- x5"));
-  await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
-  await a.save(list("- x1", "- x2", "- x3 mended", "- x4", "- x5"));
-  await exchange([a, b]);
-  await b.save(list("- x1", "- x5"));
+  const [a, b] = await lab.savedStale(list("- x1", "- x2", "- x3", "- x4", "- x5"), [
+    list("- x1", "- x2", "- x3 mended", "- x4", "- x5"),
+    list("- x1", "- x5"),
+  ]);
   await exchange([a, b]);
   expect(await chosenText(a, "")).toBe(list("- x1", "- x5"));
   expect(await chosenText(a, "- x3 mended\n")).toBe(list("- x1", "- x3 mended", "- x5"));

@@ -1,9 +1,9 @@
-import { findCodeBlocks, headingLevel, isHeading } from "../text/code-blocks.ts";
 import { commonLines, hasWord } from "../text/line-diff.ts";
 import { isTelling } from "../text/neighbour-lines.ts";
 import type { WritingSide } from "./moved-lines.ts";
+import { SideHeadings } from "./side-headings.ts";
 import { hunksOf, type SideHunk } from "./side-hunks.ts";
-import { isOfSide, type SideLine } from "./side-lines.ts";
+import type { SideLine } from "./side-lines.ts";
 
 /** Lines [from, to). */
 export type LineRange = readonly [from: number, to: number];
@@ -98,13 +98,13 @@ function broughtBy(
 class ContestedText {
   readonly #lines: readonly SideLine[];
   readonly #brought: ReadonlySet<SideLine>;
-  readonly #headings: Headings;
+  readonly #headings: SideHeadings;
   readonly #indexOf: ReadonlyMap<SideLine, number>;
 
   constructor(lines: readonly SideLine[], brought: ReadonlySet<SideLine>) {
     this.#lines = lines;
     this.#brought = brought;
-    this.#headings = new Headings(lines);
+    this.#headings = new SideHeadings(lines);
     this.#indexOf = new Map(lines.map((line, at) => [line, at]));
   }
 
@@ -163,44 +163,4 @@ function isGoneBlank(line: SideLine | undefined): boolean {
 
 function isShared(line: SideLine | undefined): boolean {
   return line?.side === "base" && !line.gone.mine && !line.gone.theirs;
-}
-
-/** The headings of three texts; none is in a code block of its text. */
-class Headings {
-  readonly #levels = new Map<number, number>();
-
-  constructor(lines: readonly SideLine[]) {
-    for (const by of ["base", "mine", "theirs"] as const) this.#note(lines, by);
-  }
-
-  #note(lines: readonly SideLine[], by: WritingSide | "base"): void {
-    const own = [...lines.entries()].filter(([, line]) => isOfSide(line, by));
-    const texts = own.map(([, { text }]) => text.replace(/\n$/, ""));
-    const isCode = new Set(findCodeBlocks(texts).flatMap(([from, to]) => numbers(from, to)));
-    for (const [nth, [at]] of own.entries()) {
-      const text = texts[nth] ?? "";
-      if (!isCode.has(nth) && isHeading(text)) this.#levels.set(at, headingLevel(text));
-    }
-  }
-
-  /** How deep a heading is; undefined of a line that is none. */
-  level(at: number): number | undefined {
-    return this.#levels.get(at);
-  }
-
-  /** The level of the outermost heading among lines [from, to). */
-  outermost(from: number, to: number): number | undefined {
-    const levels = numbers(from, to).flatMap((at) => this.level(at) ?? []);
-    return levels.length > 0 ? Math.min(...levels) : undefined;
-  }
-
-  /** Whether a section of this level ends before a line. */
-  ends(level: number | undefined, at: number): boolean {
-    const next = this.level(at);
-    return next !== undefined && (level === undefined || next <= level);
-  }
-}
-
-function numbers(from: number, to: number): number[] {
-  return Array.from({ length: to - from }, (_, nth) => from + nth);
 }

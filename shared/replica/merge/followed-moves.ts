@@ -1,5 +1,5 @@
 import type * as Y from "yjs";
-import { isHeading } from "../text/code-blocks.ts";
+import { headingsIn } from "../text/headings.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { DeltaBuilder } from "../text/text-delta.ts";
 import type { WritingSide } from "./moved-lines.ts";
@@ -109,8 +109,8 @@ function placesIn(
 
 /** Whether lines go on with what is above them and end it: all say something, none is a heading. */
 function goesOn(added: readonly SideLine[], after: SideLine | undefined): boolean {
-  const isOfIt = ({ text }: SideLine) => hasWord(text) && !isHeading(text);
-  return added.every(isOfIt) && !hasWord(after?.text ?? "");
+  const texts = added.map(({ text }) => text);
+  return texts.every(hasWord) && headingsIn(texts).size === 0 && !hasWord(after?.text ?? "");
 }
 
 /** Makes the moves, each side the same. Belongs before the clean-up, in its transaction. */

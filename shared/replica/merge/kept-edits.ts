@@ -1,5 +1,5 @@
 import type * as Y from "yjs";
-import { isHeading } from "../text/code-blocks.ts";
+import { endsHeading } from "../text/headings.ts";
 import { holdsAny, type IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
@@ -188,7 +188,7 @@ function placedBefore(
 /** Those that end what is a paragraph, a list or a block of its own. */
 function blanksAfter(lines: readonly string[], [first, end]: readonly [number, number]): number {
   const before = lines[first - 1]?.trim() ?? "";
-  if (before !== "" && !isHeading(before)) return 0;
+  if (before !== "" && !endsHeading(lines, first - 1)) return 0;
   const next = lines.slice(end).findIndex((line) => line.trim() !== "");
   return next === -1 ? lines.length - end : next;
 }

@@ -1,5 +1,6 @@
 import type * as Y from "yjs";
-import { isFence, isHeading } from "../text/code-blocks.ts";
+import { isFence } from "../text/code-blocks.ts";
+import { headingsIn } from "../text/headings.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { type RemovedText, wholeLines } from "../text/removed-text.ts";
@@ -113,7 +114,8 @@ export function movedRuns(
 
 function isWithin(between: readonly MergedLine[], by: WritingSide): boolean {
   const said = between.filter(({ text }) => hasWord(text));
-  const isOne = said.length <= WRITTEN_MAX && !said.some(({ text }) => isHeading(text));
+  const isOne =
+    said.length <= WRITTEN_MAX && headingsIn(between.map(({ text }) => text)).size === 0;
   return isOne && between.every(({ side }) => side === by);
 }
 

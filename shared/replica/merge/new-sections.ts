@@ -1,8 +1,7 @@
-import { findCodeBlocks, isHeading } from "../text/code-blocks.ts";
 import { hasWord } from "../text/line-diff.ts";
-import type { WritingSide } from "./moved-lines.ts";
+import { SideHeadings } from "./side-headings.ts";
 import { hunksOf, type SideHunk } from "./side-hunks.ts";
-import { isOfSide, type SideLine } from "./side-lines.ts";
+import type { SideLine } from "./side-lines.ts";
 
 /** A section that one side wrote right beside lines that the other replaced. */
 export interface NewSection {
@@ -21,9 +20,7 @@ export interface NewSection {
  * the same, or contradict each other.
  */
 export function findNewSections(lines: readonly SideLine[]): NewSection[] {
-  const headings = new Set(
-    (["base", "mine", "theirs"] as const).flatMap((by) => inText(lines, by)),
-  );
+  const headings = new SideHeadings(lines).of(lines);
   if (headings.size === 0) return [];
   return (["mine", "theirs"] as const).flatMap((writer) => {
     const others = hunksOf(lines, writer === "mine" ? "theirs" : "mine");
@@ -67,15 +64,6 @@ function besideOne(
 }
 
 type Headings = ReadonlySet<SideLine>;
-
-/** The headings of one text, none of them in a code block. */
-function inText(lines: readonly SideLine[], by: WritingSide | "base"): SideLine[] {
-  const own = lines.filter((line) => isOfSide(line, by));
-  const texts = own.map(({ text }) => text.replace(/\n$/, ""));
-  const blocks = findCodeBlocks(texts);
-  const isCode = (at: number) => blocks.some(([from, to]) => from <= at && at < to);
-  return own.filter((_, at) => isHeading(texts[at] ?? "") && !isCode(at));
-}
 
 function begins(lines: readonly SideLine[], headings: Headings): boolean {
   const said = lines.find(({ text }) => hasWord(text));

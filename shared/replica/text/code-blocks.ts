@@ -6,18 +6,6 @@ export function isFence(line: string): boolean {
   return FENCE.test(line);
 }
 
-/** A heading as CommonMark has it ("ATX"). */
-const HEADING = /^ {0,3}#{1,6}(\s|$)/;
-
-export function isHeading(line: string): boolean {
-  return HEADING.test(line);
-}
-
-/** How deep a heading is: 1 for the outermost. */
-export function headingLevel(line: string): number {
-  return /^ {0,3}(#+)/.exec(line)?.[1]?.length ?? 0;
-}
-
 /**
  * The ranges [from, to) of lines that are one fenced code block each and must not be split. If the
  * lines begin or end inside of a block, the part up to its fence is such a range, too.

@@ -1,4 +1,5 @@
-import { findCodeBlocks, headingLevel, isHeading } from "./code-blocks.ts";
+import { findCodeBlocks } from "./code-blocks.ts";
+import { headingsIn } from "./headings.ts";
 import { hasWord } from "./line-diff.ts";
 
 /** Lines [from, to) of a text. */
@@ -10,19 +11,18 @@ export class Sections {
   /** The next heading above each line, "" where there is none; of a heading, that of its parent. */
   readonly over: readonly string[];
   readonly #places = new Map<string, number[]>();
-  readonly #isHeading: readonly boolean[];
+  readonly #headings: ReadonlyMap<number, number>;
   readonly #blocks: readonly Stretch[];
 
   constructor(lines: readonly string[]) {
     this.lines = lines;
     this.#blocks = findCodeBlocks(lines);
-    const isCode = new Set(this.#blocks.flatMap(indices));
-    this.#isHeading = lines.map((line, at) => !isCode.has(at) && isHeading(line));
+    this.#headings = headingsIn(lines);
     const open: { readonly text: string; readonly level: number }[] = [];
     this.over = lines.map((text, at) => {
       if (hasWord(text)) this.#note(text, at);
-      if (!this.#isHeading[at]) return open.at(-1)?.text ?? "";
-      const level = headingLevel(text);
+      const level = this.#headings.get(at);
+      if (level === undefined) return open.at(-1)?.text ?? "";
       while ((open.at(-1)?.level ?? 0) >= level) open.pop();
       const parent = open.at(-1)?.text ?? "";
       open.push({ text, level });
@@ -43,12 +43,12 @@ export class Sections {
 
   /** The heading of the section that a line is of; a heading is of its own. */
   headingAt(at: number): string {
-    return (this.#isHeading[at] ? this.lines[at] : this.over[at]) ?? "";
+    return (this.#headings.has(at) ? this.lines[at] : this.over[at]) ?? "";
   }
 
   /** Whether there is such a heading, or with "" a place above the first one. */
   hasHeading(heading: string): boolean {
-    return heading === "" || this.places(heading).some((at) => this.#isHeading[at]);
+    return heading === "" || this.places(heading).some((at) => this.#headings.has(at));
   }
 
   /** How often a line stands under a heading. */
@@ -65,15 +65,15 @@ export class Sections {
   /** The lines with a word in a line's section, above it and below it, nearest first. */
   beside(at: number): readonly [above: readonly number[], below: readonly number[]] {
     const [above, below]: [number[], number[]] = [[], []];
-    if (this.#isHeading[at]) {
+    if (this.#headings.has(at)) {
       const parent = this.lines.lastIndexOf(this.over[at] ?? "", at);
       return [parent === -1 ? [] : [parent], []];
     }
     for (let each = at - 1; each >= 0; each--) {
       if (hasWord(this.lines[each] ?? "")) above.push(each);
-      if (this.#isHeading[each]) break;
+      if (this.#headings.has(each)) break;
     }
-    for (let each = at + 1; each < this.lines.length && !this.#isHeading[each]; each++) {
+    for (let each = at + 1; each < this.lines.length && !this.#headings.has(each); each++) {
       if (hasWord(this.lines[each] ?? "")) below.push(each);
     }
     return [above, below];

@@ -1,0 +1,59 @@
+import { mkdirSync } from "node:fs";
+import { exchange, FollowedMachine } from "./followed-machines.ts";
+import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
+
+/** Longer than a change counts as unseen. */
+const LONG_MS = 120_000;
+
+/** Machines that follow a file each, in folders without git; `end` stops and removes them. */
+export class FollowedFolders {
+  readonly #sandbox: GitSandbox = createGitSandbox();
+  readonly #opened: FollowedMachine[] = [];
+
+  /** Machines that have had `base` for long. */
+  async machines(names: readonly string[], base: string): Promise<FollowedMachine[]> {
+    const made: FollowedMachine[] = [];
+    for (const name of names) {
+      const nth = `${this.#opened.length}`;
+      const dir = this.#sandbox.path(nth, name);
+      mkdirSync(dir, { recursive: true });
+      const home = this.#sandbox.path(nth, "home");
+      const machine = await FollowedMachine.open(name, dir, home, this.#sandbox.git);
+      this.#opened.push(machine);
+      made.push(machine);
+      await machine.follow();
+      await machine.save(base);
+    }
+    await exchange(made);
+    for (const machine of made) machine.pass(LONG_MS);
+    return made;
+  }
+
+  async pair(base: string): Promise<readonly [FollowedMachine, FollowedMachine]> {
+    const [a, b] = await this.machines(["a", "b"], base);
+    if (!a || !b) throw new Error("there are two machines");
+    return [a, b];
+  }
+
+  /** Two that have saved a text each before they met. */
+  async savedApart(base: string, [one, other]: readonly [string, string]) {
+    const [a, b] = await this.pair(base);
+    await a.save(one);
+    await b.save(other);
+    return [a, b] as const;
+  }
+
+  /** Two of which the second saved from a buffer of before what the first had just saved. */
+  async savedStale(base: string, [one, other]: readonly [string, string]) {
+    const [a, b] = await this.pair(base);
+    await a.save(one);
+    await exchange([a, b]);
+    await b.save(other);
+    return [a, b] as const;
+  }
+
+  async end(): Promise<void> {
+    for (const machine of this.#opened) await machine.stop();
+    this.#sandbox.remove();
+  }
+}
