@@ -128,6 +128,7 @@ function isAssignedSecret({ secret, match, text, at }: FoundSecret): boolean {
   return isRandom(secret);
 }
 
-function isRandom(value: string): boolean {
+/** Whether nobody would have written a value: it is no word, name, or example. */
+export function isRandom(value: string): boolean {
   return value.length >= 8 && !standsForSecret(value) && !isWordy(value);
 }

@@ -34,6 +34,7 @@ const MARKED: readonly (readonly [id: string, kind: string, keyword: string, pat
     "whsec_",
     /\bwhsec_[A-Za-z0-9+/]{24,100}(?![A-Za-z0-9+/])/g,
   ],
+  ["sonarqube", "a SonarQube token", "sq", /\bsq[apu]_[a-f0-9]{40}(?![A-Za-z0-9])/g],
   ["supabase", "a Supabase token", "sb", /\b(?:sbp_[a-f0-9]{40}|sb_secret_[\w-]{30,60})(?![\w-])/g],
   ["tailscale", "a Tailscale key", "tskey-", /\btskey-[a-z]{2,12}-[A-Za-z0-9]{8,40}-\w{16,64}\b/g],
   ["telegram", "a Telegram bot token", ":aa", /\b\d{8,10}:AA[\w-]{33}(?![\w-])/g],
@@ -93,7 +94,7 @@ export const OWN_RULES: readonly SecretRule[] = [
     id: "private-key",
     kind: "a private key",
     // A key that was cut off is still a key.
-    keywords: ["private key-----"],
+    keywords: ["private key-----", "private key block-----"],
     pattern:
       /-----BEGIN[ A-Z0-9]{0,20}PRIVATE KEY(?: BLOCK)?-----(?:\s{1,4}[A-Za-z-]{1,20}:[^\n]{0,100}){0,4}(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/=]{1,200}){1,300}/g,
     accepts: ({ secret }) => {
@@ -142,7 +143,7 @@ export const OWN_RULES: readonly SecretRule[] = [
     kind: "a password",
     keywords: ["pass", "pw", "kennwort", "contrase", "senha"],
     pattern:
-      /(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|(?<![a-z])(?:pass|pwd?|senha|mot de passe))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|]))/gi,
+      /(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|(?<![a-z])(?:pass|pwd?|senha|mot de passe))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t:])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|]))/gi,
     accepts: ({ secret, match }) =>
       isPassphrase(secret) ||
       (isStrongPassword(secret) && !(IN_PROSE.test(match) && isCount(secret))),

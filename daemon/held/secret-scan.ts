@@ -77,12 +77,13 @@ export async function findSecrets(
 }
 
 async function loadRules(): Promise<readonly SecretRule[]> {
-  const [own, { TOKEN_RULES }, { ASSIGNED_RULES }, plain, { loadGitleaksRules }] =
+  const [own, { TOKEN_RULES }, { ASSIGNED_RULES }, plain, sentence, { loadGitleaksRules }] =
     await Promise.all([
       import("./own-rules.ts"),
       import("./token-rules.ts"),
       import("./assigned-rules.ts"),
       import("./plain-password.ts"),
+      import("./sentence-rules.ts"),
       import("./gitleaks-rules.ts"),
     ]);
   // What is only known by its name comes last: other rules say more exactly what they found.
@@ -92,6 +93,7 @@ async function loadRules(): Promise<readonly SecretRule[]> {
     ...TOKEN_RULES,
     ...ASSIGNED_RULES,
     ...plain.PLAIN_PASSWORD_RULES,
+    ...sentence.SENTENCE_RULES,
   ];
 }
 

@@ -4,6 +4,7 @@ import { loadGitleaksRules } from "../../daemon/held/gitleaks-rules.ts";
 import { OWN_RULES } from "../../daemon/held/own-rules.ts";
 import { PLAIN_PASSWORD_RULES } from "../../daemon/held/plain-password.ts";
 import { ALLOW_MARK, findSecrets } from "../../daemon/held/secret-scan.ts";
+import { SENTENCE_RULES } from "../../daemon/held/sentence-rules.ts";
 import { TOKEN_RULES } from "../../daemon/held/token-rules.ts";
 import { matchingTexts } from "../support/matching-text.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
@@ -26,6 +27,7 @@ const allRules = async () => [
   ...TOKEN_RULES,
   ...ASSIGNED_RULES,
   ...PLAIN_PASSWORD_RULES,
+  ...SENTENCE_RULES,
   ...(await loadGitleaksRules()),
 ];
 
@@ -124,6 +126,17 @@ describe("a secret is found", () => {
       `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\n".repeat(3)}`,
       "a private key",
     ],
+    [
+      `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n${"lQdGBGkjRxYBEADK3sVwq0YpT6bH8zLx\n".repeat(3)}`,
+      "a private key",
+    ],
+    [`the api key for staging is ${RANDOM.slice(0, 32)}`, "an API key or a token"],
+    [`The deploy token is: \`${HEX}\``, "an API key or a token"],
+    ["Password is: hunter2", "a password"],
+    ["user admin, password s3cr3t!", "a password"],
+    ["login: admin / hunter2", "a password"],
+    ["basic auth admin:s3cr3t!", "a password"],
+    [`sqp_${HEX}46827193`, "a SonarQube token"],
   ];
   for (const [text, kind] of found) {
     test(`${kind}, with its line: ${text.slice(0, 24)}`, async () => {
@@ -337,6 +350,15 @@ describe("what is no secret is left alone", () => {
     `gpg --verify file.sig=${RANDOM.slice(0, 20)}`,
     "JWT_SECRET=your-jwt-secret-at-least-32-characters",
     "token: eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9...",
+    "The token is read from process.env.SERVICE_ACCESS_TOKEN_2",
+    "the secret is created in kubernetes-production-cluster-1",
+    "login: admin / password",
+    "user admin, password pbkdf2",
+    "account: src/auth / oauth2",
+    "the user enters a password bcrypt12 hashes",
+    "basic auth uses user:password",
+    "basic auth: https://localhost:8080",
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----\n...\n-----END PGP PRIVATE KEY BLOCK-----\n",
   ];
   for (const text of harmless) {
     test(`no secret: ${text.slice(0, 60)}`, async () => {
