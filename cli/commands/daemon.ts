@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { Kysely } from "kysely";
 import { FOLLOWED_NAMES } from "../../daemon/disk/followable-files.ts";
+import { realPathOf } from "../../daemon/git/working-tree.ts";
 import { deletionStatus, readDeletion } from "../../daemon/home/deleted-project.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -18,6 +19,7 @@ import { assertFolder, meantFolder, sayMeant } from "../place/meant-folder.ts";
 import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { count, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
+import { shellWord } from "../screen/shell-word.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
@@ -25,6 +27,7 @@ import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { whyUnsynced } from "../status/why-unsynced.ts";
 import { pastProjectLines } from "../views/past-project.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
+import { agreeToRelink } from "../writes/agree-to-relink.ts";
 import { wasDeleted } from "../writes/refuse-deleted.ts";
 
 const MS_PER_S = 1000;
@@ -43,6 +46,7 @@ interface LinkFlags extends JsonOption {
   readonly file?: string;
   readonly remote?: string;
   readonly anew?: boolean;
+  readonly yes?: boolean;
 }
 
 /** `status`, `link`, `unlink`, `sync` and `env`: what needs a running daemon. */
@@ -64,6 +68,7 @@ export function addDaemonCommands(program: Command, env: Environment): void {
       new Option("--file <name>", "the file that counts, of several").choices(FOLLOWED_NAMES),
     )
     .option("--anew", "begin a project anew that was deleted, with the file that is here")
+    .option("--yes", "do not ask before a project is mixed with the one that --id names")
     .option("--json", "print the link as JSON")
     .action((dir: string | undefined, options: LinkFlags) => link(env, dir, options));
   refuseBoth(linking, "write");
@@ -133,14 +138,13 @@ function refuseBoth(command: Command, name: string): void {
 }
 
 async function link(env: Environment, dir: string | undefined, flags: LinkFlags): Promise<void> {
-  if (flags.id !== undefined && parseProjectId(flags.id) === undefined) {
-    throw new UsageError("--id is proj_ and 1 to 64 of [0-9A-Za-z_-]");
-  }
-  const { id } = flags;
+  const id = flags.id === undefined ? undefined : parseProjectId(flags.id);
+  if (flags.id !== id) throw new UsageError("--id is proj_ and 1 to 64 of [0-9A-Za-z_-]");
   if (id !== undefined) await withLocal(env, (db) => refuseMistyped(db, id));
   const folder = await meantFolder(env, dir);
   assertFolder(folder);
-  const { json, ...options } = flags;
+  const { json, yes, ...options } = flags;
+  if (id !== undefined) await agreeToRelink(env, { dir: await realPathOf(folder), id }, { yes });
   const daemon = await getDaemon(env);
   const body = { dir: folder, ...options };
   const known = await withLocal(env, listUnlinkedHere);
@@ -192,7 +196,8 @@ async function unlink(env: Environment, dir: string | undefined, { json }: JsonO
   };
   if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`);
   // Without a commit or a remote to derive an id from, the next link would be a new project.
-  const again = id === undefined ? "" : `: \`memsync link --id ${id}\` there has them again`;
+  const link = `memsync link ${shellWord(folder)} --id ${id}`;
+  const again = id === undefined ? "" : `: \`${link}\` has them again`;
   if (json) sayJson({ dir: folder, unlinked: true, project_id: id ?? null });
   else if (await isDeletedHere(env, id)) saySentence(`unlinked ${folder}; its project was deleted`);
   else saySentence(`unlinked ${folder}; its memories stay${again}`);

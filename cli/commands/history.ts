@@ -13,6 +13,7 @@ import {
 } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { firstLine, printText, say, sayJson, shortName, table } from "../screen/output.ts";
+import { shellWord } from "../screen/shell-word.ts";
 import { machineShown, timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { saveMemory } from "../writes/save.ts";
@@ -186,9 +187,4 @@ async function restore(
   if (options.json) sayJson(shown(key, place, version));
   else if (isCurrent) say(`"${key}" has that value already`);
   else say(`restored "${key}" as it was written ${timeShown(version.writtenAt)}`);
-}
-
-/** A key, quoted for a shell. */
-function shellWord(key: string): string {
-  return /^[\w./:@-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
-import { isAbsolute } from "node:path";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { findLinkAbove } from "../../daemon/links/plan-place.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { sayAside } from "../screen/output.ts";
+import { shellWord } from "../screen/shell-word.ts";
 import type { Environment } from "./environment.ts";
 import { withLocal } from "./place.ts";
 import { resolveFolder } from "./resolve-folder.ts";
@@ -17,7 +17,7 @@ import { resolveFolder } from "./resolve-folder.ts";
  */
 export async function meantFolder(env: Environment, named: string | undefined): Promise<string> {
   if (named === "") throw new CommandFailed("a folder's name is empty; `.` is the current one");
-  if (named !== undefined && !isHere(env, named)) return resolveFolder(env, named);
+  if (named !== undefined && !isHere(named)) return resolveFolder(env, named);
   const here = await realPathOf(env.dir);
   const top = await projectFolder(createGit(), here);
   // An unreadable database is for the daemon to repair or to refuse.
@@ -28,9 +28,9 @@ export async function meantFolder(env: Environment, named: string | undefined): 
   return isInside ? found.dir : top;
 }
 
-/** Whether only the current folder was named. */
-function isHere(env: Environment, named: string): boolean {
-  return !isAbsolute(named) && resolveFolder(env, named) === env.dir;
+/** Whether the current folder was named by a dot, and not by a path that leads to it. */
+function isHere(named: string): boolean {
+  return /^\.(\/+\.?)*$/.test(named);
 }
 
 /** Says on standard error which folder counts, if it is not the current one. */
@@ -40,10 +40,10 @@ export async function sayMeant(
   folder: string,
 ): Promise<void> {
   const here = await realPathOf(env.dir);
-  if (here === folder || (named !== undefined && !isHere(env, named))) return;
+  if (here === folder || (named !== undefined && !isHere(named))) return;
   sayAside(
-    `${folder} is the project that this folder is in; \`memsync link '${here}'\` makes this one ` +
-      "a project of its own",
+    `${folder} is the project that this folder is in; \`memsync link ${shellWord(here)}\` makes ` +
+      "this one a project of its own",
   );
 }
 

@@ -2,11 +2,17 @@ import { confirm, isTerminal } from "./ask.ts";
 import { CommandFailed } from "./errors.ts";
 
 /**
- * Asks for a yes before something is deleted for good; `--yes` answers in advance. Throws without a
- * yes, also where there is nobody to ask.
+ * Asks for a yes before what can't be undone; `--yes` answers in advance. Throws without a yes,
+ * also where there is nobody to ask. `undone`: what is to be said then.
  */
-export async function agreeTo(question: string, { yes = false }: { readonly yes?: boolean }) {
+export async function agreeTo(
+  question: string,
+  {
+    yes = false,
+    undone = "nothing was deleted",
+  }: { readonly yes?: boolean | undefined; readonly undone?: string },
+) {
   if (yes) return;
-  if (!isTerminal()) throw new CommandFailed(`nothing was deleted: ${question} Say so by --yes`);
-  if (!(await confirm(question))) throw new CommandFailed("nothing was deleted");
+  if (!isTerminal()) throw new CommandFailed(`${undone}: ${question} Say so by --yes`);
+  if (!(await confirm(question))) throw new CommandFailed(undone);
 }

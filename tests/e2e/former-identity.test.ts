@@ -86,7 +86,7 @@ scenario("a machine that could not ask is told of the project once it can", asyn
     return (await next.fileStatus())?.repository;
   });
   expect(told).toContain(`\`memsync link --id ${FORMER}\` there joins it`);
-  await next.memsync("link", "--id", FORMER);
+  await next.memsync("link", "--id", FORMER, "--yes");
   await next.sync();
   expect(await next.memsync("get", "build")).toBe("make");
   await old.sync();

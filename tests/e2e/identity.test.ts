@@ -66,7 +66,7 @@ scenario("a folder without git is linked to a project by its id", async (lab) =>
   const { id } = await a.projectOf();
   expect((await b.projectOf()).id).not.toBe(id);
   await b.memsync("set", "kept", "of b");
-  const linked = JSON.parse(await b.memsync("link", "--id", id, "--json"));
+  const linked = JSON.parse(await b.memsync("link", "--id", id, "--yes", "--json"));
   expect(Object.keys(linked)).toEqual(["dir", "project_id", "name", "write", "remote", "deleted"]);
   expect(linked.project_id).toBe(id);
   expect((await b.projectOf()).id).toBe(id);
@@ -102,7 +102,7 @@ scenario("unlinking a folder of no repository says how its memories are had agai
   await machine.up();
   await machine.memsync("set", "key", "value");
   const said = (await machine.memsync("unlink")).replaceAll("\n", " ");
-  const [, again = ""] = /`memsync (link --id \S+)` there has them again/.exec(said) ?? [];
+  const [, again = ""] = /`memsync (link \S+ --id \S+)` has them again/.exec(said) ?? [];
   await machine.memsync(...again.split(" "));
   expect(await machine.memsync("get", "key")).toBe("value");
 });

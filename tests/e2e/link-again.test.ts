@@ -45,7 +45,8 @@ scenario("`start` and `up` say so, too, wherever the folder is now", async (lab)
 
 scenario("where something else says which project it is, the former one is named", async (lab) => {
   const [machine, id] = await unlinked(lab, "other");
-  const named = `was linked to another project before, notes (${id}): \`memsync link --id ${id}\``;
+  const again = `\`memsync link ${machine.folder} --id ${id}\``;
+  const named = `was linked to another project before, notes (${id}): ${again}`;
   // Another folder at the same path.
   await rename(machine.folder, `${machine.folder}-kept`);
   await mkdir(machine.folder);

@@ -24,7 +24,7 @@ async function startPlain(lab: Lab, account: string): Promise<readonly [Machine,
   await a.up();
   const { id } = await a.projectOf();
   await b.up();
-  await b.memsync("link", "--id", id);
+  await b.memsync("link", "--id", id, "--yes");
   await b.untilSynced();
   await untilFile(b, START);
   await untilDoc(a, id, START);

@@ -61,7 +61,7 @@ scenario("told so, it becomes the project that other clones of the new URL are",
   await b.up();
   const moved = idIn(await untilNoted(machine));
   expect((await b.projectOf()).id).toBe(moved);
-  await machine.memsync("link", "--id", moved);
+  await machine.memsync("link", "--id", moved, "--yes");
   expect((await machine.projectOf()).id).toBe(moved);
   await waitFor("the memory and the text on b", async () => {
     const text = await readFile(`${other}/${FILE}`, "utf8").catch(() => "");
@@ -173,7 +173,7 @@ scenario("`link`, `link .` and `up` mean one folder in a monorepo, and say which
   const link = (cwd: string, ...args: string[]) => machine.run(["link", ...args], { cwd });
   const ofTop = { status: 0, stdout: expect.stringContaining(`linked ${main} to main`) };
   const hint = (folder: string) =>
-    `${main} is the project that this folder is in; \`memsync link '${folder}'\``;
+    `${main} is the project that this folder is in; \`memsync link ${folder}\``;
   for (const args of [[], ["."], ["./"]]) {
     const linked = await link(`${main}/web`, ...args);
     expect([args, linked]).toMatchObject([args, ofTop]);

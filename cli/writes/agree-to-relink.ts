@@ -1,0 +1,52 @@
+import type { Kysely } from "kysely";
+import { listLinks } from "../../daemon/home/links.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { findProjectName } from "../../daemon/home/project-name.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { findLinkAbove } from "../../daemon/links/plan-place.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import type { Environment } from "../place/environment.ts";
+import { withLocal } from "../place/place.ts";
+import { agreeTo } from "../screen/agree.ts";
+import { count } from "../screen/output.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/**
+ * Asks before a folder that has one project gets another one: what the first has is copied into the
+ * second, for everybody who has that, and nothing takes them apart again. Throws without a yes.
+ */
+export async function agreeToRelink(
+  env: Environment,
+  { dir, id }: { readonly dir: string; readonly id: ProjectId },
+  options: Pick<Parameters<typeof agreeTo>[1], "yes">,
+): Promise<void> {
+  const question = await withLocal(env, async (db) => db && (await questionOf(db, dir, id)));
+  if (question !== undefined) await agreeTo(question, { ...options, undone: "nothing was linked" });
+}
+
+/** Undefined where nothing would be mixed. */
+async function questionOf(db: Db, dir: string, id: ProjectId): Promise<string | undefined> {
+  const found = await findLinkAbove(db, await listLinks(db), dir);
+  if (found?.dir !== dir || found.link.projectId === id) return undefined;
+  const { projectId: former, name } = found.link;
+  const account = (await findBinding(db, former)) ?? LOCAL_ACCOUNT;
+  // To another remote nothing is copied.
+  const isSame = ((await findBinding(db, id)) ?? account) === account;
+  const memories = isSame ? (await readLocalMemories(db, former, account)).length : 0;
+  const text = (await readLocalText(db, former))?.value ?? "";
+  const things = [
+    ...(memories > 0 ? [count(memories, "memory", "memories")] : []),
+    ...(text.trim() === "" ? [] : ["the text of its file"]),
+  ];
+  if (things.length === 0) return undefined;
+  const named = await findProjectName(db, id);
+  const other = named === undefined ? id : `${named} (${id})`;
+  return (
+    `${dir} is linked to ${name} (${former}). Link it to ${other} instead? ` +
+    `What it has (${things.join(", ")}) comes into that one, on every machine.`
+  );
+}

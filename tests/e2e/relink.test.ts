@@ -1,0 +1,74 @@
+import { expect } from "bun:test";
+import { mkdir, writeFile } from "node:fs/promises";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import { TerminalSession } from "../support/terminal-session.ts";
+
+const emulator = sharedEmulator();
+
+/** A repository with a project for itself and one for its folder `api`, with a memory each. */
+async function startBoth(lab: Lab, account: string) {
+  const root = await lab.git.repository("mono", { "api/x": "" });
+  const api = `${root}/api`;
+  const machine = lab.machine("a", root, emulator.account(account));
+  await machine.memsync("start", root, api);
+  for (const [cwd, value] of [
+    [root, "root"],
+    [api, "api"],
+  ] as const) {
+    await machine.memsyncWith({ cwd }, "set", `of-${value}`, value);
+  }
+  const projects = { root: (await machine.projectOf()).id, api: (await machine.projectOf(api)).id };
+  return { machine, root, api, projects };
+}
+
+const inOneLine = (text: string) => text.replaceAll(/\n\s*/g, " ");
+
+scenario("what `unlink` says to type means the folder, wherever it is typed", async (lab) => {
+  const { machine, root, api, projects } = await startBoth(lab, "relink-advice");
+  const said = inOneLine(await machine.memsyncWith({ cwd: api }, "unlink"));
+  const [, again = ""] = /`memsync ([^`]+)` has them again/.exec(said) ?? [];
+  expect(again).toBe(`link ${api} --id ${projects.api}`);
+  await machine.memsyncWith({ cwd: api }, ...again.split(" "));
+  const now = { root: (await machine.projectOf()).id, api: (await machine.projectOf(api)).id };
+  expect(now).toEqual(projects);
+  expect((await machine.run(["get", "of-api"], { cwd: root })).status).toBe(1);
+});
+
+scenario("a folder with a project gets another one only after a yes", async (lab) => {
+  const { machine, root, api, projects } = await startBoth(lab, "relink-yes");
+  await writeFile(`${root}/CLAUDE.md`, "# Root\n");
+  const args = ["link", "--id", projects.api];
+  const refused = await machine.run(args);
+  expect(refused.status).toBe(1);
+  expect(inOneLine(refused.stderr)).toContain(
+    `nothing was linked: ${root} is linked to mono (${projects.root}). Link it to mono/api ` +
+      `(${projects.api}) instead? What it has (1 memory`,
+  );
+  expect((await machine.projectOf()).id).toBe(projects.root);
+  await using terminal = new TerminalSession(lab, machine, args);
+  await terminal.untilShown(/on every machine/);
+  terminal.type("n\r");
+  expect(await terminal.ended()).toBe(1);
+  expect((await machine.projectOf()).id).toBe(projects.root);
+  // The same project, and one of a folder that has none, are no question.
+  await machine.memsync("link", "--id", projects.root);
+  await mkdir(`${root}/web`);
+  await machine.memsyncWith({ cwd: api }, "link", "../web", "--id", projects.api);
+  expect((await machine.projectOf(`${root}/web`)).id).toBe(projects.api);
+  await machine.memsync(...args, "--yes");
+  expect((await machine.projectOf()).id).toBe(projects.api);
+  expect(await machine.memsync("get", "of-root")).toBe("root");
+});
+
+scenario(
+  "a folder that a path leads to is that folder, also where one stands in it",
+  async (lab) => {
+    const root = await lab.git.repository("mono", { "api/x": "" });
+    const api = `${root}/api`;
+    const machine = lab.machine("a", root, emulator.account("relink-path"));
+    await machine.memsync("start", root);
+    const linked = await machine.run(["link", "../api"], { cwd: api });
+    expect(linked).toMatchObject({ status: 0, stdout: expect.stringContaining(`linked ${api}`) });
+    expect(linked.stderr).toBe("");
+  },
+);
