@@ -6,6 +6,7 @@ import { compiled } from "../../sqlite/compiled.ts";
 import type { Position } from "../../wire/position.ts";
 import { compress, decompress } from "./compressed.ts";
 import { CorruptDocumentError } from "./corrupt-document-error.ts";
+import { joinUpdates } from "./join-updates.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 type Db = Kysely<ReplicaTables>;
@@ -161,7 +162,7 @@ export async function rowsBetween(
 export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = updates;
   if (first !== undefined && others.length === 0) return first;
-  return Y.mergeUpdates([...updates]);
+  return joinUpdates(updates) ?? Y.mergeUpdates([...updates]);
 }
 
 /** A row to append: a Yjs update (v1), with its time in milliseconds since the Unix epoch. */
