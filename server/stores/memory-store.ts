@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { AccountId, MemoryId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { RANK } from "../../shared/replica/search/full-text.ts";
-import { compiled } from "../../shared/sqlite/compiled.ts";
+import { type Compiled, compilable, compiled } from "../../shared/sqlite/compiled.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { PageEnd } from "./cursor.ts";
@@ -58,31 +58,56 @@ const COLUMNS = [
   "memories.updated_at",
 ] as const;
 
+/** Both tables have a `created_at`, by which the whole is ordered. */
+const NAMED_COLUMNS = sql.join(
+  COLUMNS.map((column) => sql`${sql.ref(column)} as ${sql.ref(column.replace(/^.*\./, ""))}`),
+);
+
+/** Where the first page begins. */
+const START: PageEnd = { sort: -1, id: "0" };
+
 /** Oldest first, after `from`; all of them if `limit` is undefined. */
 export async function listMemories(
   db: Db,
-  filter: MemoryFilter,
-  { from, limit }: { readonly from: PageEnd | undefined; readonly limit: number | undefined },
+  { account, documents }: MemoryFilter,
+  {
+    from = START,
+    limit = -1,
+  }: { readonly from: PageEnd | undefined; readonly limit: number | undefined },
 ): Promise<MemoryRow[]> {
-  if (filter.documents.length === 0) return [];
-  const rows = await memories(db, filter)
-    .select(COLUMNS)
-    .$if(from !== undefined, (query) =>
-      query.where((where) =>
-        where.or([
-          where("memories.created_at", ">", from?.sort ?? 0),
-          where.and([
-            where("memories.created_at", "=", from?.sort ?? 0),
-            where("memories.row_id", ">", Number(from?.id ?? 0)),
-          ]),
-        ]),
-      ),
-    )
-    .orderBy("memories.created_at")
-    .orderBy("memories.row_id")
-    .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
-    .execute();
+  if (documents.length === 0) return [];
+  const names = Object.fromEntries(documents.map((name, at) => [`name${at}`, name]));
+  const after = { time: from.sort, rowId: Number(from.id) };
+  const rows = await pageQuery(documents.length)(db, { account, ...names, ...after, limit });
   return rows.map(toMemoryRow);
+}
+
+type PageValues = {
+  readonly account: AccountId;
+  readonly time: number;
+  readonly rowId: number;
+  readonly limit: number;
+} & { readonly [name in `name${number}`]: string };
+
+const pageQueries = new Map<number, Compiled<ServiceTables, PageValues, Columns>>();
+
+/** Each document's memories are in order in an index, so that a page reads no others. */
+function pageQuery(documents: number): Compiled<ServiceTables, PageValues, Columns> {
+  const known = pageQueries.get(documents);
+  if (known) return known;
+  const fresh = compiled((db: Db, given: PageValues) => {
+    const ofEach = Array.from({ length: documents }, (_, at) => {
+      return sql`select ${NAMED_COLUMNS}
+        from documents join memories on memories.document_id = documents.id
+        where documents.owner = ${given.account} and documents.name = ${given[`name${at}`]}
+        and memories.created_at >= ${given.time}
+        and (memories.created_at > ${given.time} or memories.row_id > ${given.rowId})`;
+    });
+    const all = sql.join(ofEach, sql` union all `);
+    return compilable(db, sql<Columns>`${all} order by created_at, row_id limit ${given.limit}`);
+  });
+  pageQueries.set(documents, fresh);
+  return fresh;
 }
 
 /** How many memories there are, on all pages; conflicts of a key are not counted. */

@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery, Kysely } from "kysely";
+import type { Compilable, CompiledQuery, Kysely, RawBuilder } from "kysely";
 import { pinnedBy, transactionOf } from "./direct.ts";
 
 /** In a compiled query, the place of the value of that name. */
@@ -38,6 +38,14 @@ export function compiled<Tables, Values extends object, Row>(
     return rows;
   };
   return Object.assign(anywhere, { now });
+}
+
+/** A query in plain SQL, for `compiled`. */
+export function compilable<Tables, Row>(
+  db: Kysely<Tables>,
+  statement: RawBuilder<Row>,
+): Compilable<Row> {
+  return { compile: () => statement.compile(db) };
 }
 
 /** Returns a placeholder for any name. */

@@ -227,4 +227,16 @@ export const replicaMigrations: readonly Migration[] = [
       await sql`insert into memories_text (memories_text) values ('rebuild')`.execute(db);
     },
   },
+  {
+    // Lists go by creation and then by row, which ends each entry of an index anyway.
+    name: "replica-0010-memories-in-order",
+    async up(db) {
+      await db.schema.dropIndex("memories_by_creation").execute();
+      await db.schema
+        .createIndex("memories_by_creation")
+        .on("memories")
+        .columns(["document_id", "created_at"])
+        .execute();
+    },
+  },
 ];

@@ -1,5 +1,5 @@
-import { type Kysely, type RawBuilder, sql } from "kysely";
-import { compiled } from "../../sqlite/compiled.ts";
+import { type Kysely, sql } from "kysely";
+import { compilable, compiled } from "../../sqlite/compiled.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 
 type Db = Kysely<ReplicaTables>;
@@ -96,10 +96,6 @@ const addText = compiled(
       sql`insert into memories_text (rowid, key, value) values (${rowId}, ${key}, ${value})`,
     ),
 );
-
-function compilable(db: Db, statement: RawBuilder<unknown>) {
-  return { compile: () => statement.compile(db) };
-}
 
 /**
  * How a text becomes words: without case and accents, also where a letter has two of them, as in
