@@ -1,13 +1,16 @@
-import type { World } from "../../world.ts";
+import type { World } from "./world.ts";
 
-/** Ends a long write's turn of the event loop, if it has lasted; the write goes on in the next. */
+/** Ends a long piece of work's turn of the event loop, if it has lasted; it goes on in the next. */
 export type Pause = () => Promise<void> | undefined;
+
+/** Of work that is to be done in one turn. */
+export const NO_PAUSE: Pause = () => undefined;
 
 /** How long one turn lasts. A step between two calls of a pause should take much less. */
 const TURN_MS = 2;
 
 /**
- * A pause for writes of a process that answers others besides. Its transaction stays open
+ * A pause for the work of a process that answers others besides. A write's transaction stays open
  * meanwhile: other writes wait for it, and nobody sees what it has done so far.
  */
 export function createPause(world: World): Pause {
@@ -21,4 +24,11 @@ export function createPause(world: World): Pause {
       });
     });
   };
+}
+
+/** `items` in order, by `size`; nothing of no items. */
+export function chunksOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+    items.slice(at * size, (at + 1) * size),
+  );
 }

@@ -3,6 +3,14 @@ import type { JsonObject } from "../../shared/json.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { chunksOf } from "../../shared/turns.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+
+/** Memories that one change of a document writes: fewer than a turn lasts. */
+const MEMORIES_AT_ONCE = 256;
+
+type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 
 /** Fields to write into a project's document. Absent ones are not changed. */
 export interface PlainWrite {
@@ -23,34 +31,43 @@ export interface PlainChanges {
 /**
  * Writes the fields of a plain sync or of a project into its document: memories by key, metadata
  * key by key (`null` removes one), the text by whole lines. Equal values change nothing. The counts
- * are of memories. Throws a 400 over a limit; the caller must then abandon the transaction.
+ * are of memories. Throws a 400 over a limit; the caller must then abandon the transaction. Many
+ * memories are written in several changes, between which the turn may end.
  */
-export function writePlain(open: OpenDocument, write: PlainWrite, now: number): PlainChanges {
+export async function writePlain(
+  open: OpenDocument,
+  write: PlainWrite,
+  { now, pause }: Pick<WriteContext<ServiceTables>, "now" | "pause">,
+): Promise<PlainChanges> {
   const { document } = open;
-  const changes = open.refuseIfFull(() =>
-    document.change("local", () => {
-      if (write.name !== undefined) document.setProjectName(write.name, now);
-      writeMetadata(open, write.metadata ?? {}, now);
-      if (write.claude_md_content !== undefined) document.setContent(write.claude_md_content, now);
-      return writeMemories(open, write.memories ?? [], now);
-    }),
-  );
+  const assertRoom = open.watchRoom();
+  const [first = [], ...others] = chunksOf(write.memories ?? [], MEMORIES_AT_ONCE);
+  const counts = { created: 0, updated: 0, unchanged: 0 };
+  document.change("local", () => {
+    if (write.name !== undefined) document.setProjectName(write.name, now);
+    writeMetadata(open, write.metadata ?? {}, now);
+    if (write.claude_md_content !== undefined) document.setContent(write.claude_md_content, now);
+    writeMemories(open, first, { now, counts });
+  });
+  for (const memories of others) {
+    await pause();
+    writeMemories(open, memories, { now, counts });
+  }
+  assertRoom();
   assertMetadataFits(open, write.metadata ?? {});
-  return changes;
+  return counts;
 }
 
 function writeMemories(
   { document }: OpenDocument,
   memories: NonNullable<PlainWrite["memories"]>,
-  now: number,
-): PlainChanges {
-  const counts = { created: 0, updated: 0, unchanged: 0 };
+  { now, counts }: { readonly now: number; readonly counts: Mutable<PlainChanges> },
+): void {
   const known = memories.map(({ key }) => document.memories.get(key).length > 0);
   const changed = document.setEntries("memories", memories, now);
   for (const [at, isKnown] of known.entries()) {
     counts[changed[at] ? (isKnown ? "updated" : "created") : "unchanged"] += 1;
   }
-  return counts;
 }
 
 function writeMetadata({ document }: OpenDocument, metadata: JsonObject, now: number): void {

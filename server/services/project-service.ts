@@ -158,7 +158,7 @@ async function put(
   const renamed = name !== undefined && name !== (open.document.projectName() ?? id);
   const whole = { ...rest, ...(renamed && { name }) };
   const write = (await withholding?.sift(context, open, whole)) ?? whole;
-  writePlain(open, write, context.now);
+  await writePlain(open, write, context);
   await context.flush(open);
   if (created) await rememberProject(context.db, caller, id);
   const row = await findProject(context.db, caller.account, id);

@@ -21,7 +21,12 @@ import { LAYERS, type Layer } from "../../shared/wire/layer.ts";
 import type { SessionUpload } from "../../shared/wire/session.ts";
 import type { SyncAnswer, SyncPayload } from "../../shared/wire/sync.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
-import { listMemories } from "../stores/memory-store.ts";
+import {
+  listAllMemories,
+  listMemories,
+  type MemoryFilter,
+  type MemoryRow,
+} from "../stores/memory-store.ts";
 import {
   findProject,
   forgetProject,
@@ -88,7 +93,9 @@ async function read(
 ): Promise<SyncAnswer> {
   const project = await getProject(db, caller, id);
   const syncedAt = project.lastSyncedAt ?? project.createdAt;
-  return await answer(db, caller, { id, syncedAt, changes: NOTHING_CHANGED, withholding });
+  const all = { from: undefined, limit: undefined };
+  const rows = await listMemories(db, memoriesOf(caller, id), all);
+  return await answer(db, caller, { id, syncedAt, changes: NOTHING_CHANGED, rows, withholding });
 }
 
 async function apply(
@@ -113,7 +120,7 @@ async function apply(
   const open = await context.open(projectDocument(caller.account, id));
   if (!known) beginAnew(open.document);
   const write = (await withholding?.sift(context, open, payload)) ?? payload;
-  const written = writePlain(open, write, context.now);
+  const written = await writePlain(open, write, context);
   const elsewhere = (payload.memories?.length ?? 0) - (write.memories?.length ?? 0);
   const changes = { ...written, updated: written.updated + elsewhere };
   const sessionsChanged = await uploadSessions(context, caller, { id, sessions: payload.sessions });
@@ -121,7 +128,14 @@ async function apply(
   await context.flush(open);
   await markSynced(context.db, caller.account, { id, now: context.now });
   await rememberProject(context.db, caller, id);
-  return await answer(context.db, caller, { id, syncedAt: context.now, changes, withholding });
+  const rows = await listAllMemories(context.db, memoriesOf(caller, id), context.pause);
+  return await answer(context.db, caller, {
+    id,
+    syncedAt: context.now,
+    changes,
+    rows,
+    withholding,
+  });
 }
 
 /**
@@ -129,7 +143,7 @@ async function apply(
  * if a project has it that the token does not reach.
  */
 async function uploadSessions(
-  { db }: Context,
+  { db, pause }: Context,
   caller: Caller,
   {
     id,
@@ -138,7 +152,16 @@ async function uploadSessions(
 ): Promise<boolean> {
   if (id === null && caller.boundTo !== null && sessions.length > 0) throw boundElsewhere();
   const mayReplace = (owner: ProjectId | null) => assertReaches(caller, owner);
-  return await putSessions(db, caller.account, { projectId: id, uploads: sessions, mayReplace });
+  return await putSessions(db, caller.account, {
+    projectId: id,
+    uploads: sessions,
+    mayReplace,
+    pause,
+  });
+}
+
+function memoriesOf({ account }: Caller, id: ProjectId): MemoryFilter {
+  return { account, documents: [id] };
 }
 
 /** The merged state, so that a plain client is up to date after one call. */
@@ -149,18 +172,19 @@ async function answer(
     id,
     syncedAt,
     changes,
+    rows,
     withholding,
   }: {
     readonly id: ProjectId;
     readonly syncedAt: number;
     readonly changes: PlainChanges;
+    readonly rows: readonly MemoryRow[];
     readonly withholding: Withholding | undefined;
   },
 ): Promise<SyncAnswer> {
   const project = await getProject(db, caller, id);
-  const filter = { account: caller.account, documents: [id] };
-  const rows = await listMemories(db, filter, { from: undefined, limit: undefined });
-  const memories = overlaid(rows, (await withholding?.memories(db, filter)) ?? []);
+  const withheld = await withholding?.memories(db, memoriesOf(caller, id));
+  const memories = overlaid(rows, withheld ?? []);
   const metadata = await readMetadata(db, [project.documentId]);
   return {
     project_id: id,
@@ -286,7 +310,7 @@ async function openReachable(
   assertCanWrite(caller);
   const open = await context.open(address);
   if (name === undefined || name === id) return;
-  writePlain(open, { name }, context.now);
+  await writePlain(open, { name }, context);
   await context.flush(open);
 }
 

@@ -3,6 +3,7 @@ import type { AccountId, MemoryId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { RANK } from "../../shared/replica/search/full-text.ts";
 import { type Compiled, compilable, compiled } from "../../shared/sqlite/compiled.ts";
+import type { Pause } from "../../shared/turns.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { PageEnd } from "./cursor.ts";
@@ -80,6 +81,26 @@ export async function listMemories(
   const after = { time: from.sort, rowId: Number(from.id) };
   const rows = await pageQuery(documents.length)(db, { account, ...names, ...after, limit });
   return rows.map(toMemoryRow);
+}
+
+/** Rows that are read in a fraction of a turn. */
+const ROWS_AT_ONCE = 512;
+
+/** All of a list, in parts between which the turn may end. Nobody may write meanwhile. */
+export async function listAllMemories(
+  db: Db,
+  filter: MemoryFilter,
+  pause: Pause,
+): Promise<MemoryRow[]> {
+  const rows: MemoryRow[] = [];
+  for (;;) {
+    const last = rows.at(-1);
+    const from = last && { sort: last.createdAt, id: String(last.rowId) };
+    const part = await listMemories(db, filter, { from, limit: ROWS_AT_ONCE });
+    rows.push(...part);
+    if (part.length < ROWS_AT_ONCE) return rows;
+    await pause();
+  }
 }
 
 type PageValues = {

@@ -1,5 +1,7 @@
 import type { Kysely } from "kysely";
 import type { AccountId, ProjectId, SessionId } from "../../shared/ids.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
+import type { Pause } from "../../shared/turns.ts";
 import type { Session, SessionUpload } from "../../shared/wire/session.ts";
 import { parseTimestamp } from "../../shared/wire/timestamp.ts";
 import type { PageEnd } from "./cursor.ts";
@@ -64,18 +66,18 @@ export async function findSession(
   account: AccountId,
   id: SessionId,
 ): Promise<Session | undefined> {
-  const row = await db
-    .selectFrom("sessions")
-    .select("body")
-    .where("account", "=", account)
-    .where("id", "=", id)
-    .executeTakeFirst();
+  const [row] = await findBody(db, { account, id });
   return row && (JSON.parse(row.body) as Session);
 }
 
+const findBody = compiled(
+  (db: Db, { account, id }: { readonly account: AccountId; readonly id: SessionId }) =>
+    db.selectFrom("sessions").select("body").where("account", "=", account).where("id", "=", id),
+);
+
 /**
  * Adds or replaces sessions by id. True if anything changed. `mayReplace` is called for each
- * session of another project, and throws if that is out of reach.
+ * session of another project, and throws if that is out of reach. `pause` may end the turn.
  */
 export async function putSessions(
   db: Db,
@@ -84,14 +86,17 @@ export async function putSessions(
     projectId,
     uploads,
     mayReplace,
+    pause,
   }: {
     readonly projectId: ProjectId | null;
     readonly uploads: readonly SessionUpload[];
     readonly mayReplace: (projectId: ProjectId | null) => void;
+    readonly pause: Pause;
   },
 ): Promise<boolean> {
   let changed = false;
   for (const upload of uploads) {
+    await pause();
     const known = await findSession(db, account, upload.id);
     const project = projectId ?? known?.project_id ?? null;
     const session: Session = { id: upload.id, project_id: project, ...withoutId(upload) };
@@ -99,20 +104,49 @@ export async function putSessions(
     if (known && JSON.stringify(known) === body) continue;
     if (known) mayReplace(known.project_id);
     changed = true;
-    const values = {
-      project_id: project,
-      started_at: parseTimestamp(upload.started_at) ?? 0,
-      last_activity_at: parseTimestamp(upload.last_activity_at) ?? 0,
+    await putSession(db, {
+      account,
+      id: upload.id,
+      projectId: project,
+      startedAt: parseTimestamp(upload.started_at) ?? 0,
+      lastActivityAt: parseTimestamp(upload.last_activity_at) ?? 0,
       body,
-    };
-    await db
-      .insertInto("sessions")
-      .values({ account, id: upload.id, ...values })
-      .onConflict((conflict) => conflict.columns(["account", "id"]).doUpdateSet(values))
-      .execute();
+    });
   }
   return changed;
 }
+
+const putSession = compiled(
+  (
+    db: Db,
+    given: {
+      readonly account: AccountId;
+      readonly id: SessionId;
+      readonly projectId: ProjectId | null;
+      readonly startedAt: number;
+      readonly lastActivityAt: number;
+      readonly body: string;
+    },
+  ) =>
+    db
+      .insertInto("sessions")
+      .values({
+        account: given.account,
+        id: given.id,
+        project_id: given.projectId,
+        started_at: given.startedAt,
+        last_activity_at: given.lastActivityAt,
+        body: given.body,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(["account", "id"]).doUpdateSet((excluded) => ({
+          project_id: excluded.ref("excluded.project_id"),
+          started_at: excluded.ref("excluded.started_at"),
+          last_activity_at: excluded.ref("excluded.last_activity_at"),
+          body: excluded.ref("excluded.body"),
+        })),
+      ),
+);
 
 function withoutId({ id: _, ...rest }: SessionUpload): Omit<SessionUpload, "id"> {
   return rest;

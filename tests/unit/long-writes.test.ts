@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
-import { createPause } from "../../shared/replica/store/turns.ts";
+import { writePlain } from "../../server/services/plain-write.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { createPause } from "../../shared/turns.ts";
 import { failureOf } from "../support/failure.ts";
+import { shownValue } from "../support/replicas.ts";
 import { address, checkFullText, memoriesOf, setMemory } from "../support/stored.ts";
 import { type Store, storesOfTests } from "../support/temp-store.ts";
 import { createTestWorld } from "../support/test-world.ts";
@@ -62,6 +65,31 @@ test("a long write that is refused after its pauses leaves nothing", async () =>
   expect(String(failure)).toContain("refused");
   expect(await countRows(temp.store)).toBe(1);
   expect(await memoriesOf(temp.store)).toEqual({});
+});
+
+test("a plain sync of many memories pauses as it edits, and is one row of the log", async () => {
+  const steps: number[] = [];
+  const temp = await newStore({ pause: async () => void steps.push(steps.length) });
+  await temp.store.write(async (context) => {
+    const open = await context.open(address());
+    const memories = Array.from({ length: 2000 }, (_, at) => ({ key: `key-${at}`, value: "v" }));
+    const changes = await writePlain(open, { name: "Name", memories }, context);
+    expect(changes).toEqual({ created: 2000, updated: 0, unchanged: 0 });
+    expect(steps.length).toBeGreaterThan(5);
+    const others = memories.map((each, at) => (at % 2 ? each : { ...each, value: "w" }));
+    expect(await writePlain(open, { memories: others }, context)).toEqual({
+      created: 0,
+      updated: 1000,
+      unchanged: 1000,
+    });
+  });
+  const rows = await temp.store.reader.selectFrom("updates").select("payload").execute();
+  expect(rows).toHaveLength(1);
+  const fresh = new ReplicaDocument([rows[0]?.payload ?? new Uint8Array()], 1);
+  expect(fresh.projectName()).toBe("Name");
+  const values = Array.from({ length: 2000 }, (_, at) => shownValue(fresh, `key-${at}`));
+  expect(values).toEqual(values.map((_, at) => (at % 2 ? "v" : "w")));
+  await checkFullText(temp);
 });
 
 test("a pause ends a turn that has lasted, and no other", async () => {

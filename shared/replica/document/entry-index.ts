@@ -46,8 +46,7 @@ export class EntryIndex {
   }
 
   change(key: string, { added, removed }: KeyChange): void {
-    const gone = new Set(removed.map(({ id }) => textOfId(id)));
-    const entries = this.get(key).filter(({ id }) => !gone.has(textOfId(id)));
+    const entries = without(this.get(key), removed);
     for (const entry of added) entries.push(entry);
     if (entries.length > 1) entries.sort(winnerFirst);
     if (entries.length === 0) this.#entries.delete(key);
@@ -58,6 +57,16 @@ export class EntryIndex {
 /** Whether both identify the same item. */
 export function sameId(one: EntryId, other: EntryId): boolean {
   return one.client === other.client && one.clock === other.clock;
+}
+
+/** Most keys have one entry, which is compared in less time than a set is made. */
+function without(entries: readonly Entry[], removed: readonly Entry[]): Entry[] {
+  if (removed.length === 0) return [...entries];
+  if (entries.length * removed.length < 16) {
+    return entries.filter(({ id }) => !removed.some((gone) => sameId(gone.id, id)));
+  }
+  const gone = new Set(removed.map(({ id }) => textOfId(id)));
+  return entries.filter(({ id }) => !gone.has(textOfId(id)));
 }
 
 function textOfId({ client, clock }: EntryId): string {

@@ -2,11 +2,11 @@ import type { Kysely } from "kysely";
 import { assert } from "../../errors.ts";
 import { type MemoryId, memoryIdOf } from "../../ids.ts";
 import { compiled } from "../../sqlite/compiled.ts";
+import { chunksOf, type Pause } from "../../turns.ts";
 import { wireDocumentId } from "../document/address.ts";
 import type { ReplicaDocument } from "../document/document.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
-import type { Pause } from "./turns.ts";
 
 type Db = Kysely<ReplicaTables>;
 
@@ -54,7 +54,7 @@ export async function writeMemories(
 ): Promise<RowChange[]> {
   const changes: RowChange[] = [];
   const added: MemoryRow[] = [];
-  for (const some of chunksOf(keys)) {
+  for (const some of chunksOf(keys, ROWS_AT_ONCE)) {
     await pause?.();
     const former = findRows(db, documentId, some);
     for (const key of some) {
@@ -64,7 +64,7 @@ export async function writeMemories(
       else if (row) added.push(row);
     }
   }
-  for (const some of chunksOf(added)) {
+  for (const some of chunksOf(added, ROWS_AT_ONCE)) {
     await pause?.();
     changes.push(...add(db, some));
   }
@@ -127,12 +127,6 @@ function findRows(
       ? findMemories.now(db, { documentId, ...numbered(keys.map((key) => ({ key }))) })
       : keys.flatMap((key) => findMemory.now(db, { documentId, key }));
   return new Map(found.map((row) => [row.key, row]));
-}
-
-function chunksOf<Item>(items: readonly Item[]): (readonly Item[])[] {
-  return Array.from({ length: Math.ceil(items.length / ROWS_AT_ONCE) }, (_, at) =>
-    items.slice(at * ROWS_AT_ONCE, (at + 1) * ROWS_AT_ONCE),
-  );
 }
 
 /** The values of `ROWS_AT_ONCE` rows for one statement: `key` of the third one is `key2`. */

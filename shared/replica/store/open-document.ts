@@ -3,6 +3,7 @@ import * as Y from "yjs";
 import { AppError, assert } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { explain } from "../../reasons.ts";
+import type { Pause } from "../../turns.ts";
 import type { Position } from "../../wire/position.ts";
 import { type Admission, admitUpdate } from "../admission/admit.ts";
 import { findLargeDeletion } from "../conflicts/large-deletion.ts";
@@ -26,7 +27,6 @@ import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
 import { storedRemoved } from "../text/removed-text.ts";
 import { storedText, writeRows } from "./rows.ts";
-import type { Pause } from "./turns.ts";
 
 /** A snapshot is written after this many rows. */
 const ROWS_PER_SNAPSHOT = 256;
@@ -172,12 +172,23 @@ export class OpenDocument {
    * The caller must then abandon the transaction.
    */
   refuseIfFull<Result>(edit: () => Result): Result {
-    const { store, clientID } = this.document.ydoc;
-    const full = this.isFull;
-    const clock = Y.getState(store, clientID);
+    const assertRoom = this.watchRoom();
     const result = edit();
-    if (full && Y.getState(store, clientID) > clock) throw documentFull();
+    assertRoom();
     return result;
+  }
+
+  /**
+   * For an edit in several steps: returns what throws the 400 if anything was added since to a
+   * document that is over its limit now.
+   */
+  watchRoom(): () => void {
+    if (!this.isFull) return () => {};
+    const { store, clientID } = this.document.ydoc;
+    const clock = Y.getState(store, clientID);
+    return () => {
+      if (Y.getState(store, clientID) > clock) throw documentFull();
+    };
   }
 
   /** Whether it is over its size limit, so that it accepts only deletions. */

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { JsonValue } from "../../json.ts";
 import { compiled } from "../../sqlite/compiled.ts";
+import type { Pause } from "../../turns.ts";
 import { DELETION_KEY } from "../document/deletion-entry.ts";
 import type { DocumentChanges, ReplicaDocument } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
@@ -12,7 +13,6 @@ import { machineOf } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
 import { writeMemories } from "./memory-rows.ts";
-import type { Pause } from "./turns.ts";
 
 type Db = Kysely<ReplicaTables>;
 

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { AccountId } from "../../ids.ts";
 import { compiled } from "../../sqlite/compiled.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
+import { NO_PAUSE, type Pause } from "../../turns.ts";
 import { randomUint32, type World } from "../../world.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
@@ -9,7 +10,6 @@ import { writeSnapshot } from "../log/log-rows.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
 import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
-import type { Pause } from "./turns.ts";
 import { newWriter } from "./writer.ts";
 
 /** What a write uses, besides its transaction. */
@@ -31,6 +31,8 @@ export interface WriteContext<Tables extends ReplicaTables> {
   /** The open transaction, for other tables of the same database. */
   readonly db: Kysely<Tables>;
   readonly now: number;
+  /** To be called between the steps of a long write. */
+  readonly pause: Pause;
   /** The document; created if it does not exist. */
   open(address: DocumentAddress): Promise<OpenDocument>;
   find(address: DocumentAddress): Promise<OpenDocument | undefined>;
@@ -120,6 +122,10 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     this.now = options.world.now();
   }
 
+  get pause(): Pause {
+    return this.options.pause ?? NO_PAUSE;
+  }
+
   get #replica(): Kysely<ReplicaTables> {
     return narrowTables(this.db);
   }
@@ -147,7 +153,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     this.#written.add(document);
     const { rows, rowChanges } = await document.flush(this.#replica, this.now, {
       droppable: this.#droppable,
-      pause: this.options.pause,
+      pause: this.pause,
     });
     this.rows.push(...rows);
     this.rowChanges.push(...rowChanges);
