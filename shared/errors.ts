@@ -39,6 +39,16 @@ export class AppError extends Error {
   }
 }
 
+/** A 429. After `retryAfterSeconds` the same request may succeed. */
+export class RateLimited extends AppError {
+  constructor(
+    message: string,
+    readonly retryAfterSeconds: number,
+  ) {
+    super("rate_limited", message);
+  }
+}
+
 /** A 400 that points at one place of the request. */
 export function invalidAt(path: string, message: string): AppError {
   return new AppError("invalid_request", message, [{ path, message }]);

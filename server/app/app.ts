@@ -4,7 +4,7 @@ import { randomRequestId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { bearerToken } from "../http/bearer.ts";
-import { type BodyBudget, leaseOf, NO_ROOM_HEADERS, readOn } from "../http/body-budget.ts";
+import { type BodyBudget, leaseOf, readOn } from "../http/body-budget.ts";
 import { limitArrival } from "../http/body-deadline.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { answerFor } from "../http/compressed-answer.ts";
@@ -216,13 +216,8 @@ async function answerOnLease(
 /** Without room for its body a request is refused before it is charged. */
 function takeRoom(bodies: BodyBudget | undefined, context: CallerContext, request: Request): void {
   if (bodies === undefined || context.peer === undefined) return;
-  try {
-    const lease = bodies.lease(context.caller.account, request.headers);
-    if (lease) readOn(request, lease);
-  } catch (thrown) {
-    Object.assign(context.headers, NO_ROOM_HEADERS);
-    throw thrown;
-  }
+  const lease = bodies.lease(context.caller.account, request.headers);
+  if (lease) readOn(request, lease);
 }
 
 /** Whether this request needs no account's token for a path. */
@@ -304,9 +299,6 @@ type Handshake =
   | (LiveHandshake & { readonly accepted: false })
   | (LiveHandshake & { readonly accepted: true; readonly context: CallerContext });
 
-/** A client that was refused for too many sockets may ask again after this many seconds. */
-const FULL_HOUSE = { "Retry-After": "60" };
-
 /** Never rejects. */
 async function shakeHands(
   deps: AppDeps,
@@ -323,7 +315,6 @@ async function shakeHands(
     if (!served) throw noSuchPath();
     refuseExhausted(asked);
     refuseMalformedHandshake(request.headers);
-    known = { ...asked, headers: { ...asked.headers, ...FULL_HOUSE } };
     sockets.refuseTooMany(asked.caller.account);
     // Not before: a handshake that is refused costs nothing.
     charge(asked);

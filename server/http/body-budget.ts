@@ -1,4 +1,4 @@
-import { AppError } from "../../shared/errors.ts";
+import { RateLimited } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { LIMITS } from "../../shared/limits.ts";
 
@@ -27,7 +27,7 @@ const UNDECLARED_BYTES = 64 * 1024;
 /** A client that was refused may try again after this many seconds. */
 const RETRY_AFTER_S = 5;
 
-/** The room that one request's body takes. */
+/** The room that one request's body takes, which is never more than one of the largest. */
 export interface BodyLease {
   /** The body is larger than was known. Throws the 429 if there is no room for that. */
   growTo(bytes: number): void;
@@ -103,17 +103,14 @@ export class BodyBudget {
     return bytes <= SMALL_BYTES_MAX ? this.#small : this.#large;
   }
 
-  #refusal(): AppError {
+  #refusal(): RateLimited {
     this.#refused += 1;
-    return new AppError(
-      "rate_limited",
+    return new RateLimited(
       "too many large bodies are under way: send this one again in a few seconds",
+      RETRY_AFTER_S,
     );
   }
 }
-
-/** What a refusal for want of room is sent with. */
-export const NO_ROOM_HEADERS = { "Retry-After": String(RETRY_AFTER_S) };
 
 /** A body over every limit is read and discarded, and takes no room. */
 function announcedBytes(headers: Headers): number {

@@ -5,6 +5,7 @@ import {
   ERROR_STATUS,
   type ErrorCode,
   messageOf,
+  RateLimited,
 } from "../../shared/errors.ts";
 import { storageFailure } from "../../shared/sqlite/failures.ts";
 import type { ErrorBody } from "../../shared/wire/error.ts";
@@ -24,6 +25,7 @@ export function errorResponse(context: RequestContext, thrown: unknown): Respons
       "Content-Length": String(Buffer.byteLength(json)),
       "Cache-Control": "no-store",
       ...(body.error.code === "unauthorized" && { "WWW-Authenticate": "Bearer" }),
+      ...(thrown instanceof RateLimited && { "Retry-After": String(thrown.retryAfterSeconds) }),
       ...context.headers,
     },
   });

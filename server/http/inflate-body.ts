@@ -1,10 +1,5 @@
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
-
-const inflate = promisify(gunzip);
-
-/** Gzip makes nothing smaller than this: https://zlib.net/zlib_tech.html. */
-export const GZIP_RATIO_MAX = 1032;
+import { createGunzip } from "node:zlib";
+import { AppError } from "../../shared/errors.ts";
 
 /** What became of a compressed body. */
 export type Inflated = Uint8Array | "oversized" | "broken";
@@ -14,16 +9,31 @@ export function isGzip(headers: Headers): boolean {
   return /^\s*(x-)?gzip\s*$/i.test(headers.get("content-encoding") ?? "");
 }
 
+/** A body inflates by this much before anybody is told. */
+const STEP_BYTES = 64 * 1024;
+
 /**
- * Inflates a body, on another thread. The size is measured while it inflates: what would become
- * larger than `bytesMax` is given up there, and never in memory.
+ * Inflates a body, on another thread, and calls `grown` with the size that it has reached. What
+ * would become larger than `bytesMax` is given up there, and never in memory; so is it if `grown`
+ * throws an `AppError`, which is thrown then.
  */
-export async function inflateBody(packed: Uint8Array, bytesMax: number): Promise<Inflated> {
+export async function inflateBody(
+  packed: Uint8Array,
+  bytesMax: number,
+  grown: (bytes: number) => void = () => {},
+): Promise<Inflated> {
+  const steps: Uint8Array[] = [];
+  let length = 0;
   try {
-    return await inflate(packed, { maxOutputLength: bytesMax });
+    for await (const step of createGunzip({ chunkSize: STEP_BYTES }).end(packed)) {
+      length += step.length;
+      if (length > bytesMax) return "oversized";
+      grown(length);
+      steps.push(step);
+    }
   } catch (thrown) {
-    const isTooLarge =
-      thrown instanceof Error && "code" in thrown && thrown.code === "ERR_BUFFER_TOO_LARGE";
-    return isTooLarge ? "oversized" : "broken";
+    if (thrown instanceof AppError) throw thrown;
+    return "broken";
   }
+  return Buffer.concat(steps, length);
 }

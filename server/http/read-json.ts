@@ -2,7 +2,7 @@ import { AppError } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { leaseOf } from "./body-budget.ts";
 import { arrivedInTime } from "./body-deadline.ts";
-import { GZIP_RATIO_MAX, inflateBody, isGzip } from "./inflate-body.ts";
+import { inflateBody, isGzip } from "./inflate-body.ts";
 import { isTooIntricate } from "./json-scan.ts";
 
 /**
@@ -54,8 +54,8 @@ function invalidBody(message: string): AppError {
 }
 
 async function inflated(request: Request, sent: Uint8Array, bytesMax: number): Promise<Uint8Array> {
-  leaseOf(request)?.growTo(Math.min(bytesMax, sent.length * GZIP_RATIO_MAX));
-  const bytes = await inflateBody(sent, bytesMax);
+  const lease = leaseOf(request);
+  const bytes = await inflateBody(sent, bytesMax, (length) => lease?.growTo(sent.length + length));
   if (bytes === "oversized") throw tooLarge(bytesMax);
   if (bytes === "broken") throw invalidBody("the body is not the gzip that its header announces");
   return bytes;
@@ -109,24 +109,14 @@ async function readCounting(
   for await (const chunk of request.body) {
     length += chunk.length;
     isTooLarge ||= length > bytesMax;
-    if (isTooLarge) chunks.length = 0;
-    else {
+    if (isTooLarge) {
+      chunks.length = 0;
+      lease?.release();
+    } else {
       lease?.growTo(length);
       chunks.push(chunk);
     }
     if (length > DISCARDED_BYTES_MAX) break;
   }
-  return isTooLarge ? undefined : joined(chunks, length);
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [first] = chunks;
-  if (first !== undefined && chunks.length === 1) return first;
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return isTooLarge ? undefined : Buffer.concat(chunks, length);
 }

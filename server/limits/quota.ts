@@ -1,5 +1,5 @@
 import { count } from "../../shared/count.ts";
-import { AppError } from "../../shared/errors.ts";
+import { RateLimited } from "../../shared/errors.ts";
 import { DAY_SECONDS, MINUTE_SECONDS, type PlanLimits } from "./plans.ts";
 import type { UsedWindow, Windows } from "./usage.ts";
 
@@ -43,21 +43,20 @@ interface Charged {
 export function charge({ headers, quota }: Charged): void {
   const charged = quota?.charge();
   Object.assign(headers, charged?.headers);
-  refuseFor(charged?.retryAfterSeconds, headers);
+  refuseFor(charged?.retryAfterSeconds);
 }
 
 /** Throws the 429 that `charge` would throw, and charges nothing. */
-export function refuseExhausted({ headers, quota }: Charged): void {
-  refuseFor(quota?.exhausted(), headers);
+export function refuseExhausted({ quota }: Charged): void {
+  refuseFor(quota?.exhausted());
 }
 
-function refuseFor(seconds: number | undefined, headers: Charged["headers"]): void {
+function refuseFor(seconds: number | undefined): void {
   if (seconds === undefined) return;
-  headers["Retry-After"] = String(seconds);
-  throw new AppError(
-    "rate_limited",
+  throw new RateLimited(
     "the account has made all the requests that its plan allows: try again in " +
       count(seconds, "second", "seconds"),
+    seconds,
   );
 }
 

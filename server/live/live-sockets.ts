@@ -1,4 +1,4 @@
-import { AppError } from "../../shared/errors.ts";
+import { RateLimited } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
 
 /** How many live sockets may be open at once. */
@@ -18,6 +18,9 @@ export interface AttachedSession {
   /** Closes the socket: its client has to begin again. */
   end(reason: string): void;
 }
+
+/** A client that was refused may ask again after this many seconds. */
+const RETRY_AFTER_S = 60;
 
 /** Counts the open live sockets and their subscriptions. */
 export class LiveSockets {
@@ -40,10 +43,10 @@ export class LiveSockets {
   /** Throws a 429 if one more socket of `account` is too many. */
   refuseTooMany(account: AccountId): void {
     if ((this.#perAccount.get(account) ?? 0) >= this.limits.perAccount) {
-      throw new AppError("rate_limited", "this account has too many live sockets: close some");
+      throw new RateLimited("this account has too many live sockets: close some", RETRY_AFTER_S);
     }
     if (this.#open >= this.limits.total) {
-      throw new AppError("rate_limited", "too many live sockets are open: try again later");
+      throw new RateLimited("too many live sockets are open: try again later", RETRY_AFTER_S);
     }
   }
 

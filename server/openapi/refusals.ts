@@ -78,8 +78,8 @@ export const REFUSALS: Readonly<Record<ErrorCode, SharedRefusal>> = {
   rate_limited: {
     name: "RateLimited",
     description:
-      "The account's requests of this minute or day are used up. This one was not charged and " +
-      "did nothing; come back after `Retry-After`.",
+      "The account's requests of this minute or day are used up, or too many large bodies are " +
+      "under way. This one did nothing; come back after `Retry-After`.",
     example: {
       summary: "Too many requests in a minute",
       value: {

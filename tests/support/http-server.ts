@@ -42,6 +42,16 @@ export async function startServer(options: Partial<AppDeps> = {}): Promise<TestS
   };
 }
 
+/** A body without a declared length. Bun knows the length of a `Response`'s stream, and says it. */
+export function undeclared(text: string): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
+}
+
 /** The error body of an answer. */
 export async function errorOf(response: Response): Promise<{
   readonly code: string;

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { BodyBudget } from "../../server/http/body-budget.ts";
 import { asAccountId } from "../../shared/ids.ts";
 import { CALLERS } from "../support/fake-services.ts";
-import { errorOf, startServer } from "../support/http-server.ts";
+import { errorOf, type SendOptions, startServer, undeclared } from "../support/http-server.ts";
 import { connectRaw } from "../support/raw-connection.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -62,17 +62,31 @@ describe("room for bodies", () => {
     }
   });
 
-  test("room for bodies is what they inflate to", async () => {
+  test("room for bodies is what has come of them and what that inflates to", async () => {
     const bodies = new BodyBudget();
     await using server = await startServer({ bodies });
     bodies.lease(CALLERS.write.account, announced(60 * MIB));
-    const send = (text: string) =>
-      server.send("POST", "/api/projects/proj_a/sync", {
-        body: new Uint8Array(gzipSync(text)),
-        headers: { "Content-Encoding": "gzip" },
-      });
-    expect((await send("{}")).status).toBe(200);
-    expect((await send(`{"padding":"${"x".repeat(8 * MIB)}"}`)).status).toBe(429);
+    const gzip = { "Content-Encoding": "gzip" };
+    const packed = (text: string) => new Uint8Array(gzipSync(text));
+    const send = async (body: NonNullable<SendOptions["body"]>, headers = {}) => {
+      const answer = await server.send("POST", "/api/projects/proj_a/sync", { body, headers });
+      return [answer.status, answer.headers.get("retry-after")];
+    };
+    const [served, refused] = [
+      [200, null],
+      [429, "5"],
+    ];
+    expect(await send(packed("{}"), gzip)).toEqual(served);
+    // It could inflate to 72 MB, as a gzip of this size may, and does to 100 KB.
+    const random = Array.from({ length: 75_000 }, (_, at) => (at * at * 2_654_435_761) >>> 23);
+    const dense = packed(`{"padding":"${Buffer.from(random).toString("base64")}"}`);
+    expect(dense.length).toBeGreaterThan(64 * 1024);
+    expect(await send(dense, gzip)).toEqual(served);
+    const large = `{"padding":"${"x".repeat(8 * MIB)}"}`;
+    expect(await send(packed(large), gzip)).toEqual(refused);
+    expect(await send(undeclared(large))).toEqual(refused);
+    expect(await send(undeclared("{}"))).toEqual(served);
+    expect(bodies.bytes).toBe(60 * MIB);
   });
 });
 

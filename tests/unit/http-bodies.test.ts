@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { isTooIntricate } from "../../server/http/json-scan.ts";
 import { LIMITS } from "../../shared/limits.ts";
-import { errorOf, startServer, type TestServer } from "../support/http-server.ts";
+import { errorOf, startServer, type TestServer, undeclared } from "../support/http-server.ts";
 
 const SYNC = "/api/projects/proj_a/sync";
 
@@ -14,11 +14,6 @@ const EXCHANGE = '{"crdt":{"encoding":"yjs-v1","documents":{}},"padding":"';
 
 async function statusOf(server: TestServer, body: string | Uint8Array<ArrayBuffer>) {
   return (await server.send("POST", SYNC, { body })).status;
-}
-
-/** A body without a declared length. */
-function streamed(text: string): ReadableStream<Uint8Array> {
-  return new Response(text).body ?? new ReadableStream();
 }
 
 test("a body is JSON whatever its Content-Type", async () => {
@@ -62,10 +57,10 @@ test("a plain body has at most 16 MiB, with or without a declared length", async
     [fits, 200],
     [over, 400],
   ] as const) {
-    const response = await server.send("POST", SYNC, { body: streamed(text) });
+    const response = await server.send("POST", SYNC, { body: undeclared(text) });
     expect(response.status).toBe(status);
   }
-  const memory = await server.send("POST", "/v1/memories", { body: streamed(over) });
+  const memory = await server.send("POST", "/v1/memories", { body: undeclared(over) });
   expect(memory.status).toBe(400);
 });
 
