@@ -64,9 +64,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     names: ["conflicts"],
     load: async () => (await import("./commands/conflicts.ts")).addConflictCommands,
   },
+  { names: ["stats"], load: async () => (await import("./commands/stats.ts")).addStatsCommand },
   {
-    names: ["stats", "sessions"],
-    load: async () => (await import("./commands/stats.ts")).addStatsCommands,
+    names: ["sessions"],
+    load: async () => (await import("./commands/sessions.ts")).addSessionsCommand,
   },
   {
     names: ["connect", "disconnect"],

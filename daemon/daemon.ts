@@ -5,6 +5,8 @@ import { Sweeper } from "../shared/replica/history/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/merge/text-conflicts.ts";
 import type { ReplicaStore } from "../shared/replica/store/store.ts";
 import type { World } from "../shared/world.ts";
+import { SessionKeeper } from "./assistants/sessions/session-keeper.ts";
+import type { SessionSource } from "./assistants/transcripts/transcript-file.ts";
 import type { SyncUnit } from "./budget/sync-units.ts";
 import { Followers } from "./files/followers.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
@@ -22,6 +24,7 @@ import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
 import { openReplica } from "./home/open-replica.ts";
 import { QuietTime } from "./home/quiet-time.ts";
 import { type RemoteEnvironment, serviceNameOf } from "./home/remote.ts";
+import { recordsSessions } from "./home/session-switch.ts";
 import type { DaemonTables } from "./home/tables.ts";
 import { within } from "./home/within.ts";
 import { drainInbox } from "./inbox/drain-inbox.ts";
@@ -77,6 +80,8 @@ export interface DaemonOptions {
   readonly onActivity?: OnActivity | undefined;
   /** Called after each commit of the home's database. */
   readonly onCommit?: (() => void) | undefined;
+  /** The assistants whose sessions are recorded; none where it is left out. */
+  readonly assistants?: readonly SessionSource[] | undefined;
 }
 
 /** Before a project is deleted, its service is waited for this long. */
@@ -108,6 +113,7 @@ export class Daemon implements Controlled {
   readonly #wakeWatch: WakeWatch;
   readonly #syncWaiter: SyncWaiter;
   readonly #salvage: SalvageSettler;
+  readonly #sessions: SessionKeeper;
   #gateway: Gateway | undefined;
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
@@ -145,6 +151,7 @@ export class Daemon implements Controlled {
       links: () => this.#folders.links,
       onContact: (units, account) => this.#onContact(units, account),
       takeFiles: (project) => this.#takeFiles(project),
+      sendsSessions: () => recordsSessions(home),
       onActivity,
     });
     this.#folders = new LinkedFolders({
@@ -166,6 +173,19 @@ export class Daemon implements Controlled {
       store,
       log,
       serviceOf: (account) => serviceNameOf(this.#remotes.remoteOf(account)),
+    });
+    this.#sessions = new SessionKeeper({
+      store,
+      world,
+      log,
+      git,
+      sources: options.assistants ?? [],
+      machine: currentMachineName(home),
+      links: () => this.#folders.links,
+      accountOf: (project) =>
+        this.#remotes.bindingOf(project) ?? getDefault(this.#remotes.view).account,
+      isOn: () => recordsSessions(home),
+      onDue: (project) => this.#openRemoteOf(project)?.engine.sessionsDue(project),
     });
     const onWake = (stoodStillMs: number) => {
       // The disk may have been written by another system meanwhile, and a network drive replaced.
@@ -214,6 +234,7 @@ export class Daemon implements Controlled {
     this.#remotes.start();
     this.#wakeWatch.start();
     this.#sweeper.start();
+    await this.#sessions.start();
   }
 
   get introduction(): Introduction {
@@ -243,7 +264,9 @@ export class Daemon implements Controlled {
       await this.#folders.link(folder, { ...options, anew: false });
       await within(this.#options.world, SYNC_MS_MIN, { work: this.#remotes.syncNow() });
     }
-    return await this.#folders.link(folder, options);
+    const link = await this.#folders.link(folder, options);
+    void this.#sessions.look();
+    return link;
   }
 
   /** Stops following a folder. Nothing is deleted anywhere. False: it was not linked. */
@@ -312,10 +335,14 @@ export class Daemon implements Controlled {
   async askService(path: string): Promise<ServiceAnswer> {
     const { searchParams } = new URL(path, "http://localhost");
     const project = parseProjectId(searchParams.get("project_id") ?? "");
-    const bound = project && this.#remotes.bindingOf(project);
-    const open = this.#remotes.find(bound ?? getDefault(this.#remotes.view).account);
+    const open = this.#openRemoteOf(project);
     if (!open) throw new AppError("not_found", "no service is configured for it");
     return { service: open.service.name, ...(await open.service.forward("GET", path)) };
+  }
+
+  #openRemoteOf(project: ProjectId | undefined) {
+    const bound = project && this.#remotes.bindingOf(project);
+    return this.#remotes.find(bound ?? getDefault(this.#remotes.view).account);
   }
 
   /** Who can read `global` of an account, for somebody who is about to write there. */
@@ -337,6 +364,7 @@ export class Daemon implements Controlled {
     this.#folders.stop();
     this.#wakeWatch.stop();
     this.#quietTime.stop();
+    await this.#sessions.stop();
     this.#remotes.abandonCalls();
     await this.#gateway?.close();
     await this.#folders.settled();

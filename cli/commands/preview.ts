@@ -55,13 +55,13 @@ async function sendersEnvironment(env: Environment): Promise<RemoteEnvironment> 
   return remoteEnvironment({ ...env, serviceUrl: url ?? undefined });
 }
 
-function isWaiting({ waiting, held, changes }: DocumentPreview): boolean {
-  if (waiting > 0 || held > 0) return true;
+function isWaiting({ waiting, held, changes, sessions }: DocumentPreview): boolean {
+  if (waiting > 0 || held > 0 || sessions.length > 0) return true;
   return changes !== undefined && sentences(changes).length > 0;
 }
 
 function lines(preview: DocumentPreview): string[] {
-  const { title, service, audience, contacted, changes, waiting, held } = preview;
+  const { title, service, audience, contacted, changes, waiting, held, sessions } = preview;
   const to = service === undefined ? "linked to no folder: nothing of it is sent" : `to ${service}`;
   const seen = isShared(audience) ? `, seen by ${seenBy(audience)}` : "";
   const first = service !== undefined && !contacted ? ", which has not answered for it yet" : "";
@@ -71,9 +71,15 @@ function lines(preview: DocumentPreview): string[] {
   const own = waiting > 0 ? ["nothing that is shown, but bookkeeping of merges"] : [];
   return [
     `${styled("bold", firstLine(title))}   ${to}${seen}${first}`,
-    ...(said.length > 0 ? said : own).map((line) => `  ${line}`),
+    ...[...(said.length > 0 ? said : own), ...sessionSentence(sessions)].map((line) => `  ${line}`),
     ...(held > 0 ? [`  not sent: ${held} held, see \`memsync held\``] : []),
   ];
+}
+
+function sessionSentence(sessions: DocumentPreview["sessions"]): string[] {
+  if (sessions.length === 0) return [];
+  const titles = sessions.map(({ id, title }) => title ?? id);
+  return [`${count(sessions.length, "session", "sessions")}: ${named(titles)}`];
 }
 
 function sentences({ memories, metadata, lines }: NonNullable<DocumentPreview["changes"]>) {
@@ -101,7 +107,7 @@ function named(keys: readonly string[]): string {
 }
 
 function shown({ name, layer, title, service, ...rest }: DocumentPreview) {
-  const { changes, contacted, waiting, held } = rest;
+  const { changes, contacted, waiting, held, sessions } = rest;
   return {
     layer,
     project_id: layer === "project" ? name : null,
@@ -110,6 +116,7 @@ function shown({ name, layer, title, service, ...rest }: DocumentPreview) {
     contacted,
     waiting,
     held,
+    sessions,
     memories: changes?.memories ?? null,
     metadata: changes?.metadata ?? null,
     document: changes

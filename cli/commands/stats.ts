@@ -1,39 +1,19 @@
 import type { Command } from "commander";
 import { findAudience } from "../../daemon/home/audience-store.ts";
-import { findBinding } from "../../daemon/home/remote-store.ts";
 import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
-import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
-import { parseTimestamp } from "../../shared/timestamps.ts";
-import type { Session } from "../../shared/wire/session.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { withInbox } from "../local/stats-with-inbox.ts";
 import type { Environment } from "../place/environment.ts";
-import { findMeantProject } from "../place/find-project.ts";
-import { assertKnownProject } from "../place/known-projects.ts";
-import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
-import { UsageError } from "../screen/errors.ts";
-import { bytesShown, count, firstLine, say, sayJson, shortName, table } from "../screen/output.ts";
+import { bytesShown, count, say, sayJson, table } from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
-import { timeShown } from "../views/version-view.ts";
-import { type Answered, askService, sourceLine } from "../writes/ask-service.ts";
+import { timestampShown } from "../views/version-view.ts";
+import { type Answered, answerAsJson, askService, sourceLine } from "../writes/ask-service.ts";
 
 interface JsonFlag {
   readonly json?: boolean;
 }
-
-interface SessionFlags extends JsonFlag {
-  readonly project?: string;
-  readonly limit: string;
-}
-
-interface SessionPage {
-  readonly sessions: readonly Session[];
-  readonly total: number;
-}
-
-const SESSIONS_MAX = 1000;
 
 const STATS_HELP = `
 The service is asked; where it can't be reached, this machine's replica answers, and which of the
@@ -43,31 +23,14 @@ Examples:
   memsync stats
   memsync stats --json | jq .requests.day.remaining`;
 
-const SESSIONS_HELP = `
-The service is asked; where it can't be reached, this machine's replica answers, and which of the
-two it was is said.
-
-Examples:
-  memsync sessions                      the latest twenty
-  memsync sessions --project . --limit 100
-  memsync sessions --json | jq .total`;
-
-/** `stats` and `sessions`: figures of the account. */
-export function addStatsCommands(program: Command, env: Environment): void {
+/** `stats`: figures of the account. */
+export function addStatsCommand(program: Command, env: Environment): void {
   program
     .command("stats")
     .description("show how much there is of everything, and what is left of the requests")
     .option("--json", "print it as JSON")
     .addHelpText("after", STATS_HELP)
     .action((flags: JsonFlag) => stats(env, flags));
-  program
-    .command("sessions")
-    .description("list the assistants' sessions, the latest first")
-    .option("--project <dir|id|name>", "those of one project")
-    .option("--limit <number>", `at most so many, up to ${SESSIONS_MAX}`, "20")
-    .option("--json", "print them as JSON")
-    .addHelpText("after", SESSIONS_HELP)
-    .action((flags: SessionFlags) => sessions(env, flags));
 }
 
 async function stats(env: Environment, { json }: JsonFlag): Promise<void> {
@@ -88,7 +51,7 @@ async function stats(env: Environment, { json }: JsonFlag): Promise<void> {
     },
   });
   if (json) {
-    sayJson({ ...asJson(answered, answered.value), in_inbox: inInbox });
+    sayJson({ ...answerAsJson(answered, answered.value), in_inbox: inInbox });
     return;
   }
   for (const line of statsLines(answered)) say(line);
@@ -96,14 +59,6 @@ async function stats(env: Environment, { json }: JsonFlag): Promise<void> {
     const wait = inInbox === 1 ? "waits" : "wait";
     say(styled("dim", `${count(inInbox, "write", "writes")} among it ${wait} for the next daemon`));
   }
-}
-
-function asJson<Value extends object>(answered: Answered<unknown>, value: Value) {
-  const by =
-    answered.source === "service"
-      ? { service: answered.service }
-      : { code: answered.code, reason: answered.reason };
-  return { source: answered.source, ...by, ...value };
 }
 
 const NO_WINDOW = { limit: null, used: 0, remaining: null, resets_at: null };
@@ -145,79 +100,9 @@ function statsLines(answered: Answered<Stats>): string[] {
 }
 
 function syncLine({ total, last_synced_at }: Stats["syncs"]): string {
-  return last_synced_at === null ? "none" : `${total}, the last ${shortTime(last_synced_at)}`;
+  return last_synced_at === null ? "none" : `${total}, the last ${timestampShown(last_synced_at)}`;
 }
 
 function until(resetsAt: string | null): string {
-  return resetsAt === null ? "" : `, all of them again ${shortTime(resetsAt)}`;
-}
-
-function shortTime(timestamp: string): string {
-  const time = parseTimestamp(timestamp);
-  return time === undefined ? timestamp : timeShown(time);
-}
-
-async function sessions(env: Environment, { project, limit, json }: SessionFlags): Promise<void> {
-  const most = Number(limit);
-  if (!/^\d+$/.test(limit) || most < 1 || most > SESSIONS_MAX) {
-    throw new UsageError(`--limit is a number from 1 to ${SESSIONS_MAX}`);
-  }
-  const id = project === undefined ? undefined : await projectAsked(env, project);
-  const answered = await askService(env, sessionQuestion(env, id, most));
-  const { sessions: found, total } = answered.value;
-  if (json) {
-    sayJson(asJson(answered, { sessions: found, total }));
-    return;
-  }
-  if (found.length > 0) for (const line of table([HEADING, ...found.map(row)], SPARE)) say(line);
-  const shown =
-    found.length < total
-      ? `${found.length} of ${total} sessions`
-      : count(total, "session", "sessions");
-  say(styled("dim", `${shown}, ${sourceLine(answered)}`));
-}
-
-/** The service may have projects that this machine does not have. */
-async function projectAsked(env: Environment, named: string): Promise<ProjectId> {
-  return parseProjectId(named) ?? (await withLocal(env, (db) => findMeantProject(db, named, env)));
-}
-
-function sessionQuestion(env: Environment, id: ProjectId | undefined, limit: number) {
-  const query = new URLSearchParams({ limit: String(limit) });
-  if (id !== undefined) query.set("project_id", id);
-  return {
-    path: `/v1/sessions?${query}`,
-    isAnswer: isSessionPage,
-    local: async (db: Parameters<Parameters<typeof withLocal>[1]>[0]): Promise<SessionPage> => {
-      if (id) await assertKnownProject(db, id);
-      if (!db) return { sessions: [], total: 0 };
-      const { readServices } = await import("../../daemon/embedded/local-services.ts");
-      const asked = { limit, cursor: undefined, projectId: id };
-      const bound = id && (await findBinding(db, id));
-      const account = bound ?? getDefault(await readRemotes(db, remoteEnvironment(env))).account;
-      const { items, total } = await readServices(db, realWorld, { account }).sessions(asked);
-      return { sessions: items, total };
-    },
-  };
-}
-
-/** Another implementation may return only ids, and no total. */
-function isSessionPage(value: unknown): value is SessionPage {
-  if (typeof value !== "object" || value === null || !("sessions" in value)) return false;
-  if (!("total" in value) || !Array.isArray(value.sessions)) return false;
-  return value.sessions.every((each: object) => "last_activity_at" in each);
-}
-
-/** The columns to leave out first: machine, number of messages, assistant. */
-const SPARE = [3, 2, 1];
-const HEADING = ["LAST ACTIVITY", "ASSISTANT", "MESSAGES", "MACHINE", "TITLE"];
-
-function row({ last_activity_at, source, message_count, machine, title, id }: Session): string[] {
-  return [
-    shortTime(last_activity_at),
-    shortName(source),
-    String(message_count),
-    shortName(machine ?? ""),
-    firstLine(title ?? id),
-  ];
+  return resetsAt === null ? "" : `, all of them again ${timestampShown(resetsAt)}`;
 }

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { closeSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
 import pino from "pino";
+import { assistantsOf } from "../../daemon/assistants/sessions/assistants.ts";
 import type { Daemon } from "../../daemon/daemon.ts";
 import { openEmbeddedService } from "../../daemon/embedded/embedded-service.ts";
 import { killRunningGit } from "../../daemon/git/run-git.ts";
@@ -136,6 +138,7 @@ class RunningDaemon {
       onFailure: (thrown) => onEnd({ kind: "failed", thrown }),
       onActivity,
       onCommit: () => this.#notices.changed(),
+      assistants: assistantsOf(homedir(), variables),
     });
     this.#kept = kept;
     this.#notices.changed();

@@ -2,18 +2,26 @@ import type { Kysely } from "kysely";
 import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import { listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
-import { countUnacknowledged, NOT_CONTACTED, readPosition } from "../../daemon/home/positions.ts";
+import {
+  countUnacknowledged,
+  isPlain,
+  NOT_CONTACTED,
+  readPosition,
+} from "../../daemon/home/positions.ts";
 import { serviceNameOf } from "../../daemon/home/remote.ts";
+import { unsentSessions } from "../../daemon/home/session-records.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { laidOver } from "../../daemon/inbox/overlay.ts";
 import { getDefault, type RemoteView } from "../../daemon/remotes/remote-view.ts";
 import { type AudienceView, readAudience } from "../../daemon/status/audience-view.ts";
 import { documentContent, knownState, NO_CONTENT } from "../../daemon/sync/known-state.ts";
+import { type AccountId, parseProjectId } from "../../shared/ids.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { diffLines } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
+import type { Session } from "../../shared/wire/session.ts";
 import { loadLocalDocument } from "./load-local-document.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
 
@@ -50,6 +58,8 @@ export interface DocumentPreview {
   readonly waiting: number;
   /** How many writes are held and so not sent. */
   readonly held: number;
+  /** Records of sessions, with their titles; none to a service that takes none. */
+  readonly sessions: readonly Pick<Session, "id" | "title">[];
 }
 
 /** What waits to be sent of each document, and to which remote's service. Calls no service. */
@@ -122,7 +132,15 @@ async function previewOne(
     },
     waiting: (await countUnacknowledged(db, id, position.ackedSeq)) + inbox.length,
     held: (await listHeld(db, { account, document: name })).length,
+    sessions: isPlain(position) ? [] : await sessionsToSend(db, name, account),
   };
+}
+
+async function sessionsToSend(db: Db, name: string, account: AccountId) {
+  const project = parseProjectId(name);
+  if (project === undefined) return [];
+  const unsent = await unsentSessions(db, account, project);
+  return unsent.map(({ upload: { id, title } }) => ({ id, title }));
 }
 
 function keyChanges(

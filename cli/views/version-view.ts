@@ -1,4 +1,4 @@
-import { timestampOf } from "../../shared/timestamps.ts";
+import { parseTimestamp, timestampOf } from "../../shared/timestamps.ts";
 
 /**
  * A time for people: to the minute, in UTC.
@@ -27,4 +27,10 @@ export function indentedText(text: string): string[] {
     .replace(/\r?\n$/, "")
     .split(/\r?\n/)
     .map((line) => `    ${line}`.trimEnd());
+}
+
+/** A time of the interface as `timeShown` shows it; what is no time as it is. */
+export function timestampShown(timestamp: string): string {
+  const time = parseTimestamp(timestamp);
+  return time === undefined ? timestamp : timeShown(time);
 }

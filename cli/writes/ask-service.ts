@@ -78,3 +78,12 @@ export function sourceLine(answered: Answered<unknown>): string {
 function nameOf(service: string): string {
   return service === "embedded" ? "the embedded service" : service;
 }
+
+/** An answer for `--json`: the value, and who gave it. */
+export function answerAsJson<Value extends object>(answered: Answered<unknown>, value: Value) {
+  const by =
+    answered.source === "service"
+      ? { service: answered.service }
+      : { code: answered.code, reason: answered.reason };
+  return { source: answered.source, ...by, ...value };
+}

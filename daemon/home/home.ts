@@ -41,6 +41,8 @@ export interface Home {
   readonly links: string;
   /** Notices about conflicts and held writes that no command has shown yet. */
   readonly notices: string;
+  /** Where it exists, sessions of assistants are neither read nor sent. */
+  readonly noSessions: string;
 }
 
 /**
@@ -68,6 +70,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     gate: join(dir, "memsync.db.gate"),
     links: join(dir, "links.json"),
     notices: join(dir, "notices"),
+    noSessions: join(dir, "sessions-off"),
   };
 }
 

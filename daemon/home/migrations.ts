@@ -280,6 +280,25 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-sessions",
+    async up(db) {
+      await db.schema
+        .createTable("transcripts")
+        .addColumn("path", "text", (column) => column.primaryKey())
+        .addColumn("state", "text", (column) => column.notNull())
+        .addColumn("cwd", "text")
+        .addColumn("project_id", "text")
+        .execute();
+      await db.schema
+        .createTable("sent_sessions")
+        .addColumn("account", "text", (column) => column.notNull())
+        .addColumn("id", "text", (column) => column.notNull())
+        .addColumn("body", "text", (column) => column.notNull())
+        .addPrimaryKeyConstraint("sent_sessions_id", ["account", "id"])
+        .execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -292,4 +311,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_408_286_598 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_424_655_890 };

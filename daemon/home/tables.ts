@@ -21,6 +21,28 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   allowed_secrets: AllowedSecretsTable;
   remotes: RemotesTable;
   audiences: AudiencesTable;
+  transcripts: TranscriptsTable;
+  sent_sessions: SentSessionsTable;
+}
+
+/** A transcript of an assistant, as far as it was read. It stays when the file goes. */
+interface TranscriptsTable {
+  path: string;
+  /** A `TranscriptState`, as JSON. */
+  state: string;
+  /** The folder in which its session began; null: the transcript has not told. */
+  cwd: string | null;
+  /** Null: the folder belongs to no linked project. Once found, it stays. */
+  project_id: ProjectId | null;
+}
+
+/** A record of a session, as the service of its project has it or has refused it. */
+interface SentSessionsTable {
+  account: AccountId;
+  /** The session's. */
+  id: string;
+  /** As it was sent, in JSON. */
+  body: string;
 }
 
 /** Who can read a remote's `global`, as its service last told. */

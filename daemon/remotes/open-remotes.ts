@@ -62,6 +62,7 @@ export interface OpenRemotesOptions {
   readonly onActivity?: OnActivity | undefined;
   /** See `RoundOptions`. */
   readonly takeFiles?: ((project: ProjectId) => Promise<void>) | undefined;
+  readonly sendsSessions?: (() => boolean) | undefined;
 }
 
 /** A remote that is being synced. */
@@ -281,7 +282,7 @@ export class OpenRemotes {
   }
 
   async #openOne(remote: Remote): Promise<void> {
-    const { store, world, log, onContact, onActivity, takeFiles } = this.#options;
+    const { store, world, log, onContact, onActivity, takeFiles, sendsSessions } = this.#options;
     const { account } = remote;
     const service = await this.#serviceOf(remote);
     await service.budget?.keepIn(budgetsIn(store), log);
@@ -301,6 +302,7 @@ export class OpenRemotes {
       },
       onActivity,
       takeFiles,
+      sendsSessions,
     });
     this.#open.set(account, { remote, service, engine, isDefault: this.#isDefault(remote) });
     if (this.#started) engine.start();

@@ -18,4 +18,6 @@ export interface RoundOptions {
    * hold is in its document, so that it goes by the same call.
    */
   readonly takeFiles?: ((project: ProjectId) => Promise<void>) | undefined;
+  /** Whether records of sessions are sent. They are where it is left out. */
+  readonly sendsSessions?: (() => boolean) | undefined;
 }

@@ -1,4 +1,5 @@
 import { ERROR_STATUS, messageOf } from "../../shared/errors.ts";
+import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
@@ -168,6 +169,13 @@ export class SyncEngine {
     if (come.length > 0) this.#schedule.gather(come, this.#options.world.monotonic());
     this.#known = units;
     this.#live?.subscribeMore();
+    this.#pump();
+  }
+
+  /** Records of a followed project's sessions wait to be sent. */
+  sessionsDue(project: ProjectId): void {
+    if (!this.#options.projects().has(project) || !this.#rounds.setAlone(project)) return;
+    this.#schedule.markDue(project, "change");
     this.#pump();
   }
 

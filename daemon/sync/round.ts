@@ -17,6 +17,7 @@ import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
 import { takeAnswer } from "./incoming.ts";
 import { hasTurns, type RefusedDocument, recoverRefused, takeNextTurn } from "./recovery.ts";
+import { exchangeWithSessions } from "./session-sending.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -64,7 +65,7 @@ export async function exchangeRound(
   let sent = await store.write((context) => prepare(context, options, names));
   if (unit !== "own" && !sent.has("project")) return notBound(plan);
   const project = unit === "own" ? null : unit;
-  let outcome = await service.exchange(project, { documents: documentsToSend(sent) });
+  let outcome = await exchangeWithSessions(options, project, documentsToSend(sent));
   if (project !== null && outcome.kind === "refused" && outcome.status === NOT_FOUND) {
     const address = projectDocument(options.account, project);
     const isOurs = await store.write((context) => noteMissing(context, service.name, address));
@@ -74,7 +75,7 @@ export async function exchangeRound(
     if (created.kind !== "answered") return created;
     sent = await store.write((context) => prepare(context, options, names));
     if (!sent.has("project")) return notBound(plan);
-    outcome = await service.exchange(project, { documents: documentsToSend(sent) });
+    outcome = await exchangeWithSessions(options, project, documentsToSend(sent));
   }
   if (outcome.kind !== "answered") return outcome;
   const answer = outcome.value;

@@ -69,6 +69,13 @@ export class ServiceRounds {
     return due[0] === "own" ? own : [...projects.slice(0, 1), ...own];
   }
 
+  /** The next call about a project is about it alone. False: the service has no other calls. */
+  setAlone(project: SyncUnit): boolean {
+    if (this.kind === "plain") return false;
+    this.#batches.setAlone(project);
+    return true;
+  }
+
   /** One round about chosen units. */
   async run(units: readonly SyncUnit[]): Promise<Outcome<RoundResult>> {
     if (await this.#isBatch(units)) return await this.#batch(units);

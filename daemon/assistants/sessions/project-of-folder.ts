@@ -1,0 +1,71 @@
+import { relative, sep } from "node:path";
+import type { ProjectId } from "../../../shared/ids.ts";
+import type { Git } from "../../git/run-git.ts";
+import { findWorkingTree, realPathOf, type WorkingTree } from "../../git/working-tree.ts";
+import type { Link } from "../../home/links.ts";
+
+/**
+ * Which linked project a folder belongs to: that of the nearest linked folder above it, else that
+ * of the linked folder at the same place in another working tree of the same repository. Undefined
+ * for a folder of no linked project. One git process for each folder, and for each link.
+ */
+export class FolderProjects {
+  readonly #git: Git;
+  readonly #trees = new Map<string, Promise<WorkingTree | undefined>>();
+
+  constructor(git: Git) {
+    this.#git = git;
+  }
+
+  async find(folder: string, links: readonly Link[]): Promise<ProjectId | undefined> {
+    const real = await realPathOf(folder);
+    const above = nearest(links, (link) => pathBelow(link.dir, real));
+    if (above) return above.projectId;
+    const tree = await this.#treeOf(real);
+    if (!tree) return undefined;
+    const inside = relative(tree.root, real);
+    const trees = new Map<Link, WorkingTree>();
+    for (const link of links) {
+      const other = await this.#treeOf(link.dir);
+      if (other?.commonDir === tree.commonDir) trees.set(link, other);
+    }
+    return nearest([...trees.keys()], (link) => {
+      const root = trees.get(link)?.root;
+      return root === undefined ? undefined : pathBelow(relative(root, link.dir), inside);
+    })?.projectId;
+  }
+
+  /** Folders may have become others. */
+  forget(): void {
+    this.#trees.clear();
+  }
+
+  #treeOf(folder: string): Promise<WorkingTree | undefined> {
+    const known = this.#trees.get(folder);
+    if (known) return known;
+    const found = findWorkingTree(this.#git, folder).then((search) =>
+      search.kind === "tree" ? search.tree : undefined,
+    );
+    this.#trees.set(folder, found);
+    return found;
+  }
+}
+
+/** The link with the shortest way down to the folder; `below`: how long it is. */
+function nearest(
+  links: readonly Link[],
+  below: (link: Link) => number | undefined,
+): Link | undefined {
+  const found = links.flatMap((link) => {
+    const length = below(link);
+    return length === undefined ? [] : [{ link, length }];
+  });
+  return found.sort((one, other) => one.length - other.length)[0]?.link;
+}
+
+/** How many characters lead from `above` down to `folder`; undefined where none do. */
+function pathBelow(above: string, folder: string): number | undefined {
+  if (above === "" || folder === above) return folder.length - above.length;
+  const isBelow = folder.startsWith(above.endsWith(sep) ? above : `${above}${sep}`);
+  return isBelow ? folder.length - above.length : undefined;
+}

@@ -1,0 +1,245 @@
+import type { Kysely } from "kysely";
+import { messageOf } from "../../../shared/errors.ts";
+import type { AccountId, ProjectId } from "../../../shared/ids.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
+import { parseTimestamp } from "../../../shared/timestamps.ts";
+import type { Session } from "../../../shared/wire/session.ts";
+import type { Timer, World } from "../../../shared/world.ts";
+import type { Git } from "../../git/run-git.ts";
+import { secretReason } from "../../held/judge.ts";
+import type { Link } from "../../home/links.ts";
+import {
+  listTranscripts,
+  projectsWithUnsentSessions,
+  putSession,
+  putTranscript,
+} from "../../home/session-records.ts";
+import type { DaemonTables } from "../../home/tables.ts";
+import { isAsRead, readTranscript, type TranscriptState } from "../transcripts/read-transcript.ts";
+import type { SessionSource, TranscriptFile } from "../transcripts/transcript-file.ts";
+import { FolderProjects } from "./project-of-folder.ts";
+import { sessionRecord } from "./session-record.ts";
+
+/** While somebody works with an assistant, its files are looked at this often. */
+const LOOK_MS = 10_000;
+/** Otherwise this often. */
+const REST_MS = 60_000;
+/** Somebody works for this long after the last change. */
+const AT_WORK_MS = 5 * 60_000;
+/** A record is sent when its session was quiet for this long … */
+const QUIET_MS = 60_000;
+/** … or has waited for this long. */
+const WAIT_MS_MAX = 10 * 60_000;
+
+/** What the keeper of sessions works with. */
+export interface SessionKeeperOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly world: World;
+  readonly log: Log;
+  readonly git: Git;
+  readonly sources: readonly SessionSource[];
+  /** This machine's name. */
+  readonly machine: () => string;
+  readonly links: () => readonly Link[];
+  /** Who owns a project's records. */
+  readonly accountOf: (project: ProjectId) => AccountId;
+  /** False: nothing is read. */
+  readonly isOn: () => boolean;
+  /** Called when records of a project are to be sent. */
+  readonly onDue: (project: ProjectId) => void;
+}
+
+/** A transcript as it was read last. */
+interface Transcript {
+  readonly state: TranscriptState;
+  readonly cwd: string | undefined;
+  readonly project: ProjectId | undefined;
+  /** The title that the assistant keeps beside its transcripts; undefined after a start. */
+  readonly title?: string | undefined;
+}
+
+/** Records of a project wait to be sent. */
+interface Waiting {
+  /** By the steady clock; since they were told to be due, if they were. */
+  readonly since: number;
+  readonly isTold: boolean;
+}
+
+/** A look at one file. */
+interface Seen {
+  readonly source: SessionSource;
+  readonly file: TranscriptFile;
+  readonly known: Transcript | undefined;
+  /** See `SessionSource`. */
+  readonly titles: ReadonlyMap<string, string>;
+}
+
+/**
+ * Keeps a record of each session of an assistant in a linked folder: from its transcript, of which
+ * only what was appended is read. A record stays when the transcript goes. It is saved at once, and
+ * sent when its session rests.
+ *
+ * ```
+ * const keeper = new SessionKeeper(options);
+ * await keeper.start();
+ * await keeper.stop();
+ * ```
+ */
+export class SessionKeeper {
+  readonly #options: SessionKeeperOptions;
+  readonly #folders: FolderProjects;
+  readonly #known = new Map<string, Transcript>();
+  /** Projects with a session that goes on, and when it last did, by the steady clock. */
+  readonly #busy = new Map<ProjectId, number>();
+  /** Projects with records that the service lacks. */
+  readonly #waiting = new Map<ProjectId, Waiting>();
+  #linked = "";
+  #changedAt = Number.NEGATIVE_INFINITY;
+  #timer: Timer | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  /** A look that has not begun yet. */
+  #next: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(options: SessionKeeperOptions) {
+    this.#options = options;
+    this.#folders = new FolderProjects(options.git);
+  }
+
+  /** Begins to look. Resolves before the first look is over. */
+  async start(): Promise<void> {
+    for (const { path, state, ...known } of await listTranscripts(this.#options.store.reader)) {
+      this.#known.set(path, { ...known, state: JSON.parse(state) as TranscriptState });
+    }
+    void this.look();
+  }
+
+  /** Looks now. Resolves when what the transcripts told is saved. Never rejects. */
+  look(): Promise<void> {
+    this.#next ??= this.#looking.then(async () => {
+      this.#next = undefined;
+      this.#timer?.cancel();
+      if (this.#stopped) return;
+      try {
+        if (this.#options.isOn()) await this.#look();
+      } catch (thrown) {
+        this.#options.log.warn({ reason: messageOf(thrown) }, "sessions were not looked at");
+      }
+      this.#rest();
+    });
+    this.#looking = this.#next;
+    return this.#next;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#looking;
+  }
+
+  #rest(): void {
+    const { world } = this.#options;
+    if (this.#stopped) return;
+    const isAtWork = world.monotonic() - this.#changedAt < AT_WORK_MS;
+    this.#timer = world.setTimer(isAtWork ? LOOK_MS : REST_MS, () => void this.look());
+  }
+
+  async #look(): Promise<void> {
+    const { sources, links } = this.#options;
+    const linked = JSON.stringify(links().map(({ dir, projectId }) => [dir, projectId]));
+    const isRelinked = linked !== this.#linked;
+    if (isRelinked) this.#folders.forget();
+    for (const source of sources) await this.#lookAt(source, isRelinked);
+    this.#linked = linked;
+    await this.#tellDue();
+  }
+
+  async #lookAt(source: SessionSource, isRelinked: boolean): Promise<void> {
+    const { log } = this.#options;
+    const titles = (await source.titles?.()) ?? new Map<string, string>();
+    for (const file of await source.list()) {
+      if (this.#stopped) return;
+      const known = this.#known.get(file.path);
+      const title = titleAmong(titles, file, known?.state);
+      const isRead = isAsRead(file, known?.state) && title === known?.title;
+      if (isRead && !(isRelinked && known?.project === undefined)) continue;
+      try {
+        await this.#keep({ source, file, known, titles });
+      } catch (thrown) {
+        log.warn({ path: file.path, reason: messageOf(thrown) }, "a transcript was not read");
+      }
+    }
+  }
+
+  async #keep({ source, file, known, titles }: Seen): Promise<void> {
+    const { store, machine, links, accountOf } = this.#options;
+    const state =
+      known && isAsRead(file, known.state)
+        ? known.state
+        : await readTranscript(file, known?.state, source.readLine);
+    const { facts } = state;
+    const cwd = known?.cwd ?? file.cwd ?? facts.cwd;
+    const project = known?.project ?? (await this.#projectAt(cwd, links()));
+    const title = titleAmong(titles, file, state);
+    const owner = { source: source.name, machine: machine(), id: file.id, title };
+    const record = project && sessionRecord(facts, { project, ...owner });
+    const { path } = file;
+    await store.write(async ({ db }) => {
+      await putTranscript(db, { path, state: JSON.stringify(state), cwd, project });
+      if (record) await putSession(db, accountOf(project), await withoutSecrets(db, record));
+    });
+    this.#known.set(path, { state, cwd, project, title });
+    if (project && record) this.#noteActivity(project, record);
+  }
+
+  async #projectAt(cwd: string | undefined, links: readonly Link[]) {
+    return cwd === undefined ? undefined : await this.#folders.find(cwd, links);
+  }
+
+  /** An old session that is read for the first time is at rest. */
+  #noteActivity(project: ProjectId, { last_activity_at }: Session): void {
+    const { world } = this.#options;
+    const quietMs = world.now() - (parseTimestamp(last_activity_at) ?? 0);
+    if (quietMs >= QUIET_MS) return;
+    this.#changedAt = world.monotonic();
+    this.#busy.set(project, this.#changedAt);
+    if (this.#waiting.get(project)?.isTold) this.#waiting.delete(project);
+  }
+
+  async #tellDue(): Promise<void> {
+    const { store, world, onDue } = this.#options;
+    const now = world.monotonic();
+    const unsent = await projectsWithUnsentSessions(store.reader);
+    for (const project of [...this.#waiting.keys()]) {
+      if (!unsent.includes(project)) this.#waiting.delete(project);
+    }
+    for (const project of unsent) {
+      const { since, isTold } = this.#waiting.get(project) ?? { since: now, isTold: false };
+      const rests = now - (this.#busy.get(project) ?? Number.NEGATIVE_INFINITY) >= QUIET_MS;
+      const isDue = (rests && !isTold) || now - since >= WAIT_MS_MAX;
+      this.#waiting.set(project, isDue ? { since: now, isTold: true } : { since, isTold });
+      if (isDue) onDue(project);
+    }
+  }
+}
+
+/** The title that the assistant keeps beside its transcripts. */
+function titleAmong(
+  titles: ReadonlyMap<string, string>,
+  file: TranscriptFile,
+  state: TranscriptState | undefined,
+): string | undefined {
+  return titles.get(file.id ?? state?.facts.id ?? "");
+}
+
+/** A title or a branch that looks like a secret is left out. */
+async function withoutSecrets(db: Kysely<DaemonTables>, session: Session): Promise<Session> {
+  const isSecret = async (text: string | null) =>
+    text !== null && (await secretReason(db, text, [])) !== undefined;
+  return {
+    ...session,
+    title: (await isSecret(session.title)) ? null : session.title,
+    git_branch: (await isSecret(session.git_branch)) ? null : session.git_branch,
+  };
+}

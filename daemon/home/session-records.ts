@@ -1,0 +1,132 @@
+import type { Kysely } from "kysely";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import { parseTimestamp } from "../../shared/timestamps.ts";
+import type { Session, SessionUpload } from "../../shared/wire/session.ts";
+import type { DaemonTables } from "./tables.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** So many records go by one call. */
+const SESSIONS_PER_CALL = 1000;
+
+/** Adds a record of a project's session, or replaces it. Durable with the transaction. */
+export async function putSession(db: Db, account: AccountId, session: Session): Promise<void> {
+  const values = {
+    project_id: session.project_id,
+    started_at: parseTimestamp(session.started_at) ?? 0,
+    last_activity_at: parseTimestamp(session.last_activity_at) ?? 0,
+    body: JSON.stringify(session),
+  };
+  await db
+    .insertInto("sessions")
+    .values({ account, id: session.id, ...values })
+    .onConflict((conflict) => conflict.columns(["account", "id"]).doUpdateSet(values))
+    .execute();
+}
+
+/** A record that is to be sent. */
+export interface UnsentSession {
+  readonly upload: SessionUpload;
+  /** As it is saved. */
+  readonly body: string;
+}
+
+/** A project's records that its service has not had as they are now, the latest activity first. */
+export async function unsentSessions(
+  db: Db,
+  account: AccountId,
+  project: ProjectId,
+): Promise<UnsentSession[]> {
+  const rows = await unsent(db)
+    .select("sessions.body")
+    .where("sessions.account", "=", account)
+    .where("sessions.project_id", "=", project)
+    .orderBy("sessions.last_activity_at", "desc")
+    .limit(SESSIONS_PER_CALL)
+    .execute();
+  return rows.map(({ body }) => {
+    const { project_id: _, ...upload } = JSON.parse(body) as Session;
+    return { upload, body };
+  });
+}
+
+/** The projects with such records. */
+export async function projectsWithUnsentSessions(db: Db): Promise<ProjectId[]> {
+  const rows = await unsent(db)
+    .select("sessions.project_id")
+    .where("sessions.project_id", "is not", null)
+    .distinct()
+    .execute();
+  return rows.flatMap(({ project_id }) => project_id ?? []);
+}
+
+function unsent(db: Db) {
+  return db
+    .selectFrom("sessions")
+    .leftJoin("sent_sessions as sent", (join) =>
+      join
+        .onRef("sent.account", "=", "sessions.account")
+        .onRef("sent.id", "=", "sessions.id")
+        .onRef("sent.body", "=", "sessions.body"),
+    )
+    .where("sent.id", "is", null);
+}
+
+/** The service has them, or refuses them: as they are now they are not sent again. */
+export async function noteSentSessions(
+  db: Db,
+  account: AccountId,
+  sessions: readonly UnsentSession[],
+): Promise<void> {
+  for (const { upload, body } of sessions) {
+    await db
+      .insertInto("sent_sessions")
+      .values({ account, id: upload.id, body })
+      .onConflict((conflict) => conflict.columns(["account", "id"]).doUpdateSet({ body }))
+      .execute();
+  }
+}
+
+/** The service of an account was set back to a former state: it may lack what it had. */
+export async function forgetSentSessions(
+  db: Db,
+  account: AccountId,
+  project: ProjectId,
+): Promise<void> {
+  const ids = db.selectFrom("sessions").select("id").where("project_id", "=", project);
+  await db
+    .deleteFrom("sent_sessions")
+    .where("account", "=", account)
+    .where("id", "in", ids)
+    .execute();
+}
+
+/** A transcript as it was read last. */
+export interface TranscriptRow {
+  readonly path: string;
+  /** A `TranscriptState`, as JSON. */
+  readonly state: string;
+  readonly cwd: string | undefined;
+  readonly project: ProjectId | undefined;
+}
+
+/** All that were ever read. */
+export async function listTranscripts(db: Db): Promise<TranscriptRow[]> {
+  const rows = await db.selectFrom("transcripts").selectAll().execute();
+  return rows.map(({ path, state, cwd, project_id }) => ({
+    path,
+    state,
+    cwd: cwd ?? undefined,
+    project: project_id ?? undefined,
+  }));
+}
+
+export async function putTranscript(db: Db, transcript: TranscriptRow): Promise<void> {
+  const { path, state, cwd = null, project: project_id = null } = transcript;
+  const values = { state, cwd, project_id };
+  await db
+    .insertInto("transcripts")
+    .values({ path, ...values })
+    .onConflict((conflict) => conflict.column("path").doUpdateSet(values))
+    .execute();
+}

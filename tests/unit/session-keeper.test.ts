@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { claudeCodeSessions } from "../../daemon/assistants/claude-code/sessions.ts";
+import { SessionKeeper } from "../../daemon/assistants/sessions/session-keeper.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
+import type { Link } from "../../daemon/home/links.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import { noteSentSessions, unsentSessions } from "../../daemon/home/session-records.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { silentLog } from "../../shared/log.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
+import { createGitSandbox } from "../support/git-sandbox.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
+import { projectId } from "../support/project-id.ts";
+
+const SAMPLE = readFileSync(
+  join(import.meta.dir, "..", "data", "sessions", "claude-code", "short.jsonl"),
+  "utf8",
+);
+const SHOP = projectId("shop");
+const MINUTE_MS = 60_000;
+/** Long after the sample's session. */
+const NEW_YEAR = Date.parse("2027-01-01T00:00:00Z");
+
+let folder: string;
+let world: DrivenWorld;
+let store: ReplicaStore<DaemonTables>;
+let keeper: SessionKeeper;
+let links: Link[];
+let due: ProjectId[];
+let isOn: boolean;
+
+beforeEach(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-sessions-")));
+  world = createDrivenWorld();
+  world.setClockBy(NEW_YEAR - world.now());
+  store = await openReplica(":memory:", world);
+  links = [linkTo(folder, SHOP)];
+  due = [];
+  isOn = true;
+  keeper = await begin();
+});
+afterEach(async () => {
+  await keeper.stop();
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function linkTo(dir: string, project: ProjectId): Link {
+  return { dir, projectId: project, name: project, write: false };
+}
+
+async function begin(): Promise<SessionKeeper> {
+  const begun = new SessionKeeper({
+    store,
+    world,
+    log: silentLog,
+    git: createGit(),
+    sources: [claudeCodeSessions(join(folder, ".claude"))],
+    machine: () => "anna",
+    links: () => links,
+    accountOf: () => LOCAL_ACCOUNT,
+    isOn: () => isOn,
+    onDue: (project) => due.push(project),
+  });
+  await begun.start();
+  await begun.look();
+  return begun;
+}
+
+/** A transcript of a session in `cwd`; returns its path. */
+function transcript(id: string, cwd: string, more = ""): string {
+  const at = join(folder, ".claude", "projects", "any-name");
+  mkdirSync(at, { recursive: true });
+  const path = join(at, `${id}.jsonl`);
+  const text = SAMPLE.replaceAll("/projects/spotter", cwd);
+  writeFileSync(path, `${text}${more}`);
+  return path;
+}
+
+const titled = (title: string) =>
+  `${JSON.stringify({ type: "custom-title", customTitle: title })}\n`;
+const unsent = async () =>
+  (await unsentSessions(store.reader, LOCAL_ACCOUNT, SHOP)).map(({ upload }) => upload);
+
+test("a session in a linked folder, or below it, has a record without a word of what was said", async () => {
+  transcript("one", join(folder, "packages", "web"), titled("Start the server"));
+  await keeper.look();
+  const [record, ...others] = await unsent();
+  expect(others).toEqual([]);
+  const { id, ...rest } = record ?? {};
+  expect(`${id}`).toBe("sess_one");
+  expect(rest).toEqual({
+    title: "Start the server",
+    source: "claude-code",
+    started_at: "2026-02-10T21:11:52.438Z",
+    last_activity_at: "2026-02-10T21:16:12.381Z",
+    ended_at: null,
+    message_count: 2,
+    model: "claude-opus-4-6",
+    git_branch: "master",
+    machine: "anna",
+  });
+  const rows = JSON.stringify(await store.reader.selectFrom("transcripts").selectAll().execute());
+  expect(rows).not.toContain("phx.server");
+});
+
+test("one elsewhere has none, until its folder is linked", async () => {
+  transcript("one", "/nowhere/else");
+  await keeper.look();
+  expect(await unsent()).toEqual([]);
+  links = [...links, linkTo("/nowhere", SHOP)];
+  await keeper.look();
+  expect(await unsent()).toMatchObject([{ id: "sess_one" }]);
+});
+
+test("a worktree's session belongs to the project of the repository", async () => {
+  const git = createGitSandbox();
+  const dir = await git.repository("shop", { "README.md": "" });
+  await git.run(dir, "worktree", "add", "-q", git.path("hotfix"));
+  links = [linkTo(realpathSync(dir), SHOP)];
+  transcript("one", git.path("hotfix"));
+  await keeper.look();
+  expect(await unsent()).toMatchObject([{ id: "sess_one" }]);
+  git.remove();
+});
+
+test("a record stays when its transcript goes, also over a restart", async () => {
+  const path = transcript("one", folder, titled("Before"));
+  await keeper.look();
+  await keeper.stop();
+  rmSync(path);
+  keeper = await begin();
+  expect(await unsent()).toMatchObject([{ title: "Before" }]);
+});
+
+test("after a restart only what was appended is read", async () => {
+  const path = transcript("one", folder);
+  await keeper.look();
+  await keeper.stop();
+  const { size } = await Bun.file(path).stat();
+  appendFileSync(path, titled("After"));
+  keeper = await begin();
+  expect(await unsent()).toMatchObject([{ title: "After", message_count: 2 }]);
+  const [row] = await store.reader.selectFrom("transcripts").select("state").execute();
+  expect(JSON.parse(row?.state ?? "")).toMatchObject({ offset: size + titled("After").length });
+});
+
+test("a title that looks like a secret is left out, and the rest recorded", async () => {
+  transcript("one", folder, titled(`use ${PLANTED.github}`));
+  await keeper.look();
+  expect(await unsent()).toMatchObject([{ title: null, message_count: 2 }]);
+});
+
+test("an old session is to be sent at once, one that goes on when it rests or after ten minutes", async () => {
+  transcript("old", folder);
+  await keeper.look();
+  expect(due).toEqual([SHOP]);
+  await sent();
+  due = [];
+  const path = transcript("new", folder);
+  const goOn = async () => {
+    const timestamp = new Date(world.now()).toISOString();
+    const line = {
+      type: "user",
+      cwd: folder,
+      timestamp,
+      uuid: `${world.now()}`,
+      message: { content: "go on" },
+    };
+    appendFileSync(path, `${JSON.stringify(line)}\n`);
+    await keeper.look();
+  };
+  for (let minute = 0; minute < 10; minute += 1) {
+    await goOn();
+    expect(due).toEqual([]);
+    world.advance(MINUTE_MS - 1);
+  }
+  world.advance(10);
+  await goOn();
+  expect(due).toEqual([SHOP]);
+  await sent();
+  due = [];
+  await goOn();
+  expect(due).toEqual([]);
+  world.advance(MINUTE_MS);
+  await keeper.look();
+  expect(due).toEqual([SHOP]);
+  await sent();
+  await keeper.look();
+  expect(due).toEqual([SHOP]);
+});
+
+async function sent(): Promise<void> {
+  const sessions = await unsentSessions(store.reader, LOCAL_ACCOUNT, SHOP);
+  await store.write(({ db }) => noteSentSessions(db, LOCAL_ACCOUNT, sessions));
+}
+
+test("nothing is read while it is off", async () => {
+  isOn = false;
+  transcript("one", folder);
+  await keeper.look();
+  expect(await store.reader.selectFrom("transcripts").selectAll().execute()).toEqual([]);
+  isOn = true;
+  await keeper.look();
+  expect(await unsent()).toHaveLength(1);
+});

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import { putSession, unsentSessions } from "../../daemon/home/session-records.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { RoundOptions } from "../../daemon/service/round-options.ts";
+import type { Service } from "../../daemon/service/service.ts";
+import { exchangeWithSessions } from "../../daemon/sync/session-sending.ts";
+import { parseSessionId } from "../../shared/ids.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { ExchangeRequest } from "../../shared/wire/exchange.ts";
+import { sessionUploadOf } from "../../shared/wire/session.ts";
+import { projectId } from "../support/project-id.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+type Answer = Awaited<ReturnType<Service["exchange"]>>;
+
+const SHOP = projectId("shop");
+const SERVED: Answer = {
+  kind: "answered",
+  value: { documents: { project: { epoch: "e", seq: 1 } } },
+};
+const RESET: Answer = {
+  kind: "answered",
+  value: { documents: { project: { epoch: "e", seq: 1, reset: true } } },
+};
+const PLAIN: Answer = { kind: "answered", value: "plain" };
+const REFUSED: Answer = { kind: "refused", status: 400, message: "sessions: not known" };
+const BUSY: Answer = { kind: "busy", message: "later", retryAfterMs: undefined };
+
+let store: ReplicaStore<DaemonTables>;
+let calls: ExchangeRequest[];
+
+beforeEach(async () => {
+  store = await openReplica(":memory:", createTestWorld());
+  calls = [];
+  await record("one", "2026-01-01T10:00:00.000Z");
+});
+afterEach(() => store.close());
+
+async function record(id: string, at: string): Promise<void> {
+  const known = parseSessionId(`sess_${id}`);
+  if (known === undefined) throw new Error(id);
+  const body = {
+    id: known,
+    source: "codex",
+    started_at: at,
+    last_activity_at: at,
+    message_count: 2,
+  };
+  const session = { ...sessionUploadOf(body), project_id: SHOP };
+  await store.write(({ db }) => putSession(db, LOCAL_ACCOUNT, session));
+}
+
+/** A call about the project to a service that answers so, one answer for each call. */
+async function call(answers: readonly Answer[], options: Partial<RoundOptions> = {}) {
+  const left = [...answers];
+  const service: Pick<Service, "name" | "exchange"> = {
+    name: "service",
+    async exchange(_, request) {
+      calls.push(request);
+      return left.shift() ?? BUSY;
+    },
+  };
+  const projects = () => new Map();
+  const all = { store, service, account: LOCAL_ACCOUNT, user: LOCAL_USER, projects, ...options };
+  return await exchangeWithSessions(all as RoundOptions, SHOP, {});
+}
+
+const sentIds = () => calls.map(({ sessions = [] }) => sessions.map(({ id }) => `${id}`));
+const unsentIds = async () =>
+  (await unsentSessions(store.reader, LOCAL_ACCOUNT, SHOP)).map(({ upload }) => `${upload.id}`);
+
+test("a record is sent once, and again when it has changed", async () => {
+  expect(await call([SERVED])).toEqual(SERVED);
+  await call([SERVED]);
+  await record("one", "2026-01-01T11:00:00.000Z");
+  await call([SERVED]);
+  expect(sentIds()).toEqual([["sess_one"], [], ["sess_one"]]);
+  expect(await unsentIds()).toEqual([]);
+});
+
+test("a record that a call did not bring stays to be sent", async () => {
+  await call([BUSY]);
+  await call([PLAIN]);
+  expect(await unsentIds()).toEqual(["sess_one"]);
+});
+
+test("a service that refuses records gets the documents without them, and is not asked again", async () => {
+  expect(await call([REFUSED, SERVED])).toEqual(SERVED);
+  await call([SERVED]);
+  expect(sentIds()).toEqual([["sess_one"], [], []]);
+});
+
+test("a service that was set back gets all records again", async () => {
+  await record("two", "2026-01-02T10:00:00.000Z");
+  await call([SERVED]);
+  await call([RESET]);
+  expect(await unsentIds()).toEqual(["sess_two", "sess_one"]);
+});
+
+test("nothing is sent while sessions are off", async () => {
+  await call([SERVED], { sendsSessions: () => false });
+  expect(sentIds()).toEqual([[]]);
+  expect(await unsentIds()).toEqual(["sess_one"]);
+});
