@@ -74,6 +74,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     load: async () => (await import("./commands/connect.ts")).addConnectCommands,
   },
   { names: ["held"], load: async () => (await import("./commands/held.ts")).addHeldCommands },
+  { names: ["mcp"], load: async () => (await import("./commands/mcp.ts")).addMcpCommand },
   {
     names: ["export", "import"],
     load: async () => (await import("./commands/transfer.ts")).addTransferCommands,

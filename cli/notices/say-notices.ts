@@ -15,6 +15,7 @@ const QUIET = [
   "completion",
   "conformance",
   "demo",
+  "mcp",
 ];
 
 const NAMED_MAX = 3;

@@ -3,7 +3,7 @@ import { type Home, prepareHome } from "../../daemon/home/home.ts";
 import { openHomeDatabase } from "../../daemon/home/open-home.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
-import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { explain, type Reason } from "../../shared/reasons.ts";
 import { storageFailure } from "../../shared/sqlite/failures.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
@@ -13,6 +13,9 @@ import { findDaemon } from "../contact/gateway-client.ts";
 import type { MemoryPlace } from "../place/place.ts";
 import { sayAside } from "../screen/output.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
+
+/** What is there as a write is made, in its transaction. Throws where it must not be made. */
+export type WriteGuard = (known: LocalMemory | undefined) => void;
 
 /**
  * Saves a memory, or deletes it if there is no value: durably in the inbox, with the entries that
@@ -25,16 +28,19 @@ export async function writeMemory(
     key,
     value,
     allowSecret = false,
+    guard,
   }: {
     readonly key: string;
     readonly value: string | undefined;
     readonly allowSecret?: boolean | undefined;
+    readonly guard?: WriteGuard | undefined;
   },
 ): Promise<boolean> {
   return await writeToInbox(home, async (db) => {
     await refuseDeleted(db, document);
     const memories = await readLocalMemories(db, document, account);
     const known = memories.find((memory) => memory.key === key);
+    guard?.(known);
     if (value === undefined && !known) return undefined;
     const writtenAt = realWorld.now();
     const seen = known?.seen ?? [];

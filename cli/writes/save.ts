@@ -5,7 +5,7 @@ import type { TextConflict } from "../local/local-conflicts.ts";
 import type { Environment } from "../place/environment.ts";
 import type { MemoryPlace } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { writeMemory, writeToInbox } from "./inbox-write.ts";
+import { type WriteGuard, writeMemory, writeToInbox } from "./inbox-write.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /** Saves a memory in the inbox, which a running daemon applies at once. */
@@ -15,16 +15,18 @@ export async function saveMemory(
   {
     key,
     value,
-    options: { allowSecret = false } = {},
+    options: { allowSecret = false, guard } = {},
   }: {
     readonly key: string;
     readonly value: string;
-    readonly options?: { readonly allowSecret?: boolean } | undefined;
+    readonly options?:
+      | { readonly allowSecret?: boolean; readonly guard?: WriteGuard | undefined }
+      | undefined;
   },
 ): Promise<void> {
   const well = value.toWellFormed();
   assertSavable(key, well);
-  await writeMemory(home, place, { key, value: well, allowSecret });
+  await writeMemory(home, place, { key, value: well, allowSecret, guard });
 }
 
 /** Refuses what the interface would refuse. */

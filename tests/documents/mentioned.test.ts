@@ -13,7 +13,7 @@ const { scripts } = (await Bun.file(join(ROOT, "package.json")).json()) as {
 };
 
 /** Commands that docs/interface.md names to say that they are absent, and what a server prints. */
-const NO_COMMANDS = ["memsync mcp", "memsync open", "memsync server ready at …"];
+const NO_COMMANDS = ["memsync open", "memsync server ready at …"];
 
 /** Commands within sentences, and in the first column of the table of all commands. */
 function mentionsIn(path: string, text: string): string[] {

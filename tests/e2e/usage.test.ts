@@ -40,7 +40,6 @@ const WRONG: readonly (readonly string[])[] = [
   ["emulator", "--export-on-exit", "file"],
   ["emulator", "--cors", "https://example.com"],
   ["emulator", "--allow-host", "example.com"],
-  ["mcp"],
   ["open"],
   ["conflicts", "--layer", "nonsense"],
   ["emulator", "--port", "nonsense"],

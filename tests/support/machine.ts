@@ -80,10 +80,10 @@ export class Machine {
     return this.spawnOther([...MEMSYNC, ...args], options);
   }
 
-  /** Starts another program in the machine's environment. */
-  spawnOther(command: readonly string[], options: CommandOptions = {}): RunningProcess {
+  /** The environment of its commands. */
+  environment(): Readonly<Record<string, string>> {
     const { service } = this;
-    const env = {
+    return {
       ...this.#env,
       MEMSYNC_HOME: this.home,
       // The keyring of whoever runs the tests is none of theirs.
@@ -91,7 +91,11 @@ export class Machine {
       ...SHORT_LIVED,
       ...(service && { MEMSYNC_URL: service.url, MEMSYNC_TOKEN: service.token }),
     };
-    const all = { ...env, ...options.env };
+  }
+
+  /** Starts another program in the machine's environment. */
+  spawnOther(command: readonly string[], options: CommandOptions = {}): RunningProcess {
+    const all = { ...this.environment(), ...options.env };
     const started = new RunningProcess(command, { cwd: this.folder, ...options, env: all });
     this.#running.add(started);
     void started.ended().then(() => this.#running.delete(started));

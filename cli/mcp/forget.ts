@@ -1,0 +1,68 @@
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { nearWords } from "../../shared/near-words.ts";
+import { revisionName } from "../../shared/replica/history/revision-name.ts";
+import { passageOf } from "../../shared/replica/search/passage.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import type { Environment } from "../place/environment.ts";
+import { withLocal } from "../place/place.ts";
+import { writeMemory } from "../writes/inbox-write.ts";
+import { whySecret, withheldText } from "./kept-secret.ts";
+import { findScope, placesOf, placeToWrite, scopeJson, scopeLine } from "./project-scope.ts";
+import { ToolRefusal, type ToolResult } from "./tool-result.ts";
+
+/** What `forget` is asked. */
+export interface ForgetRequest {
+  readonly key: string;
+  readonly layer?: Layer | undefined;
+  readonly project?: string | undefined;
+}
+
+const FIRST_LINE_MAX = 160;
+
+/** `forget`: deletes one memory of one layer, and says how its user gets it back. */
+export async function forget(
+  env: Environment,
+  option: string | undefined,
+  { key, layer = "project", project }: ForgetRequest,
+): Promise<ToolResult> {
+  const { scope, place, memory, why, keys, elsewhere } = await withLocal(env, async (db) => {
+    const meant = await findScope(env, db, { argument: project, option });
+    const target = await placeToWrite(env, db, { scope: meant, layer });
+    const known = db ? await readLocalMemories(db, target.document, target.account) : [];
+    const memory = known.find((each) => each.key === key);
+    const others: Layer[] = [];
+    for (const other of db ? await placesOf(env, db, { scope: meant }) : []) {
+      if (!db || other.layer === layer) continue;
+      const memories = await readLocalMemories(db, other.document, other.account);
+      if (memories.some((each) => each.key === key)) others.push(other.layer);
+    }
+    return {
+      scope: meant,
+      place: target,
+      memory,
+      why: db && memory && (await whySecret(db, memory)),
+      keys: known.map((each) => each.key),
+      elsewhere: others,
+    };
+  });
+  if (!memory || !(await writeMemory(env.home, place, { key, value: undefined }))) {
+    const where = elsewhere.length === 0 ? "" : `; the layer ${elsewhere.join(" and ")} has one`;
+    throw new ToolRefusal(`there is no memory "${key}" in the layer ${layer}${where}`, {
+      ...scopeJson(scope),
+      similar: nearWords(key, keys),
+    });
+  }
+  const revision = revisionName(memory.value);
+  const layers = layer === "project" ? "" : ` --layer ${layer}`;
+  const restore = `memsync restore ${shellWord(key)} ${revision}${layers}`;
+  const said = why ? withheldText(why) : passageOf(memory.value, "", FIRST_LINE_MAX);
+  return {
+    text: `${scopeLine(scope)}\ndeleted: ${key}\n> ${said}\nIts user gets it back by: ${restore}`,
+    data: { ...scopeJson(scope), status: "deleted", key, layer, revision, value: said, restore },
+  };
+}
+
+/** A word for a shell. */
+function shellWord(key: string): string {
+  return /^[\w./:@][\w./:@-]*$/.test(key) ? key : `-- '${key.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,32 @@
+import type { Kysely } from "kysely";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { LocalMemory } from "../../daemon/reading/local-memories.ts";
+import { explain } from "../../shared/reasons.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/**
+ * Why a value is not given to an assistant, which would send it to whoever runs its model: it looks
+ * like a secret, so it is held, or will be as soon as a daemon runs. Undefined for any other.
+ */
+export async function whySecret(db: Db, memory: LocalMemory): Promise<string | undefined> {
+  const { held, heldCode, in_inbox: waits } = memory;
+  if (held !== undefined && heldCode !== "looks-like-secret") return undefined;
+  if (held === undefined && !waits) return undefined;
+  return await whyLikeSecret(db, memory);
+}
+
+/** The same for any value of a key, such as an older one. */
+export async function whyLikeSecret(
+  db: Db,
+  { key, value }: { readonly key: string; readonly value: string },
+): Promise<string | undefined> {
+  const { memoryReason } = await import("../../daemon/held/judge.ts");
+  const reason = await memoryReason(db, { key, value }, []);
+  return reason && explain(reason);
+}
+
+/** In the place of such a value. */
+export function withheldText(why: string): string {
+  return `(not shown: it ${why}, and stays on this machine; its user sees it by \`memsync get\`)`;
+}

@@ -1,0 +1,163 @@
+import type { Kysely } from "kysely";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { passageOf } from "../../shared/replica/search/passage.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import type { Environment } from "../place/environment.ts";
+import { withLocal } from "../place/place.ts";
+import {
+  type FoundMemory,
+  type SearchedPlace,
+  searchLocalMemories,
+  withConnected,
+} from "../search/local-search.ts";
+import { readBackground } from "./background.ts";
+import { findScope, type ProjectScope, placesOf, scopeJson, scopeLine } from "./project-scope.ts";
+import { memoryLine, type ShownMemory, shownMemory } from "./shown-memory.ts";
+import { NOTE, quoted, ToolRefusal, type ToolResult } from "./tool-result.ts";
+
+/** What `recall` is asked. */
+export interface RecallRequest {
+  readonly query?: string | undefined;
+  readonly layer?: Layer | undefined;
+  readonly project?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly budget_tokens?: number | undefined;
+}
+
+const LIMIT = 20;
+const BUDGET_TOKENS = 2000;
+const BUDGET_TOKENS_MAX = 10_000;
+/** As everybody counts them who does not know the model. */
+const CHARACTERS_PER_TOKEN = 4;
+/** For the scope, the note and the names of fields. */
+const RESERVED_CHARACTERS = 400;
+const PASSAGE_LENGTH_MAX = 240;
+
+/** `recall`: what is known, found by words or, without any, the most useful of all. */
+export async function recall(
+  env: Environment,
+  option: string | undefined,
+  request: RecallRequest,
+): Promise<ToolResult> {
+  const query = request.query?.trim() ?? "";
+  if (exceedsBytes(query, LIMITS.queryBytes)) {
+    throw new ToolRefusal(`the query is over ${LIMITS.queryBytes} bytes: use fewer words`);
+  }
+  return await withLocal(env, async (db) => {
+    const scope = await findScope(env, db, { argument: request.project, option });
+    const budget = new Budget(request.budget_tokens);
+    const background = db && query === "" ? await readBackground(db, scope) : undefined;
+    budget.spend(JSON.stringify(background ?? {}).length);
+    const found = db ? await findMemories(env, db, { scope, query, layer: request.layer }) : [];
+    const shown: ShownMemory[] = [];
+    for (const each of found.slice(0, request.limit ?? LIMIT)) {
+      const memory = await shownMemory(env, db as Kysely<DaemonTables>, {
+        found: each,
+        passageOf: (value) => passageOf(value, query, PASSAGE_LENGTH_MAX),
+      });
+      if (!budget.spend(JSON.stringify(memory).length)) break;
+      shown.push(memory);
+    }
+    const left = found.length - shown.length;
+    return asResult({ scope, query, shown, left, background });
+  });
+}
+
+/** What is left to say. */
+class Budget {
+  #left: number;
+
+  constructor(tokens: number = BUDGET_TOKENS) {
+    this.#left = Math.min(tokens, BUDGET_TOKENS_MAX) * CHARACTERS_PER_TOKEN - RESERVED_CHARACTERS;
+  }
+
+  /** False: it would be too much. */
+  spend(characters: number): boolean {
+    if (characters > this.#left) return false;
+    this.#left -= characters;
+    return true;
+  }
+}
+
+async function findMemories(
+  env: Environment,
+  db: Kysely<DaemonTables>,
+  {
+    scope,
+    query,
+    layer,
+  }: {
+    readonly scope: ProjectScope;
+    readonly query: string;
+    readonly layer: Layer | undefined;
+  },
+): Promise<FoundMemory[]> {
+  const places = await placesOf(env, db, { scope, layer });
+  const all = layer === undefined ? await withConnected(db, places) : places;
+  if (query === "") return await listMemories(db, all);
+  const every = await searchLocalMemories(db, all, { text: query });
+  // Assistants ask in sentences. What holds only some of the words comes behind.
+  const some = await searchLocalMemories(db, all, { text: query, wanted: "some" });
+  const known = new Set(every.map(({ memory }) => memory.id));
+  return [...every, ...some.filter(({ memory }) => !known.has(memory.id))];
+}
+
+/** Layer by layer, the latest first, connected projects last. */
+async function listMemories(
+  db: Kysely<DaemonTables>,
+  places: readonly SearchedPlace[],
+): Promise<FoundMemory[]> {
+  const found: FoundMemory[] = [];
+  for (const place of places) {
+    const memories = await readLocalMemories(db, place.document, place.account);
+    const sorted = memories.sort(
+      (one, other) => compare(other.updated_at, one.updated_at) || compare(one.key, other.key),
+    );
+    found.push(...sorted.map((memory) => ({ memory, place })));
+  }
+  return found;
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+function asResult({
+  scope,
+  query,
+  shown,
+  left,
+  background,
+}: {
+  readonly scope: ProjectScope;
+  readonly query: string;
+  readonly shown: readonly ShownMemory[];
+  readonly left: number;
+  readonly background: Awaited<ReturnType<typeof readBackground>> | undefined;
+}): ToolResult {
+  const next =
+    left === 0 ? null : `${left} more: use other words, a layer or a larger budget_tokens`;
+  const none = query === "" ? "No memories yet." : `No memory holds any of: ${query}`;
+  const lines = [
+    scopeLine(scope),
+    NOTE,
+    ...(background?.instructions ? [`Instructions (${background.instructions.lines} lines):`] : []),
+    ...(background?.instructions?.headings ?? []).map((each) => `> ${each}`),
+    ...(background?.sessions ?? []).map((each) => `session · ${each.age} · ${each.title}`),
+    ...(shown.length === 0 ? [none] : []),
+    ...shown.flatMap((each) => [memoryLine(each), quoted(each.passage)]),
+    ...(next === null ? [] : [next]),
+  ];
+  const data = {
+    ...scopeJson(scope),
+    note: NOTE,
+    ...background,
+    memories: shown,
+    truncated: left > 0,
+    next,
+  };
+  return { text: lines.join("\n"), data };
+}
