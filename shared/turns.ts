@@ -26,6 +26,15 @@ export function createPause(world: World): Pause {
   };
 }
 
+const pauses = new WeakMap<World, Pause>();
+
+/** The pause of all work that shares a world's turns. */
+export function pauseOf(world: World): Pause {
+  const known = pauses.get(world) ?? createPause(world);
+  pauses.set(world, known);
+  return known;
+}
+
 /** `items` in order, by `size`; nothing of no items. */
 export function chunksOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>

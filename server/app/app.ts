@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../../shared/errors.ts";
 import { randomRequestId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
+import { pauseOf } from "../../shared/turns.ts";
 import type { World } from "../../shared/world.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { type BodyBudget, leaseOf, readOn } from "../http/body-budget.ts";
@@ -260,7 +261,8 @@ export function newContext({
 }: Pick<AppDeps, "world" | "log" | "place" | "extraHeaders">): RequestContext {
   const requestId = randomRequestId(world);
   const headers = { "X-Request-Id": requestId, ...SECURITY_HEADERS, ...extraHeaders };
-  return { requestId, headers, peer: undefined, client: unknownAddress, log, place };
+  const pause = pauseOf(world);
+  return { requestId, headers, peer: undefined, client: unknownAddress, pause, log, place };
 }
 
 const unknownAddress: PeerAddress = () => undefined;

@@ -1,3 +1,4 @@
+import { chunksOf, type Pause } from "../../shared/turns.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -5,7 +6,10 @@ const JSON_TYPE = "application/json; charset=utf-8";
 
 /** A 200 that reports what a request did. */
 export function answer(context: RequestContext, body: unknown): Response {
-  const json = JSON.stringify(body);
+  return answerJson(context, JSON.stringify(body));
+}
+
+function answerJson(context: RequestContext, json: string): Response {
   return new Response(json, {
     headers: {
       "Content-Type": JSON_TYPE,
@@ -14,6 +18,36 @@ export function answer(context: RequestContext, body: unknown): Response {
       ...context.headers,
     },
   });
+}
+
+/** The same for an object that may have long lists, of which JSON is made in parts. */
+export async function answerLong(context: RequestContext, body: object): Promise<Response> {
+  return answerJson(context, await longJson(body, context.pause));
+}
+
+/** Items that are made JSON in a fraction of a turn. */
+const ITEMS_AT_ONCE = 512;
+
+/** What `JSON.stringify` makes of an object; the turn may end within its long lists. */
+async function longJson(body: object, pause: Pause): Promise<string> {
+  const isLong = (value: unknown): value is readonly unknown[] =>
+    Array.isArray(value) && value.length > ITEMS_AT_ONCE;
+  if (!Object.values(body).some(isLong)) return JSON.stringify(body);
+  const fields: string[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const json = isLong(value) ? await longList(value, pause) : JSON.stringify(value);
+    if (json !== undefined) fields.push(`${JSON.stringify(name)}:${json}`);
+  }
+  return `{${fields.join(",")}}`;
+}
+
+async function longList(items: readonly unknown[], pause: Pause): Promise<string> {
+  const parts: string[] = [];
+  for (const some of chunksOf(items, ITEMS_AT_ONCE)) {
+    await pause();
+    parts.push(JSON.stringify(some).slice(1, -1));
+  }
+  return `[${parts.join(",")}]`;
 }
 
 /**

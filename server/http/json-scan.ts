@@ -4,6 +4,9 @@ const DEPTH_MAX = 128;
 /** Arrays, objects and commas in a body: several times what the fullest permitted sync has. */
 const PARTS_MAX = 2_000_000;
 
+/** A list is cut into pieces of about as many bytes: each is parsed in a fraction of a turn. */
+const PIECE_BYTES = 64 * 1024;
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
@@ -12,29 +15,78 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+/** A list in the outermost object: where its bytes begin and end, and the commas to cut it at. */
+export interface ScannedList {
+  readonly start: number;
+  readonly cuts: readonly number[];
+  readonly end: number;
+}
+
 /**
- * Whether JSON text is nested too deeply or has too many parts to be parsed. `JSON.parse` would
- * accept five million levels, but takes seconds and a hundred times their size in memory. Only
- * scans the bytes; invalid JSON may pass.
+ * Scans the bytes of JSON text, as much at a time as is asked for. Finds out whether it is nested
+ * too deeply or has too many parts to be parsed (`JSON.parse` would accept five million levels, but
+ * takes seconds and a hundred times their size in memory), and where its long lists can be cut.
+ * Invalid JSON may pass.
  */
-export function isTooIntricate(bytes: Uint8Array): boolean {
-  let depth = 0;
-  let parts = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) {
-      at = endOfString(bytes, at);
-    } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
-      depth++;
-      parts++;
-      if (depth > DEPTH_MAX) return true;
-    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
-      depth--;
-    } else if (byte === COMMA) {
-      parts++;
+export class JsonScan {
+  /** The lists that were passed whole. */
+  readonly lists: ScannedList[] = [];
+  readonly #bytes: Uint8Array;
+  #at = 0;
+  #depth = 0;
+  #parts = 0;
+  /** Whether the outermost value is an object. */
+  #isInObject = false;
+  #list: { readonly start: number; readonly cuts: number[] } | undefined;
+
+  constructor(
+    bytes: Uint8Array,
+    readonly pieceBytes = PIECE_BYTES,
+  ) {
+    this.#bytes = bytes;
+  }
+
+  get isDone(): boolean {
+    return this.isTooIntricate || this.#at >= this.#bytes.length;
+  }
+
+  get isTooIntricate(): boolean {
+    return this.#depth > DEPTH_MAX || this.#parts > PARTS_MAX;
+  }
+
+  /** Goes on for `length` bytes, or until a string that begins there ends. */
+  advance(length: number): void {
+    const end = Math.min(this.#at + length, this.#bytes.length);
+    for (; this.#at < end && this.#depth <= DEPTH_MAX; this.#at++) {
+      const byte = this.#bytes[this.#at];
+      if (byte === QUOTE) this.#at = endOfString(this.#bytes, this.#at);
+      else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#open(byte);
+      else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) this.#close();
+      else if (byte === COMMA) this.#comma();
     }
   }
-  return parts > PARTS_MAX;
+
+  #open(byte: number): void {
+    this.#depth++;
+    this.#parts++;
+    if (this.#depth === 1) this.#isInObject = byte === OPEN_OBJECT;
+    const isList = this.#depth === 2 && this.#isInObject && byte === OPEN_ARRAY;
+    if (isList) this.#list = { start: this.#at + 1, cuts: [] };
+  }
+
+  #close(): void {
+    this.#depth--;
+    if (this.#depth !== 1 || !this.#list) return;
+    this.lists.push({ ...this.#list, end: this.#at });
+    this.#list = undefined;
+  }
+
+  #comma(): void {
+    this.#parts++;
+    if (this.#depth !== 2 || !this.#list) return;
+    const { start, cuts } = this.#list;
+    if (this.#at - (cuts.at(-1) ?? start) >= this.pieceBytes) cuts.push(this.#at);
+  }
 }
 
 /** The position of the quote that ends the string begun at `start`, or of the last byte. */

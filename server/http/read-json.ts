@@ -1,9 +1,11 @@
 import { AppError } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
+import { NO_PAUSE, type Pause } from "../../shared/turns.ts";
 import { leaseOf } from "./body-budget.ts";
 import { arrivedInTime } from "./body-deadline.ts";
 import { inflateBody, isGzip } from "./inflate-body.ts";
-import { isTooIntricate } from "./json-scan.ts";
+import { JsonScan } from "./json-scan.ts";
+import { parseScanned } from "./parse-scanned.ts";
 
 /**
  * A body over its limit is read up to this size and discarded, because most clients read no answer
@@ -21,20 +23,22 @@ export interface JsonBody {
 /**
  * The body as JSON, whatever its `Content-Type`, and inflated if its `Content-Encoding` is gzip;
  * undefined if it is empty. Bytes are counted as they arrive and as they inflate. Throws a 400 for
- * more than `bytesMax` bytes, and for anything but JSON in UTF-8.
+ * more than `bytesMax` bytes, and for anything but JSON in UTF-8. `pause` may end the turn.
  */
-export async function readJson(request: Request, bytesMax: number): Promise<JsonBody | undefined> {
+export async function readJson(
+  request: Request,
+  bytesMax: number,
+  pause: Pause = NO_PAUSE,
+): Promise<JsonBody | undefined> {
   const sent = await readBytes(request, bytesMax);
   if (sent.length === 0) return undefined;
   const bytes = isGzip(request.headers) ? await inflated(request, sent, bytesMax) : sent;
-  if (isTooIntricate(bytes))
-    throw invalidBody("the body is nested too deeply or in too many parts");
-  return { value: parseJson(bytes), raw: bytes };
+  return { value: await parseJson(bytes, pause), raw: bytes };
 }
 
 /** The body of a request that must have one, at most `LIMITS.bodyBytes` long. */
-export async function readRequiredJson(request: Request): Promise<JsonBody> {
-  const body = await readJson(request, LIMITS.bodyBytes);
+export async function readRequiredJson(request: Request, pause?: Pause): Promise<JsonBody> {
+  const body = await readJson(request, LIMITS.bodyBytes, pause);
   if (body === undefined) throw emptyBody();
   return body;
 }
@@ -61,11 +65,15 @@ async function inflated(request: Request, sent: Uint8Array, bytesMax: number): P
   return bytes;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
+/** So much is scanned in a fraction of a turn. */
+const SCANNED_BYTES = 64 * 1024;
 
-function parseJson(bytes: Uint8Array): unknown {
+async function parseJson(bytes: Uint8Array, pause: Pause): Promise<unknown> {
+  const scan = new JsonScan(bytes);
+  for (scan.advance(SCANNED_BYTES); !scan.isDone; scan.advance(SCANNED_BYTES)) await pause();
+  if (scan.isTooIntricate) throw invalidBody("the body is nested too deeply or in too many parts");
   try {
-    return JSON.parse(decoder.decode(bytes));
+    return await parseScanned(bytes, scan, pause);
   } catch {
     // The runtime's own message quotes the body.
     throw invalidBody("the body is not JSON in UTF-8");

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { RequestId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Pause } from "../../shared/turns.ts";
 import type { Quota } from "../limits/quota.ts";
 import type { Caller } from "../services/services.ts";
 import type { PeerAddress } from "./metrics-access.ts";
@@ -14,6 +15,8 @@ export interface RequestContext {
   readonly peer: PeerAddress | undefined;
   /** Gives the address of the client; undefined where it is unknown, as after its end. */
   readonly client: PeerAddress;
+  /** To be called between the steps of long work. */
+  readonly pause: Pause;
   /** Where failures are logged. */
   readonly log: Log;
   /** The folder of the data, for callers on the same machine. */

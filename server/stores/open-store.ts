@@ -9,7 +9,7 @@ import { openDatabase, type SqliteDatabase } from "../../shared/sqlite/database.
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 import { migrate } from "../../shared/sqlite/migrate.ts";
 import { MisfitError, refuseMisfit, type Schema } from "../../shared/sqlite/misfit.ts";
-import { createPause } from "../../shared/turns.ts";
+import { pauseOf } from "../../shared/turns.ts";
 import type { World } from "../../shared/world.ts";
 import { accountMigrations } from "./account-migrations.ts";
 import type { HostTables } from "./account-tables.ts";
@@ -58,7 +58,7 @@ export async function openHostStore(path: string, world: World): Promise<HostSto
       database,
       world,
       writer: newWriter(world, SERVICE_MACHINE),
-      pause: createPause(world),
+      pause: pauseOf(world),
     });
     return {
       store,

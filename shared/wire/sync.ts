@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { ErrorDetail } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import { LIMITS } from "../limits.ts";
+import { chunksOf, type Pause } from "../turns.ts";
 import { ProjectIdText } from "./id.ts";
 import { metadataIn } from "./json.ts";
 import { MemoryKey } from "./memory.ts";
@@ -81,6 +82,59 @@ export function parseSyncPayload(value: unknown): SyncPayload {
     ...(metadata !== undefined && { metadata }),
     ...(sessions !== undefined && { sessions: sessions.map(sessionUploadOf) }),
   };
+}
+
+/** So many items are checked in a fraction of a turn. */
+const ITEMS_AT_ONCE = 256;
+
+/** The same, in parts between which the turn may end. */
+export async function parseLongSync(value: unknown, pause: Pause): Promise<SyncPayload> {
+  const fields = Object(value) as Readonly<Record<string, unknown>>;
+  const lists = LISTS.filter(({ field, itemsMax }) => {
+    const items = fields[field];
+    return Array.isArray(items) && items.length > ITEMS_AT_ONCE && items.length <= itemsMax;
+  });
+  const long = new Set<string>(lists.map(({ field }) => field));
+  const rest = Object.entries(fields).filter(([field]) => !long.has(field));
+  try {
+    let payload = parseSyncPayload(lists.length === 0 ? value : Object.fromEntries(rest));
+    for (const { field } of lists) {
+      const parse = (some: readonly unknown[]) => parseSyncPayload({ [field]: some })[field] ?? [];
+      const items = await parseItems(fields[field] as readonly unknown[], pause, parse);
+      payload = { ...payload, [field]: items };
+    }
+    return payload;
+  } catch (thrown) {
+    if (lists.length === 0) throw thrown;
+    // Details name places in the whole.
+    return parseSyncPayload(value);
+  }
+}
+
+const LISTS = [
+  { field: "memories", itemsMax: LIMITS.memoriesPerSync },
+  { field: "sessions", itemsMax: LIMITS.sessionsPerSync },
+] as const;
+
+type Item = NonNullable<SyncPayload["memories" | "sessions"]>[number];
+
+/** Throws if two have the same identity. */
+async function parseItems(
+  items: readonly unknown[],
+  pause: Pause,
+  parse: (some: readonly unknown[]) => readonly Item[],
+): Promise<Item[]> {
+  const parsed: Item[] = [];
+  const seen = new Set<string>();
+  for (const some of chunksOf(items, ITEMS_AT_ONCE)) {
+    await pause();
+    for (const item of parse(some)) {
+      parsed.push(item);
+      seen.add("key" in item ? item.key : item.id);
+    }
+  }
+  if (seen.size < parsed.length) throw new Error("two items have the same identity");
+  return parsed;
 }
 
 /** Adds a detail for each item with the identity of an earlier one. */

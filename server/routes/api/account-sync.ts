@@ -15,7 +15,7 @@ export function accountSyncRoutes({ sync }: Services) {
   return new Elysia({ prefix: "/sync" }).use(withContext).post(
     "",
     async ({ context, request }) => {
-      const body = await readSyncBody(request);
+      const body = await readSyncBody(request, context.pause);
       if (body === undefined) throw emptyBody();
       const { exchange, parts } = parseBatchRequest(body.value);
       const own = withoutProject(exchange);

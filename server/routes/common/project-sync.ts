@@ -1,13 +1,14 @@
 import { Elysia } from "elysia";
 import { LIMITS } from "../../../shared/limits.ts";
+import type { Pause } from "../../../shared/turns.ts";
 import {
   encodeExchangeAnswer,
   isExchangeBody,
   parseExchangeRequest,
 } from "../../../shared/wire/exchange.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
-import { parseSyncPayload } from "../../../shared/wire/sync.ts";
-import { answer } from "../../http/answer.ts";
+import { parseLongSync } from "../../../shared/wire/sync.ts";
+import { answer, answerLong } from "../../http/answer.ts";
 import { onceOf } from "../../http/idempotency-key.ts";
 import { emptyBody, type JsonBody, readJson, tooLarge } from "../../http/read-json.ts";
 import { withContext } from "../../http/request-context.ts";
@@ -32,12 +33,12 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
   return new Elysia({ prefix: "/projects" }).use(withContext).post(
     "/:id/sync",
     async ({ context, request, params }) => {
-      const { caller } = context;
-      const body = await readSyncBody(request);
+      const { caller, pause } = context;
+      const body = await readSyncBody(request, pause);
       if (body === undefined) {
         if (!readWithoutBody) throw emptyBody();
         const once = onceOf(request, body);
-        return answer(context, await sync.read(caller, existingProjectId(params.id), once));
+        return answerLong(context, await sync.read(caller, existingProjectId(params.id), once));
       }
       const { value } = body;
       if (isExchangeBody(value)) {
@@ -46,18 +47,18 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
         const answered = await sync.exchange(caller, id, { ...exchange, createMissing });
         return answer(context, encodeExchangeAnswer(answered));
       }
-      const payload = parseSyncPayload(value);
+      const payload = await parseLongSync(value, pause);
       const once = onceOf(request, body);
       const id = existingProjectId(params.id);
-      return answer(context, await sync.apply(caller, id, { payload, createMissing, once }));
+      return answerLong(context, await sync.apply(caller, id, { payload, createMissing, once }));
     },
     UNPARSED,
   );
 }
 
 /** A sync's body; undefined if it is empty. Only an exchange may be very large. */
-export async function readSyncBody(request: Request): Promise<JsonBody | undefined> {
-  const body = await readJson(request, LIMITS.exchangeBodyBytes);
+export async function readSyncBody(request: Request, pause: Pause): Promise<JsonBody | undefined> {
+  const body = await readJson(request, LIMITS.exchangeBodyBytes, pause);
   if (body === undefined) return undefined;
   if (body.raw.length > LIMITS.bodyBytes && !isExchangeBody(body.value))
     throw tooLarge(LIMITS.bodyBytes);

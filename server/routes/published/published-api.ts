@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { parseConnectRequest } from "../../../shared/wire/connection.ts";
 import { parseProjectPut } from "../../../shared/wire/project.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
-import { parseSyncPayload } from "../../../shared/wire/sync.ts";
+import { parseLongSync } from "../../../shared/wire/sync.ts";
 import { answer } from "../../http/answer.ts";
 import { readRequiredJson } from "../../http/read-json.ts";
 import { withContext } from "../../http/request-context.ts";
@@ -44,9 +44,9 @@ function projectRoutes({ projects, sync }: Services) {
     .post(
       "/:id/sync",
       async ({ context, request, params }) => {
-        const { value } = await readRequiredJson(request);
+        const { value } = await readRequiredJson(request, context.pause);
         const body = publishedFields(value, SYNC_FIELDS);
-        const payload = parseSyncPayload(body);
+        const payload = await parseLongSync(body, context.pause);
         const id = existingProjectId(params.id);
         await sync.apply(context.caller, id, { payload, createMissing: false });
         return answer(context, {});

@@ -4,7 +4,7 @@ import { parseSessionId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";
 import { parseMemoryCreate } from "../../../shared/wire/memory.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
-import { parseSyncPayload } from "../../../shared/wire/sync.ts";
+import { parseLongSync } from "../../../shared/wire/sync.ts";
 import { answer } from "../../http/answer.ts";
 import { readJson, readRequiredJson } from "../../http/read-json.ts";
 import { withContext } from "../../http/request-context.ts";
@@ -75,12 +75,13 @@ function projectRoutes({ projects, sync }: Services) {
     .post(
       "/:id/sync",
       async ({ context, request, params }) => {
-        const body = await readJson(request, LIMITS.bodyBytes);
+        const body = await readJson(request, LIMITS.bodyBytes, context.pause);
         if (body === undefined) {
           await sync.read(context.caller, existingProjectId(params.id));
           return answer(context, {});
         }
-        const payload = parseSyncPayload(publishedFields(body.value, SYNC_FIELDS));
+        const fields = publishedFields(body.value, SYNC_FIELDS);
+        const payload = await parseLongSync(fields, context.pause);
         const id = existingProjectId(params.id);
         await sync.apply(context.caller, id, { payload, createMissing: true });
         return answer(context, {});
