@@ -1,5 +1,6 @@
 import { assert } from "../../shared/errors.ts";
 import type { App } from "../app/app.ts";
+import { bearerToken } from "../http/bearer.ts";
 import type { Readiness } from "../operations/readiness.ts";
 import { listOwners } from "../stores/owned-data.ts";
 import { createControlPlane } from "./control/control-plane.ts";
@@ -12,6 +13,8 @@ import {
   type EmulatorApp,
   type EmulatorAppOptions,
 } from "./emulator-app.ts";
+import { FaultRules } from "./faults/fault-rules.ts";
+import { createMisbehaviour } from "./faults/misbehaviour.ts";
 import type { EmulatorControls, ServedRoute } from "./interface/emulator.ts";
 import { EmulatorAccounts } from "./state/emulator-accounts.ts";
 import { createDrivenWorlds } from "./time/driven-world.ts";
@@ -29,6 +32,8 @@ export interface ControlledOptions extends Omit<EmulatorAppOptions, "driven" | "
 export interface ControlledEmulator {
   readonly app: App;
   readonly controls: EmulatorControls;
+  /** Lets go whatever is held back by a fault. To be called before the port is closed. */
+  release(): void;
   close(): Promise<void>;
 }
 
@@ -55,9 +60,24 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     await service.close();
     throw thrown;
   }
+  const faults = new FaultRules({
+    world: driven.faults,
+    accountOf: (token) => accounts.get(token).account,
+    routes: () => service.app.routes,
+  });
+  const misbehaving = createMisbehaviour({
+    app: service.app,
+    rules: faults,
+    accountOf: (headers) => accounts.find(bearerToken(headers.get("authorization")) ?? "")?.account,
+    world: driven.faults,
+    requestWorld: driven.requests,
+    log,
+    extraHeaders: EMULATOR_HEADERS,
+  });
   const controls = createControls({
     driven,
     accounts,
+    faults,
     ...service,
     routes: () => servedRoutes(service),
   });
@@ -71,8 +91,9 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     { world: driven.requests, log, extraHeaders: EMULATOR_HEADERS },
   );
   return {
-    app: createEdge(service.app, { clock: driven.clock, control }),
+    app: createEdge(misbehaving.app, { clock: driven.clock, control }),
     controls,
+    release: () => misbehaving.release(),
     close: () => service.close(),
   };
 }

@@ -13,6 +13,8 @@ import type { EmulatorControls, EmulatorTime } from "./interface/emulator.ts";
 import { parseTime } from "./time/parse-time.ts";
 
 export type * from "./interface/emulator.ts";
+export type * from "./interface/faults.ts";
+export type * from "./interface/of-token.ts";
 
 const PRIVATE_FOLDER = 0o700;
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
@@ -91,6 +93,7 @@ export async function startEmulator(
     const listener = await listen(emulator.app, { host, port });
     const close = once(async () => {
       readiness.state = "draining";
+      emulator.release();
       await listener.close();
       await emulator.close();
     });

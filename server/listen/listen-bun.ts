@@ -1,8 +1,9 @@
 import { chmodSync } from "node:fs";
 import type { Server, ServerWebSocket } from "bun";
 import { AppError } from "../../shared/errors.ts";
-import { delay } from "../../shared/world.ts";
+import { delay, type World } from "../../shared/world.ts";
 import type { App, LiveHandshake } from "../app/app.ts";
+import { type Cut, cutOf } from "../http/cut-answer.ts";
 import type { PeerAddress } from "../http/metrics-access.ts";
 import { CLOSE } from "../live/close-codes.ts";
 import type { LiveSession, LiveSocket } from "../live/live-session.ts";
@@ -23,6 +24,9 @@ interface SocketData {
 }
 
 type Socket = ServerWebSocket<SocketData>;
+
+/** Bun passes the beginning of a body to the system within this time. */
+const FLUSH_MS = 100;
 
 /** Bun accepts these for unix sockets, too; its types allow them only for ports. */
 const socketOptions: object = {
@@ -47,7 +51,7 @@ export const listenBun: Listen = async (app, address) => {
   }
 
   async function answer(request: Request, self: Server<SocketData>): Promise<Response> {
-    const response = await app.fetch(request, peerOf(request, self));
+    const response = cutShort(await app.fetch(request, peerOf(request, self)), app.world);
     if (draining) response.headers.set("Connection", "close");
     return response;
   }
@@ -90,13 +94,38 @@ async function upgrade(
 ): Promise<Response | undefined> {
   const peer = peerOf(request, server);
   if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
-    return app.fetch(request, peer);
+    return cutShort(await app.fetch(request, peer), app.world);
   }
   const handshake = await app.openLive(request, peer);
-  if (!handshake.accepted) return handshake.response;
+  if (!handshake.accepted) return cutShort(handshake.response, app.world);
   const { headers, open } = handshake;
   if (server.upgrade(request, { headers, data: { open } })) return undefined;
   return app.refuse(new AppError("invalid_request", "the WebSocket handshake is malformed"));
+}
+
+/** Bun resets the connection of an answer whose body fails. */
+function cutShort(response: Response, world: World): Response {
+  const cut = cutOf(response);
+  if (!cut) return response;
+  const { status, headers } = response;
+  return new Response(failingBody(cut, world), { status, headers });
+}
+
+/** Its failure has no value, because Bun would print one. */
+function failingBody({ body }: Cut, world: World): ReadableStream<Uint8Array> {
+  let isSent = body === undefined;
+  return new ReadableStream({
+    async pull(controller) {
+      if (isSent) {
+        // What was enqueued leaves first.
+        if (body) await delay(world, FLUSH_MS);
+        controller.error(undefined);
+      } else {
+        isSent = true;
+        controller.enqueue(body);
+      }
+    },
+  });
 }
 
 function websocketHandler(sockets: Set<Socket>): Bun.WebSocketHandler<SocketData> {

@@ -7,6 +7,7 @@ import { AppError } from "../../shared/errors.ts";
 import { delay } from "../../shared/world.ts";
 import type { App, LiveHandshake } from "../app/app.ts";
 import { BODY_ARRIVAL_MS_MAX } from "../http/body-deadline.ts";
+import { cutOf } from "../http/cut-answer.ts";
 import type { PeerAddress } from "../http/metrics-access.ts";
 import { CLOSE } from "../live/close-codes.ts";
 import type { LiveSession, LiveSocket } from "../live/live-session.ts";
@@ -22,7 +23,7 @@ import {
   settledWithin,
   urlOf,
 } from "./listener.ts";
-import { Message, requestOf, sendOnSocket, sendResponse } from "./node-http.ts";
+import { Message, requestOf, sendCut, sendOnSocket, sendResponse } from "./node-http.ts";
 
 /** How many connections are accepted at a time. Bun has only the system's limit on open files. */
 const CONNECTIONS_MAX = 20_000;
@@ -103,7 +104,9 @@ async function serve(
   const response = await answer(app, message);
   // A connection kept for another request would delay the end of the server.
   if (closing()) to.setHeader("connection", "close");
-  await sendResponse(response, to);
+  const cut = cutOf(response);
+  if (cut) sendCut(response, cut, to);
+  else await sendResponse(response, to);
 }
 
 async function answer(app: App, message: IncomingMessage): Promise<Response> {
@@ -148,7 +151,11 @@ async function upgrade(
   }: { readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
 ): Promise<void> {
   const handshake = await handshakeOf(app, message);
-  if (!handshake.accepted) return sendOnSocket(handshake.response, socket, app.world);
+  if (!handshake.accepted) {
+    if (cutOf(handshake.response)) socket.destroy();
+    else await sendOnSocket(handshake.response, socket, app.world);
+    return;
+  }
   const addHeaders = (lines: string[], answered: IncomingMessage) => {
     if (answered !== message) return;
     for (const [name, value] of Object.entries(handshake.headers)) lines.push(`${name}: ${value}`);

@@ -1,6 +1,7 @@
 import { IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { World } from "../../shared/world.ts";
+import type { Cut } from "../http/cut-answer.ts";
 
 /**
  * Counts as an upgrade only if it offers a WebSocket. Node would pass any other offer to the same
@@ -78,6 +79,20 @@ export async function sendResponse(response: Response, to: ServerResponse): Prom
   to.end(bytes);
   // Discards the rest of an unread body, so that the connection can be used again.
   to.req.resume();
+}
+
+/** Sends the beginning of an answer, if any, and ends the connection. */
+export function sendCut(response: Response, { body }: Cut, to: ServerResponse): void {
+  const { socket } = to.req;
+  if (!body) {
+    socket.destroy();
+    return;
+  }
+  for (const [name, value] of response.headers) to.setHeader(name, value);
+  // Longer than what comes, so that the client knows that something is missing.
+  if (!response.headers.has("content-length")) to.setHeader("content-length", body.length + 1);
+  to.writeHead(response.status);
+  to.write(body, () => socket.destroy());
 }
 
 /** A peer has so long to read an answer and hang up; then its socket is closed. */

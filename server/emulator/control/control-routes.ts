@@ -1,8 +1,10 @@
 import type { Static } from "@sinclair/typebox";
-import { AppError } from "../../../shared/errors.ts";
+import { AppError, invalidAt } from "../../../shared/errors.ts";
 import { VERSION } from "../../../shared/version.ts";
 import type { ClockMoved, EmulatorControls, MadeToken, ResetScope } from "../interface/emulator.ts";
+import type { FaultReport } from "../interface/faults.ts";
 import { ClockBody, LimitsBody, RandomBody, ResetBody, TokenBody } from "./control-bodies.ts";
+import { FaultsBody, faultAnswer, faultRulesIn } from "./fault-bodies.ts";
 import { readStrict } from "./strict-body.ts";
 
 /** One control call, after the guard has let it in. */
@@ -82,7 +84,41 @@ export function controlRoutes(
       },
     },
     { method: "GET", path: "routes", answer: () => ({ routes: controls.routes() }) },
+    ...faultRoutes(controls),
   ];
+}
+
+function faultRoutes({ faults }: EmulatorControls): ControlRoute[] {
+  const made = (rules: readonly FaultReport[]) => ({ faults: rules.map(faultAnswer) });
+  const of = (query: URLSearchParams) => tokenIn(query, ["id"]);
+  const rulesIn = async (request: Request) => faultRulesIn(await readStrict(request, FaultsBody));
+  return [
+    { method: "GET", path: "faults", answer: ({ query }) => made(faults.list(of(query))) },
+    {
+      method: "POST",
+      path: "faults",
+      answer: async ({ request }) => made(faults.add(...(await rulesIn(request)))),
+    },
+    {
+      method: "PUT",
+      path: "faults",
+      answer: async ({ request, query }) => made(faults.set(await rulesIn(request), of(query))),
+    },
+    {
+      method: "DELETE",
+      path: "faults",
+      answer: ({ query }) => ({ cleared: { faults: faults.clear(of(query)) } }),
+    },
+  ];
+}
+
+/** What a query narrows a call to. A parameter that the call does not have is refused. */
+function tokenIn(query: URLSearchParams, more: readonly string[] = []) {
+  for (const name of query.keys()) {
+    if (name === "token" || more.includes(name)) continue;
+    throw invalidAt(name, "is not a parameter of this call");
+  }
+  return { token: query.get("token") ?? undefined, id: query.get("id") ?? undefined };
 }
 
 async function health({ clock }: EmulatorControls, facts: EmulatorFacts) {

@@ -5,6 +5,7 @@ import type { RequestLimits } from "../../limits/request-limits.ts";
 import type { LiveSockets } from "../../live/live-sockets.ts";
 import type { HostStore } from "../../stores/open-store.ts";
 import { deleteCounts } from "../../stores/request-count-store.ts";
+import type { FaultRules } from "../faults/fault-rules.ts";
 import type {
   Cleared,
   ClockMoved,
@@ -13,15 +14,16 @@ import type {
   EmulatorControls,
   EmulatorTokenRequest,
   MadeToken,
-  OfToken,
   ResetScope,
   ServedRoute,
 } from "../interface/emulator.ts";
+import type { OfToken } from "../interface/of-token.ts";
 import { accountOfName } from "../state/dev-tokens.ts";
 import type { EmulatorAccounts } from "../state/emulator-accounts.ts";
 import { resetData } from "../state/reset-data.ts";
 import type { DrivenWorlds } from "../time/driven-world.ts";
 import { parseDuration, parseTime } from "../time/parse-time.ts";
+import { createFaultControls } from "./fault-controls.ts";
 
 /** What the controls move. */
 export interface ControlledParts {
@@ -30,6 +32,7 @@ export interface ControlledParts {
   readonly host: HostStore;
   readonly limits: RequestLimits;
   readonly sockets: LiveSockets;
+  readonly faults: FaultRules;
   routes(): readonly ServedRoute[];
 }
 
@@ -50,6 +53,7 @@ export function createControls(parts: ControlledParts): EmulatorControls {
   return {
     clock: createClock(parts),
     reset: (options = {}) => reset(parts, options),
+    faults: createFaultControls(parts),
     random: (seed) => driven.seed(seed === null ? undefined : String(seed)),
     limits: {
       async set({ token, plan, off, exhaust, left }) {
@@ -94,7 +98,7 @@ function createClock({ driven: { clock }, sockets }: ControlledParts): EmulatorC
 }
 
 async function reset(
-  { driven, accounts, host, limits, sockets }: ControlledParts,
+  { driven, accounts, host, limits, sockets, faults }: ControlledParts,
   { scope = "all", token }: OfToken & { readonly scope?: ResetScope | undefined },
 ): Promise<Cleared> {
   const account = token === undefined ? undefined : accounts.get(token).account;
@@ -111,6 +115,7 @@ async function reset(
     limits.forget(account);
     await host.store.write(({ db }) => deleteCounts(db, account));
   }
+  if (all || scope === "faults") cleared.faults = faults.clear(account);
   return cleared;
 }
 

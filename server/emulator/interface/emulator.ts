@@ -1,15 +1,11 @@
-/// <reference lib="esnext.disposable" preserve="true" />
+import type { EmulatorFaults } from "./faults.ts";
+import type { OfToken } from "./of-token.ts";
 
 /** A time: ISO 8601, milliseconds since the Unix epoch, or a `Date`. */
 export type EmulatorTime = string | number | Date;
 
 /** How long: milliseconds, or a number with `ms`, `s`, `m`, `h` or `d`, such as "2h". */
 export type EmulatorDuration = number | string;
-
-/** Whose: of the account of this token alone; of all without one. */
-export interface OfToken {
-  readonly token?: string | undefined;
-}
 
 /** What a reset forgets. */
 export type ResetScope = "all" | "data" | "limits" | "faults" | "requests";
@@ -107,6 +103,7 @@ export interface EmulatorControls {
   readonly clock: EmulatorClock;
   /** Ids repeat from here on for this seed; null: they are random. */
   random(seed: string | number | null): void;
+  readonly faults: EmulatorFaults;
   readonly limits: {
     set(change: LimitChange): Promise<void>;
   };
