@@ -101,7 +101,7 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
     url,
     makeDefault: flags.default,
   });
-  await refuseOtherAccount(env, remote, rights);
+  await refuseOthersToken(env, remote, rights);
   const place = await tokensOf(env).put(remote, token);
   await changeRemotes(env, { op: "token", name: remote.name, place });
   const { account } = rights;
@@ -197,19 +197,32 @@ async function knownToken(
   return listed && (await findToken(env, listed));
 }
 
-/** Otherwise what is synced with one account would be sent to the other, and the reverse. */
-async function refuseOtherAccount(
+/**
+ * Otherwise what is synced with one account, or is one user's own, would be sent to the other, and
+ * the reverse.
+ */
+async function refuseOthersToken(
   env: Environment,
   remote: Remote,
   { account }: TokenRights,
 ): Promise<void> {
   const known = await withLocal(env, async (db) => db && (await findAudience(db, remote)));
-  if (!known?.name || !account?.name || known.name === account.name) return;
-  throw new CommandFailed(
-    `this token is of the account ${account.name}, and ${remote.name} is the account ` +
-      `${known.name}: give a token of that one, or log in under another name, by ` +
-      `\`memsync login --url ${remote.url} --remote NAME\``,
-  );
+  if (!known || !account) return;
+  const isOther = (was: string | null, is: string | null) => was && is && was !== is;
+  const command = `memsync login --url ${remote.url} --remote NAME`;
+  const another = `log in under another name, by \`${command}\``;
+  if (isOther(known.name, account.name)) {
+    throw new CommandFailed(
+      `this token is of the account ${account.name}, and ${remote.name} is the account ` +
+        `${known.name}: give a token of that one, or ${another}`,
+    );
+  }
+  if (isOther(known.user, account.user)) {
+    throw new CommandFailed(
+      `this token is ${account.user}'s, and the memories of the layer user at ${remote.name} are ` +
+        `${known.user}'s: give a token of ${known.user}, or ${another}`,
+    );
+  }
 }
 
 /** The address to log in to: the named one, that of the named remote, or the usual one here. */

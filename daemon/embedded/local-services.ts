@@ -33,7 +33,7 @@ export function readServices(
   };
   const store = { reader: db as never };
   const limits = new RequestLimits(world);
-  const accounts = { get: async () => ({ name: null, plan, users: null }) };
+  const accounts = { get: async () => ({ name: null, plan, users: null, user: null }) };
   const stats = createStatsService(store, limits, accounts);
   const sessions = createSessionService(store);
   return {

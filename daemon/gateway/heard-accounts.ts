@@ -12,9 +12,11 @@ export function heardAccounts(
   return {
     async get({ account: owner, plan: usual }) {
       const remote = remotes().find(({ account }) => account === owner);
-      if (!remote || remote.url === undefined) return { name: "local", plan: usual, users: 1 };
-      const { name, plan, users } = await findAudience(db, remote);
-      return { name, plan, users };
+      if (!remote || remote.url === undefined) {
+        return { name: "local", plan: usual, users: 1, user: null };
+      }
+      const { name, plan, users, user } = await findAudience(db, remote);
+      return { name, plan, users, user };
     },
   };
 }

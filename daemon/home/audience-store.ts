@@ -14,24 +14,25 @@ export interface Audience extends Account {
   readonly agreed: boolean;
 }
 
-const UNKNOWN: Account = { name: null, plan: null, users: null };
+const UNKNOWN: Account = { name: null, plan: null, users: null, user: null };
 
 /** What is known of the readers of a remote's account. Changes nothing. */
 export async function findAudience(db: Db, remote: At): Promise<Audience> {
   const row = await db
     .selectFrom("audiences")
-    .select(["name", "plan", "users", "heard_at", "agreed_at"])
+    .select(["name", "plan", "users", "token_user", "heard_at", "agreed_at"])
     .where("service", "=", serviceNameOf(remote))
     .where("account", "=", remote.account)
     .executeTakeFirst();
   if (!row) return { ...UNKNOWN, heardAt: undefined, agreed: false };
-  const { heard_at, agreed_at, ...account } = row;
-  return { ...account, heardAt: heard_at ?? undefined, agreed: agreed_at !== null };
+  const { heard_at, agreed_at, token_user: user, ...account } = row;
+  return { ...account, user, heardAt: heard_at ?? undefined, agreed: agreed_at !== null };
 }
 
 /**
  * Stores what a service told of the account. An agreement to write for one account is dropped when
- * the account is another. Durable with its transaction's commit.
+ * the account is another. The user stays the one that was told first: the memories of the layer
+ * `user` are that one's. Durable with its transaction's commit.
  */
 export async function keepHeard(
   db: Db,
@@ -41,7 +42,11 @@ export async function keepHeard(
   const { name, plan, users } = heard;
   const former = await findAudience(db, remote);
   const isSame = former.name === null || name === null || former.name === name;
-  await put(db, remote, { name, plan, users, heard_at: now, ...(!isSame && { agreed_at: null }) });
+  const user = (isSame ? former.user : null) ?? heard.user;
+  await put(db, remote, {
+    ...{ name, plan, users, token_user: user, heard_at: now },
+    ...(!isSame && { agreed_at: null }),
+  });
 }
 
 /** Stores that the user agreed to write for everybody in the account. Durable with the commit. */
@@ -55,7 +60,8 @@ async function put(
   values: Partial<Omit<DaemonTables["audiences"], "service" | "account">>,
 ): Promise<void> {
   const place = { service: serviceNameOf(remote), account: remote.account };
-  const nothing = { ...UNKNOWN, heard_at: null, agreed_at: null };
+  const { user: _, ...unknown } = UNKNOWN;
+  const nothing = { ...unknown, token_user: null, heard_at: null, agreed_at: null };
   await db
     .insertInto("audiences")
     .values({ ...place, ...nothing, ...values })

@@ -299,6 +299,12 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-users-of-tokens",
+    async up(db) {
+      await db.schema.alterTable("audiences").addColumn("token_user", "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -311,4 +317,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_424_655_890 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_944_742_630 };

@@ -54,6 +54,8 @@ interface AudiencesTable {
   name: string | null;
   plan: "pro" | "team" | null;
   users: number | null;
+  /** The user of the first token of which it told; null where it does not name users. */
+  token_user: string | null;
   /** Null: the service has not told yet. */
   heard_at: number | null;
   /** When the user agreed to write for all readers; null: not yet. */

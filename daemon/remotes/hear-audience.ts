@@ -6,7 +6,7 @@ import type { Service } from "../service/service.ts";
 const PATH = "/api/account";
 
 /** For a service that answers but tells nothing about its accounts. */
-const UNTOLD: Account = { name: null, plan: null, users: null };
+const UNTOLD: Account = { name: null, plan: null, users: null, user: null };
 const NOT_FOUND = 404;
 
 /** Asks a service who shares the account. Undefined: it did not answer that. */
@@ -19,11 +19,12 @@ export async function hearAccount({ forward }: Service): Promise<Account | undef
 /** A malformed part counts as not told. */
 export function parseAccount(value: unknown): Account {
   if (typeof value !== "object" || value === null) return UNTOLD;
-  const { name, plan, users } = value as Readonly<Record<string, unknown>>;
+  const { name, plan, users, user } = value as Readonly<Record<string, unknown>>;
   return {
     name: isName(name) ? name : null,
     plan: plan === "pro" || plan === "team" ? plan : null,
     users: isCount(users) ? users : null,
+    user: isName(user) ? user : null,
   };
 }
 

@@ -292,4 +292,4 @@ export const stats: Stats = {
   },
 };
 
-export const account: Account = { name: "acme", plan: "team", users: 3 };
+export const account: Account = { name: "acme", plan: "team", users: 3, user: "ann" };

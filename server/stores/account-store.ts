@@ -102,16 +102,6 @@ export async function listUsers(db: Db, accountId: AccountId): Promise<UserRecor
   }));
 }
 
-/** Every user, including those without a token. */
-export async function countUsers(db: Db, accountId: AccountId): Promise<number> {
-  const { count } = await db
-    .selectFrom("users")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("account_id", "=", accountId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
 /** Durable with its transaction's commit; the user's tokens have to be gone. */
 export async function deleteUser(db: Db, id: UserId): Promise<void> {
   await db.deleteFrom("users").where("id", "=", id).execute();

@@ -12,6 +12,9 @@ export const Account = Type.Object(
     users: Type.Union([Type.Integer(), Type.Null()], {
       description: "how many users there are, all of whom see `global`; null as for the name",
     }),
+    user: Type.Union([Type.String(), Type.Null()], {
+      description: "the user that the token is of; null where the service names none",
+    }),
   },
   { title: "Account" },
 );

@@ -97,7 +97,10 @@ scenario("a colleague is shown who sees what, and the owner of a lonely account 
     const line = "seen by everybody in acme (3 users): 1 memory saved, all synced";
     expect(lines).toContain(`global    ${line}`);
     expect((await bob.status()).remotes[0]?.audience).toMatchObject({ account: "acme", users: 3 });
-    expect(await bob.ask("GET", "/api/account")).toEqual({ name: "acme", plan: "team", users: 3 });
+    expect(await bob.ask("GET", "/api/account")).toEqual({
+      ...{ name: "acme", plan: "team", users: 3 },
+      user: "bob",
+    });
     expect(await bob.ask("GET", "/api/projects/stats")).toMatchObject({ plan: "team" });
     const alone = machineIn(lab, "alone", {
       url: ann.service?.url ?? "",
@@ -301,5 +304,24 @@ scenario("a token of another account is refused under the name of a remote", (la
     expect(stderr).toContain(" is the account acme: ");
     expect((await login(rival, "--remote", "theirs")).status).toBe(0);
     expect((await login(await folder.token("acme"))).status).toBe(0);
+  }),
+);
+
+scenario("a token of another user of the account is refused under the name of a remote", (lab) =>
+  withTeam(lab, async ({ folder, server }) => {
+    const [ann, bob] = [
+      await folder.token("acme", "--user", "ann"),
+      await folder.token("acme", "--user", "bob"),
+    ];
+    const machine = machineIn(lab, "one");
+    const login = (token: string, ...args: string[]) =>
+      machine.run(["login", "--url", server.url, "--token-stdin", ...args], { stdin: token });
+    expect((await login(ann)).status).toBe(0);
+    const { status, stderr } = await login(bob);
+    expect(status).toBe(1);
+    expect(stderr).toContain("this token is bob's, and the memories of the layer user at ");
+    expect(stderr).toContain(" are ann's: ");
+    expect((await login(bob, "--remote", "bobs")).status).toBe(0);
+    expect((await login(await folder.token("acme", "--user", "ann"))).status).toBe(0);
   }),
 );

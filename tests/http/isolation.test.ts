@@ -252,9 +252,10 @@ test("every token is told of its own account, and of no other's users", async ()
   const told = async (who: Good) =>
     JSON.parse((await host.send(good[who], "GET", "/api/account")).text);
   for (const who of ["reading", "elsewhere", "colleague", "right"] as const) {
-    expect([who, await told(who)]).toEqual([who, { name: "acme", plan: "team", users: 2 }]);
+    const user = who === "colleague" ? "bob" : "ann";
+    expect([who, await told(who)]).toEqual([who, { name: "acme", plan: "team", users: 2, user }]);
   }
-  expect(await told("stranger")).toEqual({ name: "rival", plan: "pro", users: 1 });
+  expect(await told("stranger")).toEqual({ name: "rival", plan: "pro", users: 1, user: "ann" });
 });
 
 test("a path that is not served is 401 without a good token and 404 with one", async () => {

@@ -140,7 +140,9 @@ export function createFakeServices(): FakeServices {
       list: operation("sessions.list", pageOf(SESSION)),
       get: operation("sessions.get", SESSION),
     },
-    account: { get: operation("account.get", { name: "one", plan: "pro" as const, users: 1 }) },
+    account: {
+      get: operation("account.get", { name: "one", plan: "pro" as const, users: 1, user: "ann" }),
+    },
     stats: { get: operation("stats.get", stats()) },
     live: {
       positions: operation("live.positions", [

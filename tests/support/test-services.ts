@@ -13,7 +13,9 @@ export interface TestServices {
   readonly counts: RequestLimits;
 }
 
-const account: Services["account"] = { get: async () => ({ name: "acct", plan: "pro", users: 1 }) };
+const account: Services["account"] = {
+  get: async () => ({ name: "acct", plan: "pro", users: 1, user: "ann" }),
+};
 
 export async function createTestServices(options: TempStoreOptions = {}): Promise<TestServices> {
   const temp = await createTempStore(options);

@@ -26,8 +26,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const TEAM = { name: "acme", plan: "team", users: 3 } as const;
-const UNTOLD = { name: null, plan: null, users: null };
+const TEAM = { name: "acme", plan: "team", users: 3, user: "ann" } as const;
+const UNTOLD = { name: null, plan: null, users: null, user: null };
 const UNREACHABLE = { kind: "unreachable", message: "the connection was refused" } as const;
 
 /** A home with one remote. */
@@ -45,7 +45,7 @@ test.each([
   [TEAM, TEAM],
   [
     { name: "acme", users: 1 },
-    { name: "acme", plan: null, users: 1 },
+    { name: "acme", plan: null, users: 1, user: null },
   ],
   [{ name: "", plan: "gold", users: 0 }, UNTOLD],
   [{ name: "x".repeat(201), users: 1.5 }, UNTOLD],
@@ -96,8 +96,13 @@ test("who has agreed has agreed for one account, whose users may change", async 
   expect(await known()).toEqual({ ...TEAM, heardAt: 5, agreed: true });
   await keep({ ...TEAM, users: 4 }, 6);
   expect(await known()).toMatchObject({ users: 4, agreed: true });
-  await keep({ ...TEAM, name: "another" }, 7);
-  expect(await known()).toMatchObject({ name: "another", agreed: false });
+  // What is in the layer user is the first one's.
+  await keep({ ...TEAM, user: "bob" }, 6);
+  expect(await known()).toMatchObject({ user: "ann", agreed: true });
+  await keep({ ...TEAM, name: "another", user: "bob" }, 7);
+  expect(await known()).toMatchObject({ name: "another", user: "bob", agreed: false });
+  await keep({ ...TEAM, name: "another", user: null }, 7);
+  expect(await known()).toMatchObject({ name: "another", user: "bob" });
   const elsewhere = { ...remote, url: "https://b.example" };
   expect(await findAudience(store.reader, elsewhere)).toMatchObject({ ...UNTOLD, agreed: false });
   await store.write((context) => removeRemote(context, "a"));

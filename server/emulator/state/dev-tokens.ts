@@ -44,5 +44,5 @@ export function callerOfDevToken(token: string, planOfOthers: AccountPlan): Call
 
 /** The accounts of the fixed tokens. Each has one user. */
 export const devAccounts: Services["account"] = {
-  get: async ({ account, plan }) => ({ name: nameOfAccount(account), plan, users: 1 }),
+  get: async ({ account, plan }) => ({ name: nameOfAccount(account), plan, users: 1, user: null }),
 };
