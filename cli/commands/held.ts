@@ -19,6 +19,7 @@ import { changeHome } from "../writes/inbox-write.ts";
 interface Options {
   readonly json?: boolean;
   readonly yes?: boolean;
+  readonly remote?: string;
 }
 
 const HELP = `
@@ -52,6 +53,7 @@ export function addHeldCommands(program: Command, env: Environment): void {
       name === "allow" ? withAgreement(held.command(`${name} <id>`)) : held.command(`${name} <id>`),
     )
       .description(description)
+      .option("--remote <name>", "the remote, where writes for several have the id")
       .action((id: string, _: Options, command: Command) =>
         act(env, id, command.optsWithGlobals()),
       );
@@ -113,14 +115,23 @@ async function readAll(env: Environment): Promise<Held[]> {
   });
 }
 
-async function find(env: Environment, id: string): Promise<HeldItem & Pick<HeldStatus, "remote">> {
-  const found = (await readAll(env)).find(({ item }) => item.id === id);
-  if (found) return { ...found.item, remote: found.document?.remote ?? null };
-  throw new CommandFailed(`nothing is held as ${id}: \`memsync held\` lists what is`);
+async function find(
+  env: Environment,
+  id: string,
+  { remote }: Options,
+): Promise<HeldItem & Pick<HeldStatus, "remote">> {
+  const [first, ...more] = (await readAll(env))
+    .map(({ item, document }) => ({ ...item, remote: document?.remote ?? null }))
+    .filter((item) => item.id === id && (remote === undefined || item.remote === remote));
+  if (!first) throw new CommandFailed(`nothing is held as ${id}: \`memsync held\` lists what is`);
+  if (more.length === 0) return first;
+  const names = [first, ...more].map((item) => item.remote).join(", ");
+  throw new CommandFailed(`${id} is held for several remotes: say which by --remote, ${names}`);
 }
 
-async function show(env: Environment, id: string, { json }: Options): Promise<void> {
-  const item = await find(env, id);
+async function show(env: Environment, id: string, options: Options): Promise<void> {
+  const { json } = options;
+  const item = await find(env, id, options);
   const { value } = item;
   if (json) sayJson({ ...(await heldStatus(item, item.remote)), value: value ?? null });
   else if (value !== undefined) printText(value);
@@ -129,7 +140,7 @@ async function show(env: Environment, id: string, { json }: Options): Promise<vo
 }
 
 async function allow(env: Environment, id: string, options: Options): Promise<void> {
-  const item = await find(env, id);
+  const item = await find(env, id, options);
   const { account, document } = item;
   if (item.kind === "file" && item.cause === "limit") {
     throw new CommandFailed(`the file in ${item.key} ${heldReason(item)}`);
@@ -140,8 +151,9 @@ async function allow(env: Environment, id: string, options: Options): Promise<vo
   else saySentence(`allowed ${await shownName(item)}; the daemon syncs it`);
 }
 
-async function drop(env: Environment, id: string, { json }: Options): Promise<void> {
-  const item = await find(env, id);
+async function drop(env: Environment, id: string, options: Options): Promise<void> {
+  const { json } = options;
+  const item = await find(env, id, options);
   if (item.kind === "file") {
     throw new CommandFailed(
       `it stands in the file in ${item.key}: change that file, and nothing is held any more`,

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Kysely, Selectable } from "kysely";
 import { type AccountId, base32, type ProjectId } from "../../shared/ids.ts";
 import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
-import { projectOf } from "../../shared/replica/document/address.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
@@ -66,12 +65,12 @@ export interface HeldItem extends HeldWrite {
 }
 
 /**
- * The id of the held write of a place: eight characters of base32 of SHA-256 over the place. A
- * project is in the home once, so its writes keep their ids when it is bound to another remote.
+ * The id of the held write of a place: eight characters of base32 of SHA-256 over the place. The
+ * account is no part of it, so that what moves to another remote keeps its id; of a key of `user`
+ * or `global` two remotes may each hold a write, with one id.
  */
-export function heldId({ kind, account, document, key }: HeldPlace): string {
-  const owner = projectOf(document) === undefined ? [account] : [];
-  const place = JSON.stringify([kind, ...owner, document, key]);
+export function heldId({ kind, document, key }: Omit<HeldPlace, "account">): string {
+  const place = JSON.stringify([kind, document, key]);
   return base32(createHash("sha256").update(place).digest()).slice(0, ID_LENGTH);
 }
 
@@ -197,7 +196,7 @@ function toItem(row: Selectable<HeldTable>): HeldItem {
   const { kind, account, document, key, cause } = row;
   return {
     rowId: row.id,
-    id: heldId({ kind, account, document, key }),
+    id: heldId({ kind, document, key }),
     kind,
     account,
     document,

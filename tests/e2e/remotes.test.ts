@@ -1,7 +1,9 @@
 import { expect } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { HeldStatus } from "../../daemon/status/held-status.ts";
 import { scenario } from "../support/lab.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 import { holdsText } from "../support/service-data.ts";
 import { bothBound, expectApart, login, project, service, set } from "../support/two-services.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -244,3 +246,22 @@ scenario(
     });
   },
 );
+
+scenario("of two remotes that hold a write of one key, one says which is meant", async (lab) => {
+  const { pa, pb, machine } = await bothBound(lab);
+  for (const cwd of [pa, pb]) {
+    await machine.memsyncWith({ cwd }, "set", "k", `${PLANTED.github} ${cwd}`, "--layer", "user");
+  }
+  const held = JSON.parse(await machine.memsync("held", "--json")) as HeldStatus[];
+  const [id = "", ...others] = held.map((item) => item.id);
+  expect(others).toEqual([id]);
+  for (const verb of ["show", "allow", "drop"]) {
+    const { status, stderr } = await machine.run(["held", verb, id]);
+    expect([verb, status]).toEqual([verb, 1]);
+    expect(stderr).toContain(`${id} is held for several remotes: say which by --remote`);
+  }
+  const shown = await machine.memsync("held", "show", id, "--remote", "client-b");
+  expect(shown).toBe(`${PLANTED.github} ${pb}`);
+  await machine.memsync("held", "drop", id, "--remote", "client-b");
+  expect(await machine.memsync("held", "show", id)).toBe(`${PLANTED.github} ${pa}`);
+});

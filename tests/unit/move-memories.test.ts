@@ -137,9 +137,12 @@ test("what is held moves as held, and replaces there what its author saw", async
     const seen = document.memories.get("deploy").map(({ id }) => id);
     await putHeld(context.db, { ...held(LOCAL_ACCOUNT, "deploy"), seen });
   });
+  const [before] = await listHeld(store.reader);
   expect(await move(store, "user", a)).toEqual({ ...NONE, moved: 1, conflicts: 1, held: 1 });
   expect(await heldAt(store)).toEqual([[a, "deploy", PLANTED.github]]);
   const [item] = await listHeld(store.reader);
+  // Whoever was told of it goes on by the same id.
+  expect(item?.id).toBe(before?.id ?? "none");
   const replaced = await store.write(async (context) => {
     const { document } = await context.open({ owner: a, name: USER });
     const isSeen = (id: { client: number; clock: number }) =>
