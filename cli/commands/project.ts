@@ -15,6 +15,7 @@ import { withLocal } from "../place/place.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, sayJson, saySentence } from "../screen/output.ts";
+import { findStanding } from "../screen/standing.ts";
 import { readHomeStatus } from "../status/home-status.ts";
 import { showProjects } from "../views/project-list.ts";
 import { changeHome } from "../writes/inbox-write.ts";
@@ -62,7 +63,7 @@ async function list(env: Environment, { json }: Pick<Options, "json">): Promise<
   const daemon = await findReadyDaemon(env);
   const read = daemon ? await askStatus(daemon) : await readHomeStatus(env);
   if (!read) throw await noDaemon(env);
-  showProjects(read, json === true);
+  showProjects(read, await findStanding(read, env.dir), json === true);
 }
 
 async function remove(env: Environment, named: string, options: Options): Promise<void> {

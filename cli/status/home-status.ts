@@ -7,17 +7,18 @@ import {
 import { type KeptText, keptTextOf } from "../../daemon/home/kept-text.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { EMBEDDED } from "../../daemon/home/remote.ts";
+import { EMBEDDED, serviceNameOf } from "../../daemon/home/remote.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
-import { readRemotes } from "../../daemon/remotes/remote-view.ts";
+import { type RemoteView, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { AudienceView } from "../../daemon/status/audience-view.ts";
 import { type HeldStatus, readHeldStatus } from "../../daemon/status/held-status.ts";
+import { listUnlinkedProjects } from "../../daemon/status/unlinked-status.ts";
 import type { AccountId } from "../../shared/ids.ts";
+import { explain } from "../../shared/reasons.ts";
 import { VERSION } from "../../shared/version.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { listConflicts } from "../local/local-conflicts.ts";
@@ -30,11 +31,15 @@ import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
 import { heldLines } from "../views/held-view.ts";
-import { isGone, unlinkedCount } from "../views/project-list.ts";
+import { isGone } from "../views/project-list.ts";
 import { layerLine } from "../views/seen-by.ts";
+import { unlinkedLines } from "../views/waiting-view.ts";
 import { localAudience } from "../writes/audience.ts";
 
 type Db = Kysely<DaemonTables>;
+
+/** The name of an account's remote; null while remotes have no names. */
+type NameOf = (account: AccountId) => string | null;
 
 /** A linked project, as far as it is known without a daemon. */
 interface HomeProject {
@@ -52,6 +57,10 @@ interface HomeProject {
 
 interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
   readonly name: string | null;
+  /** Changes that its service has not acknowledged. */
+  readonly waiting: number;
+  /** Why the service refuses it; null where it does not. */
+  readonly refused: string | null;
 }
 
 /** The `user` and `global` memories of one remote. */
@@ -74,7 +83,7 @@ export interface HomeStatus {
   readonly home: string;
   readonly running: false;
   readonly projects: readonly HomeProject[];
-  /** Projects without a link that were not deleted; null for a missing name. */
+  /** Projects without a link, but for those whose deletion was sent; null for a missing name. */
   readonly unlinked: readonly UnlinkedHomeProject[];
   /** One for each remote, if there are several. */
   readonly own: readonly HomeLayers[];
@@ -91,8 +100,9 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
     const view = await readRemotes(db, remoteEnvironment(env));
     const named = view.follows ? [] : view.remotes;
     const remotes = new Map(named.map(({ account, name }) => [account, name]));
-    const nameOf = (account: AccountId) => remotes.get(account) ?? null;
+    const nameOf: NameOf = (account) => remotes.get(account) ?? null;
     const accounts: AccountId[] = remotes.size === 0 ? [LOCAL_ACCOUNT] : [...remotes.keys()];
+    const links = await listLinks(db);
     const own: HomeLayers[] = [];
     for (const account of accounts) {
       const [user, global] = [
@@ -108,8 +118,8 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
       version: VERSION,
       home: env.home.dir,
       running: false,
-      projects: await projectsOf(db, await listLinks(db), nameOf),
-      unlinked: await unlinkedOf(db, await listLinks(db), nameOf),
+      projects: await projectsOf(db, links, nameOf),
+      unlinked: await unlinkedOf(db, links, { view, nameOf }),
       own,
       held: await readHeldStatus(db, nameOf),
       conflicts: (await listConflicts(db)).length,
@@ -122,11 +132,7 @@ async function countOf(layer: "user" | "global", db: Db, account: AccountId): Pr
   return (await readLocalMemories(db, ownDocument(layer), account)).length;
 }
 
-async function projectsOf(
-  db: Db,
-  links: readonly Link[],
-  nameOf: (account: AccountId) => string | null,
-): Promise<HomeProject[]> {
+async function projectsOf(db: Db, links: readonly Link[], nameOf: NameOf): Promise<HomeProject[]> {
   const projects = new Map<string, HomeProject>();
   for (const { projectId: id, name, dir } of links) {
     const known = projects.get(id);
@@ -135,10 +141,8 @@ async function projectsOf(
       continue;
     }
     const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
-    const memories = (await readLocalMemories(db, id, account)).length;
-    const text = await keptTextIn(db, id);
     const deleted = deletionStatus(await readDeletion(db, id));
-    const kept = { remote: nameOf(account), memories, text, deleted };
+    const kept = { remote: nameOf(account), deleted, ...(await keptIn(db, id, account)) };
     projects.set(id, { id, name, ...kept, folders: [{ dir }] });
   }
   return [...projects.values()];
@@ -147,23 +151,26 @@ async function projectsOf(
 async function unlinkedOf(
   db: Db,
   links: readonly Link[],
-  nameOf: (account: AccountId) => string | null,
+  { view, nameOf }: { readonly view: RemoteView; readonly nameOf: NameOf },
 ): Promise<UnlinkedHomeProject[]> {
+  const serviceOf = (owner: AccountId) =>
+    serviceNameOf(view.remotes.find(({ account }) => account === owner));
   const unlinked: UnlinkedHomeProject[] = [];
-  for (const { id, name, account } of await listUnlinked(db, links)) {
-    if (await readDeletion(db, id)) continue;
-    const memories = (await readLocalMemories(db, id, account)).length;
-    const text = await keptTextIn(db, id);
-    const kept = { id, name, remote: nameOf(account), memories, text, deleted: null };
-    unlinked.push({ ...kept, folders: [] });
+  for (const each of await listUnlinkedProjects(db, links, serviceOf)) {
+    const { id, name, account, deleted, waiting, position } = each;
+    const refused = position.refused ? explain(position.refused) : null;
+    const kept = { remote: nameOf(account), deleted, ...(await keptIn(db, id, account)) };
+    unlinked.push({ id, name, ...kept, folders: [], waiting, refused });
   }
   return unlinked;
 }
 
 /** Includes the inbox; null where there is no text. */
-async function keptTextIn(db: Db, id: string): Promise<KeptText | null> {
+async function keptIn(db: Db, id: string, account: AccountId) {
   const text = await readLocalText(db, id);
-  return text && text.value !== "" ? keptTextOf(text.value, text.writtenAt) : null;
+  const memories = (await readLocalMemories(db, id, account)).length;
+  const kept = text && text.value !== "" ? keptTextOf(text.value, text.writtenAt) : null;
+  return { memories, text: kept };
 }
 
 /**
@@ -192,7 +199,7 @@ export function homeStatusLines(
       ? [`projects  ${left} more: \`memsync projects\` lists each`]
       : []),
     ...(status.projects.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
-    ...unlinkedCount(status.unlinked.length),
+    ...unlinkedLines(status.unlinked, several),
     ...own.flatMap((layers) => layerLines(layers, several)),
     ...heldLines(status.held, status.projects, several),
   ].map(visible);

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { say, sayAside, sayJson, table } from "../screen/output.ts";
+import { isStandingIn, type Standing } from "../screen/standing.ts";
 
 /** The projects of a status, with or without a daemon. */
 interface Listed {
@@ -18,8 +19,11 @@ interface Listed {
 
 const NO_FOLDER = "linked nowhere here";
 
-/** `projects`: each linked folder, and the home's other projects. */
-export function showProjects({ projects, unlinked }: Listed, asJson: boolean): void {
+/** `projects`: each linked folder, the current one's project first; then the home's others. */
+export function showProjects(status: Listed, standing: Standing, asJson: boolean): void {
+  const { unlinked } = status;
+  const rank = (each: { readonly id: string }) => (isStandingIn(standing, each) ? 0 : 1);
+  const projects = status.projects.toSorted((one, other) => rank(one) - rank(other));
   if (asJson) {
     const placed = projects.map((each) => {
       return {

@@ -10,7 +10,6 @@ import type {
   RemoteStatus,
   ServiceStatus,
   UnitStatus,
-  UnlinkedProject,
 } from "../../daemon/status/status.ts";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -21,8 +20,8 @@ import { tilde } from "../screen/tilde.ts";
 import { toned } from "../screen/tones.ts";
 import { visible } from "../screen/visible.ts";
 import { heldLines } from "./held-view.ts";
-import { unlinkedCount } from "./project-list.ts";
 import { layerLine } from "./seen-by.ts";
+import { refusedShown, unlinkedLines, waitingShown } from "./waiting-view.ts";
 
 /** How a status is to be shown. */
 export interface StatusView {
@@ -271,27 +270,6 @@ function keptLine(project: ProjectStatus, view: ProjectView): string {
   return `${size} of ${momentShown(text.changed_at, now)}, ${rest}`;
 }
 
-/** How many projects have no link, and those of which something waits. */
-function unlinkedLines(projects: readonly UnlinkedProject[], withRemote: boolean): string[] {
-  const waiting = projects.filter((project) => project.waiting > 0);
-  return [
-    ...(waiting.length < projects.length ? unlinkedCount(projects.length) : []),
-    ...waiting.flatMap((project) => waitingLines(project, withRemote)),
-  ];
-}
-
-function waitingLines(project: UnlinkedProject, withRemote: boolean): string[] {
-  const { id, name, remote, memories, waiting, deleted, refused } = project;
-  const at = withRemote && remote !== "" ? `   at ${remote}` : "";
-  const saved = `${count(memories, "memory", "memories")} saved`;
-  const until = `until \`memsync link DIR --id ${id}\``;
-  const here = toned("pending", `${count(waiting, "change", "changes")} on this machine only`);
-  const kept = `${saved}, linked to no folder: ${here}, ${until}`;
-  const why = refused === null ? waitingShown(waiting) : refusedShown(refused);
-  const told = deleted === null ? kept : `deleted, ${why}`;
-  return [`unlinked  ${name === null ? "" : `${name}   `}${id}${at}`, `          ${told}`];
-}
-
 function damageLines({ found_at, message, set_aside }: DamageNote): string[] {
   return [
     toned("bad", `damaged   ${found_at}: ${message}`),
@@ -368,12 +346,4 @@ function syncedShown(unit: UnitStatus, view: UnitView): string {
   if (isShut) return "nothing waiting";
   if (isLocal) return toned("good", "saved here");
   return hasFailing ? "synced; the file is not" : toned("good", "all synced");
-}
-
-function waitingShown(waiting: number): string {
-  return toned("pending", `${count(waiting, "change", "changes")} waiting`);
-}
-
-function refusedShown(why: string): string {
-  return toned("bad", `refused by the service: ${why}`);
 }

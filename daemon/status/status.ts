@@ -12,20 +12,11 @@ import { type DeletionStatus, deletionStatus, readDeletion } from "../home/delet
 import { type KeptText, readKeptText } from "../home/kept-text.ts";
 import type { Link } from "../home/links.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
-import {
-  countUnacknowledged,
-  isPlain,
-  readPosition,
-  type SyncPosition,
-} from "../home/positions.ts";
+import { isPlain, type SyncPosition } from "../home/positions.ts";
 import { serviceNameOf } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import {
-  countSavedMemories,
-  listUnlinked,
-  type UnlinkedDocument,
-} from "../home/unlinked-projects.ts";
-import { readPlainStatus, type StatusNote } from "../plain/plain-status.ts";
+import { countSavedMemories } from "../home/unlinked-projects.ts";
+import type { StatusNote } from "../plain/plain-status.ts";
 import { type DamageNote, readDamageNotes } from "../recovery/set-aside.ts";
 import type { OpenRemote, OpenRemotes } from "../remotes/open-remotes.ts";
 import type { SyncEngine } from "../sync/engine.ts";
@@ -33,6 +24,7 @@ import type { Polled } from "../watch/watch-trouble.ts";
 import { type AudienceView, readAudience } from "./audience-view.ts";
 import { type HeldStatus, readHeldStatus } from "./held-status.ts";
 import { type ServiceState, serviceState } from "./service-state.ts";
+import { listUnlinkedProjects, readDocumentSync } from "./unlinked-status.ts";
 
 /** How far a unit is saved on this machine and acknowledged by its service. */
 export interface UnitStatus {
@@ -272,23 +264,14 @@ async function keptStatus(sources: StatusSources, account: AccountId, id: Projec
 }
 
 async function unlinkedProjects(sources: StatusSources): Promise<UnlinkedProject[]> {
-  const found = await listUnlinked(sources.store.reader, sources.links);
+  const { store, links, remotes } = sources;
+  const serviceOf = (account: AccountId) => serviceNameOf(remotes.remoteOf(account));
   const projects: UnlinkedProject[] = [];
-  for (const each of found) {
+  for (const each of await listUnlinkedProjects(store.reader, links, serviceOf)) {
     const kept = await keptStatus(sources, each.account, each.id);
-    if (kept.deleted && kept.waiting === 0) continue;
-    const plain = await wasPlain(sources, each);
-    projects.push({ ...kept, name: each.name, plain, folders: [] });
+    projects.push({ ...kept, name: each.name, plain: isPlain(each.position), folders: [] });
   }
   return projects;
-}
-
-async function wasPlain(
-  { store, remotes }: StatusSources,
-  { documentId, account }: UnlinkedDocument,
-): Promise<boolean> {
-  const service = serviceNameOf(remotes.remoteOf(account));
-  return isPlain(await readPosition(store.reader, service, documentId));
 }
 
 function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
@@ -406,15 +389,12 @@ async function unitStatus(
       contacted = false;
       continue;
     }
-    const position = await readPosition(store.reader, service, document.id);
+    const { position, ...sync } = await readDocumentSync(store.reader, service, document.id);
     memories += await countSavedMemories(store.reader, document.id);
-    waiting += await countUnacknowledged(store.reader, document.id, position.ackedSeq);
+    waiting += sync.waiting;
     contacted &&= position.remote !== undefined || isForbiddenOwn(unit, position);
     refused ??= position.refused;
-    if (!isPlain(position)) continue;
-    const plain = await readPlainStatus(store.reader, document.id);
-    waiting += plain.outstanding;
-    notes.push(...plain.notes);
+    notes.push(...sync.notes);
   }
   const why = { refused: refused ? explain(refused) : null, refused_code: refused?.code ?? null };
   return { memories, waiting, contacted, ...why, notes };

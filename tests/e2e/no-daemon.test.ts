@@ -177,7 +177,18 @@ scenario("without a daemon `status` and `projects` show what the home knows", as
   await machine.memsync("set", "secret", `ghp_${"a1B2c3D4e5F6".repeat(3)}`);
   await machine.sync();
   const before = await machine.memsync("projects");
+  const firstIn = async (cwd: string) => {
+    const text = (await machine.run(["projects"], { cwd })).stdout;
+    const json = JSON.parse((await machine.run(["projects", "--json"], { cwd })).stdout);
+    return [text.split(" ", 1)[0], json[0].name];
+  };
+  const expectNearestFirst = async () => {
+    expect(await firstIn(machine.folder)).toEqual(["a", "a"]);
+    expect(await firstIn(other)).toEqual(["other", "other"]);
+  };
+  await expectNearestFirst();
   await machine.down();
+  await expectNearestFirst();
   await machine.memsync("set", "later", "value");
   expect(await machine.memsync("projects")).toBe(before);
   const { status, stdout, stderr } = await machine.run(["status"]);

@@ -185,13 +185,19 @@ scenario("a deletion of what is linked nowhere waits for its service, as any", a
   await a.memsync("project", "rm", id, "--yes");
   expect(await a.memsync("status")).toMatch(/^unlinked .*\n +deleted, 1 change waiting$/m);
   expect((await a.run(["sync", "--wait", "0"])).stderr).toContain("origin (1 change)");
+  const listed = await a.memsync("projects");
+  expect(listed).toMatch(new RegExp(`^origin +${id} +deleted, which waits for its service$`, "m"));
   await a.down("SIGKILL");
+  expect(await a.memsync("projects")).toBe(listed);
+  expect((await a.run(["status"])).stdout).toMatch(/^unlinked .*\n +deleted, 1 change waiting$/m);
   network.restore();
   await a.up(elsewhere);
   await untilDeleted(b);
   expect(await idsAt(service)).not.toContain(id);
   await a.untilSynced();
   expect((await a.status()).unlinked).toEqual([]);
+  await a.down();
+  expect(await a.memsync("projects")).not.toContain(id);
 });
 
 scenario("`link` says that a project was deleted, also where that was not known", async (lab) => {

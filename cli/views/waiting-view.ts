@@ -1,0 +1,45 @@
+import { count } from "../screen/output.ts";
+import { toned } from "../screen/tones.ts";
+import { unlinkedCount } from "./project-list.ts";
+
+/** A project that is linked nowhere here, in a status with or without a daemon. */
+interface Unlinked {
+  readonly id: string;
+  readonly name: string | null;
+  readonly remote: string | null;
+  readonly memories: number;
+  readonly waiting: number;
+  readonly deleted: object | null;
+  readonly refused: string | null;
+}
+
+/** How many projects have no link, and those of which something waits. */
+export function unlinkedLines(projects: readonly Unlinked[], withRemote: boolean): string[] {
+  const waiting = projects.filter((project) => project.waiting > 0);
+  return [
+    ...(waiting.length < projects.length ? unlinkedCount(projects.length) : []),
+    ...waiting.flatMap((project) => waitingLines(project, withRemote)),
+  ];
+}
+
+function waitingLines(project: Unlinked, withRemote: boolean): string[] {
+  const { id, name, remote, memories, waiting, deleted, refused } = project;
+  const at = withRemote && remote ? `   at ${remote}` : "";
+  const saved = `${count(memories, "memory", "memories")} saved`;
+  const until = `until \`memsync link DIR --id ${id}\``;
+  const here = toned("pending", `${count(waiting, "change", "changes")} on this machine only`);
+  const kept = `${saved}, linked to no folder: ${here}, ${until}`;
+  const why = refused === null ? waitingShown(waiting) : refusedShown(refused);
+  const told = deleted === null ? kept : `deleted, ${why}`;
+  return [`unlinked  ${name === null ? "" : `${name}   `}${id}${at}`, `          ${told}`];
+}
+
+/** How many changes wait for the service. */
+export function waitingShown(waiting: number): string {
+  return toned("pending", `${count(waiting, "change", "changes")} waiting`);
+}
+
+/** That the service takes nothing of it, and why. */
+export function refusedShown(why: string): string {
+  return toned("bad", `refused by the service: ${why}`);
+}

@@ -1,0 +1,60 @@
+import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
+import { type DeletionStatus, deletionStatus, readDeletion } from "../home/deleted-project.ts";
+import type { Link } from "../home/links.ts";
+import {
+  countUnacknowledged,
+  isPlain,
+  readPosition,
+  type SyncPosition,
+} from "../home/positions.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { listUnlinked, type UnlinkedDocument } from "../home/unlinked-projects.ts";
+import { readPlainStatus, type StatusNote } from "../plain/plain-status.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** How far a document is synced with a service. */
+export interface DocumentSync {
+  readonly position: SyncPosition;
+  /** How many of its changes the service has not acknowledged. */
+  readonly waiting: number;
+  readonly notes: readonly StatusNote[];
+}
+
+/** What a home knows of a document's sync with `service`. */
+export async function readDocumentSync(
+  db: Db,
+  service: string,
+  documentId: number,
+): Promise<DocumentSync> {
+  const position = await readPosition(db, service, documentId);
+  const unacknowledged = await countUnacknowledged(db, documentId, position.ackedSeq);
+  if (!isPlain(position)) return { position, waiting: unacknowledged, notes: [] };
+  const { outstanding, notes } = await readPlainStatus(db, documentId);
+  return { position, waiting: unacknowledged + outstanding, notes };
+}
+
+/** An unlinked project as any status lists it. */
+export interface ListedProject extends UnlinkedDocument, DocumentSync {
+  /** Null for a project that is there. */
+  readonly deleted: DeletionStatus | null;
+}
+
+/**
+ * The projects that no link names, with or without a daemon. One whose deletion was sent is not
+ * there any more. `serviceOf` gives the name of an account's service.
+ */
+export async function listUnlinkedProjects(
+  db: Db,
+  links: readonly Link[],
+  serviceOf: (account: AccountId) => string,
+): Promise<ListedProject[]> {
+  const listed: ListedProject[] = [];
+  for (const each of await listUnlinked(db, links)) {
+    const deleted = deletionStatus(await readDeletion(db, each.id));
+    const sync = await readDocumentSync(db, serviceOf(each.account), each.documentId);
+    if (!deleted || sync.waiting > 0) listed.push({ ...each, ...sync, deleted });
+  }
+  return listed;
+}
