@@ -26,6 +26,14 @@ Examples:
   memsync login --remote acme
   memsync link ~/src/acme-shop --remote acme`;
 
+interface RemoveFlags extends JsonFlag {
+  readonly gone?: boolean;
+}
+
+const GONE_HELP = `
+With --gone the memories of user and global that are on this machine alone go into the embedded
+service, and a deletion of a project that the service was not told of is told to nobody.`;
+
 /** `remote add`, `remote list` and `remote rm`. */
 export function addRemoteCommands(program: Command, env: Environment): void {
   const remote = program
@@ -48,8 +56,10 @@ export function addRemoteCommands(program: Command, env: Environment): void {
   remote
     .command("rm <name>")
     .description("forget a remote that nothing is bound to, and its token")
+    .option("--gone", "its service will never be back: what waits for it is not sent")
     .option("--json", "print what was done as JSON")
-    .action((name: string, flags: JsonFlag) => remove(env, name, flags));
+    .addHelpText("after", GONE_HELP)
+    .action((name: string, flags: RemoveFlags) => remove(env, name, flags));
 }
 
 async function add(
@@ -121,11 +131,15 @@ function tokenShown({ home }: Environment, { url, token }: ListedRemote): string
   return token === "file" ? basename(home.credentials) : "none";
 }
 
-async function remove(env: Environment, name: string, { json }: JsonFlag): Promise<void> {
+async function remove(
+  env: Environment,
+  name: string,
+  { json, gone = false }: RemoveFlags,
+): Promise<void> {
   if (name === EMBEDDED) {
     throw new CommandFailed("the embedded service is part of the home and can't be removed");
   }
-  const { remote } = await changeRemotes(env, { op: "remove", name });
+  const { remote } = await changeRemotes(env, { op: "remove", name, isGone: gone });
   const keyring = openKeyring({ env: env.variables });
   await new TokenStore({ home: env.home, world: realWorld, keyring }).remove(remote);
   if (json) sayJson({ name, removed: true });

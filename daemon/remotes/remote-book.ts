@@ -28,6 +28,7 @@ import {
 import type { DaemonTables } from "../home/tables.ts";
 import { listUnsentDeletions } from "../home/unlinked-projects.ts";
 import { forgetPlain } from "../plain/plain-store.ts";
+import { moveMemories } from "./move-memories.ts";
 import { getRemote } from "./remote-view.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -130,8 +131,15 @@ export async function openLogin(
 /** A refusal names at most this many projects. */
 const NAMED_MAX = 3;
 
-/** Removes a remote. Refuses while something is bound to it or waits for it. */
-export async function removeRemote(context: Context, name: string): Promise<void> {
+/**
+ * Removes a remote. Refuses while something is bound to it or waits for it. `isGone`: its service
+ * will never be back, so nothing waits; what is on this machine alone goes into the embedded one.
+ */
+export async function removeRemote(
+  context: Context,
+  name: string,
+  { isGone = false }: { readonly isGone?: boolean } = {},
+): Promise<void> {
   const { db } = context;
   const remote = getRemote(await listRemotes(db), name);
   if (remote.url === undefined) {
@@ -152,25 +160,39 @@ export async function removeRemote(context: Context, name: string): Promise<void
   }
   const all = await listUnsentDeletions(db, [], () => serviceNameOf(remote));
   const unsent = all.filter((project) => deleted.includes(project));
-  if (unsent.length > 0) {
+  const first = `\`memsync sync\` first, or say --gone if its service will never be back`;
+  if (unsent.length > 0 && !isGone) {
     throw new AppError(
       "invalid_request",
-      `${name} was not told yet of what was deleted (${await namesShown(db, unsent)}): ` +
-        "`memsync sync` first",
+      `${name} was not told yet of what was deleted (${await namesShown(db, unsent)}): ${first}`,
     );
   }
-  if (await ownWait(context, remote.account)) {
+  const isWaiting = await ownWait(context, remote.account);
+  if (isWaiting && !isGone) {
     throw new AppError(
       "invalid_request",
-      `user or global memories of ${name} are on this machine only: \`memsync sync\` first`,
+      `user or global memories of ${name} are on this machine only: ${first}`,
     );
   }
-  // What is left of a deleted project says so to whatever comes later.
   const embedded = (await listRemotes(db)).find(({ url }) => url === undefined);
-  for (const project of deleted) {
-    await moveProject(context, project, embedded?.account ?? LOCAL_ACCOUNT);
-  }
+  const to = embedded?.account ?? LOCAL_ACCOUNT;
+  if (isWaiting) await saveOwn(context, remote, to);
+  // What is left of a deleted project says so to whatever comes later.
+  for (const project of deleted) await moveProject(context, project, to);
   await deleteRemote(db, name);
+}
+
+/** Moves the memories of `user` and `global` to another account. Throws where one can't be. */
+async function saveOwn(context: Context, { name, account }: Remote, to: AccountId): Promise<void> {
+  for (const layer of ["user", "global"] as const) {
+    const { stayed } = await moveMemories(context, layer, { from: account, to });
+    if (stayed === 0) continue;
+    throw new AppError(
+      "invalid_request",
+      `of the same keys in the layer ${layer} writes are held for ${name} and for the embedded ` +
+        "service: `memsync held drop ID` one of each first",
+    );
+  }
 }
 
 async function deletedAmong(

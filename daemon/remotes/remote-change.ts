@@ -32,7 +32,7 @@ export type RemoteChange =
   | { readonly op: "token"; readonly name: string; readonly place: TokenPlace | null }
   /** Changes nothing; names the remote. */
   | { readonly op: "find"; readonly name: string }
-  | { readonly op: "remove"; readonly name: string }
+  | { readonly op: "remove"; readonly name: string; readonly isGone?: boolean | undefined }
   /** Binds a project to another remote. */
   | { readonly op: "move"; readonly project: string; readonly to: string }
   /** Moves the memories of a layer that belongs to no project. */
@@ -74,7 +74,8 @@ export async function changeRemote(
       return { remote: await named(change.name) };
     case "remove": {
       const remote = await named(change.name);
-      await removeRemote(context, remote.name);
+      if (change.isGone) await takeWaiting(context, options);
+      await removeRemote(context, remote.name, { isGone: change.isGone === true });
       return { remote };
     }
     case "move": {

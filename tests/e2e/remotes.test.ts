@@ -219,6 +219,29 @@ scenario("`remote rm` is not kept from it by projects that were deleted", async 
 });
 
 scenario(
+  "a remote whose service is gone for good can be removed, and nothing is lost",
+  async (lab) => {
+    const { b, machine, pb } = await bothBound(lab);
+    await machine.untilSynced();
+    const { id } = await machine.projectOf(pb);
+    await b.end();
+    await set(machine, pb, "own", "--layer", "user");
+    await machine.memsync("project", "rm", id, "--yes");
+    await machine.memsync("unlink", pb);
+    const refused = await machine.run(["remote", "rm", "client-b"]);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr.replaceAll(/\n\s*/g, " ")).toContain(
+      "client-b was not told yet of what was deleted (pb): `memsync sync` first, or say --gone",
+    );
+    await machine.memsync("remote", "rm", "client-b", "--gone");
+    const listed = (await machine.status()).remotes.map(({ name }) => name);
+    expect(listed).not.toContain("client-b");
+    const kept = await machine.memsync("get", "own", "--layer", "user", "--remote", "embedded");
+    expect(kept).toBe("value of own");
+  },
+);
+
+scenario(
   "`remote rm` keeps what is bound, and a new remote of that name starts empty",
   async (lab) => {
     const { a, b, pb, machine } = await bothBound(lab);

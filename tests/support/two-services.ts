@@ -9,13 +9,15 @@ import { holdsText } from "./service-data.ts";
 export interface ServiceFolder {
   readonly url: string;
   readonly data: string;
+  end(): Promise<unknown>;
 }
 
 /** A service whose data can be looked through. */
 export async function service(lab: Lab, name: string): Promise<ServiceFolder> {
   const data = lab.git.path(`service-${name}`);
   mkdirSync(data);
-  return { url: (await lab.emulator(data)).url, data };
+  const emulator = await lab.emulator(data);
+  return { url: emulator.url, data, end: () => emulator.end() };
 }
 
 /** A folder that is a project of its own, with a followed text. */

@@ -230,6 +230,14 @@ test("a remote of which something is here alone is not removed", async () => {
   expect(again?.account).not.toBe(b);
 });
 
+test("of a remote whose service is gone for good, what is here alone goes into the embedded one", async () => {
+  const { store, a } = await twoRemotes();
+  await remember(store, a, own(a), "unsynced");
+  await store.write((context) => removeRemote(context, "a", { isGone: true }));
+  expect((await listRemotes(store.reader)).map(({ name }) => name)).toEqual(["b", "embedded"]);
+  expect(await keysOf(store, LOCAL_ACCOUNT, own(LOCAL_ACCOUNT))).toEqual(["unsynced"]);
+});
+
 test("a remote is not removed while its service has refused a memory that is nowhere else", async () => {
   const { store, a } = await twoRemotes();
   await remember(store, a, own(a), "refused");
