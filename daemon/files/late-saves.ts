@@ -8,6 +8,7 @@ import { UnfinishedText } from "./unfinished.ts";
 
 /** The first look comes after this time, each later one after twice the time before. */
 const FIRST_LOOK_MS = 50;
+/** A replaced file is kept for this time. The last look comes at its end. */
 const KEPT_MS_MAX = 60_000;
 /** This many replaced files are kept open, the newest ones. */
 const KEPT_MAX = 16;
@@ -63,7 +64,7 @@ export class LateSaves {
     for (const replaced of this.#kept) {
       const signature = await signatureOf(replaced.handle);
       if (signature === replaced.signature) continue;
-      const file = await readTwice(replaced.handle);
+      const file = await readTwice(replaced.handle, { isLast });
       if (!file) continue;
       const leftMs = isLast ? 0 : replaced.unfinished.left(replaced.state, file);
       if (leftMs > 0) {
@@ -83,7 +84,7 @@ export class LateSaves {
   }
 
   #isOld({ at }: Replaced): boolean {
-    return this.#world.monotonic() - at > KEPT_MS_MAX;
+    return this.#world.monotonic() - at >= KEPT_MS_MAX;
   }
 
   async close(): Promise<void> {
@@ -94,18 +95,21 @@ export class LateSaves {
 
   #schedule(delayMs: number): void {
     this.#timer?.cancel();
-    this.#timer = this.#world.setTimer(delayMs, () => void this.#look(delayMs));
+    if (this.#kept.length === 0) return;
+    const now = this.#world.monotonic();
+    const ends = this.#kept.flatMap((each) => {
+      return this.#isOld(each) ? [] : [each.at + KEPT_MS_MAX - now];
+    });
+    const waitMs = Math.min(delayMs, ...ends);
+    this.#timer = this.#world.setTimer(waitMs, () => void this.#look(delayMs));
   }
 
   async #look(delayMs: number): Promise<void> {
-    if (this.#kept.length === 0) return;
-    const signatures = await Promise.all(this.#kept.map(({ handle }) => signatureOf(handle)));
-    if (
-      delayMs > KEPT_MS_MAX ||
-      this.#kept.some(({ signature }, at) => signature !== signatures[at])
-    ) {
-      this.#changed();
-    }
+    const kept = [...this.#kept];
+    const signatures = await Promise.all(kept.map(({ handle }) => signatureOf(handle)));
+    const isDue = (replaced: Replaced, at: number) =>
+      this.#isOld(replaced) || replaced.signature !== signatures[at];
+    if (kept.some(isDue)) this.#changed();
     this.#schedule(delayMs * 2);
   }
 }
@@ -116,10 +120,17 @@ async function signatureOf(handle: FileHandle): Promise<string | undefined> {
   return stats && `${stats.size} ${stats.mtimeNs}`;
 }
 
-/** The file's text, if two reads give the same one. An emptied file is about to be written. */
-async function readTwice(handle: FileHandle): Promise<FileContent | undefined> {
+/**
+ * The file's text, if two reads give the same one, or nobody will read again. An emptied file is
+ * about to be written.
+ */
+async function readTwice(
+  handle: FileHandle,
+  { isLast }: { readonly isLast: boolean },
+): Promise<FileContent | undefined> {
   const [once, again] = [await readText(handle), await readText(handle)];
-  return once && once.hash === again?.hash && once.content.trim() !== "" ? once : undefined;
+  const isWhole = isLast || once?.hash === again?.hash;
+  return isWhole && again?.content.trim() !== "" ? again : undefined;
 }
 
 async function readText(handle: FileHandle): Promise<FileContent | undefined> {
