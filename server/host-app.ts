@@ -7,6 +7,7 @@ import { TokenAuthenticator } from "./accounts/token-authenticator.ts";
 import { TokenWatch } from "./accounts/token-watch.ts";
 import { type App, createApp } from "./app/app.ts";
 import { createPublishedApp } from "./app/published-app.ts";
+import { AnswerBudget } from "./http/answer-budget.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { Networks } from "./http/networks.ts";
 import { CountsWriter } from "./limits/counts-writer.ts";
@@ -76,6 +77,7 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   const services = createServices(serviceStoreOf(host.store), world, { usage: limits, account });
   const sockets = new LiveSockets(options.liveSockets);
   const bodies = new BodyBudget();
+  const answers = new AnswerBudget(world);
   const watch = new TokenWatch({
     db: host.database.reader,
     world,
@@ -87,7 +89,8 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   });
   await watch.start();
   const operations =
-    options.operated && createOperations({ host, sockets, bodies, world, ...options.operated });
+    options.operated &&
+    createOperations({ host, sockets, bodies, answers, world, ...options.operated });
   const app = create({
     services: operations ? countRefusals(services, operations.metrics) : services,
     sockets,
@@ -98,6 +101,7 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
     world,
     log,
     bodies,
+    answers,
     compress: true,
     loopbackOnly,
     allowedHosts: options.allowedHosts ?? [],

@@ -4,6 +4,7 @@ import { randomRequestId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import { pauseOf } from "../../shared/turns.ts";
 import type { World } from "../../shared/world.ts";
+import type { AnswerBudget } from "../http/answer-budget.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { type BodyBudget, leaseOf, readOn } from "../http/body-budget.ts";
 import { limitArrival } from "../http/body-deadline.ts";
@@ -74,6 +75,8 @@ export interface AppDeps {
   readonly compress?: boolean;
   /** Bounds the bodies under way; nothing does when left out. */
   readonly bodies?: BodyBudget;
+  /** Bounds the long answers under way; nothing does when left out. */
+  readonly answers?: AnswerBudget;
   /** Counts and limits live sockets; a separate count when left out. */
   readonly sockets?: LiveSockets;
   /** Counts and logs requests and serves `/metrics`; none of this when left out. */
@@ -122,6 +125,11 @@ export function createApp(deps: AppDeps): App {
   const router = createRouter(deps, contexts);
   const routes = router.routes.map(({ method, path }) => ({ method, path }));
   const record = createRecorder(deps, routes);
+  const inPieces = (answered: Response, asked: Request, peer: PeerAddress | undefined) => {
+    const context = contexts.get(asked);
+    const account = context && "caller" in context ? context.caller.account : undefined;
+    return peer && deps.answers ? deps.answers.send(account, answered) : answered;
+  };
   return {
     world: connectionWorld,
     routes,
@@ -142,7 +150,7 @@ export function createApp(deps: AppDeps): App {
       const answered = await answerOnLease(router, asked);
       // Without a socket there is nothing to send.
       const sent = peer && deps.compress ? await answerFor(request.headers, answered) : answered;
-      const response = isHead ? await withoutBody(sent) : sent;
+      const response = isHead ? await withoutBody(sent) : await inPieces(sent, asked, peer);
       await delayGuess(deps, request, { status: response.status, context });
       const { method } = request;
       return record(response, { method, url: asked.url, context: contexts.get(asked), startedAt });

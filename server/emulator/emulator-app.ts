@@ -4,6 +4,7 @@ import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { type App, type AppDeps, createApp } from "../app/app.ts";
 import { createPublishedApp } from "../app/published-app.ts";
+import { AnswerBudget } from "../http/answer-budget.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { BodyBudget } from "../http/body-budget.ts";
 import { CountsWriter } from "../limits/counts-writer.ts";
@@ -92,7 +93,9 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
   const services = createServices(store, world, { usage: limits, account: devAccounts });
   const sockets = new LiveSockets();
   const bodies = new BodyBudget();
-  const operations = readiness && createOperations({ host, sockets, bodies, world, readiness });
+  const answers = new AnswerBudget(driven?.connectionWorld ?? world);
+  const operations =
+    readiness && createOperations({ host, sockets, bodies, answers, world, readiness });
   const deps: AppDeps = {
     services: operations ? countRefusals(services, operations.metrics) : services,
     sockets,
@@ -107,6 +110,7 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     log,
     extraHeaders: EMULATOR_HEADERS,
     bodies,
+    answers,
     compress: true,
     loopbackOnly,
     allowedHosts: options.allowedHosts ?? [],

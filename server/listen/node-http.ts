@@ -1,6 +1,7 @@
 import { IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { World } from "../../shared/world.ts";
+import { LONG_ANSWER_BYTES } from "../http/answer-budget.ts";
 import type { Cut } from "../http/cut-answer.ts";
 
 /**
@@ -72,8 +73,13 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
 
 /** Sends an answer; resolves when it is passed to the system. A client that left is no error. */
 export async function sendResponse(response: Response, to: ServerResponse): Promise<void> {
-  const bytes = new Uint8Array(await response.arrayBuffer());
   for (const [name, value] of response.headers) to.setHeader(name, value);
+  if (Number(response.headers.get("content-length")) > LONG_ANSWER_BYTES) {
+    to.writeHead(response.status);
+    await sendPieces(response, to);
+    return;
+  }
+  const bytes = new Uint8Array(await response.arrayBuffer());
   if (response.body !== null) to.setHeader("content-length", bytes.length);
   to.writeHead(response.status);
   to.end(bytes);
@@ -93,6 +99,23 @@ export function sendCut(response: Response, { body }: Cut, to: ServerResponse): 
   if (!response.headers.has("content-length")) to.setHeader("content-length", body.length + 1);
   to.writeHead(response.status);
   to.write(body, () => socket.destroy());
+}
+
+/** Each piece waits until the one before has left, so that a slow client costs no memory. */
+async function sendPieces({ body }: Response, to: ServerResponse): Promise<void> {
+  const gone = new Promise((resolve) => to.once("close", resolve));
+  try {
+    for await (const piece of body ?? []) {
+      if (to.destroyed) break;
+      if (to.write(piece)) continue;
+      await Promise.race([gone, new Promise((resolve) => to.once("drain", resolve))]);
+    }
+    to.end();
+    to.req.resume();
+  } catch {
+    // It was ended; the client must not take what it has for the whole.
+    to.destroy();
+  }
 }
 
 /** A peer has so long to read an answer and hang up; then its socket is closed. */

@@ -1,4 +1,5 @@
 import type { World } from "../../shared/world.ts";
+import type { AnswerBudget } from "../http/answer-budget.ts";
 import type { BodyBudget } from "../http/body-budget.ts";
 import type { LiveSockets } from "../live/live-sockets.ts";
 import { countLogRows, readDatabaseBytes } from "../stores/host-figures.ts";
@@ -15,6 +16,7 @@ export interface OperationsOptions {
   readonly host: HostStore;
   readonly sockets: LiveSockets;
   readonly bodies: BodyBudget;
+  readonly answers: AnswerBudget;
   readonly world: World;
   readonly readiness: Readiness;
   readonly metricsToken?: string | undefined;
@@ -22,11 +24,12 @@ export interface OperationsOptions {
 
 /** Creates the metrics of a host. They count the commits of its store from then on. */
 export function createOperations(options: OperationsOptions): Operations {
-  const { host, sockets, bodies, world, readiness, metricsToken } = options;
+  const { host, sockets, bodies, answers, world, readiness, metricsToken } = options;
   const { reader } = host.database;
   const metrics = new ServerMetrics({
     sockets,
     bodies,
+    answers,
     documentsOpen: () => host.store.inMemory.documents,
     documentBytesOpen: () => host.store.inMemory.bytes,
     logRows: nowAndThen(world, LOG_ROWS_COUNTED_EVERY_MS, () => countLogRows(reader)),

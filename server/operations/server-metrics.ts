@@ -1,4 +1,5 @@
 import { VERSION } from "../../shared/version.ts";
+import type { AnswerBudget } from "../http/answer-budget.ts";
 import type { BodyBudget } from "../http/body-budget.ts";
 import type { LiveSockets } from "../live/live-sockets.ts";
 import { MetricRegistry } from "./metric-registry.ts";
@@ -10,6 +11,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export interface MetricSources {
   readonly sockets: LiveSockets;
   readonly bodies: Pick<BodyBudget, "bytes" | "refused">;
+  readonly answers: Pick<AnswerBudget, "bytes" | "ended">;
   /** Documents kept in memory. */
   readonly documentsOpen: () => number;
   /** Size of the updates from which these were loaded. */
@@ -56,7 +58,7 @@ export class ServerMetrics {
   });
 
   constructor(sources: MetricSources) {
-    const { sockets, bodies } = sources;
+    const { sockets, bodies, answers } = sources;
     const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
       this.#registry.gauge({ name, help }, read);
     gauge("memsync_live_sockets", "Live sockets that are open.", () => sockets.open);
@@ -69,6 +71,11 @@ export class ServerMetrics {
     this.#registry.counted(
       { name: "memsync_bodies_refused_total", help: "Bodies refused for want of room." },
       () => bodies.refused,
+    );
+    gauge("memsync_answer_bytes", "Room that long answers under way take.", () => answers.bytes);
+    this.#registry.counted(
+      { name: "memsync_answers_ended_total", help: "Long answers ended, as nobody fetched them." },
+      () => answers.ended,
     );
     gauge("memsync_documents_open", "Documents kept in memory.", sources.documentsOpen);
     gauge(

@@ -1,13 +1,23 @@
 // A program for Node: serves the HTTP layer over fake services until its input ends.
 import { createApp } from "../../server/app/app.ts";
+import { AnswerBudget } from "../../server/http/answer-budget.ts";
 import { listen } from "../../server/listen/listen.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { createFakeServices, fakeAuthenticate, PROJECT } from "./fake-services.ts";
+import { createFakeServices, fakeAuthenticate, MEMORY, PROJECT } from "./fake-services.ts";
 
 const { services, commit } = createFakeServices();
+/** A list that is longer than what the system keeps of a connection. */
+const LONG = { ...MEMORY, content: "x".repeat(24 * 1024 * 1024) };
 const slow = {
   ...services,
+  memories: {
+    ...services.memories,
+    list: async (...given: Parameters<typeof services.memories.list>) => {
+      const page = await services.memories.list(...given);
+      return given[1].q === "long" ? { ...page, items: [LONG] } : page;
+    },
+  },
   sync: {
     ...services.sync,
     read: async (...given: Parameters<typeof services.sync.read>) => {
@@ -23,6 +33,11 @@ const app = createApp({
   authenticate: fakeAuthenticate,
   world: realWorld,
   log: silentLog,
+  answers: new AnswerBudget(realWorld, {
+    total: 40 * 1024 * 1024,
+    perAccount: 40 * 1024 * 1024,
+    stalledMs: 60_000,
+  }),
   loopbackOnly: true,
   guessed: async (client) => {
     process.stderr.write(`a guess from ${client}\n`);

@@ -52,6 +52,20 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+test("under Node a long answer goes by pieces, and one that nobody fetches gives way", async () => {
+  using stuck = await connectRaw(server.port);
+  stuck.write(
+    "GET /v1/memories?q=long HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n\r\n",
+  );
+  await stuck.until(/200 OK/);
+  stuck.pause();
+  const response = await send("GET", "/v1/memories?q=long");
+  const text = await response.text();
+  expect(response.headers.get("content-length")).toBe(String(text.length));
+  expect(text).toContain("x".repeat(24 * 1024 * 1024));
+  expect((await send("GET", "/v1/memories")).status).toBe(200);
+});
+
 test("Node tells where a guessed token came from", async () => {
   const headers = { Authorization: "Bearer guess", "X-Forwarded-For": "198.51.100.7" };
   expect((await send("GET", "/v1/memories", { headers })).status).toBe(401);

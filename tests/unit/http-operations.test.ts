@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AppDeps } from "../../server/app/app.ts";
+import { AnswerBudget } from "../../server/http/answer-budget.ts";
 import { BodyBudget } from "../../server/http/body-budget.ts";
 import { BODY_ARRIVAL_MS_MAX } from "../../server/http/body-deadline.ts";
 import { mayReadMetrics } from "../../server/http/metrics-access.ts";
@@ -8,6 +9,7 @@ import { countRefusals } from "../../server/operations/count-refusals.ts";
 import { Readiness } from "../../server/operations/readiness.ts";
 import { ServerMetrics } from "../../server/operations/server-metrics.ts";
 import type { LogFields } from "../../shared/log.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { createFakeServices, PROJECT } from "../support/fake-services.ts";
 import { errorOf, sendRaw, startServer } from "../support/http-server.ts";
 import { connectLive } from "../support/live-client.ts";
@@ -26,6 +28,7 @@ async function startOperated(
   const metrics = new ServerMetrics({
     sockets,
     bodies: new BodyBudget(),
+    answers: new AnswerBudget(realWorld),
     documentsOpen: () => 3,
     documentBytesOpen: () => 4000,
     logRows: async () => 5,

@@ -1,0 +1,142 @@
+import type { AccountId } from "../../shared/ids.ts";
+import type { Timer, World } from "../../shared/world.ts";
+
+const MIB = 1024 * 1024;
+
+/** Longer answers are sent by pieces, as they are fetched. */
+export const LONG_ANSWER_BYTES = 64 * 1024;
+
+/** Bounds of long answers under way. */
+export interface AnswerRoom {
+  /** Bytes of everybody, and of one account. */
+  readonly total: number;
+  readonly perAccount: number;
+  /** An answer of which nothing is fetched for so long is ended. */
+  readonly stalledMs: number;
+}
+
+const ROOM: AnswerRoom = { total: 128 * MIB, perAccount: 64 * MIB, stalledMs: 60_000 };
+
+/** A long answer that is not sent whole yet. */
+interface Waiting {
+  readonly account: AccountId | undefined;
+  readonly bytes: number;
+  timer: Timer;
+  end(): void;
+}
+
+/**
+ * Bounds the memory that answers take which nobody fetches. A long answer is handed on by pieces,
+ * each when the one before has left. Where there is no room for another, those end that have waited
+ * longest: of its account, then of all. Their clients see a broken transfer and ask again.
+ *
+ * ```
+ * const answers = new AnswerBudget(world);
+ * const response = answers.send(caller.account, whole);
+ * ```
+ */
+export class AnswerBudget {
+  /** The one that has waited longest comes first. */
+  readonly #waiting = new Set<Waiting>();
+  readonly #world: World;
+  readonly #room: AnswerRoom;
+  #ended = 0;
+
+  constructor(world: World, room: AnswerRoom = ROOM) {
+    this.#world = world;
+    this.#room = room;
+  }
+
+  /** The bytes of long answers under way. */
+  get bytes(): number {
+    return bytesOf([...this.#waiting]);
+  }
+
+  /** How many long answers were ended because nobody fetched them. */
+  get ended(): number {
+    return this.#ended;
+  }
+
+  /** The same answer, by pieces if it is long. `account`: undefined for nobody's. */
+  async send(account: AccountId | undefined, answer: Response): Promise<Response> {
+    const { status, headers } = answer;
+    if (!(Number(headers.get("content-length")) > LONG_ANSWER_BYTES)) return answer;
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    return new Response(this.#inPieces(account, bytes), { status, headers });
+  }
+
+  #inPieces(account: AccountId | undefined, bytes: Uint8Array): ReadableStream<Uint8Array> {
+    // Nothing else below may hold the bytes: they are to go when this does.
+    let rest: Uint8Array | undefined = bytes;
+    const { length } = bytes;
+    let waiting: Waiting | undefined;
+    const forget = () => {
+      rest = undefined;
+      if (waiting) this.#forget(waiting);
+    };
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          const end = () => {
+            rest = undefined;
+            // Bun would write a reason to its standard error.
+            controller.error();
+          };
+          waiting = this.#begin({ account, bytes: length, end });
+        },
+        pull: (controller) => {
+          if (!rest || !waiting) return;
+          controller.enqueue(rest.subarray(0, LONG_ANSWER_BYTES));
+          rest = rest.subarray(LONG_ANSWER_BYTES);
+          if (rest.length > 0) return this.#progress(waiting);
+          forget();
+          controller.close();
+        },
+        cancel: forget,
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  #begin(answer: Omit<Waiting, "timer">): Waiting {
+    const { account, bytes } = answer;
+    const { total, perAccount } = this.#room;
+    this.#makeRoom(perAccount - bytes, (other) => other.account === account);
+    this.#makeRoom(total - bytes, () => true);
+    const waiting: Waiting = { ...answer, timer: { cancel() {} } };
+    this.#progress(waiting);
+    return waiting;
+  }
+
+  #makeRoom(bytesMax: number, counts: (waiting: Waiting) => boolean): void {
+    const counted = [...this.#waiting].filter(counts);
+    let bytes = bytesOf(counted);
+    for (const oldest of counted) {
+      if (bytes <= bytesMax) return;
+      bytes -= oldest.bytes;
+      this.#end(oldest);
+    }
+  }
+
+  /** From now on it has waited least. */
+  #progress(waiting: Waiting): void {
+    this.#forget(waiting);
+    this.#waiting.add(waiting);
+    waiting.timer = this.#world.setTimer(this.#room.stalledMs, () => this.#end(waiting));
+  }
+
+  #forget(waiting: Waiting): void {
+    waiting.timer.cancel();
+    this.#waiting.delete(waiting);
+  }
+
+  #end(waiting: Waiting): void {
+    this.#forget(waiting);
+    this.#ended += 1;
+    waiting.end();
+  }
+}
+
+function bytesOf(answers: readonly Waiting[]): number {
+  return answers.reduce((total, { bytes }) => total + bytes, 0);
+}
