@@ -6,9 +6,10 @@ import { explain, isSameReason, type NotKept, type Reason } from "../../shared/r
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { unforeseen } from "../../shared/sqlite/failures.ts";
 import type { Timer, World } from "../../shared/world.ts";
+import { isOpenToWrite } from "../disk/open-to-write.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import { replaceFile } from "../disk/write-file.ts";
-import { isInGit } from "../git/blob-in-git.ts";
+import { isInGit, isStaged } from "../git/blob-in-git.ts";
 import type { FindGitProcess } from "../git/git-processes.ts";
 import type { Head } from "../git/git-refs.ts";
 import { type FileStanding, fileStanding } from "../git/git-state.ts";
@@ -47,6 +48,8 @@ export interface FollowerOptions {
   readonly service: string;
   /** Replaces the search for git's processes, in tests. */
   readonly findGitProcess?: FindGitProcess;
+  /** Replaces the question whether a program has a file open to write, in tests. */
+  readonly isOpenToWrite?: (path: string) => Promise<boolean>;
   /** Called when a look finds that the folder is not where it was linked. */
   readonly onGone?: (link: Link) => void;
   /** Called with each write of others' changes into a file. */
@@ -108,7 +111,9 @@ export class FollowedFile {
     this.#tree = new TreeGuard(options);
     this.#counted = new CountedFile(link, options);
     this.#glimpses = new Glimpses(link.dir);
-    this.#unfinished = new UnfinishedText(options.world);
+    const ask = options.isOpenToWrite ?? isOpenToWrite;
+    const isOpen = () => ask(join(link.dir, this.#status.path));
+    this.#unfinished = new UnfinishedText({ world: options.world, isOpen });
   }
 
   get status(): FollowStatus {
@@ -212,7 +217,7 @@ export class FollowedFile {
       const takeLate = this.#takeLate.bind(this);
       await clearBegunWrite({ dir, known, next: known.next, takeLate });
     }
-    const againMs = this.#unfinishedMs(read, standing, known);
+    const againMs = await this.#unfinishedMs(read, standing, known);
     if (againMs > 0) return { status: beingWritten(path), againMs };
     const sight = await this.#sightOf(read, standing, known);
     if ("status" in sight) return sight;
@@ -250,11 +255,19 @@ export class FollowedFile {
     return again.kind === "text" && again.hash === read.hash;
   }
 
-  /** For how long a text that may be half written is left. A tracked one has to stand anyway. */
-  #unfinishedMs(read: Readable, standing: FileStanding, known: FollowedState | undefined): number {
-    if (read.kind === "absent" || standing.kind === "tracked") return 0;
-    if (read.hash === known?.next?.hash) return 0;
-    return this.#unfinished.left(known, read);
+  /** For how long a text that may be half written is left. What git has written is whole. */
+  async #unfinishedMs(
+    read: Readable,
+    standing: FileStanding,
+    known: FollowedState | undefined,
+  ): Promise<number> {
+    if (read.kind === "absent" || !isReadable(standing)) return 0;
+    if (read.hash === known?.hash || read.hash === known?.next?.hash)
+      return this.#unfinished.over();
+    const { git } = this.#options;
+    const isGits =
+      standing.kind === "tracked" && (await isStaged(git, standing.file, read.content));
+    return isGits ? this.#unfinished.over() : await this.#unfinished.left(known, read);
   }
 
   #lookAgain(path: string): Look {
@@ -276,6 +289,7 @@ export class FollowedFile {
         committed: undefined,
         leftBehind: undefined,
         hasGitEndings: false,
+        kept: undefined,
       };
       const tree = await this.#treeOf(read, standing);
       return { file: read, standing, checkedOut, tree, beside, ...untold };
@@ -425,6 +439,12 @@ const AGAIN_MS_MIN = 1000;
 const AGAIN_MS_MAX = 60_000;
 
 type FileProblem = Extract<FileRead, { kind: "problem" }>;
+
+/** Whether what stands in the file is taken at all; see `FileStanding`. */
+function isReadable(standing: FileStanding): boolean {
+  if (standing.kind === "tracked") return standing.onDefaultBranch;
+  return standing.kind === "untracked" || standing.kind === "no-git";
+}
 
 function headOf(standing: FileStanding): Head | undefined {
   if (standing.kind === "untracked") return standing.head;

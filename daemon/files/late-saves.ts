@@ -4,7 +4,7 @@ import type { Timer, World } from "../../shared/world.ts";
 import { textFrom } from "../disk/read-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
-import { UnfinishedText } from "./unfinished.ts";
+import { UnfinishedText, withoutMissingEnd } from "./unfinished.ts";
 
 /** The first look comes after this time, each later one after twice the time before. */
 const FIRST_LOOK_MS = 50;
@@ -48,7 +48,7 @@ export class LateSaves {
 
   /** Keeps a replaced file that had `state` at the last look, and closes it later. */
   async add(handle: FileHandle, state: FileState): Promise<void> {
-    const unfinished = new UnfinishedText(this.#world);
+    const unfinished = new UnfinishedText({ world: this.#world, isWatched: true });
     const at = this.#world.monotonic();
     this.#kept.unshift({ handle, at, state, signature: undefined, unfinished });
     await closeAll(this.#kept.splice(KEPT_MAX));
@@ -56,8 +56,8 @@ export class LateSaves {
   }
 
   /**
-   * Takes late saves. A file that is just being written is left for a later look; not if `isLast`,
-   * for then there is none.
+   * Takes late saves. A file that is just being written is left for a later look; if `isLast`,
+   * there is none, and what is not written yet deletes nothing.
    */
   async take(take: Take, { isLast = false } = {}): Promise<void> {
     const unfinished = new Map<Replaced, number>();
@@ -66,12 +66,13 @@ export class LateSaves {
       if (signature === replaced.signature) continue;
       const file = await readTwice(replaced.handle, { isLast });
       if (!file) continue;
-      const leftMs = isLast ? 0 : replaced.unfinished.left(replaced.state, file);
-      if (leftMs > 0) {
+      const leftMs = await replaced.unfinished.left(replaced.state, file);
+      if (leftMs > 0 && !isLast) {
         unfinished.set(replaced, leftMs);
         continue;
       }
-      if (file.hash !== replaced.state.hash) replaced.state = await take(replaced.state, file);
+      const base = leftMs > 0 ? withoutMissingEnd(replaced.state, file) : replaced.state;
+      if (file.hash !== base.hash) replaced.state = await take(base, file);
       replaced.signature = signature;
     }
     this.#again?.cancel();

@@ -1,18 +1,24 @@
-import { diffLines } from "../../shared/replica/text/line-diff.ts";
+import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
+import { splitForm } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import type { FileContent } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
-import { contentLines } from "./text-lines.ts";
+import { contentLines, joinLines, linesOf } from "./text-lines.ts";
 
 /** A text that may be half written is taken once it has stood unchanged for this long. */
-export const UNFINISHED_MS = 1000;
+export const UNFINISHED_MS = 5000;
 /** And at the latest after this time, since a program may never stop writing. */
-export const UNFINISHED_MS_MAX = 10_000;
+export const UNFINISHED_MS_MAX = 60_000;
+/** Any text that was saved while nobody looked is taken once it has stood for this long. */
+export const FOUND_MS = 1000;
+/** Whoever replaces this many lines at the end of a text may be writing all of it anew. */
+const REPLACED_MIN = 3;
 
 /**
  * Whether a program may still be writing this text in place of the former one: it ends inside a
- * line and the former did not, or the former's end is missing and less stands in its place. So a
- * text looks that a program writes in pieces, before the last of them.
+ * line and the former did not, or the former's end is missing. Less stands in its place, or the
+ * greater part of the text is missing with it: a program that writes a text anew, with a new
+ * beginning, has written more than is missing long before it is done.
  */
 export function isUnfinished(former: FileState | undefined, { content }: FileContent): boolean {
   // An empty file has a longer wait of its own.
@@ -20,9 +26,32 @@ export function isUnfinished(former: FileState | undefined, { content }: FileCon
   const before = former ? fileText(former) : "";
   if (endsInsideLine(content) && !endsInsideLine(before)) return true;
   if (before !== content && before.startsWith(content)) return true;
-  const lines = contentLines(before);
-  const last = diffLines(lines, contentLines(content)).at(-1);
-  return last !== undefined && last.at + last.removed === lines.length && last.removed > last.added;
+  return missingEnd(before, content) > 0;
+}
+
+/**
+ * What a text that may be half written, and will never be finished, is an edit of: the former one
+ * without its missing end. What nobody has written yet deletes nothing.
+ */
+export function withoutMissingEnd(former: FileState, { content }: FileContent): FileState {
+  const missing = missingEnd(fileText(former), content);
+  if (missing === 0) return former;
+  const { form } = splitForm(content, former.form);
+  return { ...former, base: joinLines(linesOf(former.base).slice(0, -missing)), form };
+}
+
+/** For how many lines at the end of the former text too little stands in the other. */
+function missingEnd(before: string, content: string): number {
+  const [lines, written] = [contentLines(before), contentLines(content)];
+  const last = diffLines(lines, written).at(-1);
+  if (last === undefined || last.at + last.removed < lines.length) return 0;
+  // What was moved is written already.
+  const gone = lines
+    .slice(last.at)
+    .filter((line) => hasWord(line) && !written.includes(line)).length;
+  if (gone === 0) return 0;
+  const isMost = gone >= REPLACED_MIN && 2 * gone > lines.filter(hasWord).length;
+  return last.removed > last.added || isMost ? last.removed : 0;
 }
 
 /**
@@ -45,30 +74,54 @@ function endsInsideLine(text: string): boolean {
   return text !== "" && !text.endsWith("\n");
 }
 
+/** What a wait for a text depends on. */
+export interface UnfinishedOptions {
+  readonly world: Pick<World, "monotonic">;
+  /** Whether every save since the former text was seen. */
+  readonly isWatched?: boolean;
+  /** Whether a program has the file open to write, as far as the system tells. */
+  readonly isOpen?: () => Promise<boolean>;
+}
+
 /** Measures how long a text that may be half written has stood unchanged. */
 export class UnfinishedText {
   readonly #world: Pick<World, "monotonic">;
+  readonly #isOpen: () => Promise<boolean>;
+  #isWatched: boolean;
   /** By the steady clock. */
   #seen: { readonly hash: string; readonly at: number; readonly first: number } | undefined;
 
-  constructor(world: Pick<World, "monotonic">) {
+  constructor({ world, isWatched = false, isOpen = async () => false }: UnfinishedOptions) {
     this.#world = world;
+    this.#isWatched = isWatched;
+    this.#isOpen = isOpen;
   }
 
   /** For how many more milliseconds the text is not to be taken. */
-  left(former: FileState | undefined, file: FileContent): number {
-    if (file.hash === former?.hash || !isUnfinished(former, file)) return this.#end();
+  async left(former: FileState | undefined, file: FileContent): Promise<number> {
+    const waitMs = file.hash === former?.hash ? 0 : this.#waitMs(former, file);
+    if (waitMs === 0) return this.over();
     const now = this.#world.monotonic();
-    const isSame = this.#seen?.hash === file.hash;
-    const first = this.#seen?.first ?? now;
-    const at = isSame && this.#seen ? this.#seen.at : now;
-    this.#seen = { hash: file.hash, at, first };
-    const left = Math.min(at + UNFINISHED_MS, first + UNFINISHED_MS_MAX) - now;
-    return left > 0 ? left : this.#end();
+    const { hash, at, first } = this.#seen ?? { hash: "", at: now, first: now };
+    const since = hash === file.hash ? at : now;
+    const lastMs = first + UNFINISHED_MS_MAX - now;
+    this.#seen = { hash: file.hash, at: since, first };
+    const leftMs = Math.min(since + waitMs - now, lastMs);
+    if (leftMs > 0) return leftMs;
+    if (lastMs <= 0 || !(await this.#isOpen())) return this.over();
+    this.#seen = { hash: file.hash, at: now, first };
+    return Math.min(waitMs, lastMs);
   }
 
-  #end(): number {
+  /** The text is whole. */
+  over(): 0 {
+    this.#isWatched = true;
     this.#seen = undefined;
     return 0;
+  }
+
+  #waitMs(former: FileState | undefined, file: FileContent): number {
+    if (isUnfinished(former, file)) return UNFINISHED_MS;
+    return former && !this.#isWatched ? FOUND_MS : 0;
   }
 }

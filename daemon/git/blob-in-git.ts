@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Git } from "./run-git.ts";
+import { readIndexEntry } from "./tracked-entries.ts";
+import type { PlacedFile } from "./working-tree.ts";
 
 /** By which names git may know a text; see gitformat-pack(5) and hash-function-transition(7). */
 const HASHES = ["sha1", "sha256"] as const;
@@ -14,22 +16,31 @@ export async function isInGit(
   folder: string,
   { name, text }: NamedText,
 ): Promise<boolean> {
-  const forms = new Set([text, text.replaceAll("\r\n", "\n")]);
-  for (const form of forms) {
-    for (const hash of HASHES) {
-      const blob = `--find-object=${blobName(hash, form)}`;
-      const args = ["log", "--all", "--reflog", "-1", "--format=%H", blob, "--", name];
-      const found = await git(folder, ["--literal-pathspecs", ...args]);
-      if (found.kind === "done" && found.stdout.length > 0) return true;
-    }
+  for (const each of blobNames(text)) {
+    const blob = `--find-object=${each}`;
+    const args = ["log", "--all", "--reflog", "-1", "--format=%H", blob, "--", name];
+    const found = await git(folder, ["--literal-pathspecs", ...args]);
+    if (found.kind === "done" && found.stdout.length > 0) return true;
   }
   return false;
+}
+
+/** Whether just this text is staged, as it is after git has written the file. One git process. */
+export async function isStaged(git: Git, file: PlacedFile, text: string): Promise<boolean> {
+  const { object } = await readIndexEntry(git, file);
+  return object !== undefined && blobNames(text).includes(object);
 }
 
 /** A file of a folder, by its path from there, and a text of it. */
 interface NamedText {
   readonly name: string;
   readonly text: string;
+}
+
+/** git may have stored it with line feeds only. */
+function blobNames(text: string): string[] {
+  const forms = [...new Set([text, text.replaceAll("\r\n", "\n")])];
+  return forms.flatMap((form) => HASHES.map((hash) => blobName(hash, form)));
 }
 
 function blobName(hash: (typeof HASHES)[number], text: string): string {

@@ -10,6 +10,8 @@ export interface IndexEntry {
   readonly unmerged: boolean;
   /** A sparse checkout: tracked, and missing on the disk by design. */
   readonly skipped: boolean;
+  /** The name of the staged text; undefined where there is none, or several. */
+  readonly object: string | undefined;
 }
 
 /** `TAG MODE OBJECT STAGE<tab>PATH`, as `git ls-files -s -t` prints it. */
@@ -21,6 +23,7 @@ export async function readIndexEntry(git: Git, file: PlacedFile): Promise<IndexE
   const pathspec = `:(top,literal,icase)${file.pathInside}`;
   const asked = ["ls-files", "-s", "-t", "-z", "--full-name", "--", pathspec];
   const printed = String(await gitOutput(git, file.tree.root, { args: asked }));
+  const objects: string[] = [];
   const entry = { exists: false, unmerged: false, skipped: false };
   for (const record of printed.split("\0")) {
     const parts = INDEX_LINE.exec(record);
@@ -28,8 +31,9 @@ export async function readIndexEntry(git: Git, file: PlacedFile): Promise<IndexE
     entry.exists = true;
     entry.unmerged ||= parts[4] !== "0";
     entry.skipped ||= parts[1] === "S";
+    objects.push(parts[3] ?? "");
   }
-  return entry;
+  return { ...entry, object: objects.length === 1 ? objects[0] : undefined };
 }
 
 async function isSameFile(file: PlacedFile, listed: string): Promise<boolean> {

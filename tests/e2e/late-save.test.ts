@@ -54,18 +54,19 @@ scenario("what is saved into a file that we have replaced meanwhile is not lost"
   ]);
 });
 
-scenario("a save made in steps, with a write of ours in between, ends whole", async (lab) => {
+scenario("a save made in steps is taken when it is whole, then others' comes in", async (lab) => {
   const { a, b, handle } = await startWithOpenFile(lab, "steps");
   const whole = "# Start\n\nfirst\n\nsecond of a\n\nthird of a\n";
   const half = whole.slice(0, whole.indexOf("nd of a"));
   await handle.truncate();
   await handle.write(half, 0);
-  await untilFiles([a, b], (text) => text.includes("seco"));
-  await writeFile(pathOn(b), `of b\n\n${half}`);
-  await untilFiles([a, b], (text) => text.includes("of b"));
+  await writeFile(pathOn(b), `of b\n\n${START}`);
+  const { id } = await a.projectOf();
+  await waitFor("a to have b's save", async () => (await a.doc(id)).includes("of b"));
+  expect(await readFile(pathOn(a), "utf8")).toBe(half);
   await handle.write(whole.slice(half.length), half.length);
   await handle.close();
-  const text = await untilFiles([a, b], (each) => each.includes("third of a"));
+  const text = await untilFiles([a, b], (each) => each.includes("third of a\n"));
   expect(text.split("\n").filter(Boolean).sort()).toEqual([
     "# Start",
     "first",

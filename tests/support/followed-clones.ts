@@ -18,10 +18,16 @@ export class FollowedClones {
   readonly #opened: FollowedMachine[] = [];
 
   async machine(name: string, dir = this.git.path(name)): Promise<FollowedMachine> {
+    const made = await this.open(name, dir);
+    await made.follow();
+    return made;
+  }
+
+  /** A machine that follows nothing yet. */
+  async open(name: string, dir = this.git.path(name)): Promise<FollowedMachine> {
     const home = this.git.path(`home-${name}`);
     const made = await FollowedMachine.open(name, dir, home, this.git.git);
     this.#opened.push(made);
-    await made.follow();
     return made;
   }
 

@@ -46,6 +46,8 @@ export class FollowedMachine {
   readonly #store: ReplicaStore<DaemonTables>;
   readonly #followers: Followers;
   #file: FollowedFile | undefined;
+  /** Some program has the followed file open. */
+  isOpenToWrite = false;
   /** What of its log the others have. */
   #ackedSeq = 0;
 
@@ -67,6 +69,7 @@ export class FollowedMachine {
       watch: deaf,
       account: LOCAL_ACCOUNT,
       service: SERVICE,
+      isOpenToWrite: async () => this.isOpenToWrite,
     });
   }
 
@@ -92,10 +95,16 @@ export class FollowedMachine {
   }
 
   async follow(options: Partial<Pick<Link, "write">> = {}): Promise<void> {
+    await this.beginToFollow(options);
+    await this.settle();
+  }
+
+  /** One look, for which no time passes. */
+  async beginToFollow(options: Partial<Pick<Link, "write">> = {}): Promise<void> {
     const link = { dir: this.dir, projectId: PROJECT, name: this.name, write: false, ...options };
     await this.#store.write(({ db, now }) => putLink(db, link, now));
     this.#file = await this.#followers.add(link);
-    await this.settle();
+    await this.#file.settled();
   }
 
   /** The folder is kept as one that was linked for its repository, and was not looked at yet. */
@@ -120,16 +129,23 @@ export class FollowedMachine {
     return this.#file?.beside ?? [];
   }
 
-  /** Looks until there is nothing to do, past the quiet second of a tracked file. */
+  /**
+   * Looks until there is nothing to do, past the quiet second of a tracked file, and past the time
+   * after which a text that looks half written is whole.
+   */
   async settle(): Promise<void> {
     const file = this.#file;
     if (!file) return;
-    for (let looks = 0; looks < 3; looks++) {
+    for (let looks = 0; looks < 3 || this.#isBeingWritten; looks++) {
       file.look();
       await file.settled();
       this.#world.advance(QUIET_MS);
       await file.settled();
     }
+  }
+
+  get #isBeingWritten(): boolean {
+    return this.#file?.status.why?.code === "being-written";
   }
 
   /** As an event does: puts a text there and asks for a look, which may have to wait. */

@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { isUnfinished, UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../daemon/files/unfinished.ts";
+import {
+  FOUND_MS,
+  isUnfinished,
+  UNFINISHED_MS,
+  UNFINISHED_MS_MAX,
+} from "../../daemon/files/unfinished.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
@@ -10,9 +15,11 @@ import { exchange, type FollowedMachine } from "../support/followed-machines.ts"
 setDefaultTimeout(60_000);
 
 /** Between two pieces of a program that writes slowly. */
-const PIECE_MS = 350;
+const PIECE_MS = 4500;
 const NEXT = START.replace("with make.", "with make all.");
 const OF_B = "Of b.\n\n";
+/** More in front of the former text than that has lines. */
+const ANEW = `${"A new line.\n".repeat(9)}\n${NEXT}`;
 
 let lab: FollowedClones;
 let a: FollowedMachine;
@@ -50,18 +57,18 @@ function cutEvery(text: string, length: number): string[] {
   return text.match(new RegExp(`[^]{1,${length}}`, "g")) ?? [];
 }
 
-for (const [how, pieces] of [
-  ["inside lines", (text: string) => cutEvery(text, 7)],
-  ["between lines", (text: string) => text.split(/(?<=\n)/)],
+for (const [how, next, pieces] of [
+  ["inside lines", NEXT, cutEvery(NEXT, 12)],
+  ["between lines", NEXT, NEXT.split(/(?<=\n)/)],
+  ["behind a new beginning", ANEW, cutEvery(ANEW, 24)],
 ] as const) {
   test(`a text that a program writes in pieces cut ${how} arrives whole, beside what another machine writes meanwhile`, async () => {
-    await b.save(`${OF_B}${START}`);
-    await writeSlowly(NEXT, pieces(NEXT));
-    expect(await a.doc()).toBe(NEXT);
+    await b.save(`${START}${OF_B}`);
+    await writeSlowly(next, pieces);
+    expect(await a.doc()).toBe(next);
     await exchange([a, b]);
     for (const each of [a, b]) {
-      expect(each.file()).toContain(OF_B);
-      expect(each.file().replace(OF_B, "")).toBe(NEXT);
+      expect(each.file()).toBe(`${next}${OF_B}`);
       expect(await each.conflicts()).toEqual([]);
     }
   });
@@ -98,7 +105,7 @@ for (const [what, text] of [
   ["a text whose last section somebody removed", "# Guide\n\nBuild with make.\n"],
   ["a word without a line break behind the text", `${START}More`],
 ] as const) {
-  test(`${what} arrives after a second`, async () => {
+  test(`${what} arrives after five seconds`, async () => {
     await a.saveAndLook(text);
     expect(await a.doc()).toBe(START);
     expect(a.status).toMatchObject({ state: "waiting", why: { code: "being-written" } });
@@ -112,7 +119,7 @@ for (const [what, text] of [
   });
 }
 
-test("a program that never stops writing is waited for ten seconds", async () => {
+test("a program that never stops writing is waited for a minute", async () => {
   let text = START;
   for (let ms = 0; ms < UNFINISHED_MS_MAX; ms += UNFINISHED_MS / 2) {
     text += "more ";
@@ -123,6 +130,47 @@ test("a program that never stops writing is waited for ten seconds", async () =>
   await look();
   expect(await a.doc()).toBe(text);
 });
+
+test("a text of which a program has written a part is waited for while that has the file open", async () => {
+  a.isOpenToWrite = true;
+  await a.saveAndLook("# Guide\n");
+  for (let ms = 0; ms < UNFINISHED_MS_MAX; ms += UNFINISHED_MS) {
+    expect(await a.doc()).toBe(START);
+    a.pass(UNFINISHED_MS);
+    await look();
+  }
+  expect(await a.doc()).toBe("# Guide\n");
+  await a.save(START);
+  await a.saveAndLook("# Guide\n");
+  a.isOpenToWrite = false;
+  a.pass(UNFINISHED_MS);
+  await look();
+  expect(await a.doc()).toBe("# Guide\n");
+});
+
+for (const [what, begun, rest, waitMs] of [
+  ["the rest of it", NEXT.slice(0, 20), NEXT.slice(20), UNFINISHED_MS],
+  ["more of it", `More.\n\n${START}`, "Still more.\n", FOUND_MS],
+] as const) {
+  test(`a text that a program began before the daemon did waits for ${what}, and nothing is written beneath it`, async () => {
+    await b.save(`${OF_B}${START}`);
+    const update = await b.update();
+    await a.stop();
+    a.put(begun);
+    const next = await lab.open("a");
+    await next.load(update);
+    await next.beginToFollow();
+    expect([next.file(), await next.doc()]).toEqual([begun, `${OF_B}${START}`]);
+    next.pass(waitMs - 1);
+    await next.saveAndLook(begun + rest);
+    expect([next.file(), await next.doc()]).toEqual([begun + rest, `${OF_B}${START}`]);
+    await next.settle();
+    await exchange([next, b]);
+    expect(next.file().replace(OF_B, "")).toBe(begun + rest);
+    expect(b.file()).toBe(next.file());
+    expect(await b.conflicts()).toEqual([]);
+  });
+}
 
 test("a half-written text that stands when the daemon ends is taken by the next one", async () => {
   await a.saveAndLook(START.slice(0, -5));
@@ -166,6 +214,9 @@ test("a text is unfinished where its last line has lost its end, or its end is m
     ["one\ntwo\nthree\n", "other\n", true],
     ["one\ntwo\nthree\n", "other\nthree\n", false],
     ["one\ntwo\nthree\n", "one\ntwo\nother\n", false],
+    ["one\ntwo\nthree\nfour\nfive\n", "one\ntwo\n3\n4\n5\n", true],
+    ["one\ntwo\nthree\nfour\nfive\n", "one\ntwo\nthree\n4\n5\n6\n", false],
+    ["one\ntwo\n", "1\n2\n3\n", false],
     ["one\ntwo\n", "one\ntwo\nthree\n", false],
     ["one\ntwo", "one\nt", true],
     ["one\ntwo", "one\nother", false],

@@ -94,7 +94,7 @@ for (const [what, [texts, chosen]] of Object.entries(MET)) {
         expect(more).toEqual([]);
         const becomes: string[] = [];
         for (const { text } of conflict?.versions ?? []) {
-          becomes.push(await chosenText(machine, text));
+          becomes.push(await chosenText(machine, text, conflict?.id));
         }
         expect(becomes.sort()).toEqual([...chosen].sort());
       }
@@ -266,8 +266,12 @@ test("a conflict is over once nothing is left of the lines that stood", async ()
   await expect(b.choiceOf("")).rejects.toThrow("no conflict has the version");
 });
 
-async function chosenText(machine: FollowedMachine, version: string): Promise<string> {
-  const writes = await machine.choiceOf(version);
+async function chosenText(
+  machine: FollowedMachine,
+  version: string,
+  conflict?: string,
+): Promise<string> {
+  const writes = await machine.choiceOf(version, conflict);
   const last = writes.findLast((write) => write.kind === "text");
   return last?.kind === "text" ? last.value : machine.file();
 }

@@ -13,8 +13,11 @@ import { isKept } from "./saves.ts";
 import { valuesOf } from "./shadow.ts";
 import { CALM } from "./weather.ts";
 
-/** Long enough for whatever goes from one machine's file to another's in calm weather. */
-const SOON_MS = 4000;
+/**
+ * Long enough for whatever goes from one machine's file to another's in calm weather, also for a
+ * text that looks half written.
+ */
+const SOON_MS = 9000;
 const SEED = 1;
 
 const PLAIN: Cast = {

@@ -72,6 +72,7 @@ export async function wire(options: WiringOptions): Promise<Wired> {
     ...{ store, world, log, git, watch, account: LOCAL_ACCOUNT },
     service: serviceNameOf(environment),
     findGitProcess: async () => false,
+    isOpenToWrite: async () => false,
     onGone: (link) => folders.onGone(link),
     onRepository: (link) => folders.onRepository(link),
   });

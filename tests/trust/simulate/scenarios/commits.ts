@@ -4,7 +4,7 @@ import { lines, type Stage } from "../stage.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** Longer than a tracked file has to stand still. */
-const QUIET_MS = 8000;
+const QUIET_MS = 12_000;
 const TRACKED = { git: "tracked", write: false } as const;
 
 /** Somebody saves and commits while no daemon runs there, and pushes it. */
@@ -138,7 +138,7 @@ export const COMMITS: readonly Scenario[] = [
       stage.begin(lines("one", "two"));
       stage.pass(QUIET_MS);
       stage.wait(stage.git(1).checkout("topic", true));
-      stage.save(1, lines("of the topic"));
+      stage.save(1, lines("of the topic", "two"));
       stage.wait(stage.git(1).commit("topic"));
       stage.wait(stage.git(1).checkout(MAIN));
       stage.pass(QUIET_MS);
@@ -155,7 +155,7 @@ export const COMMITS: readonly Scenario[] = [
       stage.begin(lines("one", "two"));
       stage.pass(QUIET_MS);
       stage.wait(stage.git(1).checkout("topic", true));
-      stage.save(1, lines("of the topic"));
+      stage.save(1, lines("of the topic", "two"));
       stage.wait(stage.git(1).commit("topic"));
       stage.wait(stage.git(1).checkout(MAIN));
       stage.pass(QUIET_MS);
