@@ -43,12 +43,12 @@ export interface Aside {
  * that returns is an ordinary addition.
  */
 export function findAside(facts: AsideFacts): Aside {
-  const { known, committed, kept, lines } = facts;
+  const { known, committed, lines } = facts;
   const before = linesOf(known);
   const shown = before.map(({ text }) => withoutMark(text));
   const after = splitLines(lines);
   const wasCommitted = new Map(commonLines(shown, committed));
-  const isKept = new Set(kept.flatMap((each) => each.lines));
+  const isKept = new Set(facts.kept.flatMap((each) => each.lines));
   const isReturned = deletedElsewhere(facts, { shown, after: after.map(withoutMark) });
   const base: CapturedLine[] = [];
   const taken: number[] = [];
@@ -56,9 +56,11 @@ export function findAside(facts: AsideFacts): Aside {
   let next = 0;
   for (const { at, removed, from, added } of diffLines(shown, after.map(withoutMark))) {
     const gone = Array.from({ length: removed }, (_, i) => at + i);
-    const aside = gone.filter(
+    const kept = gone.filter(
       (each) => !wasCommitted.has(each) && isKept.has(shown[each] as string),
     );
+    // Every text that git keeps has blank lines.
+    const aside = kept.some((each) => hasWord(shown[each] as string)) ? kept : [];
     const rest = gone.filter((each) => !aside.includes(each));
     const put = after.slice(from, from + added);
     const isBack = put.every((text) => committed.includes(withoutMark(text)));

@@ -45,6 +45,8 @@ export interface Sight {
   readonly leftBehind: LeftBehind | undefined;
   /** For a tracked file: git created its CRLF line endings; see `hasGitEndings`. */
   readonly hasGitEndings: boolean;
+  /** For a tracked file: what git kept outside of HEAD when it was first seen as it is. */
+  readonly kept: readonly string[] | undefined;
   /** The paths of further files that could be followed. */
   readonly beside: readonly string[];
   /** For a missing file: whether it may be created. */

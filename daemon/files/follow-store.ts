@@ -30,6 +30,11 @@ export interface FollowedState extends FileState {
   readonly beside: readonly string[] | undefined;
   /** The document's position when `base` was taken from it; undefined where unknown. */
   readonly position: Position | undefined;
+  /**
+   * What git kept outside of HEAD when this text was first seen; see `listKept`. Undefined where
+   * unknown.
+   */
+  readonly kept: readonly string[] | undefined;
 }
 
 export async function readFollowed(db: Db, dir: string): Promise<FollowedState | undefined> {
@@ -52,11 +57,12 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
     isGone: row.is_gone === 1,
     beside: row.beside === null ? undefined : (JSON.parse(row.beside) as string[]),
     position: epoch === null || seq === null ? undefined : { epoch, seq },
+    kept: row.kept === null ? undefined : (JSON.parse(row.kept) as string[]),
   };
 }
 
 export async function writeFollowed(db: Db, dir: string, state: FollowedState): Promise<void> {
-  const { path, hash, base, form, next, checkedOut, isGone, position, beside } = state;
+  const { path, hash, base, form, next, checkedOut, isGone, position, beside, kept } = state;
   const values = {
     path,
     hash,
@@ -71,6 +77,7 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
     base_epoch: position?.epoch ?? null,
     base_seq: position?.seq ?? null,
     beside: beside ? JSON.stringify(beside) : null,
+    kept: kept ? JSON.stringify(kept) : null,
   };
   await db
     .insertInto("followed_files")

@@ -55,18 +55,6 @@ export async function isLastWaiting(db: Db, documentId: number, dir: string): Pr
   return last?.outcome === "waiting";
 }
 
-/** When a folder's last save was made, in milliseconds since the Unix epoch; 0: never. */
-export async function lastSavedAt(db: Db, dir: string): Promise<number> {
-  const last = await db
-    .selectFrom("saves")
-    .select("saved_at")
-    .where("dir", "=", dir)
-    .orderBy("id", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return last?.saved_at ?? 0;
-}
-
 /** Updates a save that waited or was held and is stored already. False: this is another save. */
 async function settleKept(
   db: Db,

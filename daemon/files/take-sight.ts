@@ -259,7 +259,7 @@ class Taking {
       await this.#keep(open, taken.conflicts.length > 0 ? "conflict" : outcome, taken.conflicts);
     }
     const isFree = refused === undefined || shown !== undefined;
-    const next = await this.#settle(open, taken.state, isFree);
+    const next = await this.#settle(open, { known, state: taken.state, isFree });
     if (next.kind === "done" && !isFree) {
       return { kind: "held", why: refused.reason, note: heldAdvice(refused) };
     }
@@ -394,7 +394,14 @@ class Taking {
   }
 
   /** Stores the state that was found, and the one that a write is to leave. */
-  async #settle(open: OpenDocument, state: FileState, isFree: boolean): Promise<TakenSight> {
+  async #settle(
+    open: OpenDocument,
+    {
+      known,
+      state,
+      isFree,
+    }: { known: FollowedState | undefined; state: FileState; isFree: boolean },
+  ): Promise<TakenSight> {
     const { document, head: position } = open;
     const { checkedOut, file, beside } = this.#sight;
     const text = document.content();
@@ -406,7 +413,8 @@ class Taking {
     const next =
       isDue && !isAside ? this.#asCheckedOut({ hash: hashOf(content), ...captured }) : undefined;
     const here = this.#asCheckedOut(state);
-    const found = { path: file.path, ...here, checkedOut, isGone: false, position, beside };
+    const kept = known?.hash === this.#file.hash ? known.kept : this.#sight.kept;
+    const found = { path: file.path, ...here, checkedOut, isGone: false, position, beside, kept };
     const from = { ...found, next: undefined };
     await this.#write({ ...found, next });
     if (next) return { kind: "write", from, to: next, content };

@@ -4,6 +4,7 @@ import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
+import { bytesAt } from "../git/file-commits.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
 import { readFilePast } from "../git/git-past.ts";
 import type { Head } from "../git/git-refs.ts";
@@ -11,14 +12,11 @@ import { type FileStanding, readHeadText } from "../git/git-state.ts";
 import { readKnownCommits } from "../git/known-commits.ts";
 import { readTrackedText, type Sighting, type TrackedRead } from "../git/read-tracked-text.ts";
 import { type Git, GitTrouble } from "../git/run-git.ts";
-import { readKeptTexts, readMaking } from "../git/set-aside.ts";
+import { readKeptTexts } from "../git/set-aside.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { fileText } from "./file-state.ts";
 import type { AsideText, LeftBehind, Readable, Sight } from "./follow-facts.ts";
 import type { CheckedOut, FollowedState } from "./follow-store.ts";
-import { lastSavedAt } from "./save-history.ts";
-
-const MS_PER_S = 1000;
 
 /** Which file, and what is asked about it. */
 export interface TrackedSightOptions {
@@ -70,14 +68,16 @@ export class TrackedSights {
     const text = read.bytes && textFrom(path, read.bytes, read.savedAt ?? world.now());
     if (text?.kind === "problem") return text;
     const file: Readable = text?.kind === "text" ? text : { kind: "absent", path };
-    return { kind: "sight", sight: await this.#sightOf(standing, file, { head, known }) };
+    const { kept } = read.sighting;
+    const sight = await this.#sightOf(standing, file, { head, known });
+    return { kind: "sight", sight: { ...sight, kept } };
   }
 
   async #sightOf(
     standing: Tracked,
     file: Readable,
     { head, known }: { readonly head: Head; readonly known: FollowedState | undefined },
-  ): Promise<GitSight> {
+  ): Promise<Omit<GitSight, "kept">> {
     const { account, store, git, projectId } = this.#options;
     const leftBehind = await this.#leftBehind(standing, file, { head, known });
     const content = file.kind === "text" ? file.content : "";
@@ -117,27 +117,26 @@ export class TrackedSights {
     if (committed === undefined) return undefined;
     const { isAnyGone, back } = undone(committed, saved, file.content);
     if (!isAnyGone && back.length === 0) return undefined;
-    return { committed, kept: await this.#keptTexts(standing, commit, back) };
+    const { kept: noted } = known;
+    return { committed, kept: await this.#keptTexts(standing, back, { commit, noted }) };
   }
 
   /** What git keeps. Where one lacks lines that came back, also the text that it was made from. */
   async #keptTexts(
     { file }: Tracked,
-    commit: string,
     back: readonly string[],
+    when: Parameters<typeof readKeptTexts>[2],
   ): Promise<readonly AsideText[]> {
-    const { git, store, dir } = this.#options;
-    const kept = await readKeptTexts(git, file, commit);
-    const savedAt = back.length > 0 ? await lastSavedAt(store.reader, dir) : 0;
+    const { git } = this.#options;
+    const kept = await readKeptTexts(git, file, when);
     return await Promise.all(
-      kept.map(async ({ commit, bytes }): Promise<AsideText> => {
+      kept.map(async ({ commit, bytes, isLater }): Promise<AsideText> => {
         const text = String(bytes);
         const lines = new Set(plainLines(text));
-        if (back.every((line) => lines.has(line))) return { text, before: undefined };
-        const { before, at } = await readMaking(git, file, commit);
         // What was there before the last save cannot keep what that save deleted.
-        const isLater = at >= savedAt - (savedAt % MS_PER_S);
-        return { text, before: before && isLater ? String(before) : undefined };
+        if (!isLater || back.every((line) => lines.has(line))) return { text, before: undefined };
+        const before = await bytesAt(git, file, `${commit}^`);
+        return { text, before: before && String(before) };
       }),
     );
   }

@@ -76,7 +76,8 @@ export async function readFilePast(
     }
   }
   // With full history: a merge that drops one side's change of the file is a change, too.
-  const asked = ["--full-history", commit, `^${read}`];
+  // In git's own order, which clocks have no part in.
+  const asked = ["--full-history", "--topo-order", commit, `^${read}`];
   const since = await changesOf(git, file, { commits: asked, countMax: CHANGES_MAX });
   if (since.length === 0) return { relation: isDescendant ? "same" : "onward", ...none };
   const told = await lastOf(git, file, since.filter(isTold).slice(0, TOLD_MAX));

@@ -6,6 +6,7 @@ import type { World } from "../../shared/world.ts";
 import { readActivity } from "./git-operation.ts";
 import { type Head, headSignature, readRefs } from "./git-refs.ts";
 import { type Git, GitTrouble } from "./run-git.ts";
+import { listKept } from "./set-aside.ts";
 import { readIndexEntry } from "./tracked-entries.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
@@ -19,6 +20,8 @@ export interface Sighting {
   readonly seen: string;
   /** By the world's monotonic clock. */
   readonly sinceMs: number;
+  /** What git kept outside of HEAD when that was first seen; see `listKept`. */
+  readonly kept: readonly string[];
 }
 
 export type NotNowReason =
@@ -61,7 +64,8 @@ export type TrackedRead =
  * a large checkout writes a file long before it ends.
  *
  * The caller checks whether `head` is the default branch. Two git processes, three in the reftable
- * format. Never rejects because of git or the file system.
+ * format, and two more for a file or a HEAD that was not seen before. Never rejects because of git
+ * or the file system.
  */
 export async function readTrackedText(
   git: Git,
@@ -73,9 +77,10 @@ export async function readTrackedText(
     const look = await lookOnce(git, file);
     if (look.kind !== "stood") return look;
     const seen = seenBy(file, look);
+    if (last?.seen === seen) return settle(look, last, startedMs);
+    const kept = await listKept(git, file);
     // From the end of one look to the start of the next: the time of a slow look does not count.
-    const sinceMs = last?.seen === seen ? last.sinceMs : world.monotonic();
-    return settle(look, { seen, sinceMs }, startedMs);
+    return settle(look, { seen, sinceMs: world.monotonic(), kept }, startedMs);
   } catch (thrown) {
     if (thrown instanceof GitTrouble) return notNow("unreadable", thrown.message);
     throw thrown;

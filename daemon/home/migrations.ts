@@ -305,6 +305,12 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("audiences").addColumn("token_user", "text").execute();
     },
   },
+  {
+    name: "daemon-kept-by-git",
+    async up(db) {
+      await db.schema.alterTable("followed_files").addColumn("kept", "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -317,4 +323,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_944_742_630 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 4_160_793_934 };

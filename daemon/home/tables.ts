@@ -189,6 +189,8 @@ export interface FollowedFilesTable {
   base_seq: number | null;
   /** The other files that could be followed, at that time, as JSON; null where unknown. */
   beside: string | null;
+  /** What git kept outside of HEAD when the text was first seen, as JSON; null where unknown. */
+  kept: string | null;
 }
 
 /** Others' change that a write of ours brought into a followed file. */

@@ -24,10 +24,10 @@ beforeEach(async () => {
 
 afterEach(() => lab.end());
 
-/** A saves a text without committing it, before all that git does, and both have it for long. */
-async function saved(text: string): Promise<void> {
+/** A saves a text without committing it, and both have it for long. */
+async function saved(text: string, date = "2023-01-01"): Promise<void> {
   await lab.git.write(join(a.dir, FILE), text);
-  savedOn("2023-01-01");
+  savedOn(date);
   await a.settle();
   await exchange([a, b]);
   for (const each of [a, b]) each.pass(LONG_MS);
@@ -75,9 +75,14 @@ const WAYS: Readonly<Record<string, readonly [() => Promise<void>, () => Promise
   ],
 };
 
-for (const [way, [setAside, bringBack]] of Object.entries(WAYS)) {
-  test(`lines that somebody deleted stay deleted when git puts them back and keeps the deletion by ${way}`, async () => {
-    await saved(CUT);
+/** Whether git's clock is after the one that a save is from, or before it. */
+const CLOCKS = { "later than": "2023-01-01", "earlier than": "2025-01-01" };
+
+for (const [way, [setAside, bringBack], clock, date] of Object.entries(WAYS).flatMap(
+  ([way, acts]) => Object.entries(CLOCKS).map(([clock, date]) => [way, acts, clock, date] as const),
+)) {
+  test(`lines that somebody deleted stay deleted when git puts them back and keeps the deletion by ${way}, by a clock ${clock} the save`, async () => {
+    await saved(CUT, date);
     await setAside();
     expect(await both()).toEqual({ text: CUT, conflicts: 1 });
     expect(a.file()).toBe(START);
@@ -164,15 +169,35 @@ test("a section that was moved beside a deletion stands once when both are back 
   expect(await both()).toEqual({ text: moved, conflicts: 0 });
 });
 
-test("deleted lines come back for everybody by hand beside a stash that was applied before", async () => {
-  await saved(CUT);
+for (const [clock, date] of Object.entries(CLOCKS)) {
+  for (const more of [false, true]) {
+    const which = more ? "the one below the latest, dropped since" : "applied before";
+    test(`deleted lines come back for everybody by hand beside a stash that was ${which}, by a clock ${clock} the save`, async () => {
+      await saved(CUT);
+      await git("stash", "-q");
+      await both();
+      await git("stash", "apply", "-q");
+      savedOn(date);
+      expect(await both()).toEqual({ text: CUT, conflicts: 0 });
+      if (more) {
+        await a.save(`${CUT}\nMore.\n`);
+        await git("stash", "-q");
+        await git("stash", "pop", "-q");
+        await a.save(CUT);
+      }
+      await a.save(START);
+      expect(await both()).toEqual({ text: START, conflicts: 0 });
+    });
+  }
+}
+
+test("a deletion is set aside also where no daemon ran when git did that", async () => {
+  await saved(CUT, "2025-01-01");
+  await a.stop();
   await git("stash", "-q");
-  await both();
-  await git("stash", "apply", "-q");
-  savedOn("2025-01-01");
-  expect(await both()).toEqual({ text: CUT, conflicts: 0 });
-  await a.save(START);
-  expect(await both()).toEqual({ text: START, conflicts: 0 });
+  a = await lab.machine("a");
+  expect(await both()).toEqual({ text: CUT, conflicts: 1 });
+  expect(a.file()).toBe(START);
 });
 
 /** Lines that come back because somebody wants them, though git is at work. */
