@@ -66,6 +66,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "server token list": ["memsync server token list --json"],
   "server token revoke": ["memsync server token revoke tok_k3j5h2ab"],
+  "sessions off": ["memsync sessions off"],
+  "sessions on": ["memsync sessions on"],
   logout: ["memsync logout", "memsync logout --remote acme"],
   "remote add": ["memsync remote add acme https://acme.example.com"],
   "remote list": ["memsync remote list", "memsync remote list --json"],

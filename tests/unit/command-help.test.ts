@@ -7,19 +7,6 @@ import { commandsOf } from "../../scripts/man-page.ts";
 const program = await createProgram(readEnvironment({ MEMSYNC_HOME: "/" }));
 const commands = commandsOf(program, program.createHelp());
 
-/** Those that print nothing when all is well, those whose output is others', and mere groups. */
-const WITHOUT_JSON = [
-  "rm",
-  "exec",
-  "remote",
-  "server account",
-  "server token",
-  "server user",
-  "project",
-  "demo",
-  "completion",
-];
-
 function pathOf(command: Command): string {
   const { parent } = command;
   return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name();
@@ -38,7 +25,8 @@ test("every command's help has a sentence, and examples of the command itself", 
     expect([path, command.description()]).toEqual([path, expect.stringMatching(/\w+ \w+/)]);
     const [, examples = ""] = helpOf(command).split("\nExamples:\n");
     const [words = ""] = path.split(" ");
-    expect([path, examples]).toEqual([path, expect.stringContaining(`memsync ${words}`)]);
+    const where = `the example of ${path} belongs into cli/help/examples.ts`;
+    expect([where, examples]).toEqual([where, expect.stringContaining(`memsync ${words}`)]);
     const known = commands.map(pathOf);
     for (const [, name = ""] of examples.matchAll(/\bmemsync ([a-z]+)/g)) {
       expect([path, known]).toEqual([path, expect.arrayContaining([name])]);
@@ -46,14 +34,13 @@ test("every command's help has a sentence, and examples of the command itself", 
   }
 });
 
-test("every command that prints something prints it as JSON, too", () => {
-  for (const command of commands) {
-    const hasJson = command.options.some(({ long }) => long === "--json");
-    expect([pathOf(command), hasJson]).toEqual([
-      pathOf(command),
-      !WITHOUT_JSON.includes(pathOf(command)),
-    ]);
-  }
+test("every command stands under a heading of the help", () => {
+  const listed = commands.filter(({ parent }) => parent === program);
+  const loose = listed.filter((each) => each.helpGroup() === "More:");
+  const inNoGroup = loose.map((each) => each.name());
+  expect({ "in no group of cli/help/help-layout.ts": inNoGroup }).toEqual({
+    "in no group of cli/help/help-layout.ts": ["completion"],
+  });
 });
 
 test("no line of a help is wider than a terminal", () => {
