@@ -104,6 +104,8 @@ export interface App {
   openLive(request: Request, peer: PeerAddress): Promise<LiveHandshake>;
   /** The answer to something that is no valid request. */
   refuse(error: AppError): Response;
+  /** Called by listeners with a request whose client left, if this is there. */
+  aborted?(request: Request): void;
   /** For the listeners' own timers. */
   readonly world: World;
   /** All routes: methods in capitals, paths with `:name` for a parameter. */

@@ -16,6 +16,8 @@ import {
 import { FaultRules } from "./faults/fault-rules.ts";
 import { createMisbehaviour } from "./faults/misbehaviour.ts";
 import type { EmulatorControls, ServedRoute } from "./interface/emulator.ts";
+import { Journal } from "./journal/journal.ts";
+import { createRecording, type Recording } from "./journal/recording.ts";
 import { EmulatorAccounts } from "./state/emulator-accounts.ts";
 import { createDrivenWorlds } from "./time/driven-world.ts";
 
@@ -23,6 +25,7 @@ import { createDrivenWorlds } from "./time/driven-world.ts";
 export interface ControlledOptions extends Omit<EmulatorAppOptions, "driven" | "plans"> {
   readonly readiness: Readiness;
   readonly allowedHosts: readonly string[];
+  readonly strict: boolean;
   readonly controlToken: string | undefined;
   readonly frozenAt: number | undefined;
   readonly seed: string | undefined;
@@ -65,19 +68,32 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     accountOf: (token) => accounts.get(token).account,
     routes: () => service.app.routes,
   });
+  const accountOf = (headers: Headers) =>
+    accounts.find(bearerToken(headers.get("authorization")) ?? "")?.account;
   const misbehaving = createMisbehaviour({
     app: service.app,
     rules: faults,
-    accountOf: (headers) => accounts.find(bearerToken(headers.get("authorization")) ?? "")?.account,
+    accountOf,
     world: driven.faults,
     requestWorld: driven.requests,
     log,
     extraHeaders: EMULATOR_HEADERS,
+    injected: (request, id) => recording.injected(request, id),
+  });
+  const journal = new Journal(world);
+  const recording: Recording = createRecording({
+    app: misbehaving.app,
+    journal,
+    accountOf,
+    world: driven.clock,
   });
   const controls = createControls({
     driven,
     accounts,
     faults,
+    journal,
+    strict: options.strict,
+    forgetWaits: () => recording.forgetWaits(),
     ...service,
     routes: () => servedRoutes(service),
   });
@@ -91,9 +107,12 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     { world: driven.requests, log, extraHeaders: EMULATOR_HEADERS },
   );
   return {
-    app: createEdge(misbehaving.app, { clock: driven.clock, control }),
+    app: createEdge(recording.app, { clock: driven.clock, control }),
     controls,
-    release: () => misbehaving.release(),
+    release() {
+      misbehaving.release();
+      journal.close();
+    },
     close: () => service.close(),
   };
 }

@@ -23,6 +23,7 @@ export function createEdge(
       const isControl = pathOf(request.url).startsWith(CONTROL_PREFIX);
       return dated(await (isControl ? control(request) : app.fetch(request, peer)));
     },
+    ...(app.aborted && { aborted: (request: Request) => app.aborted?.(request) }),
     openLive: (request, peer) => app.openLive(request, peer),
   };
 }

@@ -15,6 +15,7 @@ import { parseTime } from "./time/parse-time.ts";
 export type * from "./interface/emulator.ts";
 export type * from "./interface/faults.ts";
 export type * from "./interface/of-token.ts";
+export type * from "./interface/requests.ts";
 
 const PRIVATE_FOLDER = 0o700;
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
@@ -33,6 +34,8 @@ export interface EmulatorOptions {
   readonly limits?: "on" | "off";
   /** Behave like a service that implements only the published specification. */
   readonly publishedOnly?: boolean;
+  /** Requests that use anything beyond the published specification are violations. */
+  readonly strict?: boolean;
   /** The time at which the clock stands still, until it is moved; it runs when left out. */
   readonly clock?: EmulatorTime;
   /** Ids repeat for it; they are random when left out. */
@@ -74,7 +77,14 @@ export async function startEmulator(
   deps: { readonly world: World; readonly log: Log } = { world: realWorld, log: silentLog },
 ): Promise<Emulator> {
   const { host = "127.0.0.1", port = 0, dataDir, plan = "pro", limits = "on" } = options;
-  const { publishedOnly = false, allowedHosts = [], controlToken, random, clock } = options;
+  const {
+    publishedOnly = false,
+    allowedHosts = [],
+    controlToken,
+    random,
+    clock,
+    strict = false,
+  } = options;
   const readiness = new Readiness("ready");
   const emulator = await openControlled({
     path: dataDir === undefined ? ":memory:" : await databaseIn(dataDir),
@@ -85,6 +95,7 @@ export async function startEmulator(
     allowedHosts: allowedHosts.map((name) => name.toLowerCase()),
     controlToken,
     publishedOnly,
+    strict,
     readiness,
     frozenAt: clock === undefined ? undefined : parseTime(clock, "clock"),
     seed: random === undefined ? undefined : String(random),

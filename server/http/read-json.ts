@@ -6,6 +6,7 @@ import { arrivedInTime } from "./body-deadline.ts";
 import { inflateBody, isGzip } from "./inflate-body.ts";
 import { JsonScan } from "./json-scan.ts";
 import { parseScanned } from "./parse-scanned.ts";
+import { bodyRead } from "./watched-body.ts";
 
 /**
  * A body over its limit is read up to this size and discarded, because most clients read no answer
@@ -33,6 +34,7 @@ export async function readJson(
   const sent = await readBytes(request, bytesMax);
   if (sent.length === 0) return undefined;
   const bytes = isGzip(request.headers) ? await inflated(request, sent, bytesMax) : sent;
+  bodyRead(request, bytes);
   return { value: await parseJson(bytes, pause), raw: bytes };
 }
 

@@ -51,6 +51,7 @@ export const listenBun: Listen = async (app, address) => {
   }
 
   async function answer(request: Request, self: Server<SocketData>): Promise<Response> {
+    if (app.aborted) request.signal.addEventListener("abort", () => app.aborted?.(request));
     const response = cutShort(await app.fetch(request, peerOf(request, self)), app.world);
     if (draining) response.headers.set("Connection", "close");
     return response;

@@ -101,7 +101,7 @@ async function serve(
   message: IncomingMessage,
   { to, closing }: { readonly to: ServerResponse; readonly closing: () => boolean },
 ): Promise<void> {
-  const response = await answer(app, message);
+  const response = await answer(app, message, to);
   // A connection kept for another request would delay the end of the server.
   if (closing()) to.setHeader("connection", "close");
   const cut = cutOf(response);
@@ -109,9 +109,11 @@ async function serve(
   else await sendResponse(response, to);
 }
 
-async function answer(app: App, message: IncomingMessage): Promise<Response> {
+async function answer(app: App, message: IncomingMessage, to: ServerResponse): Promise<Response> {
   try {
-    return await app.fetch(requestOf(message), peerOf(message));
+    const request = requestOf(message);
+    if (app.aborted) to.once("close", () => app.aborted?.(request));
+    return await app.fetch(request, peerOf(message));
   } catch {
     return app.refuse(malformed());
   }

@@ -5,6 +5,7 @@ import type { ClockMoved, EmulatorControls, MadeToken, ResetScope } from "../int
 import type { FaultReport } from "../interface/faults.ts";
 import { ClockBody, LimitsBody, RandomBody, ResetBody, TokenBody } from "./control-bodies.ts";
 import { FaultsBody, faultAnswer, faultRulesIn } from "./fault-bodies.ts";
+import { requestAnswer, requestsAsked, violationAnswer } from "./request-answers.ts";
 import { readStrict } from "./strict-body.ts";
 
 /** One control call, after the guard has let it in. */
@@ -85,6 +86,32 @@ export function controlRoutes(
     },
     { method: "GET", path: "routes", answer: () => ({ routes: controls.routes() }) },
     ...faultRoutes(controls),
+    ...requestRoutes(controls),
+  ];
+}
+
+function requestRoutes({ requests, violations }: EmulatorControls): ControlRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "requests",
+      async answer({ query }) {
+        const found = await requestsAsked(requests, query);
+        return { ...found, requests: found.requests.map(requestAnswer) };
+      },
+    },
+    {
+      method: "DELETE",
+      path: "requests",
+      answer: ({ query }) => ({ cleared: { requests: requests.clear(tokenIn(query)) } }),
+    },
+    {
+      method: "GET",
+      path: "violations",
+      answer: async ({ query }) => ({
+        violations: (await violations.list(tokenIn(query))).map(violationAnswer),
+      }),
+    },
   ];
 }
 

@@ -15,25 +15,28 @@ import type {
   EmulatorTokenRequest,
   MadeToken,
   ResetScope,
-  ServedRoute,
 } from "../interface/emulator.ts";
 import type { OfToken } from "../interface/of-token.ts";
 import { accountOfName } from "../state/dev-tokens.ts";
-import type { EmulatorAccounts } from "../state/emulator-accounts.ts";
 import { resetData } from "../state/reset-data.ts";
 import type { DrivenWorlds } from "../time/driven-world.ts";
 import { parseDuration, parseTime } from "../time/parse-time.ts";
 import { createFaultControls } from "./fault-controls.ts";
+import {
+  createRequestControls,
+  createViolationControls,
+  type SeenParts,
+} from "./request-controls.ts";
 
 /** What the controls move. */
-export interface ControlledParts {
+export interface ControlledParts extends SeenParts {
   readonly driven: DrivenWorlds;
-  readonly accounts: EmulatorAccounts;
   readonly host: HostStore;
   readonly limits: RequestLimits;
   readonly sockets: LiveSockets;
   readonly faults: FaultRules;
-  routes(): readonly ServedRoute[];
+  /** Forgets which clients were told to wait. */
+  forgetWaits(): void;
 }
 
 /** Why sockets are closed whose client has to read everything anew. */
@@ -54,6 +57,8 @@ export function createControls(parts: ControlledParts): EmulatorControls {
     clock: createClock(parts),
     reset: (options = {}) => reset(parts, options),
     faults: createFaultControls(parts),
+    requests: createRequestControls(parts),
+    violations: createViolationControls(parts),
     random: (seed) => driven.seed(seed === null ? undefined : String(seed)),
     limits: {
       async set({ token, plan, off, exhaust, left }) {
@@ -98,7 +103,7 @@ function createClock({ driven: { clock }, sockets }: ControlledParts): EmulatorC
 }
 
 async function reset(
-  { driven, accounts, host, limits, sockets, faults }: ControlledParts,
+  { driven, accounts, host, limits, sockets, faults, journal, forgetWaits }: ControlledParts,
   { scope = "all", token }: OfToken & { readonly scope?: ResetScope | undefined },
 ): Promise<Cleared> {
   const account = token === undefined ? undefined : accounts.get(token).account;
@@ -114,6 +119,10 @@ async function reset(
     accounts.forgetRules(account);
     limits.forget(account);
     await host.store.write(({ db }) => deleteCounts(db, account));
+  }
+  if (all || scope === "requests") {
+    cleared.requests = journal.clear(account);
+    if (account === undefined) forgetWaits();
   }
   if (all || scope === "faults") cleared.faults = faults.clear(account);
   return cleared;

@@ -6,7 +6,9 @@ const REST = "*";
 
 /** Whether a rule for `pattern` is about a request of `path`. */
 export function pathMatches(pattern: string, path: string): boolean {
-  return fits(pattern, path, (part, actual) => part === actual || OPEN_PART.test(part));
+  return fits(pattern, path, (part, actual) => {
+    return part === actual || (actual !== "" && OPEN_PART.test(part));
+  });
 }
 
 /** Whether a rule for `pattern` may be about a request that a route serves. */

@@ -10,6 +10,7 @@ import type { PeerAddress } from "../../http/metrics-access.ts";
 import { pathOf } from "../../http/query.ts";
 import { readJson } from "../../http/read-json.ts";
 import type { RequestContext } from "../../http/request-context.ts";
+import { bodyRead, watchCopy } from "../../http/watched-body.ts";
 import type { FaultEffect } from "../interface/faults.ts";
 import { FAULT_HEADER, parseFaultHeader } from "./fault-header.ts";
 import { type FaultRules, latencyOf, type Misfortune } from "./fault-rules.ts";
@@ -155,6 +156,7 @@ class Fate {
   ): Promise<Response> {
     const { effect, id } = misfortune;
     const latencyMs = latencyOf(effect, this.deps.world);
+    if (isEarly(effect)) await readThrough(request);
     const early = await this.#early(misfortune, context);
     if (early) {
       await this.waits.until(latencyMs);
@@ -170,11 +172,11 @@ class Fate {
 
   /** The end of a request that does not reach the service. */
   async #early({ id, effect }: Misfortune, context: RequestContext): Promise<Response | undefined> {
-    const { status, retryAfter, disconnect, silent } = effect;
+    const { disconnect, silent } = effect;
+    if (!isEarly(effect)) return undefined;
     if (silent) await this.waits.until(Number.POSITIVE_INFINITY);
     if (silent || disconnect === "before")
       return cutAnswer(new Response(null), { body: undefined });
-    if (status === undefined && retryAfter === undefined) return undefined;
     return injectedAnswer(effect, {
       ...context,
       headers: { ...context.headers, [INJECTED_HEADER]: id },
@@ -194,6 +196,23 @@ class Fate {
     const headers = new Headers(answered.headers);
     headers.delete("content-length");
     return new Response(JSON.stringify(whole), { status: answered.status, headers });
+  }
+}
+
+/** Whether a request ends without reaching the service. */
+function isEarly({ status, retryAfter, disconnect, silent }: FaultEffect): boolean {
+  return (
+    silent === true || disconnect === "before" || status !== undefined || retryAfter !== undefined
+  );
+}
+
+/** Nobody else reads the body of such a request, and whoever asks what was sent wants to see it. */
+async function readThrough(request: Request): Promise<void> {
+  if (request.body === null || request.bodyUsed) return;
+  try {
+    bodyRead(request, new Uint8Array(await request.arrayBuffer()));
+  } catch {
+    // It broke off: there is nothing to see.
   }
 }
 
@@ -243,6 +262,7 @@ function withBody(request: Request, body: string | Uint8Array<ArrayBuffer>): Req
   const headers = new Headers(request.headers);
   for (const name of ["content-length", "content-encoding", "accept-encoding"])
     headers.delete(name);
+  // Who watches it has seen the whole body.
   return new Request(request.url, { method: request.method, headers, body });
 }
 
@@ -274,8 +294,10 @@ class ReadAhead {
     const again = () =>
       new Request(original.url, { method: "POST", headers: original.headers, body: bytes });
     this.#request = again();
+    const parsed = again();
+    watchCopy(original, parsed);
     try {
-      return (await readJson(again(), LIMITS.exchangeBodyBytes))?.value;
+      return (await readJson(parsed, LIMITS.exchangeBodyBytes))?.value;
     } catch (thrown) {
       // The service refuses it in its own way.
       if (thrown instanceof AppError) return undefined;

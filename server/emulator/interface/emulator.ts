@@ -1,5 +1,6 @@
 import type { EmulatorFaults } from "./faults.ts";
 import type { OfToken } from "./of-token.ts";
+import type { EmulatorRequests, EmulatorViolations } from "./requests.ts";
 
 /** A time: ISO 8601, milliseconds since the Unix epoch, or a `Date`. */
 export type EmulatorTime = string | number | Date;
@@ -104,6 +105,8 @@ export interface EmulatorControls {
   /** Ids repeat from here on for this seed; null: they are random. */
   random(seed: string | number | null): void;
   readonly faults: EmulatorFaults;
+  readonly requests: EmulatorRequests;
+  readonly violations: EmulatorViolations;
   readonly limits: {
     set(change: LimitChange): Promise<void>;
   };

@@ -1,0 +1,56 @@
+import { invalidAt } from "../../../shared/errors.ts";
+import type { EmulatorRequests, SeenRequest, Violation } from "../interface/requests.ts";
+
+const NAMES: readonly string[] = [
+  ...["token", "method", "path", "status", "since", "min", "wait_ms"],
+];
+
+/** A client waits no longer than this for one answer. */
+const WAIT_MS_MAX = 60_000;
+
+/**
+ * The requests that a query asks for. With `wait_ms` it waits for `min` of them, 1 when left out;
+ * `timed_out` says that there were not so many.
+ */
+export async function requestsAsked(requests: EmulatorRequests, query: URLSearchParams) {
+  for (const name of query.keys()) {
+    if (!NAMES.includes(name)) throw invalidAt(name, "is not a parameter of this call");
+  }
+  const text = (name: string) => query.get(name) ?? undefined;
+  const [status, min, waitMs] = ["status", "min", "wait_ms"].map((name) => number(query, name));
+  const filter = {
+    ...{ token: text("token"), method: text("method"), path: text("path"), status },
+    since: text("since"),
+  };
+  if (waitMs === undefined) return await requests.list(filter);
+  const timeoutMs = Math.min(waitMs, WAIT_MS_MAX);
+  const came = await requests
+    .waitFor({ ...filter, count: min ?? 1, timeoutMs })
+    .then(() => true)
+    .catch(() => false);
+  return { ...(await requests.list(filter)), ...(!came && { timed_out: true }) };
+}
+
+function number(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw invalidAt(name, "must be a whole number");
+}
+
+/** A request as an answer shows it. */
+export function requestAnswer(seen: SeenRequest) {
+  const { receivedAt, finishedAt, responseBody, violations, ...rest } = seen;
+  return {
+    ...rest,
+    received_at: receivedAt,
+    finished_at: finishedAt,
+    response_body: responseBody,
+    violations: violations?.map(violationAnswer),
+  };
+}
+
+/** A violation as an answer shows it. */
+export function violationAnswer({ requestId, ...rest }: Violation) {
+  return { ...rest, request_id: requestId };
+}

@@ -1,0 +1,152 @@
+import type { TSchema } from "@sinclair/typebox";
+import { nearWords } from "../../../shared/near-words.ts";
+import type { Operation } from "../../openapi/operation.ts";
+import { MEMORY_FIELDS, SYNC_FIELDS } from "../../routes/published/published-fields.ts";
+import { pathMatches } from "../faults/fault-paths.ts";
+import type { ServedRoute } from "../interface/emulator.ts";
+import type { JournalEntry } from "./journal.ts";
+import { unknownFields } from "./unknown-fields.ts";
+
+/** By what requests are judged. */
+export interface Rules {
+  readonly routes: readonly ServedRoute[];
+  readonly operations: readonly Operation[];
+  /** Whether it is told what is beyond the specification. */
+  readonly strict: boolean;
+}
+
+/** What is wrong with a request. */
+export interface Wrong {
+  readonly rule: string;
+  readonly text: string;
+}
+
+/** What was wrong with each of these requests, which are all of some accounts, the oldest first. */
+export function inspectEntries(
+  entries: readonly JournalEntry[],
+  rules: Rules,
+): ReadonlyMap<JournalEntry, readonly Wrong[]> {
+  const lost = new Set<string>();
+  return new Map(
+    entries.map((entry) => {
+      const body = parsedBody(entry);
+      const wrongs = [...entry.violations, ...wrongsOf(entry, body, rules)];
+      const key = repeatable(entry, body);
+      if (key !== undefined && lost.has(key)) wrongs.push(REPEATED);
+      if (key !== undefined && wasLost(entry)) lost.add(key);
+      return [entry, wrongs];
+    }),
+  );
+}
+
+/** The body as JSON; undefined for none, or none that is known whole. */
+export function parsedBody({ body, bodyBytes }: JournalEntry): unknown {
+  if (!body || body.length < bodyBytes) return undefined;
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+const REPEATED: Wrong = {
+  rule: "repeated-write",
+  text: "was sent again after its answer was lost, without Idempotency-Key or a key of its own",
+};
+
+/** What makes a second write of a request that would be two; undefined for any other. */
+function repeatable(entry: JournalEntry, body: unknown): string | undefined {
+  const { method, path, headers, token, body: bytes } = entry;
+  if (method !== "POST" || path !== "/v1/memories" || headers.has("idempotency-key"))
+    return undefined;
+  if (typeof body !== "object" || body === null || "key" in body || !bytes) return undefined;
+  return `${token}\n${new TextDecoder().decode(bytes)}`;
+}
+
+function wasLost({ status, aborted }: JournalEntry): boolean {
+  return aborted || status === undefined || status >= 500;
+}
+
+function wrongsOf(entry: JournalEntry, body: unknown, rules: Rules): Wrong[] {
+  const method = entry.method === "HEAD" ? "GET" : entry.method;
+  const known = rules.routes.filter(({ path }) => pathMatches(path, entry.path));
+  const route =
+    known.find((each) => each.method === method && each.path === entry.path) ??
+    known.find((each) => each.method === method);
+  if (!route) return [{ rule: "unmatched", text: unmatched(entry, method, rules.routes) }];
+  const operation = rules.operations.find((each) => {
+    return each.method.toUpperCase() === method && samePath(each.path, route.path);
+  });
+  if (!operation) return [];
+  const schemas: readonly TSchema[] = operation.body?.schemas ?? [];
+  const wrongs = [
+    ...unknownFields(schemas, body).map((path) => ({
+      rule: "unknown-field",
+      text: `${path} is no field of ${method} ${route.path}: it is ignored`,
+    })),
+    ...parametersOf(entry)
+      .filter((name) => !operation.parameters.some((each) => each.name === name))
+      .map((name) => ({
+        rule: "unknown-parameter",
+        text: `${name} is no parameter of ${method} ${route.path}: it is ignored`,
+      })),
+  ];
+  return rules.strict ? [...wrongs, ...unpublished(entry, body, route)] : wrongs;
+}
+
+/** In one line, why nothing answers. */
+function unmatched({ path }: JournalEntry, method: string, routes: readonly ServedRoute[]): string {
+  const nothing = `nothing serves ${method} ${path}`;
+  const trimmed = path.replace(/\/+$/, "");
+  const methods = routes.filter((each) => pathMatches(each.path, path)).map((each) => each.method);
+  if (methods.length > 0) return `${nothing}: the path takes ${methods.join(", ")}`;
+  if (trimmed !== path && routes.some((each) => pathMatches(each.path, trimmed))) {
+    return `${nothing}: ${trimmed}, without the slash at its end, is served`;
+  }
+  const paths = [...new Set(routes.map((each) => each.path))];
+  const [near] = nearWords(path, paths);
+  return near === undefined ? nothing : `${nothing}: ${near} is served`;
+}
+
+const UNPUBLISHED_HEADERS = ["x-project-id", "idempotency-key"] as const;
+
+/** What other services of the specification would not know. */
+function unpublished(entry: JournalEntry, body: unknown, route: ServedRoute): Wrong[] {
+  const { method, path } = route;
+  if (!route.published) {
+    return [{ rule: "unpublished-path", text: `${method} ${path} is an extension` }];
+  }
+  const fields = publishedFieldsOf(path);
+  const own = typeof body === "object" && body !== null ? Object.keys(body) : [];
+  return [
+    ...parametersOf(entry).map((name) => ({
+      rule: "unpublished-parameter",
+      text: `the parameter ${name} of ${method} ${path} is an extension`,
+    })),
+    ...own
+      .filter((name) => fields !== undefined && !fields.includes(name))
+      .map((name) => ({
+        rule: "unpublished-field",
+        text: `/${name} in ${method} ${path} is an extension`,
+      })),
+    ...UNPUBLISHED_HEADERS.filter((name) => entry.headers.has(name)).map((name) => ({
+      rule: "unpublished-header",
+      text: `the header ${name} is an extension`,
+    })),
+  ];
+}
+
+/** Undefined where the specification shows no body. */
+function publishedFieldsOf(path: string): readonly string[] | undefined {
+  if (path === "/v1/memories") return MEMORY_FIELDS;
+  return path.endsWith("/sync") ? SYNC_FIELDS : undefined;
+}
+
+function parametersOf({ query }: JournalEntry): string[] {
+  return [...new Set(new URLSearchParams(query).keys())];
+}
+
+/** The description writes `{id}`, the router `:id`. */
+function samePath(described: string, served: string): boolean {
+  return described.replaceAll(/\{\w+\}/g, ":id") === served.replaceAll(/:\w+/g, ":id");
+}

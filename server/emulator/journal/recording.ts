@@ -1,0 +1,106 @@
+import type { AccountId } from "../../../shared/ids.ts";
+import type { World } from "../../../shared/world.ts";
+import type { App } from "../../app/app.ts";
+import { bearerToken } from "../../http/bearer.ts";
+import { cutOf } from "../../http/cut-answer.ts";
+import { pathOf } from "../../http/query.ts";
+import { watchBody } from "../../http/watched-body.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
+import { RetryWaits } from "./retry-waits.ts";
+
+/** What recording stands on. */
+export interface RecordingDeps {
+  readonly app: App;
+  readonly journal: Journal;
+  readonly accountOf: (headers: Headers) => AccountId | undefined;
+  /** By the emulator's clock. */
+  readonly world: Pick<World, "now">;
+}
+
+/** A service whose requests are recorded. */
+export interface Recording {
+  readonly app: App;
+  /** This request had the fault of this id. */
+  injected(request: Request, id: string): void;
+  /** Forgets who was told to wait. */
+  forgetWaits(): void;
+}
+
+/** Records each request when it comes, and what becomes of it when that is known. */
+export function createRecording({ app, journal, accountOf, world }: RecordingDeps): Recording {
+  const entries = new WeakMap<Request, JournalEntry>();
+  const waits = new RetryWaits(world);
+  let serial = 0;
+
+  function begin(request: Request): JournalEntry {
+    const { headers, url } = request;
+    const path = pathOf(url);
+    const token = bearerToken(headers.get("authorization"));
+    const start = url.indexOf("?");
+    serial += 1;
+    const entry: JournalEntry = {
+      ...{ serial, receivedAt: world.now(), method: request.method, path },
+      query: start === -1 ? "" : url.slice(start + 1),
+      ...{ token, account: accountOf(headers), headers },
+      ...{ body: undefined, bodyBytes: 0, finishedAt: undefined, status: undefined },
+      ...{ aborted: false, refusal: undefined, requestId: undefined, retryAfter: null },
+      ...{ injected: undefined, violations: [] },
+    };
+    const early = waits.came(entry);
+    if (early !== undefined) entry.violations.push({ rule: "early-retry", text: early });
+    entries.set(request, entry);
+    watchBody(request, (bytes) => journal.keepBody(entry, bytes));
+    journal.add(entry);
+    return entry;
+  }
+
+  async function finish(entry: JournalEntry, response: Response): Promise<void> {
+    entry.finishedAt = world.now();
+    const isCut = cutOf(response) !== undefined;
+    if (!isCut || cutOf(response)?.body) entry.status = response.status;
+    entry.requestId = response.headers.get("x-request-id") ?? undefined;
+    entry.retryAfter = isCut ? null : response.headers.get("retry-after");
+    waits.answered(entry);
+    const isPlain = response.headers.get("content-encoding") === null;
+    if (response.status >= 400 && !isCut && isPlain) entry.refusal = await response.clone().text();
+    if (entry.status === 429 && entry.injected === undefined) {
+      const text = "asked for more than the plan of the account allows";
+      entry.violations.push({ rule: "over-limit", text });
+    }
+    journal.changed();
+  }
+
+  return {
+    app: {
+      ...app,
+      async fetch(request, peer) {
+        const entry = begin(request);
+        const response = await app.fetch(request, peer);
+        await finish(entry, response);
+        return response;
+      },
+      async openLive(request, peer) {
+        const entry = begin(request);
+        const handshake = await app.openLive(request, peer);
+        if (!handshake.accepted) await finish(entry, handshake.response);
+        else {
+          entry.status = 101;
+          entry.finishedAt = world.now();
+          journal.changed();
+        }
+        return handshake;
+      },
+      aborted(request) {
+        const entry = entries.get(request);
+        if (!entry || entry.finishedAt !== undefined) return;
+        entry.aborted = true;
+        journal.changed();
+      },
+    },
+    injected(request, id) {
+      const entry = entries.get(request);
+      if (entry) entry.injected = id;
+    },
+    forgetWaits: () => waits.forget(),
+  };
+}

@@ -1,0 +1,17 @@
+const watchers = new WeakMap<Request, (bytes: Uint8Array) => void>();
+
+/** Called with the body of `request`, once it is read, before anything is made of it. */
+export function watchBody(request: Request, onRead: (bytes: Uint8Array) => void): void {
+  watchers.set(request, onRead);
+}
+
+/** `copy` is read in place of `request`. */
+export function watchCopy(request: Request, copy: Request): void {
+  const watcher = watchers.get(request);
+  if (watcher) watchers.set(copy, watcher);
+}
+
+/** The body of `request` was read. */
+export function bodyRead(request: Request, bytes: Uint8Array): void {
+  watchers.get(request)?.(bytes);
+}

@@ -1,0 +1,189 @@
+import { expect, test } from "bun:test";
+import { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
+import { ask, controlled } from "../support/emulator-calls.ts";
+import { failureOf } from "../support/failure.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const note = { content: "x", layer: "user" };
+
+async function rulesOf(emulator: Emulator): Promise<string[]> {
+  return (await emulator.violations.list()).map(({ rule }) => rule);
+}
+
+test("a request is in the journal with what it sent and what became of it", async () => {
+  await using emulator = await startEmulator({ clock: "2026-01-01T00:00:00Z" });
+  const response = await ask(emulator, "POST /v1/memories?a=b", {
+    body: note,
+    headers: { cookie: "secret=1" },
+  });
+  const { requests, dropped } = await emulator.requests.list();
+  expect(dropped).toBe(0);
+  expect(requests).toHaveLength(1);
+  expect(requests[0]).toMatchObject({
+    id: response.headers.get("x-request-id") ?? "",
+    receivedAt: "2026-01-01T00:00:00.000Z",
+    finishedAt: "2026-01-01T00:00:00.000Z",
+    method: "POST",
+    path: "/v1/memories",
+    query: "a=b",
+    token: "mst_dev_pro",
+    headers: expect.objectContaining({
+      authorization: "Bearer mst_dev_pro",
+      cookie: "[redacted]",
+    }),
+    body: note,
+    status: 200,
+  });
+  const { requests: told } = await controlled<{ requests: object[] }>(emulator, "GET requests");
+  expect(told[0]).toMatchObject({
+    received_at: "2026-01-01T00:00:00.000Z",
+    status: 200,
+    body: note,
+  });
+});
+
+test("a token of one's own is not in the journal", async () => {
+  await using emulator = await startEmulator();
+  const { token } = emulator.tokens.create();
+  await ask(emulator, `GET /v1/memories?q=${token}`, { token });
+  const text = JSON.stringify(await emulator.requests.list());
+  expect(text).not.toContain(token);
+  expect(text).toContain(`mst_…${token.slice(-4)}`);
+});
+
+test("a request that is never answered is there from its receipt, and one that was given up", async () => {
+  await using emulator = await startEmulator();
+  emulator.faults.add({ path: "/v1/memories", silent: true });
+  const ended = new AbortController();
+  const headers = { authorization: "Bearer mst_dev_pro" };
+  const { signal } = ended;
+  const given = failureOf(() =>
+    fetch(`${emulator.url}/v1/memories`, { method: "POST", headers, signal, body: "{}" }),
+  );
+  const [seen] = await emulator.requests.waitFor({ path: "/v1/memories", timeoutMs: 60_000 });
+  expect(seen).not.toHaveProperty("status");
+  expect(seen?.injected).toBe("fault-1");
+  ended.abort();
+  await given;
+  await waitFor("the client's leaving is in the journal", async () => {
+    return (await emulator.requests.list()).requests[0]?.aborted;
+  });
+});
+
+test("whoever waits for requests has them when they are there, or is told what came", async () => {
+  await using emulator = await startEmulator();
+  const waiting = emulator.requests.waitFor({ status: 404, count: 2, timeoutMs: 60_000 });
+  for (const id of ["a", "b"]) await ask(emulator, `GET /v1/projects/proj_${id}`);
+  expect((await waiting).map(({ path }) => path)).toEqual([
+    "/v1/projects/proj_a",
+    "/v1/projects/proj_b",
+  ]);
+  const failed = await failureOf(() =>
+    emulator.requests.waitFor({ method: "DELETE", timeoutMs: 1 }),
+  );
+  expect(String(failed)).toContain("0 of 1 requests came");
+  expect(String(failed)).toContain("GET /v1/projects/proj_a 404");
+  expect(
+    await controlled(emulator, "GET requests?wait_ms=60000&min=2&path=/v1/projects/:id"),
+  ).toEqual({
+    requests: [expect.anything(), expect.anything()],
+    dropped: 0,
+  });
+  expect(await controlled(emulator, "GET requests?wait_ms=1&status=500")).toEqual({
+    requests: [],
+    dropped: 0,
+    timed_out: true,
+  });
+});
+
+test("the journal is bounded for each account, and says how much it forgot", async () => {
+  await using emulator = await startEmulator({ limits: "off" });
+  await ask(emulator, "GET /v1/projects", { token: "mst_dev_quiet" });
+  for (let at = 0; at < 1002; at++) await ask(emulator, "GET /v1/sessions");
+  const { requests, dropped } = await emulator.requests.list({ token: "mst_dev_pro" });
+  expect([requests.length, dropped]).toEqual([1000, 2]);
+  expect((await emulator.requests.list({ token: "mst_dev_quiet" })).requests).toHaveLength(1);
+  expect(emulator.requests.clear({ token: "mst_dev_quiet" })).toBe(1);
+  expect((await emulator.reset({ scope: "requests" })).requests).toBe(1000);
+});
+
+test("a client that comes back before Retry-After is over is named, and one that waits is not", async () => {
+  await using emulator = await startEmulator({ clock: "2026-01-01T00:00:00Z" });
+  emulator.faults.add({ path: "/v1/projects", retryAfter: 5, times: 2 });
+  await ask(emulator, "GET /v1/projects");
+  await emulator.clock.advance("4s");
+  await ask(emulator, "GET /v1/projects");
+  await emulator.clock.advance("5s");
+  await ask(emulator, "GET /v1/projects");
+  expect(await emulator.violations.list()).toEqual([
+    {
+      rule: "early-retry",
+      text: "came back 1 s before Retry-After was over",
+      requestId: expect.any(String),
+      at: "2026-01-01T00:00:04.000Z",
+    },
+  ]);
+  expect(await failureOf(() => emulator.violations.assertNone())).toBeInstanceOf(Error);
+  await emulator.reset();
+  await emulator.violations.assertNone();
+});
+
+test("asking for more than the plan allows is a violation", async () => {
+  await using emulator = await startEmulator();
+  await emulator.limits.set({ token: emulator.token, exhaust: "day" });
+  await ask(emulator, "GET /v1/projects");
+  expect(await rulesOf(emulator)).toEqual(["over-limit"]);
+});
+
+test("fields and parameters that nobody reads are named, at any depth", async () => {
+  await using emulator = await startEmulator();
+  await ask(emulator, "POST /v1/memories?layr=user", { body: { ...note, titel: "x" } });
+  await ask(emulator, "POST /v1/projects/proj_a/sync", {
+    body: { memories: [{ key: "k", value: "v", note: "x" }], metadata: { any: "thing" } },
+  });
+  expect((await emulator.violations.list()).map(({ rule, text }) => `${rule}: ${text}`)).toEqual([
+    "unknown-field: /titel is no field of POST /v1/memories: it is ignored",
+    "unknown-parameter: layr is no parameter of POST /v1/memories: it is ignored",
+    "unknown-field: /memories/0/note is no field of POST /v1/projects/:id/sync: it is ignored",
+  ]);
+});
+
+test("a request that nothing serves says what does, and a refused one why", async () => {
+  await using emulator = await startEmulator();
+  await ask(emulator, "GET /v1/memories/");
+  await ask(emulator, "GET /v1/memorys");
+  await ask(emulator, "POST /v1/sessions", { body: {} });
+  await ask(emulator, "POST /v1/memories", { body: {} });
+  const { requests } = await emulator.requests.list();
+  expect(requests.map(({ why }) => why)).toEqual([
+    "nothing serves GET /v1/memories/: /v1/memories, without the slash at its end, is served",
+    "nothing serves GET /v1/memorys: /v1/memories is served",
+    "nothing serves POST /v1/sessions: the path takes GET",
+    "/content is required",
+  ]);
+});
+
+test("a write whose answer was lost, sent again without a key, is named", async () => {
+  await using emulator = await startEmulator();
+  for (const body of [note, { ...note, key: "k" }]) {
+    emulator.faults.add({ method: "POST", disconnect: "after" });
+    await failureOf(() => ask(emulator, "POST /v1/memories", { body }));
+    await ask(emulator, "POST /v1/memories", { body });
+  }
+  expect(await rulesOf(emulator)).toEqual(["repeated-write"]);
+});
+
+test("a strict emulator names what goes beyond the specification", async () => {
+  await using emulator = await startEmulator({ strict: true });
+  await ask(emulator, "GET /v1/memories?layer=user", { headers: { "x-project-id": "proj_a" } });
+  await ask(emulator, "POST /v1/memories", { body: { ...note, key: "k" } });
+  await ask(emulator, "POST /api/projects", { body: { id: "proj_a" } });
+  await ask(emulator, "DELETE /api/projects/proj_a");
+  await ask(emulator, "GET /v1/memories");
+  expect((await emulator.violations.list()).map(({ rule, text }) => `${rule}: ${text}`)).toEqual([
+    "unpublished-parameter: the parameter layer of GET /v1/memories is an extension",
+    "unpublished-header: the header x-project-id is an extension",
+    "unpublished-field: /key in POST /v1/memories is an extension",
+    "unpublished-path: DELETE /api/projects/:id is an extension",
+  ]);
+});
