@@ -1,12 +1,15 @@
 import { expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { writePlain } from "../../server/services/plain-write.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { createPause } from "../../shared/turns.ts";
 import { failureOf } from "../support/failure.ts";
 import { shownValue } from "../support/replicas.ts";
 import { address, checkFullText, memoriesOf, setMemory } from "../support/stored.ts";
 import { type Store, storesOfTests } from "../support/temp-store.ts";
 import { createTestWorld } from "../support/test-world.ts";
+import { watched } from "../support/watched-connection.ts";
 
 const newStore = storesOfTests();
 
@@ -90,6 +93,49 @@ test("a plain sync of many memories pauses as it edits, and is one row of the lo
   const values = Array.from({ length: 2000 }, (_, at) => shownValue(fresh, `key-${at}`));
   expect(values).toEqual(values.map((_, at) => (at % 2 ? "v" : "w")));
   await checkFullText(temp);
+});
+
+test("what a long commit leaves to later turns is done before the next write", async () => {
+  const ran: string[] = [];
+  const wrap = (connection: SqliteConnection) => watched(connection, (sql) => void ran.push(sql));
+  const temp = await newStore({ pause: async () => void ran.push("pause"), wrap });
+  const sizeOf = () => statSync(temp.path).size;
+  await setMemory(temp.store, "short", "v", "b");
+  expect(ran.filter((sql) => sql.includes("wal_"))).toEqual([]);
+  const before = sizeOf();
+  ran.length = 0;
+  await writeMany(temp.store, "a", "x".repeat(2000));
+  expect(sizeOf()).toBe(before);
+  const ends = ["pause", "SAVEPOINT step", "RELEASE step", "PRAGMA wal_autocheckpoint = 0"];
+  expect(ran.slice(ran.lastIndexOf("SAVEPOINT step") - 1)).toEqual([...ends, "pause", "COMMIT"]);
+  await setMemory(temp.store, "short", "w", "b");
+  expect(sizeOf() - before).toBeGreaterThan(500_000);
+  const [first, second] = ran.filter((sql) => sql.includes("wal_")).slice(1);
+  expect([first, second]).toEqual([
+    "PRAGMA wal_autocheckpoint = 1000",
+    "PRAGMA wal_checkpoint(PASSIVE)",
+  ]);
+  await checkFullText(temp);
+});
+
+test("after a long write that is refused the log is written back as ever", async () => {
+  const ran: string[] = [];
+  const wrap = (connection: SqliteConnection) =>
+    watched(connection, (sql) => {
+      ran.push(sql);
+      if (sql === "COMMIT" && ran.includes("PRAGMA wal_autocheckpoint = 0")) {
+        if (!ran.includes("refused")) {
+          ran.push("refused");
+          throw new Error("the disk is full");
+        }
+      }
+    });
+  const temp = await newStore({ pause: async () => {}, wrap });
+  const failure = await failureOf(() => writeMany(temp.store, "a", "x".repeat(2000)));
+  expect(String(failure)).toContain("the disk is full");
+  await setMemory(temp.store, "short", "v", "b");
+  expect(ran).toContain("PRAGMA wal_autocheckpoint = 1000");
+  expect(await memoriesOf(temp.store)).toEqual({});
 });
 
 test("a pause ends a turn that has lasted, and no other", async () => {

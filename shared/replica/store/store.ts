@@ -7,6 +7,7 @@ import type { DocumentAddress } from "../document/address.ts";
 import { sweepHistory } from "../history/sweep-history.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { indexChanges, mergeFullText } from "../search/full-text.ts";
+import { isLongCommit, lightenCommit, writeLogBack } from "./long-commit.ts";
 import {
   type CommittedRow,
   type OpenDocument,
@@ -162,13 +163,19 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
       await new Promise<void>((resolve) => this.#options.world.defer(resolve));
-      await this.#commit(this.#waiting.splice(0, WRITES_PER_COMMIT_MAX));
+      const isLong = await this.#commit(this.#waiting.splice(0, WRITES_PER_COMMIT_MAX));
+      if (!isLong) continue;
+      await new Promise<void>((resolve) => this.#options.world.defer(resolve));
+      await writeLogBack(this.#options.database.writer);
     }
     this.#draining = undefined;
     this.#onIdle?.();
   }
 
-  async #commit(writes: readonly Write<Tables>[]): Promise<void> {
+  /** True: the log has to be written back. */
+  async #commit(writes: readonly Write<Tables>[]): Promise<boolean> {
+    const { pause } = this.#options;
+    let isLong = false;
     const contexts: Context<Tables>[] = [];
     const settle: Settle[] = [];
     const startedAt = this.#options.world.monotonic();
@@ -185,18 +192,21 @@ export class ReplicaStore<Tables extends ReplicaTables> {
         }
         const replica: Kysely<ReplicaTables> = narrowTables(db);
         const changes = contexts.flatMap((context) => context.rowChanges);
-        await indexChanges(replica, changes, this.#options.pause);
+        await indexChanges(replica, changes, pause);
+        isLong = pause !== undefined && isLongCommit(contexts.flatMap(({ rows }) => rows));
+        if (pause && isLong) await lightenCommit(replica, pause);
       });
     } catch (thrown) {
       this.#timed(startedAt, false);
       for (const context of contexts) context.discard();
       for (const write of writes) write.reject(thrown);
-      return;
+      return isLong;
     }
     this.#timed(startedAt, true);
     this.#announce(contexts.flatMap((context) => context.rows));
     for (const each of settle) each();
     this.#forgetOldest();
+    return isLong;
   }
 
   #timed(startedAt: number, kept: boolean): void {
