@@ -11,7 +11,7 @@ import type {
   Violation,
 } from "../interface/requests.ts";
 import { inspectEntries, parsedBody, type Wrong } from "../journal/inspect.ts";
-import type { Journal, JournalEntry } from "../journal/journal.ts";
+import type { Journal, RequestEntry } from "../journal/journal.ts";
 import { redactedHeaders, redactedText, redactedToken } from "../journal/redact.ts";
 import type { EmulatorAccounts } from "../state/emulator-accounts.ts";
 import { parseTime } from "../time/parse-time.ts";
@@ -85,7 +85,7 @@ function accountOf({ accounts }: SeenParts, { token }: OfToken) {
   return token === undefined ? undefined : accounts.get(token).account;
 }
 
-function matching(parts: SeenParts, filter: RequestFilter): (entry: JournalEntry) => boolean {
+function matching(parts: SeenParts, filter: RequestFilter): (entry: RequestEntry) => boolean {
   const { method, path, status } = filter;
   const account = accountOf(parts, filter);
   const since = filter.since === undefined ? undefined : parseTime(filter.since, "since");
@@ -100,7 +100,7 @@ function matching(parts: SeenParts, filter: RequestFilter): (entry: JournalEntry
 async function shown(
   parts: SeenParts,
   { token }: OfToken,
-  entries: readonly JournalEntry[],
+  entries: readonly RequestEntry[],
 ): Promise<SeenRequest[]> {
   if (entries.length === 0) return [];
   // Loaded here alone: most emulators are never asked, and it would cost each start something.
@@ -112,7 +112,7 @@ async function shown(
   return entries.map((entry) => seenRequest(entry, wrongs.get(entry) ?? []));
 }
 
-function seenRequest(entry: JournalEntry, wrongs: readonly Wrong[]): SeenRequest {
+function seenRequest(entry: RequestEntry, wrongs: readonly Wrong[]): SeenRequest {
   const { receivedAt, method, path, query, token, headers } = entry;
   const { body, bodyBytes, finishedAt, status, aborted, refusal, injected } = entry;
   const id = entry.requestId ?? `seen-${entry.serial}`;
@@ -136,7 +136,7 @@ function seenRequest(entry: JournalEntry, wrongs: readonly Wrong[]): SeenRequest
   };
 }
 
-function shownBody(entry: JournalEntry, body: Uint8Array): unknown {
+function shownBody(entry: RequestEntry, body: Uint8Array): unknown {
   const text = redactedText(new TextDecoder().decode(body));
   return parsedBody(entry) === undefined ? text : parsed(text);
 }

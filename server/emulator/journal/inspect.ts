@@ -4,7 +4,7 @@ import type { Operation } from "../../openapi/operation.ts";
 import { MEMORY_FIELDS, SYNC_FIELDS } from "../../routes/published/published-fields.ts";
 import { pathMatches } from "../faults/fault-paths.ts";
 import type { ServedRoute } from "../interface/emulator.ts";
-import type { JournalEntry } from "./journal.ts";
+import type { RequestEntry } from "./journal.ts";
 import { unknownFields } from "./unknown-fields.ts";
 
 /** By what requests are judged. */
@@ -23,9 +23,9 @@ export interface Wrong {
 
 /** What was wrong with each of these requests, which are all of some accounts, the oldest first. */
 export function inspectEntries(
-  entries: readonly JournalEntry[],
+  entries: readonly RequestEntry[],
   rules: Rules,
-): ReadonlyMap<JournalEntry, readonly Wrong[]> {
+): ReadonlyMap<RequestEntry, readonly Wrong[]> {
   const lost = new Set<string>();
   return new Map(
     entries.map((entry) => {
@@ -40,7 +40,7 @@ export function inspectEntries(
 }
 
 /** The body as JSON; undefined for none, or none that is known whole. */
-export function parsedBody({ body, bodyBytes }: JournalEntry): unknown {
+export function parsedBody({ body, bodyBytes }: RequestEntry): unknown {
   if (!body || body.length < bodyBytes) return undefined;
   try {
     return JSON.parse(new TextDecoder().decode(body));
@@ -55,7 +55,7 @@ const REPEATED: Wrong = {
 };
 
 /** What makes a second write of a request that would be two; undefined for any other. */
-function repeatable(entry: JournalEntry, body: unknown): string | undefined {
+function repeatable(entry: RequestEntry, body: unknown): string | undefined {
   const { method, path, headers, token, body: bytes } = entry;
   if (method !== "POST" || path !== "/v1/memories" || headers.has("idempotency-key"))
     return undefined;
@@ -63,11 +63,11 @@ function repeatable(entry: JournalEntry, body: unknown): string | undefined {
   return `${token}\n${new TextDecoder().decode(bytes)}`;
 }
 
-function wasLost({ status, aborted }: JournalEntry): boolean {
+function wasLost({ status, aborted }: RequestEntry): boolean {
   return aborted || status === undefined || status >= 500;
 }
 
-function wrongsOf(entry: JournalEntry, body: unknown, rules: Rules): Wrong[] {
+function wrongsOf(entry: RequestEntry, body: unknown, rules: Rules): Wrong[] {
   const method = entry.method === "HEAD" ? "GET" : entry.method;
   const known = rules.routes.filter(({ path }) => pathMatches(path, entry.path));
   const route =
@@ -95,7 +95,7 @@ function wrongsOf(entry: JournalEntry, body: unknown, rules: Rules): Wrong[] {
 }
 
 /** In one line, why nothing answers. */
-function unmatched({ path }: JournalEntry, method: string, routes: readonly ServedRoute[]): string {
+function unmatched({ path }: RequestEntry, method: string, routes: readonly ServedRoute[]): string {
   const nothing = `nothing serves ${method} ${path}`;
   const trimmed = path.replace(/\/+$/, "");
   const methods = routes.filter((each) => pathMatches(each.path, path)).map((each) => each.method);
@@ -111,7 +111,7 @@ function unmatched({ path }: JournalEntry, method: string, routes: readonly Serv
 const UNPUBLISHED_HEADERS = ["x-project-id", "idempotency-key"] as const;
 
 /** What other services of the specification would not know. */
-function unpublished(entry: JournalEntry, body: unknown, route: ServedRoute): Wrong[] {
+function unpublished(entry: RequestEntry, body: unknown, route: ServedRoute): Wrong[] {
   const { method, path } = route;
   if (!route.published) {
     return [{ rule: "unpublished-path", text: `${method} ${path} is an extension` }];
@@ -142,7 +142,7 @@ function publishedFieldsOf(path: string): readonly string[] | undefined {
   return path.endsWith("/sync") ? SYNC_FIELDS : undefined;
 }
 
-function parametersOf({ query }: JournalEntry): string[] {
+function parametersOf({ query }: RequestEntry): string[] {
   return [...new Set(new URLSearchParams(query).keys())];
 }
 

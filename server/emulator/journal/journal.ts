@@ -2,7 +2,7 @@ import type { AccountId } from "../../../shared/ids.ts";
 import type { Timer, World } from "../../../shared/world.ts";
 
 /** One request, while it goes on and afterwards. */
-export interface JournalEntry {
+export interface RequestEntry {
   readonly serial: number;
   readonly receivedAt: number;
   readonly method: string;
@@ -34,7 +34,7 @@ const ENTRIES_MAX = 20_000;
 const BODY_BYTES_KEPT = 64 * 1024;
 const ALL_BODY_BYTES_MAX = 64 * 1024 * 1024;
 
-type Matches = (entry: JournalEntry) => boolean;
+type Matches = (entry: RequestEntry) => boolean;
 
 interface Waiting {
   readonly look: () => void;
@@ -50,7 +50,7 @@ interface Waiting {
  */
 export class Journal {
   readonly #world: World;
-  #entries: JournalEntry[] = [];
+  #entries: RequestEntry[] = [];
   readonly #perAccount = new Map<AccountId | undefined, number>();
   readonly #dropped = new Map<AccountId | undefined, number>();
   #bodyBytes = 0;
@@ -62,7 +62,7 @@ export class Journal {
     this.#world = world;
   }
 
-  add(entry: JournalEntry): void {
+  add(entry: RequestEntry): void {
     this.#entries.push(entry);
     const count = (this.#perAccount.get(entry.account) ?? 0) + 1;
     this.#perAccount.set(entry.account, count);
@@ -77,7 +77,7 @@ export class Journal {
   }
 
   /** The beginning of its body came. */
-  keepBody(entry: JournalEntry, bytes: Uint8Array): void {
+  keepBody(entry: RequestEntry, bytes: Uint8Array): void {
     if (entry.body) return;
     entry.bodyBytes = bytes.length;
     entry.body = bytes.slice(0, BODY_BYTES_KEPT);
@@ -85,7 +85,7 @@ export class Journal {
     while (this.#bodyBytes > ALL_BODY_BYTES_MAX) this.#drop(() => true);
   }
 
-  find(matches: Matches): JournalEntry[] {
+  find(matches: Matches): RequestEntry[] {
     return this.#entries.filter(matches);
   }
 
@@ -108,7 +108,7 @@ export class Journal {
   wait(
     matches: Matches,
     { count, timeoutMs }: { readonly count: number; readonly timeoutMs: number },
-  ): Promise<JournalEntry[]> {
+  ): Promise<RequestEntry[]> {
     return new Promise((resolve) => {
       let timer: Timer | undefined;
       const end = () => {
@@ -141,7 +141,7 @@ export class Journal {
     this.#dropped.set(entry.account, (this.#dropped.get(entry.account) ?? 0) + 1);
   }
 
-  #forget(entry: JournalEntry): void {
+  #forget(entry: RequestEntry): void {
     this.#bodyBytes -= entry.body?.length ?? 0;
     entry.body = undefined;
     this.#perAccount.set(entry.account, (this.#perAccount.get(entry.account) ?? 1) - 1);

@@ -5,7 +5,7 @@ import { bearerToken } from "../../http/bearer.ts";
 import { cutOf } from "../../http/cut-answer.ts";
 import { pathOf } from "../../http/query.ts";
 import { watchBody } from "../../http/watched-body.ts";
-import type { Journal, JournalEntry } from "./journal.ts";
+import type { Journal, RequestEntry } from "./journal.ts";
 import { RetryWaits } from "./retry-waits.ts";
 
 /** What recording stands on. */
@@ -28,17 +28,17 @@ export interface Recording {
 
 /** Records each request when it comes, and what becomes of it when that is known. */
 export function createRecording({ app, journal, accountOf, world }: RecordingDeps): Recording {
-  const entries = new WeakMap<Request, JournalEntry>();
+  const entries = new WeakMap<Request, RequestEntry>();
   const waits = new RetryWaits(world);
   let serial = 0;
 
-  function begin(request: Request): JournalEntry {
+  function begin(request: Request): RequestEntry {
     const { headers, url } = request;
     const path = pathOf(url);
     const token = bearerToken(headers.get("authorization"));
     const start = url.indexOf("?");
     serial += 1;
-    const entry: JournalEntry = {
+    const entry: RequestEntry = {
       ...{ serial, receivedAt: world.now(), method: request.method, path },
       query: start === -1 ? "" : url.slice(start + 1),
       ...{ token, account: accountOf(headers), headers },
@@ -54,7 +54,7 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
     return entry;
   }
 
-  async function finish(entry: JournalEntry, response: Response): Promise<void> {
+  async function finish(entry: RequestEntry, response: Response): Promise<void> {
     entry.finishedAt = world.now();
     const isCut = cutOf(response) !== undefined;
     if (!isCut || cutOf(response)?.body) entry.status = response.status;

@@ -1,5 +1,5 @@
 import type { World } from "../../../shared/world.ts";
-import type { JournalEntry } from "./journal.ts";
+import type { RequestEntry } from "./journal.ts";
 
 /** So many waits are remembered; a client that was told to wait comes back soon. */
 const WAITS_MAX = 10_000;
@@ -11,7 +11,7 @@ export class RetryWaits {
   constructor(readonly world: Pick<World, "now">) {}
 
   /** Says in one line what is wrong with coming now; undefined if nothing is. */
-  came(entry: JournalEntry): string | undefined {
+  came(entry: RequestEntry): string | undefined {
     const now = this.world.now();
     for (const key of [accountKey(entry), placeKey(entry)]) {
       const until = this.#until.get(key);
@@ -25,7 +25,7 @@ export class RetryWaits {
   }
 
   /** A 429 is about everything of a token, another wait about what was asked. */
-  answered(entry: JournalEntry): void {
+  answered(entry: RequestEntry): void {
     const waitMs = this.#waitMs(entry.retryAfter);
     if (waitMs === undefined) return;
     if (this.#until.size >= WAITS_MAX) this.#until.clear();
@@ -45,10 +45,10 @@ export class RetryWaits {
   }
 }
 
-function accountKey({ token = "" }: JournalEntry): string {
+function accountKey({ token = "" }: RequestEntry): string {
   return token;
 }
 
-function placeKey({ token = "", method, path }: JournalEntry): string {
+function placeKey({ token = "", method, path }: RequestEntry): string {
   return `${token}\n${method}\n${path}`;
 }
