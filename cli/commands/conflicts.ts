@@ -21,6 +21,7 @@ import {
   firstLine,
   say,
   sayJson,
+  sayRows,
   saySentence,
   sayText,
   shortName,
@@ -182,7 +183,7 @@ async function list(env: Environment, options: Options): Promise<void> {
       ...conflictRow(each),
     ]);
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "MACHINE", "LOSING VERSION"];
-    for (const line of table([heading, ...rows], SPARE)) say(line);
+    sayRows(table([heading, ...rows], SPARE));
     say("");
     say("`memsync conflicts show ID` prints both versions");
   }

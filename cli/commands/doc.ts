@@ -15,7 +15,7 @@ import type { Version } from "../local/local-history.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { findText, type ProjectText, pickVersion } from "../place/project-text.ts";
-import { count, printText, say, sayJson } from "../screen/output.ts";
+import { count, printText, say, sayJson, sayRows } from "../screen/output.ts";
 import { visibleLines } from "../screen/visible.ts";
 import { onMachine, timeShown } from "../views/version-view.ts";
 import { saveText } from "../writes/save.ts";
@@ -106,7 +106,7 @@ async function history(
   const { versions } = found;
   if (options.json) sayJson(versions.map((version) => shown(found, version)));
   else if (versions.length === 0) say("the document has never had any text");
-  else for (const line of versionTable(versions, "CHANGE", rowsEnd(versions))) say(line);
+  else sayRows(versionTable(versions, "CHANGE", rowsEnd(versions)));
 }
 
 function shown({ id }: ProjectText, version: Version) {

@@ -10,7 +10,15 @@ import { noticeName } from "../notices/notice-name.ts";
 import type { Environment } from "../place/environment.ts";
 import { withAgreement, withLocal } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { printText, say, sayJson, saySentence, shortName, table } from "../screen/output.ts";
+import {
+  printText,
+  say,
+  sayJson,
+  sayRows,
+  saySentence,
+  shortName,
+  table,
+} from "../screen/output.ts";
 import { shownName } from "../views/held-view.ts";
 import { timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
@@ -87,7 +95,7 @@ async function list(env: Environment, { json }: Options): Promise<void> {
       rows.push([item.id, timeShown(item.writtenAt), where, what, heldReason(item)]);
     }
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "WHY"];
-    for (const line of table([heading, ...rows], SPARE)) say(line);
+    sayRows(table([heading, ...rows], SPARE));
     say("");
     saySentence("`memsync held allow ID` lets it be synced, `drop` deletes it, `show` prints it");
   }

@@ -12,7 +12,7 @@ import {
   withPlace,
 } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { firstLine, printText, say, sayJson, shortName, table } from "../screen/output.ts";
+import { firstLine, printText, say, sayJson, sayRows, shortName, table } from "../screen/output.ts";
 import { shellWord } from "../screen/shell-word.ts";
 import { machineShown, timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
@@ -115,7 +115,7 @@ async function history(
     return;
   }
   const rows = versionTable(versions, "VALUE", ({ value }) => firstLine(value));
-  for (const line of rows) say(line);
+  sayRows(rows);
   if (!currentOf(versions)) say(`"${key}" was deleted`);
 }
 

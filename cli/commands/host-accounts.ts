@@ -5,7 +5,7 @@ import { timestampOf } from "../../shared/timestamps.ts";
 import type { Environment } from "../place/environment.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { UsageError } from "../screen/errors.ts";
-import { count, say, sayAside, sayJson, table } from "../screen/output.ts";
+import { count, say, sayAside, sayJson, sayRows, table } from "../screen/output.ts";
 import {
   administer,
   type DatabaseFlag,
@@ -100,11 +100,12 @@ async function list(env: Environment, flags: Flags): Promise<void> {
   if (flags.json) sayJson(shown);
   else if (shown.length === 0) say("no accounts; `memsync server account create NAME` makes one");
   else
-    for (const line of table(
-      shown.map((each) => Object.values(each)),
-      [2, 0],
-    ))
-      say(line);
+    sayRows(
+      table(
+        shown.map((each) => Object.values(each)),
+        [2, 0],
+      ),
+    );
 }
 
 async function setPlan(
@@ -139,7 +140,7 @@ async function listUsers(env: Environment, flags: Flags & { account: string }): 
   });
   if (flags.json) sayJson(shown);
   else if (shown.length === 0) say("no users; `memsync server token create --user NAME` makes one");
-  else for (const line of table(shown.map((each) => Object.values(each)))) say(line);
+  else sayRows(table(shown.map((each) => Object.values(each))));
 }
 
 async function removeUser(

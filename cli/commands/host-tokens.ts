@@ -5,7 +5,7 @@ import { parseTimestamp, timestampOf } from "../../shared/timestamps.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
-import { say, sayAside, sayJson, table } from "../screen/output.ts";
+import { say, sayAside, sayJson, sayRows, table } from "../screen/output.ts";
 import { administer, type DatabaseFlag, presentDatabase } from "../server/host-database.ts";
 import { withDatabase } from "../server/server-settings.ts";
 
@@ -47,7 +47,7 @@ export function addTokenCommands(server: Command, env: Environment): void {
       );
       if (flags.json) sayJson(tokens.map(shownToken));
       else if (tokens.length === 0) say("no tokens; `memsync server token create` makes one");
-      else for (const line of table(tokens.map(tokenRow), SPARE)) say(line);
+      else sayRows(table(tokens.map(tokenRow), SPARE));
     });
   withDatabase(token.command("revoke <id>"))
     .description("end a token, by the id that the list shows")

@@ -7,7 +7,8 @@ import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
 import { logJson, logLine } from "../screen/log-view.ts";
-import { say, sayAside, saySentence } from "../screen/output.ts";
+import { sayAside, saySentence } from "../screen/output.ts";
+import { visibleJson } from "../screen/visible.ts";
 
 interface LogsOptions {
   readonly lines: string;
@@ -32,7 +33,7 @@ async function logs({ home }: Environment, options: LogsOptions): Promise<void> 
   const number = Number(options.lines);
   if (!/^\d{1,7}$/.test(options.lines)) throw new UsageError("--lines is a number of lines");
   const print = (line: string) => {
-    if (options.json) say(logJson(line));
+    if (options.json) process.stdout.write(`${visibleJson(logJson(line))}\n`);
     else saySentence(logLine(line));
   };
   const current = textAt(home.log);

@@ -15,7 +15,7 @@ import {
 } from "../place/place.ts";
 import { didYouMean } from "../screen/did-you-mean.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { firstLine, say, sayAside, sayJson, shortName, table } from "../screen/output.ts";
+import { firstLine, say, sayAside, sayJson, sayRows, shortName, table } from "../screen/output.ts";
 import { readStdinText } from "../screen/stdin.ts";
 import { layerShown, memoryJson } from "../views/memory-view.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
@@ -161,7 +161,7 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
     layerShown(each),
     firstLine(each.value),
   ]);
-  for (const line of table(rows)) say(line);
+  sayRows(table(rows));
   sayAudience(audience);
 }
 

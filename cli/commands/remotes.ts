@@ -8,7 +8,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import { rightOf } from "../contact/token-right.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
-import { count, say, sayJson, saySentence, table } from "../screen/output.ts";
+import { count, sayJson, sayRows, saySentence, table } from "../screen/output.ts";
 import { findToken } from "../writes/find-token.ts";
 import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";
 
@@ -93,7 +93,7 @@ async function list(env: Environment, { json }: JsonFlag): Promise<void> {
     return;
   }
   const heading = ["NAME", "TOKEN", "HOLDS", "ADDRESS"];
-  for (const line of table([heading, ...remotes.map((each) => rowOf(env, each))], SPARE)) say(line);
+  sayRows(table([heading, ...remotes.map((each) => rowOf(env, each))], SPARE));
 }
 
 /** A remote, and whether its service lets the token write; null where that is unknown. */

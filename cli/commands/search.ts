@@ -4,7 +4,7 @@ import { passageOf } from "../../shared/replica/search/passage.ts";
 import type { Environment } from "../place/environment.ts";
 import { type PlaceOptions, placesToRead, withLocal, withPlace } from "../place/place.ts";
 import { UsageError } from "../screen/errors.ts";
-import { firstLine, say, sayJson, shortName, table } from "../screen/output.ts";
+import { firstLine, say, sayJson, sayRows, shortName, table } from "../screen/output.ts";
 import { visible } from "../screen/visible.ts";
 import { type FoundMemory, searchLocalMemories, withConnected } from "../search/local-search.ts";
 import { layerShown, memoryJson } from "../views/memory-view.ts";
@@ -65,7 +65,7 @@ async function search(env: Environment, query: string, options: Options): Promis
     whereShown(each),
     visible(passageOf(each.memory.value, query)),
   ]);
-  for (const line of table(rows)) say(line);
+  sayRows(table(rows));
   sayAudience(audience);
 }
 

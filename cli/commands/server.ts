@@ -7,7 +7,7 @@ import {
   type SettingName,
 } from "../../daemon/embedded/embedded-service.ts";
 import type { Environment } from "../place/environment.ts";
-import { say, sayCommand, sayJson, saySentence, table } from "../screen/output.ts";
+import { say, sayCommand, sayJson, sayRows, saySentence, table } from "../screen/output.ts";
 import { type SettingFlags, settingsOf, withSettings } from "../server/server-settings.ts";
 import { addBackupCommands } from "./backup.ts";
 import { addAccountCommands } from "./host-accounts.ts";
@@ -70,5 +70,5 @@ function showSettings(env: Environment, flags: SettingFlags & { json?: boolean }
     return;
   }
   const rows = SETTING_NAMES.map((name) => [name, `${shown(name) ?? ""}` || "-", sources[name]]);
-  for (const line of table(rows)) say(line);
+  sayRows(table(rows));
 }

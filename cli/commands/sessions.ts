@@ -12,7 +12,16 @@ import { assertKnownProject } from "../place/known-projects.ts";
 import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { UsageError } from "../screen/errors.ts";
-import { count, firstLine, say, sayJson, saySentence, shortName, table } from "../screen/output.ts";
+import {
+  count,
+  firstLine,
+  say,
+  sayJson,
+  sayRows,
+  saySentence,
+  shortName,
+  table,
+} from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
 import { timestampShown } from "../views/version-view.ts";
 import { answerAsJson, askService, sourceLine } from "../writes/ask-service.ts";
@@ -96,7 +105,7 @@ async function list(env: Environment, { project, limit, json }: SessionFlags): P
     sayJson(answerAsJson(answered, { sessions: found, total }));
     return;
   }
-  if (found.length > 0) for (const line of table([HEADING, ...found.map(row)], SPARE)) say(line);
+  if (found.length > 0) sayRows(table([HEADING, ...found.map(row)], SPARE));
   const shown =
     found.length < total
       ? `${found.length} of ${total} sessions`

@@ -1,8 +1,8 @@
 import { count } from "../../shared/count.ts";
 import { type TableLayout, tableLines, tableOfSentences } from "./table-layout.ts";
-import { hasColours } from "./terminal.ts";
+import { hasColours, hasTerminal } from "./terminal.ts";
 import { brokenCommand, cut, shownColumns, wrapped } from "./text-width.ts";
-import { visible, visibleJson, visibleStyled } from "./visible.ts";
+import { inOneLine, visible, visibleJson, visibleStyled } from "./visible.ts";
 
 export { count };
 
@@ -61,6 +61,22 @@ export function complain(sentence: string, further: readonly string[] = []): voi
   process.stderr.write(`${shown.join("\n")}\n`);
 }
 
+/**
+ * Prints the rows of a table. A program that reads them gets names and texts as they are, a terminal
+ * with what it would obey written out.
+ */
+export function sayRows(rows: readonly string[]): void {
+  for (const row of rows) {
+    if (hasTerminal()) say(row);
+    else process.stdout.write(`${row}\n`);
+  }
+}
+
+/** A cell of a table, in one line. */
+function cellShown(cell: string): string {
+  return hasTerminal() ? visible(cell) : inOneLine(cell);
+}
+
 /** Prints a value for `--json`. */
 export function sayJson(value: unknown): void {
   process.stdout.write(`${visibleJson(JSON.stringify(value, null, 2))}\n`);
@@ -81,15 +97,15 @@ const NAME_LENGTH_MAX = 24;
 
 /**
  * Rows in aligned columns that fit the terminal: if necessary, `spare` columns are left out, the
- * least needed first, and the last column is cut. Without a terminal everything is printed. Without
- * control characters.
+ * least needed first, and the last column is cut. Without a terminal everything is printed. To be
+ * printed by `sayRows`.
  */
 export function table(
   given: readonly (readonly string[])[],
   spare: readonly number[] = [],
   { isLastWhole = false }: Pick<TableLayout, "isLastWhole"> = {},
 ): string[] {
-  const rows = given.map((row) => row.map(visible));
+  const rows = given.map((row) => row.map(cellShown));
   const width = process.stdout.isTTY ? Math.max(process.stdout.columns, NARROWEST) : Infinity;
   return tableLines(rows, { width, spare, isLastWhole });
 }
@@ -102,16 +118,15 @@ export function tableInLines(given: readonly (readonly string[])[]): string[] {
 
 /** A name for a table, short enough on a terminal to leave room for other columns. */
 export function shortName(text: string): string {
-  const line = firstLine(text);
-  return process.stdout.isTTY ? cut(line, NAME_LENGTH_MAX) : line;
+  return hasTerminal() ? cut(firstLine(text), NAME_LENGTH_MAX) : text;
 }
 
-/** The first line of a text that is not blank, for a table, without control characters. */
+/** The first line of a text that is not blank, for a table. */
 export function firstLine(given: string): string {
   const blank = /^\s*[\r\n]/.exec(given)?.[0].length ?? 0;
   const text = blank < given.length ? given.slice(blank) : given;
   const end = text.search(/[\r\n]/);
-  const line = visible(end === -1 ? text : text.slice(0, end));
+  const line = cellShown(end === -1 ? text : text.slice(0, end));
   return end === -1 ? line : `${line} …`;
 }
 

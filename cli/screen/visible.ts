@@ -16,6 +16,13 @@ export function visible(line: string): string {
   return withTabs(line).replaceAll("\t", " ");
 }
 
+/**
+ * One line for a program, which has to get what was written: only line breaks are written out.
+ */
+export function inOneLine(line: string): string {
+  return line.replace(/[\n\r]/g, writtenOut);
+}
+
 function withTabs(line: string): string {
   return line.replace(OBEYED, writtenOut);
 }

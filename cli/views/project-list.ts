@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { say, sayAside, sayJson, table } from "../screen/output.ts";
+import { sayAside, sayJson, sayRows, table } from "../screen/output.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 
 /** The projects of a status, with or without a daemon. */
@@ -49,7 +49,7 @@ export function showProjects(status: Listed, standing: Standing, asJson: boolean
   ];
   // A folder identifies its project, also in commands.
   const spare = unlinked.length > 0 ? [] : [1];
-  for (const line of table(rows, spare, { isLastWhole: true })) say(line);
+  sayRows(table(rows, spare, { isLastWhole: true }));
   if (projects.some(({ folders }) => folders.some(isGone))) {
     sayAside(
       "gone: it deletes nothing; a memsync command that runs in the folder finds it where it is " +

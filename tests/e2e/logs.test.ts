@@ -44,6 +44,10 @@ scenario("`logs` shows the last lines, of the files before as well, and crashes"
     { msg: "panic: \u001b[31mred" },
     { level: 40, time: 0, msg: "four", port: 1 },
   ]);
+  writeFileSync(join(machine.home, "daemon.log"), line("of \u009b2J"));
+  expect(JSON.parse((await shown("--json", "-n", "1")).join())).toMatchObject({
+    msg: "of \u009b2J",
+  });
   expect((await machine.run(["logs", "-n", "few"])).status).toBe(2);
 });
 

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { visible, visibleJson, visibleLines, visibleStyled } from "../../cli/screen/visible.ts";
+import {
+  inOneLine,
+  visible,
+  visibleJson,
+  visibleLines,
+  visibleStyled,
+} from "../../cli/screen/visible.ts";
 
 const BOLD = "\u001b[1mname\u001b[22m";
 
@@ -9,6 +15,10 @@ test("what a terminal would obey is written out", () => {
   );
   expect(visible("a\u202etxt.\u2066b\u2028c")).toBe("a\\u202etxt.\\u2066b\\u2028c");
   expect(visible("größer 日本 👩‍💻 שלום")).toBe("größer 日本 👩‍💻 שלום");
+});
+
+test("a program gets a line as it was written, but for its breaks", () => {
+  expect(inOneLine("a\nb\rc\td\u001b[2J\u202e\u009b")).toBe("a\\nb\\rc\td\u001b[2J\u202e\u009b");
 });
 
 test("in lines, breaks and tabs stay", () => {
