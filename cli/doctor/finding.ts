@@ -47,8 +47,13 @@ export async function findingOf(
 
 /** What helps after a failed check. Permissions are no remedy where the disk itself refuses. */
 function remedyOf(thrown: unknown): string {
+  return diskRemedyOf(thrown) ?? "see to it that this account may look there";
+}
+
+/** What helps where the disk itself refuses to be written; undefined for any other failure. */
+export function diskRemedyOf(thrown: unknown): string | undefined {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code)) return "the disk is full: make room on it";
   if (code === "EROFS") return "the disk is mounted read-only: mount it so that it can be written";
-  return "see to it that this account may look there";
+  return undefined;
 }

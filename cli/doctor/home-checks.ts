@@ -11,7 +11,7 @@ import { isDamage } from "../../shared/sqlite/failures.ts";
 import { MisfitError } from "../../shared/sqlite/misfit.ts";
 import { VERSION } from "../../shared/version.ts";
 import { bytesShown } from "../screen/output.ts";
-import { type Finding, findingOf, ok, warning, wrong } from "./finding.ts";
+import { diskRemedyOf, type Finding, findingOf, ok, warning, wrong } from "./finding.ts";
 
 const OTHERS = 0o077;
 const ENTER_AND_WRITE = constants.W_OK | constants.X_OK;
@@ -19,20 +19,30 @@ const ENTER_AND_WRITE = constants.W_OK | constants.X_OK;
 export async function checkHome({ dir }: Home): Promise<Finding> {
   if (!existsSync(dir)) {
     const above = nearestFolder(dir);
-    if (await may(above, ENTER_AND_WRITE)) return ok("home", `${dir}, not made yet`);
-    const mend = `make it as who may write in ${above}, or set MEMSYNC_HOME to another folder`;
-    return wrong("home", `${dir} can't be made or looked into`, mend);
+    const refused = await refusalOf(above, ENTER_AND_WRITE);
+    if (refused === undefined) return ok("home", `${dir}, not made yet`);
+    const mend = mendOf(refused, `make it as who may write in ${above}`);
+    return wrong("home", `${dir} can't be made or looked into`, `${mend}, ${ANOTHER_HOME}`);
   }
-  if (await may(dir, ENTER_AND_WRITE)) return ok("home", `${dir}, can be written`);
-  const mend = `chmod u+rwx '${dir}', or set MEMSYNC_HOME to another folder`;
-  return wrong("home", `${dir} can't be written`, mend);
+  const refused = await refusalOf(dir, ENTER_AND_WRITE);
+  if (refused === undefined) return ok("home", `${dir}, can be written`);
+  const mend = mendOf(refused, `chmod u+rwx '${dir}'`);
+  return wrong("home", `${dir} can't be written`, `${mend}, ${ANOTHER_HOME}`);
 }
 
-async function may(path: string, mode: number): Promise<boolean> {
+const ANOTHER_HOME = "or set MEMSYNC_HOME to another folder";
+
+/** What the system says against it; undefined where nothing is. */
+async function refusalOf(path: string, mode: number): Promise<unknown> {
   return await access(path, mode).then(
-    () => true,
-    () => false,
+    () => undefined,
+    (thrown: unknown) => thrown,
   );
+}
+
+/** What helps: rights are no remedy where the disk itself refuses. */
+function mendOf(refused: unknown, rights: string): string {
+  return diskRemedyOf(refused) ?? rights;
 }
 
 /** The folder, or the nearest existing one above it. */
@@ -92,8 +102,9 @@ interface LookedAt {
 
 async function checkFile(looked: LookedAt): Promise<Finding> {
   const { about, path, open, rebuild } = looked;
-  if (!(await may(path, constants.R_OK | constants.W_OK))) {
-    return wrong(about, `${path} can't be written`, `chmod u+rw '${path}'`);
+  const refused = await refusalOf(path, constants.R_OK | constants.W_OK);
+  if (refused !== undefined) {
+    return wrong(about, `${path} can't be written`, mendOf(refused, `chmod u+rw '${path}'`));
   }
   let db: Awaited<ReturnType<typeof open>>;
   try {
