@@ -6,6 +6,7 @@ export function unavailableService(name: string, message: string): Service {
   return {
     name,
     isBlocked: true,
+    blockedUntil: message,
     exchange: async () => outcome,
     createProject: async () => outcome,
     request: async () => outcome,

@@ -62,6 +62,8 @@ export interface Service {
   readonly name: string;
   /** It is not called until a person has done something, such as logging in. */
   readonly isBlocked?: boolean;
+  /** What that person has to do, for a service that is blocked. */
+  readonly blockedUntil?: string;
   /**
    * `project` null: only `user` and `global`. `plain`: the service answered without an exchange.
    */

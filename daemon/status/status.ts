@@ -287,7 +287,8 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
     plain,
     last_contact_at: timeOf(lastContactAt),
     unanswered_since: timeOf(unansweredSince),
-    message: message ?? null,
+    // No call has to fail before it is known what a blocked one waits for.
+    message: service.blockedUntil ?? message ?? null,
     blocked: isBlocked,
     token_refused: online && tokenRefused,
     requests: requestsLeft(service.budget),
