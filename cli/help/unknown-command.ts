@@ -108,13 +108,21 @@ function optionsOf(command: Command): string[] {
  */
 function hintAtDash(command: Command, words: readonly string[], args: readonly string[]): string {
   const { registeredArguments: known } = command;
-  const texts = args.slice(words.length - 1).filter((word) => !word.startsWith("-"));
+  const texts = args.slice(words.length - 1).filter((word, at, all) => {
+    return !word.startsWith("-") && !isValue(command, all[at - 1]);
+  });
   // It has all the texts that it needs, so this is an option.
   if (texts.length >= known.filter(({ required }) => required).length)
     return `\`${words.join(" ")} --help\` lists its options`;
   const names = known.map((each) => each.name().toUpperCase());
   const line = [...words, "--", ...names].join(" ");
   return `what begins with a dash and is no option goes behind --: \`${line}\``;
+}
+
+/** Whether the word behind this one is the value of an option. */
+function isValue({ options }: Command, before: string | undefined): boolean {
+  const option = before === undefined ? undefined : options.find((each) => each.is(before));
+  return option !== undefined && (option.required || option.optional);
 }
 
 /** What other programs call the same thing. The first name that a command has is meant. */

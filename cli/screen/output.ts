@@ -62,8 +62,8 @@ export function complain(sentence: string, further: readonly string[] = []): voi
 }
 
 /**
- * Prints the rows of a table. A program that reads them gets names and texts as they are, a terminal
- * with what it would obey written out.
+ * Prints the rows of a table. A program that reads them gets names and texts as they are, a
+ * terminal with what it would obey written out.
  */
 export function sayRows(rows: readonly string[]): void {
   for (const row of rows) {

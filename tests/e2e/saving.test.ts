@@ -22,6 +22,13 @@ scenario("a text that begins with a dash is told how to be given", async (lab) =
   const { status, stdout, stderr } = await machine.run(["set", "note", "- use tabs"]);
   expect([status, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("behind --: `memsync set -- KEY VALUE`");
+  for (const args of [
+    ["set", "note", "- use tabs", "--layer", "user"],
+    ["set", "--layer", "user", "- k", "v"],
+    ["add", "--layer", "global", "- x"],
+  ]) {
+    expect((await machine.run(args)).stderr).toContain("behind --: `memsync ");
+  }
   const mistyped = await machine.run(["rm", "key", "--json"]);
   expect([mistyped.status, mistyped.stderr]).toEqual([
     2,
