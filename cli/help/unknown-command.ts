@@ -121,7 +121,8 @@ function hintAtDash(command: Command, words: readonly string[], args: readonly s
 
 /** Whether the word behind this one is the value of an option. */
 function isValue({ options }: Command, before: string | undefined): boolean {
-  const option = before === undefined ? undefined : options.find((each) => each.is(before));
+  if (before === undefined) return false;
+  const option = options.find(({ short, long }) => short === before || long === before);
   return option !== undefined && (option.required || option.optional);
 }
 
