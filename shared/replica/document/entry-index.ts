@@ -73,7 +73,7 @@ function textOfId({ client, clock }: EntryId): string {
   return `${client}:${clock}`;
 }
 
-/** The latest `updated_at` wins, then the higher item id: every replica decides equally. */
+/** The latest `updated_at` wins, then client id and clock: every replica decides equally. */
 function winnerFirst(one: Entry, other: Entry): number {
   return (
     other.updated_at - one.updated_at ||
