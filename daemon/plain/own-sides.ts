@@ -1,12 +1,12 @@
 import type { AgreedItem, TheirItem } from "./merge-items.ts";
-import type { JournalEntry } from "./plain-store.ts";
+import type { JournaledWrite } from "./plain-store.ts";
 import type { ReadMemory } from "./reading.ts";
 import type { Removal } from "./refusals.ts";
 
 /** What is known here of one layer. Its memories have no keys at the service. */
 export interface OwnKnown {
   readonly base: ReadonlyMap<string, AgreedItem>;
-  readonly journal: readonly JournalEntry[];
+  readonly journal: readonly JournaledWrite[];
   /** The service was read before. */
   readonly contacted: boolean;
   /** It shows all that it holds. */
@@ -21,7 +21,7 @@ export interface OwnSides {
   /** Memories that others of ours replaced, and that are still to be deleted there. */
   readonly superseded: readonly Removal[];
   /** Recorded calls that need no more attention. */
-  readonly settled: readonly JournalEntry[];
+  readonly settled: readonly JournaledWrite[];
 }
 
 /**
@@ -48,7 +48,7 @@ export function keyOwnMemories(shown: readonly ReadMemory[], known: OwnKnown): O
     else theirs.set(keys.get(id) ?? id, { value: content, id, createdAt });
   }
   const listed = new Set(shown.map(({ id }) => id));
-  const isOver = (entry: JournalEntry) => entry.kind === "create" || !listed.has(entry.memoryId);
+  const isOver = (entry: JournaledWrite) => entry.kind === "create" || !listed.has(entry.memoryId);
   const settled = known.journal.filter(isOver);
   return { theirs, superseded, settled };
 }

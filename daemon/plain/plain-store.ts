@@ -35,7 +35,7 @@ export interface SentValue {
 }
 
 /** A call that must not be made twice, recorded before it is made. */
-export type JournalEntry = { readonly id: number; readonly key: string } & (
+export type JournaledWrite = { readonly id: number; readonly key: string } & (
   | { readonly kind: "create"; readonly content: string; readonly replacesId: string | null }
   | { readonly kind: "delete"; readonly memoryId: string }
 );
@@ -58,7 +58,7 @@ export interface PlainState {
   readonly blankSince: number | null;
   /** The service said that the project does not exist. If it does now, it may be another one. */
   readonly missing: boolean;
-  readonly journal: readonly JournalEntry[];
+  readonly journal: readonly JournaledWrite[];
   readonly refused: readonly RefusedItem[];
 }
 
@@ -247,14 +247,14 @@ export async function putItem(
     .execute();
 }
 
-async function readJournal(db: Db, documentId: number): Promise<JournalEntry[]> {
+async function readJournal(db: Db, documentId: number): Promise<JournaledWrite[]> {
   const rows = await db
     .selectFrom("plain_journal")
     .selectAll()
     .where("document_id", "=", documentId)
     .orderBy("id")
     .execute();
-  return rows.flatMap(({ id, kind, key, content, memory_id: memoryId }): JournalEntry[] => {
+  return rows.flatMap(({ id, kind, key, content, memory_id: memoryId }): JournaledWrite[] => {
     if (kind === "create") return [{ id, key, kind, content: content ?? "", replacesId: memoryId }];
     return memoryId === null ? [] : [{ id, key, kind, memoryId }];
   });
@@ -295,7 +295,7 @@ export async function journalDelete(
 }
 
 /** Drops records of calls that have succeeded, or that never will. */
-export async function dropJournal(db: Db, entries: readonly JournalEntry[]): Promise<void> {
+export async function dropJournal(db: Db, entries: readonly JournaledWrite[]): Promise<void> {
   for (const { id } of entries) await db.deleteFrom("plain_journal").where("id", "=", id).execute();
 }
 

@@ -9,7 +9,7 @@ import {
   dropJournal,
   hashOfValue,
   itemName,
-  type JournalEntry,
+  type JournaledWrite,
   journalDelete,
   NOTHING_READ,
   type PlainState,
@@ -101,7 +101,7 @@ export async function takeOwn(
 /** Nobody else deleted what we deleted: if it is in the document, it was written again since. */
 function withoutDeleted(
   known: PlainState["memories"],
-  settled: readonly JournalEntry[],
+  settled: readonly JournaledWrite[],
 ): PlainState["memories"] {
   const deleted = new Set<string | null>();
   for (const entry of settled) if (entry.kind === "delete") deleted.add(entry.memoryId);
