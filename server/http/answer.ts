@@ -59,7 +59,7 @@ export function answerRead(
   request: Request,
   { body, link }: { readonly body: unknown; readonly link?: string | undefined },
 ): Response {
-  return answerText(context, request, { text: textOf(body), link });
+  return answerText(context, request, { text: textOf(JSON.stringify(body)), link });
 }
 
 /**
@@ -67,18 +67,21 @@ export function answerRead(
  * is kept as long as the object exists. The object must not change.
  */
 export function createAnswerAgain<Subject extends object>(
-  bodyOf: (subject: Subject) => unknown,
+  bodyOf: (subject: Subject) => object,
 ): (
   context: RequestContext,
   request: Request,
   page: { readonly subject: Subject; readonly link?: string | undefined },
-) => Response {
+) => Response | Promise<Response> {
   const texts = new WeakMap<Subject, Text>();
   return (context, request, { subject, link }) => {
     const known = texts.get(subject);
-    const text = known ?? textOf(bodyOf(subject));
-    if (!known) texts.set(subject, text);
-    return answerText(context, request, { text, link });
+    if (known) return answerText(context, request, { text: known, link });
+    return longJson(bodyOf(subject), context.pause).then((json) => {
+      const text = textOf(json);
+      texts.set(subject, text);
+      return answerText(context, request, { text, link });
+    });
   };
 }
 
@@ -88,8 +91,7 @@ interface Text {
   readonly bytes: number;
 }
 
-function textOf(body: unknown): Text {
-  const json = JSON.stringify(body);
+function textOf(json: string): Text {
   return { json, etag: etagOf(json), bytes: Buffer.byteLength(json) };
 }
 

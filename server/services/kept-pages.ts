@@ -142,7 +142,7 @@ function bytesOf(page: Page<Memory>): number {
  * The documents' state, as a text: equal for equal ids, epochs, rows and complete rewrites. The
  * last is needed because a document that is rebuilt keeps its position.
  */
-async function marksOf(db: Db, { account, documents }: MemoryFilter): Promise<string> {
+export async function marksOf(db: Db, { account, documents }: MemoryFilter): Promise<string> {
   assert(documents.length <= DOCUMENTS_MAX, "a list looks in a document of each layer at most");
   const [one = "", two = "", three = ""] = documents;
   const rows = await findMarks(db, { owner: account, one, two, three });

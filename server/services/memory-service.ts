@@ -13,12 +13,15 @@ import {
 import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { chunksOf } from "../../shared/turns.ts";
 import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
 import type { World } from "../../shared/world.ts";
-import { pageOf, parseCursor } from "../stores/cursor.ts";
+import { type PageEnd, pageOf, parseCursor } from "../stores/cursor.ts";
 import {
   countMemories,
   findMemoriesById,
+  LISTED_AT_ONCE,
+  listAllMemories,
   listMemories,
   type MemoryFilter,
   type MemoryRow,
@@ -29,7 +32,7 @@ import { listProjects } from "../stores/project-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { assertBoundTo, assertCanWrite, boundElsewhere, getProject } from "./access.ts";
 import { findCurrentProject } from "./current-project.ts";
-import { KeptPages } from "./kept-pages.ts";
+import { KeptPages, marksOf } from "./kept-pages.ts";
 import { doOnce } from "./once.ts";
 import type { Caller, MemoryQuery, Page, Services } from "./services.ts";
 import { listWithheld } from "./withheld-lists.ts";
@@ -156,7 +159,10 @@ async function list(
 ): Promise<Page<Memory>> {
   const from = parseCursor("memories", query.cursor);
   const limit = query.limit === undefined ? undefined : query.limit + 1;
-  const found = await listMemories(store.reader, filter, { from, limit });
+  const found =
+    limit === undefined
+      ? await listWhole(store, filter, from)
+      : await listMemories(store.reader, filter, { from, limit });
   const { rows, nextCursor } = pageOf("memories", found, {
     limit: query.limit,
     endOf: (row) => ({
@@ -166,7 +172,26 @@ async function list(
   });
   const whole = from === undefined && nextCursor === null;
   const total = whole ? rows.length : await countMemories(store.reader, filter);
-  return { items: rows.map(toMemory), total, nextCursor };
+  const items: Memory[] = [];
+  for (const some of chunksOf(rows, LISTED_AT_ONCE)) {
+    await store.pause();
+    for (const row of some) items.push(toMemory(row));
+  }
+  return { items, total, nextCursor };
+}
+
+/** A long list in turns, if nobody writes to its documents meanwhile; else as it is after that. */
+async function listWhole(
+  { reader, pause }: ReplicaStore<ServiceTables>,
+  filter: MemoryFilter,
+  from: PageEnd | undefined,
+): Promise<MemoryRow[]> {
+  const first = await listMemories(reader, filter, { from, limit: LISTED_AT_ONCE });
+  if (first.length < LISTED_AT_ONCE) return first;
+  const marks = await marksOf(reader, filter);
+  const rows = await listAllMemories(reader, filter, { from, pause });
+  if ((await marksOf(reader, filter)) === marks) return rows;
+  return await listMemories(reader, filter, { from, limit: undefined });
 }
 
 async function search(

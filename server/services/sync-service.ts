@@ -128,7 +128,7 @@ async function apply(
   await context.flush(open);
   await markSynced(context.db, caller.account, { id, now: context.now });
   await rememberProject(context.db, caller, id);
-  const rows = await listAllMemories(context.db, memoriesOf(caller, id), context.pause);
+  const rows = await listAllMemories(context.db, memoriesOf(caller, id), context);
   return await answer(context.db, caller, {
     id,
     syncedAt: context.now,

@@ -84,21 +84,23 @@ export async function listMemories(
 }
 
 /** Rows that are read in a fraction of a turn. */
-const ROWS_AT_ONCE = 512;
+export const LISTED_AT_ONCE = 512;
 
-/** All of a list, in parts between which the turn may end. Nobody may write meanwhile. */
+/**
+ * All of a list after `from`, in parts between which the turn may end. Nobody may write meanwhile.
+ */
 export async function listAllMemories(
   db: Db,
   filter: MemoryFilter,
-  pause: Pause,
+  { from, pause }: { readonly from?: PageEnd | undefined; readonly pause: Pause },
 ): Promise<MemoryRow[]> {
   const rows: MemoryRow[] = [];
   for (;;) {
     const last = rows.at(-1);
-    const from = last && { sort: last.createdAt, id: String(last.rowId) };
-    const part = await listMemories(db, filter, { from, limit: ROWS_AT_ONCE });
+    const after = last ? { sort: last.createdAt, id: String(last.rowId) } : from;
+    const part = await listMemories(db, filter, { from: after, limit: LISTED_AT_ONCE });
     rows.push(...part);
-    if (part.length < ROWS_AT_ONCE) return rows;
+    if (part.length < LISTED_AT_ONCE) return rows;
     await pause();
   }
 }

@@ -3,6 +3,7 @@ import type { SqliteDatabase } from "../../sqlite/database.ts";
 import { returnFreePages } from "../../sqlite/free-pages.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { savepoint, writeTransaction } from "../../sqlite/transaction.ts";
+import { NO_PAUSE, type Pause } from "../../turns.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import { sweepHistory } from "../history/sweep-history.ts";
 import type { ReplicaTables } from "../log/tables.ts";
@@ -77,6 +78,11 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   /** For reading. Sees what is committed. */
   get reader(): Kysely<Tables> {
     return this.#options.database.reader;
+  }
+
+  /** To be called between the steps of long work with what was read. */
+  get pause(): Pause {
+    return this.#options.pause ?? NO_PAUSE;
   }
 
   /** Changes whenever something was committed; see `SqliteDatabase.version`. */

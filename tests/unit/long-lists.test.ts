@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { projectId } from "../support/project-id.ts";
+import { caller, createTestServices, EVERYTHING } from "../support/test-services.ts";
+
+const ME = caller();
+const PROJECT = projectId("a");
+const QUERY = { ...EVERYTHING, projectId: PROJECT };
+
+const MANY = Array.from({ length: 1500 }, (_, at) => ({ key: `key-${at}`, value: `value ${at}` }));
+
+async function createLong() {
+  const between: (() => Promise<void>)[] = [];
+  let pauses = 0;
+  const pause = async () => {
+    pauses++;
+    await between.shift()?.();
+  };
+  const { temp, services } = await createTestServices({ pause });
+  const sync = (memories: typeof MANY, id = PROJECT) =>
+    services.sync.apply(ME, id, { payload: { memories }, createMissing: true });
+  await sync(MANY);
+  pauses = 0;
+  return { temp, services, between, sync, pauses: () => pauses };
+}
+
+test("a long list is read in turns, and is all that there is in order", async () => {
+  const { temp, services, pauses } = await createLong();
+  const { items, total } = await services.memories.list(ME, QUERY);
+  expect(items.map(({ key }) => key)).toEqual(MANY.map(({ key }) => key));
+  expect(total).toBe(MANY.length);
+  expect(pauses()).toBeGreaterThan(4);
+  const page = await services.memories.list(ME, { ...QUERY, limit: 10 });
+  const rest = await services.memories.list(ME, { ...QUERY, cursor: page.nextCursor ?? "" });
+  expect(rest.items.map(({ key }) => key)).toEqual(MANY.slice(10).map(({ key }) => key));
+  await temp.remove();
+});
+
+test("a long list is as of one moment, whatever is written between its turns", async () => {
+  const { temp, services, between, sync } = await createLong();
+  const changed = MANY.map(({ key }, at) => ({ key, value: `changed ${at}` }));
+  between.push(async () => void (await sync(changed)));
+  const { items } = await services.memories.list(ME, QUERY);
+  expect(items.map(({ content }) => content)).toEqual(changed.map(({ value }) => value));
+  between.push(async () => void (await sync([{ key: "other", value: "v" }], projectId("b"))));
+  expect((await services.memories.list(ME, { ...QUERY, layer: "project" })).items).toEqual(items);
+  await temp.remove();
+});
