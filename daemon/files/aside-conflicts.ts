@@ -43,7 +43,8 @@ function countOf(lines: readonly string[], line: string): number {
   return lines.filter((each) => each === line).length;
 }
 
-function asideHere({ document, writer }: OpenDocument): TextConflictRecord[] {
+/** The open conflicts about what git set aside on this machine. */
+export function asideHere({ document, writer }: OpenDocument): TextConflictRecord[] {
   return listTextConflicts(document).filter(({ kind, versions }) => {
     const isHere = versions.some(({ machine }) => machine === writer.machine);
     return kind === "set-aside" && isHere;

@@ -47,6 +47,8 @@ export interface Sight {
   readonly hasGitEndings: boolean;
   /** For a tracked file: what git kept outside of HEAD when it was first seen as it is. */
   readonly kept: readonly string[] | undefined;
+  /** The lines that git has shown with its marks, where the file says what becomes of them. */
+  readonly shown: ReadonlySet<string> | undefined;
   /** The paths of further files that could be followed. */
   readonly beside: readonly string[];
   /** For a missing file: whether it may be created. */

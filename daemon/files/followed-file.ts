@@ -32,6 +32,7 @@ import { holdUnread } from "./held-save.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
 import { noteWritten } from "./note-arrival.ts";
+import { ShownByGit } from "./shown-by-git.ts";
 import { takeLateSave } from "./take-late-save.ts";
 import { type ToWrite, takeSight } from "./take-sight.ts";
 import { checkedOutOf, TrackedSights } from "./tracked-sight.ts";
@@ -92,6 +93,7 @@ export class FollowedFile {
   readonly #counted: CountedFile;
   readonly #glimpses: Glimpses;
   readonly #unfinished: UnfinishedText;
+  readonly #shown = new ShownByGit();
   #status: FollowStatus = statusOf("CLAUDE.md", "waiting", { code: "not-looked-at" });
   #looking: Promise<void> | undefined;
   #wanted = false;
@@ -210,8 +212,8 @@ export class FollowedFile {
     }
     if (read.kind === "problem") return await this.#takeProblem(read);
     const { path } = read;
-    const standing = await fileStanding(git, join(dir, path));
     const known = stored?.path === path ? stored : undefined;
+    const standing = this.#shown.look(read, await fileStanding(git, join(dir, path)), known);
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
     if (known?.next) {
       const takeLate = this.#takeLate.bind(this);
@@ -290,12 +292,13 @@ export class FollowedFile {
         leftBehind: undefined,
         hasGitEndings: false,
         kept: undefined,
+        shown: undefined,
       };
       const tree = await this.#treeOf(read, standing);
       return { file: read, standing, checkedOut, tree, beside, ...untold };
     }
     const { path } = read;
-    const seen = await this.#tracked.take(standing, path, known);
+    const seen = await this.#tracked.take(standing, known, { path, shown: this.#shown.lines });
     switch (seen.kind) {
       case "sight":
         return { ...seen.sight, tree: await this.#treeOf(seen.sight.file, standing), beside };
@@ -346,6 +349,7 @@ export class FollowedFile {
     const taken = await store.write((context) => takeSight(context, sight, options));
     if (taken.kind !== "unfollowed") {
       this.#glimpses.forget(overtaken);
+      this.#shown.over();
       if (sight.file.kind === "text") this.#glimpses.knows(sight.file.hash);
     }
     switch (taken.kind) {

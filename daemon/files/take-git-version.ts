@@ -20,6 +20,7 @@ import type { Sight } from "./follow-facts.ts";
 import { indicesFrom } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
 import { pulledBase } from "./pulled-base.ts";
+import { findSettled, type SettledInGit } from "./settled-in-git.ts";
 import { SpanSet } from "./span-set.ts";
 import { record, type TakenSave } from "./take-edit.ts";
 import { contentLines, joinLines, linesOf } from "./text-lines.ts";
@@ -33,6 +34,8 @@ export interface EditBase {
   readonly base: FileState;
   /** Conflicts about removed lines that such a save brings back. */
   readonly undone: readonly NewTextConflict[];
+  /** What the save settles of what git had set aside. */
+  readonly settled: SettledInGit | undefined;
 }
 
 /** The base of an edit in which git may have had a part. */
@@ -44,12 +47,14 @@ export async function baseOfEdit(
   const { document } = open;
   const { file, past } = sight;
   const aside = asideOf(open, sight, known);
-  const own = aside?.base ?? known.base;
+  const last = aside?.base ?? known.base;
+  const settled = sight.shown && findSettled(open, knownBase(open, last), sight.shown);
+  const own = settled?.base ?? last;
   const linesIn = (content: string) => splitForm(content, known.form).lines;
   // Commits that other machines have read were made from those machines' texts, too.
   const told = (past?.told ?? []).map((text) => document.alignText(linesIn(String(text))));
   if (told.length === 0 || file.kind !== "text") {
-    return { base: { ...known, base: own }, undone: [] };
+    return { base: { ...known, base: own }, undone: [], settled };
   }
   const removed = without(await linesRemoved(db, open.id), returnedBy(aside, file));
   const from = told.map((version) => withoutLines(version, removed));
@@ -57,6 +62,7 @@ export async function baseOfEdit(
   return {
     base: { ...known, base },
     undone: undoneRemovals(open, file, { versions: told, removed }),
+    settled,
   };
 }
 

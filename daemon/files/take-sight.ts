@@ -30,6 +30,7 @@ import { settleNobodys } from "./nobodys-lines.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
 import { joinedText } from "./placed-runs.ts";
 import { isLastWaiting, keepSave } from "./save-history.ts";
+import { forgetSettled } from "./settled-in-git.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
 import { contentLines } from "./text-lines.ts";
@@ -293,18 +294,21 @@ class Taking {
       case "edit": {
         const { db } = this.#context;
         const unseen = await listUnseen(db, link.dir, { clock, savedAt: this.#file.savedAt });
-        const { base, undone } = await baseOfEdit(this.#context, open, {
+        const { base, undone, settled } = await baseOfEdit(this.#context, open, {
           sight: this.#sight,
           known: known ?? ABSENT,
         });
         const isPulled = this.#sight.past?.relation === "onward";
-        return await takeEdit(this.#context, open, {
+        const taken = await takeEdit(this.#context, open, {
           known: base,
           file: this.#file,
-          unseen,
+          // Whoever settles what git has shown has seen the file.
+          unseen: settled ? [] : unseen,
           isPulled,
           besides: undone,
         });
+        forgetSettled(open, settled);
+        return taken;
       }
       case "version":
         return await takeGitVersion(this.#context, open, {

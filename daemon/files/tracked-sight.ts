@@ -4,6 +4,7 @@ import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
+import { isCommitted } from "../git/blob-in-git.ts";
 import { bytesAt } from "../git/file-commits.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
 import { readFilePast } from "../git/git-past.ts";
@@ -56,8 +57,8 @@ export class TrackedSights {
   /** About ten git processes after HEAD moved or for a new save; else three. */
   async take(
     standing: Tracked,
-    path: string,
     known: FollowedState | undefined,
+    { path, shown }: { readonly path: string; readonly shown: Sight["shown"] },
   ): Promise<TrackedSight> {
     const { git, world } = this.#options;
     const read = await readTrackedText(git, world, { file: standing.file, last: this.#sighting });
@@ -70,14 +71,15 @@ export class TrackedSights {
     const file: Readable = text?.kind === "text" ? text : { kind: "absent", path };
     const { kept } = read.sighting;
     const sight = await this.#sightOf(standing, file, { head, known });
-    return { kind: "sight", sight: { ...sight, kept } };
+    const isSaid = shown && known && (await this.#isOther(standing, file, known));
+    return { kind: "sight", sight: { ...sight, kept, shown: isSaid ? shown : undefined } };
   }
 
   async #sightOf(
     standing: Tracked,
     file: Readable,
     { head, known }: { readonly head: Head; readonly known: FollowedState | undefined },
-  ): Promise<Omit<GitSight, "kept">> {
+  ): Promise<Omit<GitSight, "kept" | "shown">> {
     const { account, store, git, projectId } = this.#options;
     const leftBehind = await this.#leftBehind(standing, file, { head, known });
     const content = file.kind === "text" ? file.content : "";
@@ -98,6 +100,17 @@ export class TrackedSights {
       isTold: (commit) => told.has(commit),
     });
     return { ...seen, past, committed: await this.#textIn(standing, past.putAt, file.path) };
+  }
+
+  /** Whoever has git give up puts back what was committed, and says nothing of what git showed. */
+  async #isOther(
+    { file: placed }: Tracked,
+    file: Readable,
+    { checkedOut: { commit } }: FollowedState,
+  ): Promise<boolean> {
+    if (commit === undefined || file.kind === "absent") return false;
+    const text = file.content;
+    return !(await isCommitted(this.#options.git, placed, { commit, text }));
   }
 
   /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Git } from "./run-git.ts";
-import { readIndexEntry } from "./tracked-entries.ts";
+import { findTreeEntry, readIndexEntry } from "./tracked-entries.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
 /** By which names git may know a text; see gitformat-pack(5) and hash-function-transition(7). */
@@ -35,6 +35,16 @@ export async function isStaged(git: Git, file: PlacedFile, text: string): Promis
 interface NamedText {
   readonly name: string;
   readonly text: string;
+}
+
+/** Whether a file has just this text in a commit. One git process. */
+export async function isCommitted(
+  git: Git,
+  file: PlacedFile,
+  { commit, text }: { readonly commit: string; readonly text: string },
+): Promise<boolean> {
+  const entry = await findTreeEntry(git, file, commit);
+  return entry !== undefined && blobNames(text).includes(entry.object);
 }
 
 /** git may have stored it with line feeds only. */

@@ -225,6 +225,11 @@ export class FollowedMachine {
     });
   }
 
+  /** The ids of those conflicts that a person is shown. */
+  async listed(): Promise<string[]> {
+    return (await listConflicts(this.#store.reader)).map(({ id }) => id).sort();
+  }
+
   async dismiss(conflict: string): Promise<void> {
     await this.#store.write(async (context) => {
       forgetTextConflict((await context.open(ADDRESS)).document, conflict);

@@ -43,11 +43,27 @@ function covers(
   other: TextConflictRecord,
   standing: Standing,
 ): boolean {
+  if (REPLACING.includes(kind) && other.kind === "set-aside") {
+    return coversAside(versions, other, standing);
+  }
   if (![kind, other.kind].every((each) => REPLACING.includes(each))) return false;
   const [one, two] = versions;
   const [first, second] = other.versions;
   const isIn = (version: TextVersion, of: TextVersion) => isPart(version, of, standing);
   return (isIn(first, one) && isIn(second, two)) || (isIn(first, two) && isIn(second, one));
+}
+
+/** Of what git had put in the place of lines nothing is left: they disagree with others by now. */
+function coversAside(
+  versions: TextConflictRecord["versions"],
+  aside: TextConflictRecord,
+  standing: Standing,
+): boolean {
+  const stood = aside.versions.find(({ isStanding }) => isStanding);
+  if (!stood || !hasWord(stood.text)) return false;
+  const put = aside.versions.flatMap((each) => (each === stood ? [] : plainLines(each.text)));
+  if (put.some((line) => hasWord(line) && standing.has(line))) return false;
+  return versions.some((version) => isPart(stood, version, standing));
 }
 
 /**

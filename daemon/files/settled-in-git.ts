@@ -1,0 +1,112 @@
+import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
+import {
+  forgetTextConflict,
+  listTextConflicts,
+  REPLACING,
+  type TextConflictRecord,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import type { CapturedText } from "../../shared/replica/text/text.ts";
+import { plainLines } from "../../shared/replica/text/text-form.ts";
+import { asideHere } from "./aside-conflicts.ts";
+import { SpanSet } from "./span-set.ts";
+import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
+
+/** What a save settles of what git had set aside, because git has shown it with its marks. */
+export interface SettledInGit {
+  /** The text that the save is an edit of: with the lines that git had set aside. */
+  readonly base: CapturedText;
+  /** The conflicts about those lines. */
+  readonly conflicts: readonly TextConflictRecord[];
+}
+
+/**
+ * A stash that git could not bring back without a conflict stands in the file with its marks,
+ * beside what took its place. Whoever settles that decides about the lines that were set aside,
+ * too, which the document has kept. `base`: the text that the file had before. Undefined where the
+ * document has no such lines, or nobody can say which of several equal ones they are.
+ */
+export function findSettled(
+  open: OpenDocument,
+  base: CapturedText,
+  shown: ReadonlySet<string>,
+): SettledInGit | undefined {
+  const isShown = (text: string) => wordsOf(text).every((line) => shown.has(line));
+  const lines = linesOf(open.document.captureText());
+  const known = new SpanSet(base.spans);
+  const isBeside = lines.map(({ spans }) => !known.hasAny(spans));
+  const aside = new Set<number>();
+  const settled: TextConflictRecord[] = [];
+  for (const conflict of asideHere(open)) {
+    const stood = conflict.versions.find(({ machine }) => machine !== open.writer.machine);
+    if (!stood || !hasWord(stood.text) || !isShown(stood.text)) continue;
+    const runs = stood.places.map(({ text }) => onlyRun(lines, isBeside, splitLines(text)));
+    if (runs.length === 0 || runs.includes(undefined)) continue;
+    for (const at of runs.flat()) if (at !== undefined) aside.add(at);
+    settled.push(conflict, ...about(open, stood.text, isShown));
+  }
+  if (settled.length === 0) return undefined;
+  return { base: withLines(base, lines, aside), conflicts: settled };
+}
+
+export function forgetSettled({ document }: OpenDocument, settled: SettledInGit | undefined): void {
+  const told = new Set(listTextConflicts(document).map(({ id }) => id));
+  for (const { id } of settled?.conflicts ?? [])
+    if (told.delete(id)) forgetTextConflict(document, id);
+}
+
+/** Open conflicts of these lines with others that git has shown as well. */
+function about(
+  { document }: OpenDocument,
+  text: string,
+  isShown: (text: string) => boolean,
+): TextConflictRecord[] {
+  const words = wordsOf(text).join("\n");
+  return listOpenConflicts(document).filter(({ kind, versions }) => {
+    const isAbout = versions.some((version) => wordsOf(version.text).join("\n") === words);
+    return REPLACING.includes(kind) && isAbout && versions.every((each) => isShown(each.text));
+  });
+}
+
+/** The indices of the only lines beside the base that say this. */
+function onlyRun(
+  lines: readonly CapturedLine[],
+  isBeside: readonly boolean[],
+  texts: readonly string[],
+): number[] | undefined {
+  const isHere = (from: number) =>
+    texts.every((text, i) => isBeside[from + i] && lines[from + i]?.text === text);
+  const [from, ...more] = lines.flatMap((_, at) => (isHere(at) ? [at] : []));
+  if (from === undefined || more.length > 0) return undefined;
+  return texts.map((_, i) => from + i);
+}
+
+/** The base with these lines of the document, each behind the line that it stands behind there. */
+function withLines(
+  base: CapturedText,
+  lines: readonly CapturedLine[],
+  added: ReadonlySet<number>,
+): CapturedText {
+  const own = linesOf(base);
+  const places = new Map(own.map((line, at) => [nameOf(line), at]));
+  const behind: CapturedLine[][] = [[], ...own.map(() => [])];
+  let last = 0;
+  for (const [at, line] of lines.entries()) {
+    if (added.has(at)) behind[last]?.push(line);
+    const name = nameOf(line);
+    const place = name === undefined ? undefined : places.get(name);
+    if (place !== undefined) last = place + 1;
+  }
+  return joinLines(behind.flatMap((more, at) => [...own.slice(at - 1, at), ...more]));
+}
+
+/** Tells a line of the document from all its others. */
+function nameOf({ spans }: CapturedLine): string | undefined {
+  const first = spans.find(({ client }) => client !== null);
+  return first && `${first.client} ${first.clock}`;
+}
+
+function wordsOf(text: string): string[] {
+  return plainLines(text).filter(hasWord);
+}

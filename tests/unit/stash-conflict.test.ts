@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const START = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip it.\n";
+const version = (tool: string) => START.replace("with make.", `with ${tool}.`);
+const [MINE, COMMITTED, BOTH] = [version("mine"), version("the committed one"), version("both")];
+
+let lab: FollowedClones;
+let a: FollowedMachine;
+let b: FollowedMachine;
+
+beforeEach(async () => {
+  lab = new FollowedClones();
+  ({ a, b } = await lab.pair({ [FILE]: START }));
+});
+
+afterEach(() => lab.end());
+
+async function git(...args: string[]): Promise<void> {
+  await lab.run(a, ...args);
+}
+
+/** What the document has, and how many conflicts each machine lists. */
+async function both(): Promise<{ text: string; listed: number }> {
+  await a.settle();
+  await exchange([a, b]);
+  expect(await b.doc()).toBe(await a.doc());
+  const [here, there] = [await a.listed(), await b.listed()];
+  expect(there).toEqual(here);
+  return { text: await a.doc(), listed: here.length };
+}
+
+/** What comes into the file between `stash` and `stash pop`, so that they conflict. */
+const BETWEEN: Readonly<Record<string, () => Promise<void>>> = {
+  "a commit": () => lab.commit(a, COMMITTED),
+  "a pull": async () => {
+    await lab.commit(b, COMMITTED);
+    await b.settle();
+    await lab.run(b, "push", "-q");
+    await git("pull", "-q");
+  },
+};
+
+/** Ends with the marks of a conflict in the file. */
+async function popIntoConflict(between: () => Promise<void>): Promise<void> {
+  await a.save(MINE);
+  await both();
+  await git("stash", "-q");
+  await both();
+  await between();
+  expect((await both()).listed).toBe(1);
+  await lab.git.runToFailure(a.dir, "stash", "pop", "-q");
+  expect(a.file()).toContain("<<<<<<< ");
+  const { text, listed } = await both();
+  expect(listed).toBe(1);
+  expect(text).not.toContain("<<<<<<<");
+}
+
+/** How somebody ends that, and what becomes of it. */
+const ENDS: Readonly<Record<string, readonly [() => Promise<void>, string]>> = {
+  "their own line": [
+    async () => {
+      await a.save(MINE);
+      await git("add", FILE);
+    },
+    MINE,
+  ],
+  "a line made of both": [
+    async () => {
+      await a.save(BOTH);
+      await git("reset", "-q");
+    },
+    BOTH,
+  ],
+  "a line made of both, staged with the marks before": [
+    async () => {
+      await git("add", FILE);
+      expect((await both()).text).not.toContain("<<<<<<<");
+      await a.save(BOTH);
+    },
+    BOTH,
+  ],
+};
+
+for (const [what, between] of Object.entries(BETWEEN)) {
+  for (const [how, [end, text]] of Object.entries(ENDS)) {
+    test(`a stash that conflicts with ${what} is one conflict, settled everywhere by ${how}`, async () => {
+      await popIntoConflict(between);
+      await end();
+      expect(await both()).toEqual({ text, listed: 0 });
+      await git("stash", "drop", "-q");
+      await a.save(`${text}\nMore.\n`);
+      expect(await both()).toEqual({ text: `${text}\nMore.\n`, listed: 0 });
+    });
+  }
+
+  test(`a stash that conflicts with ${what}, and is given up, stays in the document as one conflict`, async () => {
+    await popIntoConflict(between);
+    await git("reset", "-q", "--hard");
+    const { text, listed } = await both();
+    expect(listed).toBe(1);
+    for (const tool of ["mine", "the committed one"]) expect(text).toContain(`with ${tool}.`);
+  });
+}
+
+test("marks that git has not made, or that are committed, are text like any other", async () => {
+  const marked = `${START}\n<<<<<<< one\nOne.\n=======\nTwo.\n>>>>>>> two\n`;
+  await a.save(marked);
+  expect(await both()).toEqual({ text: marked, listed: 0 });
+});
