@@ -42,7 +42,11 @@ export async function ask(question: string): Promise<string> {
 
 /** Asks for a yes. Everything else counts as no. */
 export async function confirm(question: string): Promise<boolean> {
-  return /^y(es)?$/i.test(await ask(`${question} [y/N] `));
+  return isYes(await ask(`${question} [y/N] `));
+}
+
+export function isYes(answer: string): boolean {
+  return /^y(es)?$/i.test(answer);
 }
 
 /** Asks for a line that is not shown while it is typed or pasted. */

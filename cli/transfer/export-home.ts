@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { findShownText, shownText } from "../../daemon/held/shown-text.ts";
+import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import { type HeldDocument, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
@@ -57,9 +58,12 @@ export async function exportHome(
     const ids = await listProjectIds(one);
     const total = ids.length + 2;
     const projects: PortableProject[] = [];
+    let done = 0;
     for (const id of ids) {
-      projects.push(await exportProject(one, id));
-      onRead(projects.length, total);
+      const project = await exportProject(one, id);
+      done += 1;
+      if (!isEmpty(project) || !(await readDeletion(one, id))) projects.push(project);
+      onRead(done, total);
     }
     const user = {
       memories: await exportMemories(one, { account: own, document: ownDocument("user") }),
@@ -108,6 +112,11 @@ async function listProjectIds(db: Db): Promise<ProjectId[]> {
   ];
   const linked = (await listLinks(db)).map(({ projectId }) => projectId);
   return [...new Set([...names.flatMap((name) => projectOf(name) ?? []), ...linked])].sort();
+}
+
+/** A deleted project is in no export, unless somebody has written into it since. */
+function isEmpty({ claude_md_content, memories }: PortableProject): boolean {
+  return claude_md_content === "" && memories.length === 0;
 }
 
 async function exportProject(db: Db, id: ProjectId): Promise<PortableProject> {

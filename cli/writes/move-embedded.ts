@@ -2,7 +2,7 @@ import { EMBEDDED, type Remote } from "../../daemon/home/remote.ts";
 import type { MovedMemories, SharedLayer } from "../../daemon/remotes/move-memories.ts";
 import type { ListedRemote } from "../../daemon/remotes/remote-change.ts";
 import type { Environment } from "../place/environment.ts";
-import { confirm, isTerminal } from "../screen/ask.ts";
+import { ask, confirm, isTerminal, isYes } from "../screen/ask.ts";
 import { count } from "../screen/output.ts";
 import { isShared } from "../views/seen-by.ts";
 import { audienceOf, mayBeSeen } from "./audience.ts";
@@ -22,7 +22,7 @@ export const NOTHING_MOVED: Moved = { projects: [], user: NONE, global: NONE };
 
 interface MoveOptions {
   readonly remote: Remote;
-  /** Moves everything without asking. Otherwise each project and layer is asked about. */
+  /** Moves everything without asking. Otherwise projects and each layer are asked about. */
   readonly all: boolean;
   /** Does not ask whether others may read what is in `global`. */
   readonly yes: boolean;
@@ -48,8 +48,9 @@ export async function moveEmbedded(
   const { remote, all, tell } = options;
   const agreed = async (what: string) => all || (await confirm(`${what} to ${remote.name}?`));
   const projects: string[] = [];
-  for (const { id, name } of embedded.projects) {
-    if (!(await agreed(`Move the project ${name} (${id})`))) continue;
+  const which = all ? "all" : await askWhich(embedded.projects.length, remote);
+  for (const { id, name } of which === "none" ? [] : embedded.projects) {
+    if (which === "each" && !(await agreed(`Move the project ${name} (${id})`))) continue;
     await changeRemotes(env, { op: "move", project: id, to: remote.name });
     tell(`moved the project ${name} (${id})`);
     projects.push(id);
@@ -69,6 +70,14 @@ export async function moveEmbedded(
   const left = await findEmbedded(env);
   tell(left ? `${stayLine(left)}; ${moveLater(remote)}` : NOTHING_LEFT);
   return moved;
+}
+
+/** One question about several projects; `each` has one about each of them. */
+async function askWhich(projects: number, { name }: Remote): Promise<"all" | "none" | "each"> {
+  if (projects < 2) return "each";
+  const answer = await ask(`Move all ${projects} projects to ${name}? [y/N/each] `);
+  if (/^e(ach)?$/i.test(answer)) return "each";
+  return isYes(answer) ? "all" : "none";
 }
 
 const NOTHING_LEFT = "nothing stays in the embedded service";

@@ -23,7 +23,7 @@ export interface Contact {
   readonly socket: LiveState | undefined;
   /** The service has only the published interface. */
   readonly plain: boolean;
-  /** When it last answered, in milliseconds since the Unix epoch. */
+  /** When it last answered or its socket was last up, in milliseconds since the Unix epoch. */
   readonly lastContactAt: number | undefined;
   /** Since when a call waits for its answer, in milliseconds since the Unix epoch. */
   readonly unansweredSince: number | undefined;
@@ -55,7 +55,7 @@ export type ContactEvent =
   | { readonly kind: "reached"; readonly at: number; readonly message?: string | undefined }
   | { readonly kind: "token-refused"; readonly at: number; readonly message: string }
   | { readonly kind: "unreached"; readonly message: string }
-  | { readonly kind: "socket"; readonly state: LiveState }
+  | { readonly kind: "socket"; readonly at: number; readonly state: LiveState }
   | { readonly kind: "exchanges"; readonly plain: boolean };
 
 /** The contact after an event. */
@@ -70,19 +70,25 @@ export function stepContact(before: HeardContact, event: ContactEvent): HeardCon
     case "unreached":
       return { ...before, online: false, tokenRefused: false, message: event.message };
     case "socket":
-      return withSocket(before, event.state);
+      return withSocket(before, event);
     case "exchanges":
       return { ...before, plain: event.plain };
   }
 }
 
-function withSocket(before: HeardContact, state: LiveState): HeardContact {
+function withSocket(
+  before: HeardContact,
+  { state, at }: Extract<ContactEvent, { readonly kind: "socket" }>,
+): HeardContact {
   // A single attempt that a person hurried, and that failed, does not mean that a socket is
   // offered.
   const isStillAbsent = state === "down" && before.socket === "absent";
   const isTelling = state === "live" || state === "silent";
   const isSilent = isTelling ? state === "silent" : before.isSilent;
-  return { ...before, socket: isStillAbsent ? "absent" : state, isSilent };
+  // Pings go over a live socket until its end, also when nothing else does.
+  const wasLive = before.socket === "live" && state !== "silent";
+  const lastContactAt = wasLive ? at : before.lastContactAt;
+  return { ...before, socket: isStillAbsent ? "absent" : state, isSilent, lastContactAt };
 }
 
 /** Since when a call has been waiting for its answer, and for how long. */

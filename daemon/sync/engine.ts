@@ -259,7 +259,7 @@ export class SyncEngine {
 
   /** When the service is back, the socket may show it before the calls' backoff is over. */
   #onLive(state: LiveState): void {
-    this.#contact.hear({ kind: "socket", state });
+    this.#contact.hear({ kind: "socket", at: this.#options.world.now(), state });
     // The answer to a call says what is wrong with the token.
     if (state === "refused") this.#schedule.markDue("own");
     else if (state === "live") this.#schedule.serviceIsBack();

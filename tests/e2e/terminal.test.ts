@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ListedRemote } from "../../daemon/remotes/remote-change.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { TERMINALS } from "../support/needs.ts";
@@ -82,6 +83,34 @@ scenario(
     expect(terminal.lines.join(" ").replace(/ +/g, " ")).toContain(
       "which only you may read; MEMSYNC_KEYRING is off",
     );
+  },
+  { needs: TERMINALS },
+);
+
+scenario(
+  "`login` asks once about many projects, and about each where somebody wants that",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    await machine.memsync("start", machine.folder);
+    await machine.memsync("link", await lab.git.repository("other", { "README.md": "" }));
+    const { url, token } = emulator.account("many");
+    const remotes = async () =>
+      JSON.parse(await machine.memsync("remote", "list", "--json")) as ListedRemote[];
+    const login = async (answers: readonly (readonly [RegExp, string])[]) => {
+      await using terminal = new TerminalSession(lab, machine, ["login", "--url", url]);
+      for (const [question, answer] of answers) {
+        await terminal.untilShown(question);
+        terminal.type(`${answer}\n`);
+      }
+      expect(await terminal.ended()).toBe(0);
+      return (await remotes()).find((each) => each.url === url)?.projects.length;
+    };
+    const all = /Move all 2 projects to [^?]*\?\s+\[y\/N\/each\]/;
+    const [a, other] = [/project a [^?]*\?\s+\[y\/N\]/, /project other [^?]*\?\s+\[y\/N\]/];
+    const first = [/The token/, token] as const;
+    expect(await login([first, [all, ""]])).toBe(0);
+    expect(await login([first, [all, "each"], [a, "n"], [other, "y"]])).toBe(1);
+    expect(await login([first, [a, "y"]])).toBe(2);
   },
   { needs: TERMINALS },
 );

@@ -38,6 +38,7 @@ export async function followPlaces(
   a: Machine,
   b: Machine,
 ): Promise<void> {
+  for (const machine of [a, b]) machine.worksLong = true;
   await Promise.all([
     a.up(...places.map((place) => place.a)),
     b.up(...places.map((place) => place.b)),

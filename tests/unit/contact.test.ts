@@ -11,10 +11,10 @@ import {
 const REACHED: ContactEvent = { kind: "reached", at: 1 };
 const TOKEN_REFUSED: ContactEvent = { kind: "token-refused", at: 2, message: "401" };
 const UNREACHED: ContactEvent = { kind: "unreached", message: "no route" };
-const LIVE: ContactEvent = { kind: "socket", state: "live" };
-const SILENT: ContactEvent = { kind: "socket", state: "silent" };
-const DOWN: ContactEvent = { kind: "socket", state: "down" };
-const ABSENT: ContactEvent = { kind: "socket", state: "absent" };
+const LIVE: ContactEvent = { kind: "socket", at: 0, state: "live" };
+const SILENT: ContactEvent = { kind: "socket", at: 0, state: "silent" };
+const DOWN: ContactEvent = { kind: "socket", at: 0, state: "down" };
+const ABSENT: ContactEvent = { kind: "socket", at: 0, state: "absent" };
 
 function after(...events: readonly ContactEvent[]): HeardContact {
   return events.reduce(stepContact, NO_CONTACT);
@@ -53,6 +53,15 @@ test("a call that waits for ten seconds makes a service offline, and a shorter w
   expect([online(9_999), online(10_000)]).toEqual([true, false]);
   expect(contactNow(after(REACHED), { since: 5, waitedMs: 1 }).unansweredSince).toBe(5);
   expect(contactNow(after(UNREACHED), { since: 5, waitedMs: 10_000 }).message).toBe("no route");
+});
+
+test("the last contact with a service is when its socket ended, unless that was silent", () => {
+  const ended: ContactEvent = { kind: "socket", at: 9, state: "down" };
+  const silent: ContactEvent = { kind: "socket", at: 8, state: "silent" };
+  expect(after(REACHED, LIVE, ended).lastContactAt).toBe(9);
+  expect(after(REACHED, LIVE, silent).lastContactAt).toBe(1);
+  expect(after(REACHED, LIVE, silent, ended).lastContactAt).toBe(1);
+  expect(after(REACHED, ended).lastContactAt).toBe(1);
 });
 
 test("a socket that is not offered stays so when one more attempt fails", () => {
