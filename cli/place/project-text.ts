@@ -70,7 +70,7 @@ async function filesOf(
   for (const { dir, file: chosen } of here.length > 0 ? here : links) {
     const known = await readFollowed(db, dir);
     const before = known && { path: known.path, hadText: known.base.text.trim() !== "" };
-    const counted = countedOf(await listFollowable(dir), { chosen, before });
+    const counted = countedOf(await listFollowable(dir, known?.path), { chosen, before });
     files.push({ dir, file: join(dir, counted.path) });
   }
   return files;

@@ -31,8 +31,10 @@ export interface Followable {
  * Lists what is at these paths in a folder, in order of precedence. The folder's own path must
  * contain no symbolic link. A link to a file inside the folder stands for that file: the file is
  * written and the link stays. A link that leads out of the folder is never written. Never rejects.
+ * `before`: the path that was followed so far. If a link led there, which is gone now and nothing
+ * has taken its place, the file is still followed: its text is no less the project's.
  */
-export async function listFollowable(dir: string): Promise<Followable[]> {
+export async function listFollowable(dir: string, before?: string): Promise<Followable[]> {
   const found: Followable[] = [];
   for (const name of FOLLOWED_NAMES) {
     const followable = await findFollowable(dir, name);
@@ -40,7 +42,18 @@ export async function listFollowable(dir: string): Promise<Followable[]> {
     const isListed = found.some(({ path }) => path === followable?.path);
     if (followable && !isListed) found.push(followable);
   }
+  if (found.length === 0 && before !== undefined) found.push(...(await formerTarget(dir, before)));
   return found;
+}
+
+async function formerTarget(dir: string, path: string): Promise<Followable[]> {
+  const [name] = FOLLOWED_NAMES;
+  if (FOLLOWED_NAMES.some((each) => each === path)) return [];
+  const target = join(dir, path);
+  const stats = await lstat(target).catch(() => undefined);
+  if (!stats?.isFile() || (await realpath(target).catch(() => "")) !== target) return [];
+  const problem = await problemOf(dir, target);
+  return problem ? [] : [{ name, path, inode: String(stats.ino), problem }];
 }
 
 async function findFollowable(dir: string, name: FollowedName): Promise<Followable | undefined> {

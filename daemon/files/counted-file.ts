@@ -42,7 +42,7 @@ export class CountedFile {
   /** Finds the file that counts. Resolves symbolic links each time. */
   async find(stored: FollowedState | undefined): Promise<Counted> {
     const before = stored && { path: stored.path, hadText: stored.base.text.trim() !== "" };
-    const found = await listFollowable(this.#link.dir);
+    const found = await listFollowable(this.#link.dir, stored?.path);
     const chosen = this.#link.file ?? (before ? undefined : await this.#findFirst(found));
     const counted = countedOf(found, { chosen, before });
     this.#beside = counted.beside;

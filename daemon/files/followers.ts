@@ -70,7 +70,8 @@ export class Followers {
       if (change === "repository") onRepository?.(file.link);
       else file.look();
     };
-    return watch({ dir: file.link.dir, gitDir, world, log, changed });
+    const followed = () => file.status.path;
+    return watch({ dir: file.link.dir, gitDir, followed, world, log, changed });
   }
 
   async remove(dir: string): Promise<void> {

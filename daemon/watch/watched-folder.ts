@@ -78,6 +78,8 @@ export type WatchFolder = (asked: AskedWatch) => FolderWatch;
 export interface AskedWatch {
   readonly dir: string;
   readonly gitDir: string | undefined;
+  /** The file that is followed, by its path from the folder. Left out: none is known. */
+  readonly followed?: () => string;
   readonly world: World;
   readonly log: Log;
   readonly changed: (change?: Change) => void;
@@ -278,12 +280,18 @@ class WatchedFolder implements FolderWatch {
     if (!this.#closed) this.#glance = world.setTimer(delayMs, () => this.#look(false));
   }
 
-  /** Resolves symbolic links. True: one leads elsewhere than before. */
+  /**
+   * Resolves symbolic links, and finds the file to which one led that is gone. True: one leads
+   * elsewhere than before.
+   */
   async #findTargets(): Promise<boolean> {
-    const { dir } = this.#options;
+    const { dir, followed } = this.#options;
     const stats = await Promise.all(FOLLOWED_NAMES.map((path) => statOf(join(dir, path))));
     const isLed = stats.some((each) => each?.isSymbolicLink() === true);
-    const led = (isLed ? await listFollowable(dir) : []).filter(({ name, path }) => name !== path);
+    const former = followed?.();
+    const isFormer = former !== undefined && !FOLLOWED_NAMES.some((name) => name === former);
+    const found = isLed || isFormer ? await listFollowable(dir, former) : [];
+    const led = found.filter(({ name, path }) => name !== path);
     const before = this.#targets;
     this.#targets = led.map(({ path }) => join(dir, path));
     return this.#targets.join() !== before.join();

@@ -96,6 +96,26 @@ describe("a symbolic link", () => {
     expect(await a.doc()).toBe(TEXT);
   });
 
+  test("a symbolic link that is deleted leaves the file that it led to followed", async () => {
+    mkdirSync(at(a, "docs"));
+    await writeFile(at(a, "docs/guide.md"), TEXT);
+    await symlink("docs/guide.md", at(a, FILE));
+    await a.follow();
+    rmSync(at(a, FILE));
+    await a.settleAfterGrace();
+    expect(a.status).toMatchObject({ path: "docs/guide.md", state: "followed" });
+    await a.save(EDITED, "docs/guide.md");
+    expect(await a.doc()).toBe(EDITED);
+    // A file that takes the link's name is what assistants read from then on.
+    await writeFile(at(a, FILE), EDITED);
+    await a.settleAfterGrace();
+    expect(a.status).toMatchObject({ path: FILE, state: "followed" });
+    expect(await a.doc()).toBe(EDITED);
+    rmSync(at(a, FILE));
+    await a.settleAfterGrace();
+    expect(a.status).toMatchObject({ path: FILE, state: "left-alone" });
+  });
+
   test("out of the folder is left alone, and says where it leads", async () => {
     const outside = git.path("outside.md");
     await writeFile(outside, TEXT);

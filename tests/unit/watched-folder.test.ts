@@ -55,6 +55,7 @@ class Bench {
   readonly gitDir = join(this.dir, ".git");
   world: DrivenWorld = createDrivenWorld();
   changes: Change[] = [];
+  followed = FILE;
   watch: FolderWatch | undefined;
   /** By the name of the folder that is listened to. */
   readonly told = new Map<string, Told>();
@@ -80,6 +81,7 @@ class Bench {
     this.watch = watchFolder({
       dir: this.dir,
       gitDir: this.gitDir,
+      followed: () => this.followed,
       world: this.world,
       log: silentLog,
       changed,
@@ -125,6 +127,16 @@ beforeEach(() => {
 afterEach(() => bench.end());
 
 describe("watching by the system's events", () => {
+  test("watching by the system's events hears of the file to which a link led that is gone", async () => {
+    const target = join(bench.dir, "docs", "guide.md");
+    mkdirSync(join(bench.dir, "docs"));
+    await writeFile(target, "one");
+    bench.followed = "docs/guide.md";
+    await bench.begin(REAL);
+    await save(target, "two");
+    await bench.untilChanged();
+  });
+
   test("watching by the system's events hears of each save, however soon it follows the one before", async () => {
     await save(bench.file, "");
     await bench.begin(REAL);
