@@ -19,6 +19,7 @@ import type { EmulatorControls, ServedRoute } from "./interface/emulator.ts";
 import { Journal } from "./journal/journal.ts";
 import { createRecording, type Recording } from "./journal/recording.ts";
 import { EmulatorAccounts } from "./state/emulator-accounts.ts";
+import { Snapshots } from "./state/snapshots.ts";
 import { createDrivenWorlds } from "./time/driven-world.ts";
 
 /** How an emulator that tests control begins. */
@@ -92,6 +93,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     accounts,
     faults,
     journal,
+    snapshots: new Snapshots(service.host),
     strict: options.strict,
     forgetWaits: () => recording.forgetWaits(),
     ...service,

@@ -17,7 +17,7 @@ import { createOperations } from "../operations/create-operations.ts";
 import type { Readiness } from "../operations/readiness.ts";
 import { createServices } from "../services/create-services.ts";
 import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
-import type { Caller } from "../services/services.ts";
+import type { Caller, Services } from "../services/services.ts";
 import { type HostStore, openHostStore } from "../stores/open-store.ts";
 import { type AccountPlan, callerOfDevToken, devAccounts } from "./state/dev-tokens.ts";
 
@@ -67,6 +67,7 @@ export interface EmulatorApp {
   readonly app: App;
   readonly store: ServiceStore;
   readonly host: HostStore;
+  readonly services: Services;
   readonly limits: RequestLimits;
   readonly sockets: LiveSockets;
   /** The routes of the specification alone. */
@@ -119,6 +120,7 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     app: publishedOnly ? createPublishedApp(deps) : createApp(deps),
     store,
     host,
+    services,
     limits,
     sockets,
     published: () => createPublishedApp(deps).routes,

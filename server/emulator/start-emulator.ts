@@ -10,12 +10,14 @@ import { listen } from "../listen/listen.ts";
 import { Readiness } from "../operations/readiness.ts";
 import { openControlled } from "./controlled-emulator.ts";
 import type { EmulatorControls, EmulatorTime } from "./interface/emulator.ts";
+import type { EmulatorSeed } from "./interface/state.ts";
 import { parseTime } from "./time/parse-time.ts";
 
 export type * from "./interface/emulator.ts";
 export type * from "./interface/faults.ts";
 export type * from "./interface/of-token.ts";
 export type * from "./interface/requests.ts";
+export type * from "./interface/state.ts";
 
 const PRIVATE_FOLDER = 0o700;
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
@@ -36,6 +38,8 @@ export interface EmulatorOptions {
   readonly publishedOnly?: boolean;
   /** Requests that use anything beyond the published specification are violations. */
   readonly strict?: boolean;
+  /** What the account of `mst_dev_pro` has at the start. */
+  readonly seed?: EmulatorSeed;
   /** The time at which the clock stands still, until it is moved; it runs when left out. */
   readonly clock?: EmulatorTime;
   /** Ids repeat for it; they are random when left out. */
@@ -101,6 +105,7 @@ export async function startEmulator(
     seed: random === undefined ? undefined : String(random),
   });
   try {
+    if (options.seed !== undefined) await emulator.controls.seed(options.seed);
     const listener = await listen(emulator.app, { host, port });
     const close = once(async () => {
       readiness.state = "draining";

@@ -1,7 +1,5 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
-import { indexChanges } from "../../shared/replica/search/full-text.ts";
-import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;
@@ -37,19 +35,12 @@ export async function listDocuments(db: Db, account: AccountId, name?: string): 
  * its write fails.
  */
 export async function deleteDocument(db: Db, id: number): Promise<void> {
-  const memories = await db
-    .selectFrom("memories")
-    .select(["row_id", "key", "value"])
-    .where("document_id", "=", id)
-    .execute();
+  // FTS5 has to be told what it contains of a row (see `full-text.ts`).
+  await sql`insert into memories_text (memories_text, rowid, key, value)
+    select 'delete', row_id, key, value from memories
+    where document_id = ${id} order by row_id`.execute(db);
   for (const part of PARTS) await db.deleteFrom(part).where("document_id", "=", id).execute();
   await db.deleteFrom("documents").where("id", "=", id).execute();
-  await indexChanges(
-    narrowTables(db),
-    memories.map(({ row_id: rowId, key, value }) => {
-      return { rowId, before: { key, value }, after: undefined };
-    }),
-  );
 }
 
 /** Deletes what the services keep of an account besides its documents. */

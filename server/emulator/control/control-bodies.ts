@@ -60,3 +60,6 @@ export const TokenBody = Type.Object({
   projects: optional(Type.Array(Type.String())),
   expires_at: optional(Time),
 });
+
+export const SnapshotBody = Type.Object({ name: Type.String(), token: Token });
+export const TokenOnlyBody = Type.Object({ token: Token });

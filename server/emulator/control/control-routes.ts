@@ -3,10 +3,18 @@ import { AppError, invalidAt } from "../../../shared/errors.ts";
 import { VERSION } from "../../../shared/version.ts";
 import type { ClockMoved, EmulatorControls, MadeToken, ResetScope } from "../interface/emulator.ts";
 import type { FaultReport } from "../interface/faults.ts";
-import { ClockBody, LimitsBody, RandomBody, ResetBody, TokenBody } from "./control-bodies.ts";
+import {
+  ClockBody,
+  LimitsBody,
+  RandomBody,
+  ResetBody,
+  SnapshotBody,
+  TokenBody,
+  TokenOnlyBody,
+} from "./control-bodies.ts";
 import { FaultsBody, faultAnswer, faultRulesIn } from "./fault-bodies.ts";
 import { requestAnswer, requestsAsked, violationAnswer } from "./request-answers.ts";
-import { readStrict } from "./strict-body.ts";
+import { readFields, readStrict } from "./strict-body.ts";
 
 /** One control call, after the guard has let it in. */
 export interface ControlCall {
@@ -87,6 +95,80 @@ export function controlRoutes(
     { method: "GET", path: "routes", answer: () => ({ routes: controls.routes() }) },
     ...faultRoutes(controls),
     ...requestRoutes(controls),
+    ...stateRoutes(controls),
+  ];
+}
+
+function stateRoutes(controls: EmulatorControls): ControlRoute[] {
+  const { snapshots } = controls;
+  const seedIn = async ({ request, query }: ControlCall) => {
+    const { token, ...body } = await readFields(request);
+    return [body, { token: typeof token === "string" ? token : tokenIn(query).token }] as const;
+  };
+  const named = async ({ request }: ControlCall) => await readStrict(request, SnapshotBody);
+  return [
+    {
+      method: "POST",
+      path: "seed",
+      answer: async (call) => await controls.seed(...(await seedIn(call))),
+    },
+    { method: "GET", path: "export", answer: ({ query }) => controls.export(tokenIn(query)) },
+    {
+      method: "POST",
+      path: "import",
+      answer: async (call) => await controls.import(...(await seedIn(call))),
+    },
+    {
+      method: "GET",
+      path: "snapshots",
+      answer: ({ query }) => ({
+        snapshots: snapshots.list(tokenIn(query)).map((name) => ({ name })),
+      }),
+    },
+    {
+      method: "POST",
+      path: "snapshots",
+      async answer(call) {
+        const { name, token } = await named(call);
+        await snapshots.save(name, { token });
+        return { name };
+      },
+    },
+    {
+      method: "POST",
+      path: "snapshots/restore",
+      async answer(call) {
+        const { name, token } = await named(call);
+        await snapshots.restore(name, { token });
+        return { name };
+      },
+    },
+    {
+      method: "PUT",
+      path: "snapshots/*",
+      async answer({ name, query, request }) {
+        const { token = tokenIn(query).token } = await readStrict(request, TokenOnlyBody);
+        await snapshots.save(name, { token });
+        return { name };
+      },
+    },
+    {
+      method: "POST",
+      path: "snapshots/*/restore",
+      async answer({ name, query, request }) {
+        const { token = tokenIn(query).token } = await readStrict(request, TokenOnlyBody);
+        await snapshots.restore(name, { token });
+        return { name };
+      },
+    },
+    {
+      method: "DELETE",
+      path: "snapshots/*",
+      async answer({ name, query }) {
+        await snapshots.delete(name, tokenIn(query));
+        return { name, deleted: true };
+      },
+    },
   ];
 }
 

@@ -3,6 +3,7 @@ import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
 import { timestampOf } from "../../../shared/timestamps.ts";
 import type { RequestLimits } from "../../limits/request-limits.ts";
 import type { LiveSockets } from "../../live/live-sockets.ts";
+import type { Services } from "../../services/services.ts";
 import type { HostStore } from "../../stores/open-store.ts";
 import { deleteCounts } from "../../stores/request-count-store.ts";
 import type { FaultRules } from "../faults/fault-rules.ts";
@@ -18,7 +19,10 @@ import type {
 } from "../interface/emulator.ts";
 import type { OfToken } from "../interface/of-token.ts";
 import { accountOfName } from "../state/dev-tokens.ts";
-import { resetData } from "../state/reset-data.ts";
+import { deleteData } from "../state/reset-data.ts";
+import { parseSeed } from "../state/seed-body.ts";
+import { exportAccount, seedAccount } from "../state/seeding.ts";
+import type { Snapshots } from "../state/snapshots.ts";
 import type { DrivenWorlds } from "../time/driven-world.ts";
 import { parseDuration, parseTime } from "../time/parse-time.ts";
 import { createFaultControls } from "./fault-controls.ts";
@@ -32,6 +36,8 @@ import {
 export interface ControlledParts extends SeenParts {
   readonly driven: DrivenWorlds;
   readonly host: HostStore;
+  readonly services: Services;
+  readonly snapshots: Snapshots;
   readonly limits: RequestLimits;
   readonly sockets: LiveSockets;
   readonly faults: FaultRules;
@@ -59,6 +65,7 @@ export function createControls(parts: ControlledParts): EmulatorControls {
     faults: createFaultControls(parts),
     requests: createRequestControls(parts),
     violations: createViolationControls(parts),
+    ...createStateControls(parts),
     random: (seed) => driven.seed(seed === null ? undefined : String(seed)),
     limits: {
       async set({ token, plan, off, exhaust, left }) {
@@ -110,7 +117,7 @@ async function reset(
   const all = scope === "all";
   const cleared = { memories: 0, projects: 0, requests: 0, faults: 0 };
   if (all || scope === "data") {
-    Object.assign(cleared, await resetData(host, account));
+    Object.assign(cleared, await host.store.write((context) => deleteData(context, account)));
     sockets.end(account, FORGOTTEN);
     // The ids of the next test are those of this one.
     if (account === undefined) driven.rewind();
@@ -154,4 +161,44 @@ function boundProject(text: string, at: number): ProjectId {
   const id = parseProjectId(text);
   if (id !== undefined) return id;
   throw invalidAt(`projects/${at}`, "must be a project's id");
+}
+
+/** Why sockets are closed whose client has to read everything anew. */
+const RESTORED = "the emulator restored another state";
+
+/** Without a token a seed goes into the account of the usual one. */
+const USUAL_TOKEN = "mst_dev_pro";
+
+function createStateControls({
+  host,
+  accounts,
+  services,
+  snapshots,
+  sockets,
+}: ControlledParts): Pick<EmulatorControls, "seed" | "import" | "export" | "snapshots"> {
+  const callerOf = ({ token = USUAL_TOKEN }: OfToken) => accounts.get(token);
+  const accountOf = ({ token }: OfToken) =>
+    token === undefined ? undefined : accounts.get(token).account;
+  return {
+    async import(seed, of = {}) {
+      // What is there goes only for a seed that can take its place.
+      parseSeed(seed);
+      const caller = callerOf(of);
+      await host.store.write((context) => deleteData(context, caller.account));
+      sockets.end(caller.account, RESTORED);
+      return await seedAccount(services, caller, seed);
+    },
+    seed: (seed, of = {}) => seedAccount(services, callerOf(of), seed),
+    export: (of = {}) => exportAccount(services, callerOf(of)),
+    snapshots: {
+      save: (name, of = {}) => snapshots.save(name, accountOf(of)),
+      async restore(name, of = {}) {
+        const account = accountOf(of);
+        await snapshots.restore(name, account);
+        sockets.end(account, RESTORED);
+      },
+      list: (of = {}) => snapshots.list(accountOf(of)),
+      delete: (name, of = {}) => snapshots.delete(name, accountOf(of)),
+    },
+  };
 }

@@ -20,6 +20,14 @@ export async function readStrict<T extends TSchema>(
   return parseStrict(schema, body === undefined ? {} : body.value);
 }
 
+/** A body that the call itself checks. */
+export async function readFields(request: Request): Promise<Record<string, unknown>> {
+  refuseOtherTypes(request.headers);
+  const body = await readJson(request, BODY_BYTES_MAX);
+  const isObject = typeof body?.value === "object" && body.value !== null;
+  return isObject ? (body.value as Record<string, unknown>) : {};
+}
+
 /** The same of a value. */
 function parseStrict<T extends TSchema>(schema: T, value: unknown): Static<T> {
   const unknown = unknownFields([schema], value);

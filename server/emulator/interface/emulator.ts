@@ -1,6 +1,7 @@
 import type { EmulatorFaults } from "./faults.ts";
 import type { OfToken } from "./of-token.ts";
 import type { EmulatorRequests, EmulatorViolations } from "./requests.ts";
+import type { EmulatorSeed, EmulatorSnapshots } from "./state.ts";
 
 /** A time: ISO 8601, milliseconds since the Unix epoch, or a `Date`. */
 export type EmulatorTime = string | number | Date;
@@ -101,6 +102,19 @@ export interface ServedRoute {
 export interface EmulatorControls {
   /** Forgets: everything, or what the scope names, of all accounts or of one. */
   reset(options?: OfToken & { readonly scope?: ResetScope | undefined }): Promise<Cleared>;
+  /** Writes into the account of a token, `mst_dev_pro` when left out, beside what is there. */
+  seed(
+    seed: EmulatorSeed,
+    of?: OfToken,
+  ): Promise<{ readonly projects: number; readonly memories: number }>;
+  /** The same in place of what is there. */
+  import(
+    seed: EmulatorSeed,
+    of?: OfToken,
+  ): Promise<{ readonly projects: number; readonly memories: number }>;
+  /** What a token's account has, as a seed that gives the same. */
+  export(of?: OfToken): Promise<EmulatorSeed>;
+  readonly snapshots: EmulatorSnapshots;
   readonly clock: EmulatorClock;
   /** Ids repeat from here on for this seed; null: they are random. */
   random(seed: string | number | null): void;

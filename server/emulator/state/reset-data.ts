@@ -1,5 +1,6 @@
 import type { AccountId } from "../../../shared/ids.ts";
-import type { HostStore } from "../../stores/open-store.ts";
+import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import type { HostTables } from "../../stores/account-tables.ts";
 import { countDataOf, listOwners } from "../../stores/owned-data.ts";
 import { deleteBelongings, deleteDocument, listDocuments } from "../../stores/purge-store.ts";
 
@@ -10,24 +11,22 @@ export interface ClearedData {
 }
 
 /**
- * Deletes everything that an account has stored, or all accounts without one, in one commit.
- * What they write next has positions that no client has seen.
+ * Deletes everything that an account has stored, or all accounts without one, within a write. What
+ * they write next has positions that no client has seen.
  */
-export async function resetData(
-  { store }: HostStore,
+export async function deleteData(
+  context: WriteContext<HostTables>,
   only: AccountId | undefined,
 ): Promise<ClearedData> {
-  return await store.write(async (context) => {
-    const { db } = context;
-    const cleared = { memories: 0, projects: 0 };
-    for (const account of only === undefined ? await listOwners(db) : [only]) {
-      const { memories, projects } = await countDataOf(db, account);
-      cleared.memories += memories;
-      cleared.projects += projects;
-      for (const id of await listDocuments(db, account)) await deleteDocument(db, id);
-      await deleteBelongings(db, account);
-      context.reread(account);
-    }
-    return cleared;
-  });
+  const { db } = context;
+  const cleared = { memories: 0, projects: 0 };
+  for (const account of only === undefined ? await listOwners(db) : [only]) {
+    const { memories, projects } = await countDataOf(db, account);
+    cleared.memories += memories;
+    cleared.projects += projects;
+    for (const id of await listDocuments(db, account)) await deleteDocument(db, id);
+    await deleteBelongings(db, account);
+    context.reread(account);
+  }
+  return cleared;
 }

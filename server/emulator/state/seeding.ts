@@ -1,0 +1,67 @@
+import type { Caller, PageRequest, Services } from "../../services/services.ts";
+import type { EmulatorSeed, SeedMemory } from "../interface/state.ts";
+import { parseSeed } from "./seed-body.ts";
+
+const EVERYTHING_LEFT: PageRequest = { limit: undefined, cursor: undefined };
+
+/** Writes what a seed has into the caller's account, beside what is there. */
+export async function seedAccount(
+  services: Services,
+  caller: Caller,
+  value: unknown,
+): Promise<{ readonly projects: number; readonly memories: number }> {
+  const seed = parseSeed(value);
+  let memories = 0;
+  for (const { put, sync } of seed.projects) {
+    const { id } = await services.projects.put(caller, put);
+    await services.sync.apply(caller, id, { payload: sync, createMissing: true });
+    memories += sync.memories?.length ?? 0;
+  }
+  for (const { layer, key, value: content } of seed.memories) {
+    const create = { layer, content, ...(key !== undefined && { key }) };
+    await services.memories.create(caller, create);
+    memories += 1;
+  }
+  for (const pair of seed.connections) await services.connections.connect(caller, pair);
+  return { projects: seed.projects.length, memories };
+}
+
+/** What the caller's account has, as a seed that gives the same. */
+export async function exportAccount(services: Services, caller: Caller): Promise<EmulatorSeed> {
+  const { items } = await services.projects.list(caller, EVERYTHING_LEFT);
+  const ids = items.map(({ id }) => id).sort();
+  const found = await Promise.all(ids.map((id) => services.projects.get(caller, id)));
+  const ofLayer = async (layer: "user" | "global"): Promise<SeedMemory[]> => {
+    const query = { projectId: undefined, headerProjectId: undefined, q: undefined };
+    const page = await services.memories.list(caller, { ...EVERYTHING_LEFT, ...query, layer });
+    return byKey(page.items.map(({ key, content }) => ({ key, value: content })));
+  };
+  const sessions = await services.sessions.list(caller, {
+    ...EVERYTHING_LEFT,
+    projectId: undefined,
+  });
+  const pairs = found.flatMap(({ project, connected }) =>
+    connected.filter(({ id }) => project.id < id).map(({ id }) => [project.id, id] as const),
+  );
+  return {
+    format: 1,
+    projects: found.map(({ project, claudeMdContent, memories }) => ({
+      id: project.id,
+      name: project.name,
+      claude_md_content: claudeMdContent,
+      metadata: project.metadata,
+      memories: byKey(memories.map(({ key, content }) => ({ key, value: content }))),
+      sessions: sessions.items
+        .filter((session) => session.project_id === project.id)
+        .map(({ project_id: _, ...session }) => session),
+    })),
+    user: { memories: await ofLayer("user") },
+    global: { memories: await ofLayer("global") },
+    connections: pairs.sort().map(([one, other]) => ({ project_ids: [one, other] })),
+  };
+}
+
+function byKey(memories: readonly SeedMemory[]): SeedMemory[] {
+  const text = ({ key = "" }: SeedMemory) => key;
+  return [...memories].sort((one, other) => (text(one) < text(other) ? -1 : 1));
+}

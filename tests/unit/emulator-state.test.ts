@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import {
+  type Emulator,
+  type EmulatorSeed,
+  startEmulator,
+} from "../../server/emulator/start-emulator.ts";
+import { ask, control, controlled } from "../support/emulator-calls.ts";
+import { connectLive } from "../support/live-client.ts";
+
+const SEED: EmulatorSeed = {
+  format: 1,
+  projects: [
+    {
+      id: "proj_a",
+      name: "a",
+      claude_md_content: "# A\n",
+      metadata: { language: "go" },
+      memories: [{ key: "build", value: "make" }],
+      sessions: [],
+    },
+    {
+      id: "proj_b",
+      name: "b",
+      claude_md_content: "",
+      metadata: {},
+      memories: [],
+      sessions: [],
+    },
+  ],
+  user: { memories: [{ key: "editor", value: "vim" }] },
+  global: { memories: [{ key: "tone", value: "short" }] },
+  connections: [{ project_ids: ["proj_a", "proj_b"] }],
+};
+
+async function memoriesOf(emulator: Emulator, token = "mst_dev_pro"): Promise<string[]> {
+  const response = await ask(emulator, "GET /v1/memories?project_id=proj_a", { token });
+  const { memories } = (await response.json()) as { memories: { content: string }[] };
+  return memories.map(({ content }) => content).sort();
+}
+
+test("a seed is there from the start, and an export of it gives the same", async () => {
+  await using emulator = await startEmulator({ seed: SEED });
+  expect(await memoriesOf(emulator)).toEqual(["make", "short", "vim"]);
+  expect(await emulator.export()).toEqual(SEED);
+  const token = "mst_dev_other";
+  await controlled(emulator, "POST import", { ...SEED, token });
+  expect(await controlled(emulator, `GET export?token=${token}`)).toEqual({ ...SEED });
+  await emulator.import({ user: { memories: [{ key: "k", value: "v" }] } }, { token });
+  expect((await emulator.export({ token })).projects).toEqual([]);
+});
+
+test("a seed that is wrong changes nothing", async () => {
+  await using emulator = await startEmulator({ seed: SEED });
+  for (const body of [{ format: 2 }, { projects: [{}] }, { user: { memories: [{ key: "k" }] } }]) {
+    expect((await control(emulator, "POST import", { body })).status).toBe(400);
+  }
+  expect(await emulator.export()).toEqual(SEED);
+});
+
+test("a snapshot of one account is put back whole, and no other account changes", async () => {
+  await using emulator = await startEmulator({ seed: SEED });
+  const token = emulator.token;
+  const other = "mst_dev_other";
+  await emulator.seed(SEED, { token: other });
+  await controlled(emulator, "PUT snapshots/seeded", { token });
+  const note = { content: "later", layer: "user" };
+  for (const each of [token, other])
+    await ask(emulator, "POST /v1/memories", { token: each, body: note });
+  await ask(emulator, "DELETE /api/projects/proj_b", { token });
+  const live = await connectLive(emulator.url, token);
+  await controlled(emulator, "POST snapshots/seeded/restore", { token });
+  expect((await live.closed).reason).toBe("the emulator restored another state");
+  expect(await emulator.export({ token })).toEqual(SEED);
+  expect(await memoriesOf(emulator, other)).toEqual(["later", "make", "short", "vim"]);
+  const found = await ask(emulator, "GET /v1/memories?q=make&project_id=proj_a", { token });
+  expect(((await found.json()) as { total: number }).total).toBe(1);
+  expect((await control(emulator, "POST snapshots/seeded/restore", { body: {} })).status).toBe(404);
+});
+
+test("a snapshot of all is put back, as often as one likes, over one of the same name", async () => {
+  await using emulator = await startEmulator({ seed: SEED });
+  await emulator.snapshots.save("s");
+  await emulator.reset();
+  await emulator.snapshots.save("s");
+  await emulator.seed(SEED, { token: "mst_dev_late" });
+  await emulator.snapshots.restore("s");
+  for (const token of [emulator.token, "mst_dev_late"]) {
+    expect((await emulator.export({ token })).projects).toEqual([]);
+  }
+  expect(emulator.snapshots.list()).toEqual(["s"]);
+  await emulator.snapshots.delete("s");
+  expect(emulator.snapshots.list()).toEqual([]);
+});
+
+test("what is written after a snapshot was put back has positions that no client knows", async () => {
+  await using emulator = await startEmulator();
+  const position = async () => {
+    const body = { crdt: { encoding: "yjs-v1", documents: { user: { state_vector: "AA==" } } } };
+    const text = await (await ask(emulator, "POST /api/sync", { body })).text();
+    return /"epoch":"([^"]*)","seq":(\d+)/.exec(text)?.slice(1).join(" ");
+  };
+  const write = (content: string) =>
+    ask(emulator, "POST /v1/memories", { body: { content, layer: "user", key: "k" } });
+  await write("1");
+  await emulator.snapshots.save("s");
+  const seen = new Set<string | undefined>();
+  for (let round = 0; round < 3; round++) {
+    await write(`round ${round}`);
+    seen.add(await position());
+    await emulator.snapshots.restore("s");
+  }
+  expect(seen.size).toBe(3);
+});
