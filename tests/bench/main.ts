@@ -20,6 +20,7 @@ import { live } from "./rows/live.ts";
 import { push } from "./rows/push.ts";
 import { pushOne } from "./rows/push-one.ts";
 import { read } from "./rows/read.ts";
+import { sessions } from "./rows/sessions.ts";
 import { start } from "./rows/start.ts";
 import { type Finished, markdownOf } from "./table.ts";
 
@@ -39,6 +40,7 @@ const ROWS: readonly Row[] = [
   history,
   crowd,
   fragments,
+  sessions,
 ];
 const NAMES = ROWS.map((row) => row.name).join("|");
 const USAGE = `usage: npm run bench -- [${NAMES}]... [--writes N] [--seconds N] [--compiled]`;
