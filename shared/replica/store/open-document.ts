@@ -235,6 +235,7 @@ export class OpenDocument {
     const machine = isLocal ? this.writer.machine : undefined;
     const target = { documentId: this.id, name: this.address.name, now, machine, pause };
     const rowChanges = await writeRows(db, target, { document: this.document, changes });
+    await pause?.();
     const rows: CommittedRow[] = [];
     for (const run of runsOfOneOrigin(pending)) rows.push(this.#append(db, run, { changes, now }));
     if (this.#head.seq - this.#snapshotSeq >= ROWS_PER_SNAPSHOT) {
