@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
+import { UNFINISHED, worseThanRecorded } from "./check.ts";
 import { compileInto } from "./compiled.ts";
 import { machineLine } from "./machine.ts";
 import { Programs } from "./programs.ts";
@@ -43,7 +44,8 @@ const ROWS: readonly Row[] = [
   sessions,
 ];
 const NAMES = ROWS.map((row) => row.name).join("|");
-const USAGE = `usage: npm run bench -- [${NAMES}]... [--writes N] [--seconds N] [--compiled]`;
+const USAGE =
+  `usage: npm run bench -- [${NAMES}]... ` + "[--writes N] [--seconds N] [--compiled] [--check]";
 const LIVE_WRITES = 60;
 const IDLE_SECONDS = 600;
 
@@ -53,6 +55,8 @@ interface Options {
   readonly seconds: number;
   /** The compiled binary is measured instead of the sources. */
   readonly compiled: boolean;
+  /** Ratios that got worse than recorded are named, and fail the run. */
+  readonly check: boolean;
 }
 
 /** Throws for what it doesn't know. */
@@ -61,6 +65,7 @@ function parseOptions(args: readonly string[]): Options {
   let writes = LIVE_WRITES;
   let seconds = IDLE_SECONDS;
   let compiled = false;
+  let check = false;
   for (let at = 0; at < args.length; at++) {
     const row = ROWS.find((each) => each.name === args[at]);
     const isCount = /^[1-9]\d{0,3}$/.test(args[at + 1] ?? "");
@@ -68,9 +73,10 @@ function parseOptions(args: readonly string[]): Options {
     else if (args[at] === "--writes" && isCount) writes = Number(args[++at]);
     else if (args[at] === "--seconds" && isCount) seconds = Number(args[++at]);
     else if (args[at] === "--compiled") compiled = true;
+    else if (args[at] === "--check") check = true;
     else throw new Error(USAGE);
   }
-  return { rows: rows.length === 0 ? ROWS : rows, writes, seconds, compiled };
+  return { rows: rows.length === 0 ? ROWS : rows, writes, seconds, compiled, check };
 }
 
 /**
@@ -89,7 +95,7 @@ async function runRow(row: Row, { writes, seconds, compiled }: Options): Promise
     return await row.run({ programs, folder, writes, seconds });
   } catch (thrown) {
     const figure = `not finished: ${messageOf(thrown)}`;
-    return { figures: [{ figure, target: "to finish", verdict: "MISSED" }], notes: [] };
+    return { figures: [{ figure, target: UNFINISHED, verdict: "MISSED" }], notes: [] };
   } finally {
     await programs.stopAll();
     for (const made of folders) await rm(made, { recursive: true, force: true });
@@ -104,3 +110,6 @@ for (const row of options.rows) {
   finished.push({ row, result: await runRow(row, options) });
 }
 process.stdout.write(markdownOf(machine, finished));
+const worse = options.check ? worseThanRecorded(finished) : [];
+for (const line of worse) process.stderr.write(`${line}\n`);
+if (worse.length > 0) process.exitCode = 1;

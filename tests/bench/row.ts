@@ -3,11 +3,21 @@ import type { Programs } from "./programs.ts";
 /** `not judged`: the row has no target that this run can hold it to; the note says why. */
 export type Verdict = "met" | "MISSED" | "not judged";
 
+/** A figure of memsync beside another's of the same run. */
+export interface Ratio {
+  /** What it compares. */
+  readonly name: string;
+  readonly value: number;
+  readonly better: "higher" | "lower";
+}
+
 /** One line of the table. */
 export interface Figure {
   readonly figure: string;
   readonly target: string;
   readonly verdict: Verdict;
+  /** For `--check`. */
+  readonly ratio?: Ratio;
 }
 
 export interface RowResult {

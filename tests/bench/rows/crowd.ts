@@ -45,11 +45,21 @@ export const crowd: Row = {
           figure: `read: ${whole(last.read)} a second, an empty one is ${times(readRatio)} as fast`,
           target: "≤ 1.5 × an empty database",
           verdict: verdictOf(readRatio <= RATIO_MAX),
+          ratio: {
+            name: "crowd: read beside an empty database",
+            value: readRatio,
+            better: "lower",
+          },
         },
         {
           figure: `push: p50 ${ms(last.push)}, ${times(pushRatio)} an empty one's`,
           target: "≤ 1.5 × an empty database",
           verdict: verdictOf(pushRatio <= RATIO_MAX),
+          ratio: {
+            name: "crowd: push beside an empty database",
+            value: pushRatio,
+            better: "lower",
+          },
         },
       ],
       notes: [

@@ -99,6 +99,7 @@ function report(
         figure: `${ms(largeMs)}, ${times(ratio)} that in a project of 100 (${ms(smallMs)})`,
         target: "≤ 2 × the same in a project of 100",
         verdict: verdictOf(ratio <= RATIO_MAX),
+        ratio: { name: "delta beside a small project", value: ratio, better: "lower" } as const,
       },
       ...peer,
     ],

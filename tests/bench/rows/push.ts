@@ -46,5 +46,12 @@ async function besideHocuspocus(
   const figure =
     `${whole(median(found.own))} stored a second, ${times(ratio)} what Hocuspocus acknowledges ` +
     `unstored (${whole(median(found.peer))})`;
-  return [{ figure, target: TARGET, verdict: verdictOf(ratio >= 1) }];
+  return [
+    {
+      figure,
+      target: TARGET,
+      verdict: verdictOf(ratio >= 1),
+      ratio: { name: "push beside Hocuspocus", value: ratio, better: "higher" },
+    },
+  ];
 }

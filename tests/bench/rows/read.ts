@@ -44,7 +44,12 @@ export const read: Row = {
     const target = "≥ 0.80 × bare";
     return {
       figures: [
-        { figure, target, verdict: verdictOf(found.ratio >= SHARE_MIN) },
+        {
+          figure,
+          target,
+          verdict: verdictOf(found.ratio >= SHARE_MIN),
+          ratio: { name: "read beside a bare server", value: found.ratio, better: "higher" },
+        },
         ...(await besideMock(bench, emulator, "json-server", async (dir, answer) => {
           writeCollection(dir, answer);
           const { url, stop } = await startJsonServer(programs, dir);

@@ -1,0 +1,45 @@
+import type { Ratio } from "./row.ts";
+import type { Finished } from "./table.ts";
+
+/**
+ * Ratios of the run in docs/measured.md, by what they compare. They outlive a machine, so that a
+ * later run on any can be held against them.
+ */
+const RECORDED: Readonly<Record<string, number>> = {
+  "read beside a bare server": 2.32,
+  "push beside Hocuspocus": 0.33,
+  "push-one beside a bare commit": 4.54,
+  "live beside Hocuspocus": 7.53,
+  "delta beside a small project": 0.99,
+  "crowd: read beside an empty database": 1.06,
+  "crowd: push beside an empty database": 0.94,
+};
+
+/** From here on a ratio is called worse: others come from what else the machine does. */
+const WORSE_BY = 1.2;
+
+/** How many times worse than recorded; below 1 where it is better. */
+function worseBy({ name, value, better }: Ratio): number | undefined {
+  const recorded = RECORDED[name];
+  if (recorded === undefined) return undefined;
+  return better === "higher" ? recorded / value : value / recorded;
+}
+
+/** A line for each ratio of the run that got worse than recorded; none where all is well. */
+export function worseThanRecorded(finished: readonly Finished[]): string[] {
+  return finished.flatMap(({ row, result }) => {
+    if (result.figures.some(({ target }) => target === UNFINISHED))
+      return [`${row.name}: did not finish`];
+    return result.figures.flatMap(({ ratio }) => {
+      const factor = ratio && worseBy(ratio);
+      if (!ratio || factor === undefined || factor <= WORSE_BY) return [];
+      const recorded = RECORDED[ratio.name];
+      return [
+        `${ratio.name}: ${factor.toFixed(2)} × worse (${ratio.value.toFixed(2)}, was ${recorded})`,
+      ];
+    });
+  });
+}
+
+/** The target of a row that failed. */
+export const UNFINISHED = "to finish";

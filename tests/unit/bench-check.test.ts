@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { UNFINISHED, worseThanRecorded } from "../bench/check.ts";
+import type { Figure, Ratio } from "../bench/row.ts";
+import type { Finished } from "../bench/table.ts";
+
+function finished(name: string, ...ratios: readonly (Ratio | undefined)[]): Finished {
+  const figures = ratios.map(
+    (ratio): Figure => ({ figure: "", target: "", verdict: "met", ...(ratio && { ratio }) }),
+  );
+  const row = { name, run: async () => ({ figures: [], notes: [] }) };
+  return { row, result: { figures, notes: [] } };
+}
+
+const read = (value: number): Ratio => ({
+  name: "read beside a bare server",
+  value,
+  better: "higher",
+});
+const pushOne = (value: number): Ratio => ({
+  name: "push-one beside a bare commit",
+  value,
+  better: "lower",
+});
+
+test("a run is held against recorded ratios: what got a fifth worse is named", () => {
+  const all = [finished("read", read(1.95), undefined), finished("push-one", pushOne(5.4))];
+  expect(worseThanRecorded(all)).toEqual([]);
+  expect(worseThanRecorded([finished("read", read(9)), finished("push-one", pushOne(1))])).toEqual(
+    [],
+  );
+  expect(
+    worseThanRecorded([finished("read", read(1.16)), finished("push-one", pushOne(9.08))]),
+  ).toEqual([
+    "read beside a bare server: 2.00 × worse (1.16, was 2.32)",
+    "push-one beside a bare commit: 2.00 × worse (9.08, was 4.54)",
+  ]);
+});
+
+test("a row that did not finish is worse than any", () => {
+  const { row } = finished("live");
+  const figure: Figure = { figure: "not finished", target: UNFINISHED, verdict: "MISSED" };
+  const failed = { row, result: { figures: [figure], notes: [] } };
+  expect(worseThanRecorded([failed])).toEqual(["live: did not finish"]);
+});
