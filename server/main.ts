@@ -3,13 +3,13 @@ import { realWorld } from "../shared/world-real.ts";
 import { createStartingApp } from "./app/starting-app.ts";
 import { type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
 import { createHostApp } from "./host-app.ts";
+import { isLoopbackHost } from "./http/loopback.ts";
 import { listen } from "./listen/listen.ts";
 import { type LogLevel, openLog } from "./operations/open-log.ts";
 import { Readiness } from "./operations/readiness.ts";
 import type { Settings } from "./settings/setting.ts";
 import { listAccounts } from "./stores/account-store.ts";
 
-const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
 const SECOND_MS = 1000;
 
 /** Runs the emulator until a signal ends it. `onReady` is called with its address. */
@@ -58,7 +58,7 @@ export async function runServer(
       path,
       world: realWorld,
       log,
-      loopbackOnly: LOOPBACK_HOSTS.includes(settings.host),
+      loopbackOnly: isLoopbackHost(settings.host),
       limits: settings.limits,
       publishedOnly: settings.published_only,
       allowedHosts: settings.allowed_hosts,

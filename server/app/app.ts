@@ -277,7 +277,7 @@ export function newContext({
 
 const unknownAddress: PeerAddress = () => undefined;
 
-/** The address is looked up only where it is wanted, which most requests would have to wait for. */
+/** Looking up an address takes time, so it is done only for the requests that want it. */
 function contextOf(
   deps: AppDeps,
   { headers }: Request,

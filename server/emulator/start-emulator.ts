@@ -6,6 +6,7 @@ import { fileFailure } from "../../shared/file-failures.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { isLoopbackHost } from "../http/loopback.ts";
 import { listen } from "../listen/listen.ts";
 import { Readiness } from "../operations/readiness.ts";
 import { openControlled } from "./controlled-emulator.ts";
@@ -20,7 +21,6 @@ export type * from "./interface/requests.ts";
 export type * from "./interface/state.ts";
 
 const PRIVATE_FOLDER = 0o700;
-const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
 
 /** Options of `startEmulator`, all optional. */
 export interface EmulatorOptions {
@@ -95,7 +95,7 @@ export async function startEmulator(
     plan,
     limits,
     ...deps,
-    loopbackOnly: LOOPBACK_HOSTS.includes(host),
+    loopbackOnly: isLoopbackHost(host),
     allowedHosts: allowedHosts.map((name) => name.toLowerCase()),
     controlToken,
     publishedOnly,

@@ -3,7 +3,7 @@ import { gzip, gzipSync } from "node:zlib";
 import { gzipTagOf, holdsGzip } from "./etag.ts";
 
 /** Shorter answers fit into one packet anyway. */
-export const COMPRESSED_BYTES_MIN = 1024;
+export const UNCOMPRESSED_BYTES_MAX = 1024;
 
 /** Up to this size compressing takes under a millisecond. Others do it on another thread. */
 const AT_ONCE_BYTES_MAX = 64 * 1024;
@@ -23,7 +23,7 @@ const gzipElsewhere = promisify(gzip);
 export function answerFor(asked: Headers, answer: Response): Response | Promise<Response> {
   const { headers } = answer;
   if (answer.status === 304) return withHeldTag(asked, answer);
-  const isLong = Number(headers.get("content-length") ?? 0) > COMPRESSED_BYTES_MIN;
+  const isLong = Number(headers.get("content-length") ?? 0) > UNCOMPRESSED_BYTES_MAX;
   if (!isLong || headers.has("content-encoding")) return answer;
   if (!TEXT.test(headers.get("content-type") ?? "")) return answer;
   varyByCoding(headers);

@@ -1,7 +1,13 @@
 import { AppError } from "../../shared/errors.ts";
 
-const LOOPBACK_NAMES = new Set(["localhost", "127.0.0.1", "[::1]"]);
+const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "::1"];
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 const PORT = /:\d{1,5}$/;
+
+/** Whether a server that listens on `host` is reached from this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  return LOOPBACK_HOSTS.includes(host);
+}
 
 /**
  * Throws a 403 for a request that a web page of another site could have sent: after DNS rebinding
@@ -11,7 +17,7 @@ const PORT = /:\d{1,5}$/;
 export function refuseForeign(headers: Headers, allowedHosts: readonly string[] = []): void {
   const isOwn = (host: string) => {
     const name = host.replace(PORT, "").toLowerCase();
-    return LOOPBACK_NAMES.has(name) || allowedHosts.includes(name);
+    return LOOPBACK_NAMES.includes(name) || allowedHosts.includes(name);
   };
   const host = headers.get("host");
   if (host !== null && !isOwn(host)) {

@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerToken } from "./bearer.ts";
+import { Networks } from "./networks.ts";
 
 /** Gives the address of a request's peer; undefined where it is unknown. */
 export type PeerAddress = () => string | undefined;
 
-const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|::ffff:127\.\d{1,3}\.\d{1,3}\.\d{1,3})$/;
+const LOOPBACK = new Networks(["127.0.0.0/8", "::1"]);
 
 /** Set by proxies. Behind a proxy on this machine every peer seems to be this machine. */
 const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
@@ -20,7 +21,7 @@ export function mayReadMetrics(
 ): boolean {
   if (token !== undefined) return isSame(bearerToken(headers.get("authorization")), token);
   if (FORWARDING_HEADERS.some((name) => headers.has(name))) return false;
-  return LOOPBACK.test(peer?.() ?? "");
+  return LOOPBACK.include(peer?.() ?? "");
 }
 
 /** Takes equal time for every wrong token. */

@@ -13,7 +13,7 @@ export interface RequestContext {
   readonly headers: Record<string, string>;
   /** The other end of the socket; undefined where there is none. */
   readonly peer: PeerAddress | undefined;
-  /** Gives the address of the client; undefined where it is unknown, as after its end. */
+  /** Gives the address of the client; undefined where there is none, or its socket has ended. */
   readonly client: PeerAddress;
   /** To be called between the steps of long work. */
   readonly pause: Pause;

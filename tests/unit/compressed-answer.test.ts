@@ -3,13 +3,13 @@ import { gzipSync } from "node:zlib";
 import {
   acceptsGzip,
   answerFor,
-  COMPRESSED_BYTES_MIN,
+  UNCOMPRESSED_BYTES_MAX,
 } from "../../server/http/compressed-answer.ts";
 import { holdsGzip, matchesEtag } from "../../server/http/etag.ts";
 import { inflateBody } from "../../server/http/inflate-body.ts";
 
 describe("a compressed answer", () => {
-  const LONG = "x".repeat(COMPRESSED_BYTES_MIN + 1);
+  const LONG = "x".repeat(UNCOMPRESSED_BYTES_MAX + 1);
   const GZIP = new Headers({ "Accept-Encoding": "gzip" });
   const answer = (text: string, headers: Record<string, string> = {}) =>
     new Response(text, {
@@ -36,7 +36,7 @@ describe("a compressed answer", () => {
 
   test("a compressed answer is long, a text, and of a known length", async () => {
     expect(await codingOf(answer(LONG))).toBe("gzip");
-    expect(await codingOf(answer("x".repeat(COMPRESSED_BYTES_MIN)))).toBeNull();
+    expect(await codingOf(answer("x".repeat(UNCOMPRESSED_BYTES_MAX)))).toBeNull();
     expect(await codingOf(answer(LONG), new Headers())).toBeNull();
     expect(await codingOf(answer(LONG, { "Content-Type": "image/png" }))).toBeNull();
     expect(await codingOf(answer(LONG, { "Content-Encoding": "br" }))).toBe("br");

@@ -25,6 +25,7 @@ interface DocumentsTable {
   /** Position of the newest row; 0 before the first. */
   seq: Generated<number>;
   created_at: number;
+  /** When this replica got the newest row. */
   updated_at: number;
   last_synced_at: number | null;
   sync_count: Generated<number>;
@@ -69,6 +70,7 @@ interface TextsTable {
   document_id: number;
   /** The description document as it is sent and written to files. */
   content: string;
+  /** When this replica got the row that changed it last. */
   updated_at: number;
   /** The machines that wrote the last change; null where that is unknown. */
   machine: string | null;
@@ -81,6 +83,7 @@ interface MemoriesTable {
   memory_id: MemoryId;
   value: string;
   created_at: number;
+  /** When its author wrote it, by the author's clock. */
   updated_at: number;
   /** JSON `[[client, clock], …]`: the entries of this key, the winner first. */
   entry_ids: string;
