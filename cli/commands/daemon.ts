@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { Kysely } from "kysely";
 import { FOLLOWED_NAMES } from "../../daemon/disk/followable-files.ts";
+import { identifyProject } from "../../daemon/git/identity.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";
 import { deletionStatus, readDeletion } from "../../daemon/home/deleted-project.ts";
 import { listLinks } from "../../daemon/home/links.ts";
@@ -148,6 +150,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const daemon = await getDaemon(env);
   const body = { dir: folder, ...options };
   const known = await withLocal(env, listUnlinkedHere);
+  const isNew = id === undefined && !(await withLocal(env, (db) => isLinked(db, folder)));
   const linked = (await daemon.call("POST", "/_memsync/link", { body })) as BoundLink;
   const { projectId, name, write, remote } = linked;
   // Somebody else may have deleted a project that was linked here before, or that is new to this
@@ -165,6 +168,12 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
     );
   }
   for (const line of pastProjectLines(linked)) sayAside(line);
+  if (isNew && !linked.past && (await isKnownHereAlone(linked.dir))) {
+    sayAside(
+      "nothing says elsewhere which project this is, such as a git remote: on other machines " +
+        `\`memsync link --id ${projectId}\` joins it`,
+    );
+  }
   if (deletion) sayAside(wasDeleted(name, deletion));
   else if (flags.anew && !linked.begun) {
     sayAside(`${name} was not deleted: there was nothing to begin anew, and nothing has changed`);
@@ -174,6 +183,15 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
     const whether = `\`memsync unlink '${gone}'\` if it is this one, copied here`;
     sayAside(`${gone} is linked to the same project, and is gone: ${whether}`);
   }
+}
+
+async function isLinked(db: Kysely<DaemonTables> | undefined, dir: string): Promise<boolean> {
+  return db !== undefined && (await listLinks(db)).some((each) => each.dir === dir);
+}
+
+/** Whether another machine would take the same folder for another project. */
+async function isKnownHereAlone(dir: string): Promise<boolean> {
+  return (await identifyProject(createGit(), dir)).kind === "none";
 }
 
 async function listUnlinkedHere(db: Kysely<DaemonTables> | undefined): Promise<string[]> {

@@ -106,3 +106,16 @@ scenario("unlinking a folder of no repository says how its memories are had agai
   await machine.memsync(...again.split(" "));
   expect(await machine.memsync("get", "key")).toBe("value");
 });
+
+scenario("of a folder that no repository names, `link` says how others join it", async (lab) => {
+  const dir = lab.git.path("plain");
+  await mkdir(dir);
+  const machine = lab.machine("a", dir);
+  await machine.memsync("start");
+  const first = (await machine.run(["link"])).stderr.replaceAll(/\n\s*/g, " ");
+  const { id } = await machine.projectOf();
+  expect(first).toContain(`on other machines \`memsync link --id ${id}\` joins it`);
+  expect((await machine.run(["link"])).stderr).toBe("");
+  const known = await lab.git.repository("known", { "README.md": "" });
+  expect((await machine.run(["link", known])).stderr).toBe("");
+});
