@@ -257,6 +257,24 @@ test("a section within one that the other deletes comes back with it", async () 
   expect(await chosenText(a, whole)).toBe(guide(outer.replace("- s2", "- s2, mended"), TWO));
 });
 
+for (const [length, isWhole] of [
+  [5_000, true],
+  [20_000, false],
+] as const) {
+  test(`of a section of ${length} characters a version has ${isWhole ? "all" : "the lines alone"}`, async () => {
+    const long = ONE.replace("- a2\n", `- a2\n\n${"Much to read. ".repeat(length / 14)}\n`);
+    const [a, b] = await lab.savedApart(guide(long, TWO), [
+      guide(long.replace("make all", "make everything"), TWO),
+      guide(TWO),
+    ]);
+    await exchange([a, b]);
+    const versions = (await b.conflicts()).flatMap((each) => each.versions);
+    const said = versions.map(({ text }) => text).filter((text) => text.includes("everything"));
+    expect(said).toHaveLength(1);
+    expect(said.map((text) => text.includes("## One"))).toEqual([isWhole]);
+  });
+}
+
 test("a conflict is over once nothing is left of the lines that stood", async () => {
   const [texts] = MET["one mends a line of a section that the other deletes"] as Met;
   const [a, b] = await lab.savedApart(BASE, texts);
