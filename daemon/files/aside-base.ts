@@ -19,8 +19,8 @@ export interface AsideFacts {
 /** The lines of a text that git keeps. */
 interface AsideLines {
   readonly lines: readonly string[];
-  /** Those of the text that it was made from. */
-  readonly before: readonly string[] | undefined;
+  /** Those of the texts that it was made from. */
+  readonly before: readonly (readonly string[])[];
 }
 
 /** What git has set aside of a save. */
@@ -94,7 +94,7 @@ function deletedElsewhere(
     new Set(commonLines(committed, lines).map(([at]) => at));
   const saved = indicesIn(shown);
   const deletions = kept.flatMap(({ lines, before }) =>
-    before ? [{ had: indicesIn(before), has: indicesIn(lines) }] : [],
+    before.map((each) => ({ had: indicesIn(each), has: indicesIn(lines) })),
   );
   const committedAt = new Map(commonLines(after, committed));
   return (at) => {

@@ -21,10 +21,10 @@ export interface LeftBehind {
 export interface AsideText {
   readonly text: string;
   /**
-   * The text that it was made from since the last save; undefined where there was none, or where it
-   * lacks no line that came back.
+   * The texts that it was made from since the last save; none where it lacks no line that came
+   * back.
    */
-  readonly before: string | undefined;
+  readonly before: readonly string[];
 }
 
 /** What a look found outside of the database. */

@@ -124,7 +124,7 @@ function asideOf(open: OpenDocument, { file, leftBehind }: Sight, known: FileSta
     committed: contentLines(leftBehind.committed),
     kept: leftBehind.kept.map(({ text, before }) => ({
       lines: contentLines(text),
-      before: before === undefined ? undefined : contentLines(before),
+      before: before.map(contentLines),
     })),
     lines: splitForm(file.content, known.form).lines,
   });

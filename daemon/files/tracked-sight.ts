@@ -5,6 +5,7 @@ import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
 import { isCommitted } from "../git/blob-in-git.ts";
+import { madeFrom } from "../git/branch-log.ts";
 import { bytesAt } from "../git/file-commits.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
 import { readFilePast } from "../git/git-past.ts";
@@ -134,7 +135,7 @@ export class TrackedSights {
     return { committed, kept: await this.#keptTexts(standing, back, { commit, noted }) };
   }
 
-  /** What git keeps. Where one lacks lines that came back, also the text that it was made from. */
+  /** What git keeps. Where one lacks lines that came back, also the texts that it was made from. */
   async #keptTexts(
     { file }: Tracked,
     back: readonly string[],
@@ -147,9 +148,10 @@ export class TrackedSights {
         const text = String(bytes);
         const lines = new Set(plainLines(text));
         // What was there before the last save cannot keep what that save deleted.
-        if (!isLater || back.every((line) => lines.has(line))) return { text, before: undefined };
-        const before = await bytesAt(git, file, `${commit}^`);
-        return { text, before: before && String(before) };
+        if (!isLater || back.every((line) => lines.has(line))) return { text, before: [] };
+        const from = await madeFrom(git, file, commit);
+        const before = await Promise.all(from.map((each) => bytesAt(git, file, each)));
+        return { text, before: before.flatMap((each) => (each ? [String(each)] : [])) };
       }),
     );
   }

@@ -83,6 +83,17 @@ async function leavesOutOthers(
   return !left.every((commit) => made.includes(commit));
 }
 
+/**
+ * The commits from which a commit was made here: its parent, and what was checked out before, which
+ * an amendment or a rebase has replaced. One git process.
+ */
+export async function madeFrom(git: Git, file: PlacedFile, commit: string): Promise<string[]> {
+  const entries = await readLog(git, file, "HEAD");
+  const at = entries.findIndex((each) => each.commit === commit && MADE.test(each.subject));
+  const former = at === -1 ? undefined : entries[at + 1]?.commit;
+  return former === undefined ? [`${commit}^`] : [`${commit}^`, former];
+}
+
 /** The latest first. */
 async function readLog(git: Git, { tree }: PlacedFile, ref: string): Promise<LogEntry[]> {
   const asked = ["log", "-g", "--format=%H%x09%gs", `--max-count=${ENTRIES_MAX}`, ref, "--"];

@@ -64,6 +64,14 @@ const WAYS: Readonly<Record<string, readonly [() => Promise<void>, () => Promise
     },
     () => git("merge", "-q", "feature"),
   ],
+  "a commit of another branch that was amended": [
+    async () => {
+      await git("checkout", "-qb", "feature");
+      await git("commit", "-qa", "--amend", "-m", "x");
+      await git("checkout", "-q", "main");
+    },
+    () => git("checkout", "-q", "feature", "--", FILE),
+  ],
   "the first of two commits on another branch": [
     async () => {
       await git("checkout", "-qb", "feature");
