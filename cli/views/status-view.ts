@@ -164,6 +164,8 @@ function contactLine(remote: RemoteStatus, { home, to }: Place, time: Time): str
       if (contact !== null) return `${name}   ${["connecting", ...last, ...said].join("; ")}`;
       return `${name}   connecting: not reached yet; ${saved} and goes when it is`;
     case "offline":
+      // Part of this home: it is not away, and what it could not keep is not saved.
+      if (isEmbedded(remote)) return `embedded, kept in ${tilde(home)}: ${toned("bad", why)}`;
       last.push(`${saved} and goes when it is back`);
       return `${name}   ${toned("bad", `offline: ${[why, ...last].join("; ")}`)}`;
     case "token-refused":

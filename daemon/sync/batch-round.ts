@@ -1,4 +1,5 @@
-import { ERROR_STATUS, messageOf } from "../../shared/errors.ts";
+import { ERROR_STATUS } from "../../shared/errors.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
@@ -96,7 +97,7 @@ function bytesOf({ update, stateVector }: DocumentRequest): number {
 
 /** The disk or this program failed with one unit. */
 function failedHere(thrown: unknown): RefusedCall {
-  const message = `it failed on this machine: ${messageOf(thrown)}`;
+  const message = `it failed on this machine: ${fileFailure(thrown)}`;
   return { kind: "refused", status: ERROR_STATUS.internal, message };
 }
 

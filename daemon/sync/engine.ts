@@ -1,4 +1,5 @@
-import { ERROR_STATUS, messageOf } from "../../shared/errors.ts";
+import { ERROR_STATUS } from "../../shared/errors.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
@@ -417,5 +418,5 @@ export class SyncEngine {
 
 /** The disk or this program failed, not the service. The call is made again later anyway. */
 function failedHere(thrown: unknown): Outcome<never> {
-  return { kind: "unreachable", message: `it failed on this machine: ${messageOf(thrown)}` };
+  return { kind: "unreachable", message: `it failed on this machine: ${fileFailure(thrown)}` };
 }

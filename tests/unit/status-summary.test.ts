@@ -46,6 +46,17 @@ test("a status tells the last contact and what is left of the requests, as spans
   expect(statusLines(rested, { now: NOW })).toContain("requests  minute: all 60 left");
 });
 
+test("what the embedded service could not keep is not said to be saved", () => {
+  const status = statusOf([]);
+  const [remote] = status.remotes;
+  const message = "it answered 500: the disk is full: make room and try again";
+  const service = { ...status.service, state: "offline" as const, name: "embedded", message };
+  const shown = remote ? [{ ...remote, name: "embedded", service }] : [];
+  const [line] = statusLines({ ...status, remotes: shown }, { now: NOW });
+  expect(line).toContain(message);
+  expect(line).not.toContain("everything is saved");
+});
+
 const SCREEN = { columns: 80, rows: 24 };
 const onScreen = (status: DaemonStatus, screen: Screen, standing?: Standing) =>
   statusOnScreen(status, standing && { standing }, screen);
