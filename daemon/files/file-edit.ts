@@ -102,9 +102,10 @@ export async function applyEdit(
   const deleted = { both, mine: byMe, theirs: gone };
   const isMet = mine.size > 0 && theirs.size > 0;
   const removed = both.size === 0 && !isMet ? [] : piecesOf(seen);
-  const placed = followSections(open, { mine, theirs, deleted, removed, disagreed });
+  const edits = { mine, theirs, deleted, removed, disagreed };
+  const placed = await followSections(context, open, edits);
   // The caller records conflicts about lines that the file has shown and the save lacks.
-  const apart = new Set([...placed, ...startsOf(open, rangesOutside(shown, seen))]);
+  const apart = new Set([...placed.apart, ...startsOf(open, rangesOutside(shown, seen))]);
   const moved = findMovedLines(document.text, { mine, theirs, both, removed });
   const shownPieces = isMet ? removed : [];
   const again = putAgain({
@@ -132,7 +133,7 @@ export async function applyEdit(
   const kept = await tellKeptEdits(context, open, { sides, moved, readLines });
   const shared = await tellSharedVersions(context, open, disagreed);
   await noteMetLines(context, open, met);
-  return { base, conflicts: [...conflicts, ...kept, ...shared] };
+  return { base, conflicts: [...placed.conflicts, ...conflicts, ...kept, ...shared] };
 }
 
 /** Where in the text the lines of these characters begin. */

@@ -5,10 +5,10 @@ import type { Reason } from "../../shared/reasons.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
 import type { SideTexts } from "../../shared/replica/merge/kept-edits.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
-import { findNewSections, startsOf } from "../../shared/replica/merge/new-sections.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
 import { readSideLines, type SideLine, textOfSide } from "../../shared/replica/merge/side-lines.ts";
 import {
+  apartStarts,
   cleanUpText,
   deletedText,
   followSections,
@@ -200,13 +200,13 @@ export async function applyRemote(
       const lines = readSideLines(open.document.text, met);
       if (isEcho) {
         // Whoever sent that has put in order already what this machine had sent.
-        apart = startsOf(findNewSections(lines));
+        apart = apartStarts(lines);
       } else {
         const ofThem = textOfSide(lines, "theirs");
         const base = textOfSide(lines, "base");
         texts = ofThem === undefined ? undefined : { base, mine: before, theirs: ofThem };
         readLines = () => readSideLines(open.document.text, met);
-        apart = followSections(open, { ...met, lines, disagreed });
+        ({ apart } = await followSections(context, open, { ...met, lines, disagreed }));
       }
     }
     const sides = { mine, theirs, both, removed, vanished };

@@ -36,11 +36,6 @@ export function findNewSections(lines: readonly SideLine[]): NewSection[] {
   });
 }
 
-/** Where in the visible text their lines begin. */
-export function startsOf(sections: readonly NewSection[]): ReadonlySet<number> {
-  return new Set(sections.flatMap(({ lines }) => lines.map(({ from }) => from)));
-}
-
 function besideOne(
   lines: readonly SideLine[],
   { added, before, after }: SideHunk,

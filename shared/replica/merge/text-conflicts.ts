@@ -19,6 +19,7 @@ import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "../store/open-document.ts";
 import type { WriteContext } from "../store/write-context.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
+import { neighbourStart } from "../text/neighbour-lines.ts";
 import type { RemovedText } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
 import { plainLines, readForm } from "../text/text-form.ts";
@@ -36,7 +37,8 @@ import {
 } from "./kept-edits.ts";
 import { KnownBeside } from "./known-beside.ts";
 import type { MovedLines } from "./moved-lines.ts";
-import { findNewSections, startsOf } from "./new-sections.ts";
+import { findNewSections } from "./new-sections.ts";
+import { findRivalHeadings, type RivalHeadings } from "./rival-headings.ts";
 import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
 import { isToldWhole, wholeVersions } from "./whole-versions.ts";
 
@@ -91,7 +93,8 @@ function inWhole(
     readLines,
   }: Pick<MetFacts, "readLines"> & { readonly known: readonly TextConflictRecord[] },
 ): NewTextConflict[] {
-  const untold = found.filter((conflict) => !isToldWhole(conflict, known));
+  const content = document.content();
+  const untold = found.filter((conflict) => !isToldWhole(conflict, known, content));
   if (untold.length === 0) return [];
   const told = listTextConflicts(document).filter(({ kind }) => PLACING.includes(kind));
   const texts = told.flatMap(({ versions }) => versions.map(({ text }) => text));
@@ -100,32 +103,62 @@ function inWhole(
 
 /**
  * Puts what one side wrote where it belongs after what the other did: into a section that was moved
- * (`findFollowedMoves`), beside one that was renamed (`findNewSections`). Belongs before the
- * clean-up, in its transaction. `disagreed`: the conflicts that were open before. Gives where in
- * the text the lines begin that are no version of what stands beside them.
+ * (`findFollowedMoves`), beside one that was renamed (`findNewSections`), and to the other name of
+ * one that was moved (`findRivalHeadings`), which is a conflict. Belongs before the clean-up, in
+ * its transaction. `disagreed`: the conflicts that were open before. Gives where in the text the
+ * lines begin that are no version of what stands beside them, and the ids of conflicts.
  */
-export function followSections(
-  { document }: OpenDocument,
+export async function followSections<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
   { disagreed, lines: known, ...sides }: FollowedSides,
-): ReadonlySet<number> {
+): Promise<FollowedText> {
+  const { document } = open;
   const { mine, theirs, deleted } = sides;
-  if (mine.size === 0 || theirs.size === 0) return new Set();
-  if (deleted.both.size + deleted.mine.size + deleted.theirs.size === 0) return new Set();
+  const isMet = mine.size > 0 && theirs.size > 0;
+  if (!isMet || deleted.both.size + deleted.mine.size + deleted.theirs.size === 0) {
+    return { apart: new Set(), conflicts: [] };
+  }
   const lines = known ?? readSideLines(document.text, sides);
   const texts = disagreed.flatMap(({ versions }) => versions.map(({ text }) => text));
   const disputed = new Set(texts.flatMap(plainLines));
-  const isOpen = ({ text }: SideLine) => disputed.has(text.replace(/\n$/, ""));
-  const newIn = (all: readonly SideLine[]) =>
-    findNewSections(all).filter((each) => !each.lines.some(isOpen));
-  const beside = newIn(lines);
+  const { sections, rivals } = apartIn(lines, disputed);
   const moves = [
     ...findFollowedMoves(lines, disputed),
-    ...beside.flatMap(({ lines: own, at }) =>
+    ...[...sections, ...rivals].flatMap(({ lines: own, at }) =>
       at === undefined ? [] : [{ lines: own, replaced: [], at }],
     ),
   ];
+  const found = rivals.map((each) => rivalConflict(context, open, lines, each));
   document.change("local", () => makeMoves(document.text, moves));
-  return startsOf(moves.length === 0 ? beside : newIn(readSideLines(document.text, sides)));
+  const conflicts = await recordConflicts(context, open, found);
+  const after = moves.length === 0 ? lines : readSideLines(document.text, sides);
+  return { apart: apartStarts(after, disputed), conflicts };
+}
+
+/**
+ * Where in the visible text the lines begin that are no version of what stands beside them.
+ * `disputed`: what lines say about which there is a conflict.
+ */
+export function apartStarts(
+  lines: readonly SideLine[],
+  disputed: ReadonlySet<string> = new Set(),
+): ReadonlySet<number> {
+  const { sections, rivals } = apartIn(lines, disputed);
+  const names = rivals.flatMap(({ lines: own, rival }) => [{ lines: own }, { lines: rival }]);
+  return new Set([...sections, ...names].flatMap((each) => each.lines.map(({ from }) => from)));
+}
+
+function apartIn(lines: readonly SideLine[], disputed: ReadonlySet<string>) {
+  const isOpen = ({ text }: SideLine) => disputed.has(text.replace(/\n$/, ""));
+  const sections = findNewSections(lines).filter((each) => !each.lines.some(isOpen));
+  return { sections, rivals: findRivalHeadings(lines, disputed) };
+}
+
+/** What was put where it belongs, and told. */
+interface FollowedText {
+  readonly apart: ReadonlySet<number>;
+  readonly conflicts: readonly string[];
 }
 
 /** What two sides did, the lines of all three texts if they were read, and what is in dispute. */
@@ -288,6 +321,25 @@ function missingConflict<Tables extends ReplicaTables>(
 ): NewTextConflict {
   const both = keptVersion(context, open, [edit]);
   return { kind: "both", versions: [both, { text: "", machine: undefined }] };
+}
+
+/** Of two names of a section. Belongs before they are put beside each other. */
+function rivalConflict<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  all: readonly SideLine[],
+  { lines, rival, ahead }: RivalHeadings,
+): NewTextConflict {
+  const standing = all.filter((line) => line.to > line.from && !lines.includes(line));
+  const before = standing.slice(0, standing.indexOf(rival[0] as SideLine)).map(({ text }) => text);
+  const behind = before.slice(neighbourStart(before, before.length)).join("");
+  const versionOf = (name: readonly SideLine[]) => {
+    const text = name.map((line) => line.text).join("");
+    const [{ side, from } = { side: "base", from: 0 }] = name;
+    const by = side === "mine" ? side : "theirs";
+    return keptVersion(context, open, [{ by, text, behind, ahead: ahead.text, at: from }]);
+  };
+  return { kind: "both", versions: [versionOf(lines), versionOf(rival)] };
 }
 
 function twiceConflict<Tables extends ReplicaTables>(

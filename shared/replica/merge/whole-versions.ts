@@ -52,11 +52,19 @@ export function wholeVersions(
   });
 }
 
-/** Whether an open conflict of the same place says all that one would. */
+/**
+ * Whether an open conflict of the same place says all that one would. Lines that stand once in the
+ * text are of one place, whatever names it.
+ */
 export function isToldWhole(
   { versions: [first, second] }: NewTextConflict,
   known: readonly TextConflictRecord[],
+  content: string,
 ): boolean {
+  const lines = plainLines(content);
+  const standsOnce = (line: string) => lines.indexOf(line) === lines.lastIndexOf(line);
+  const parts = [...saidLines(first.text), ...saidLines(second.text)];
+  const isOne = parts.every((line) => lines.includes(line) && standsOnce(line));
   const isIn = (part: NewVersion, version: TextVersion) =>
     isSubset(saidLines(part.text), saidLines(version.text));
   return known.some(({ versions: [one, other] }) => {
@@ -66,7 +74,8 @@ export function isToldWhole(
       places.some((place) => namesSamePlace(place.behind, behind)) ||
       own.has(plainLines(behind).findLast(hasWord) ?? "");
     if (places.length === 0) return false;
-    if (![first, second].every(({ places = [] }) => places.every(isThere))) return false;
+    const isPlace = [first, second].every(({ places = [] }) => places.every(isThere));
+    if (!isPlace && !isOne) return false;
     return (isIn(first, one) && isIn(second, other)) || (isIn(first, other) && isIn(second, one));
   });
 }

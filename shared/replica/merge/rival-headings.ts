@@ -1,0 +1,124 @@
+import { hasWord } from "../text/line-diff.ts";
+import { isTelling } from "../text/neighbour-lines.ts";
+import type { WritingSide } from "./moved-lines.ts";
+import { SideHeadings } from "./side-headings.ts";
+import { hunksOf } from "./side-hunks.ts";
+import { isOfSide, type SideLine } from "./side-lines.ts";
+
+/** So many lines behind a heading tell that it is the same section, at another place. */
+const WORDS_MIN = 2;
+
+/** Two names of one section, which one side moved. */
+export interface RivalHeadings {
+  /** What the other side calls it, where it was. */
+  readonly lines: readonly SideLine[];
+  /** Where in the visible text that belongs; undefined where it stands there already. */
+  readonly at: number | undefined;
+  /** What the one that moved it calls it. */
+  readonly rival: readonly SideLine[];
+  /** The line with a word behind both. */
+  readonly ahead: SideLine;
+}
+
+/**
+ * Where one side moved and renamed a section that the other renamed, the other's name is left where
+ * the section was, above lines that are not meant; and whoever chose it had the section's lines
+ * under the heading before. The section is known by its lines behind the heading. `disputed`: what
+ * lines say about which there is a conflict.
+ */
+export function findRivalHeadings(
+  lines: readonly SideLine[],
+  disputed: ReadonlySet<string>,
+): RivalHeadings[] {
+  const headings = new SideHeadings(lines).of(lines);
+  if (headings.size === 0) return [];
+  const nameIn = (all: readonly SideLine[]) => {
+    const own = all.filter(({ text }) => text.trim() !== "");
+    const [name, ...more] = own.filter(({ text }) => hasWord(text));
+    const isName = name && own[0] === name && headings.has(name) && more.length === 0;
+    return isName && !disputed.has(name.text.replace(/\n$/, "")) ? own : undefined;
+  };
+  return (["mine", "theirs"] as const).flatMap((mover) => {
+    const moved = new MovedSections(lines, headings, mover);
+    return hunksOf(lines, mover === "mine" ? "theirs" : "mine").flatMap((hunk) => {
+      const [former, name] = [nameIn(hunk.removed), nameIn(hunk.added)];
+      if (!former?.[0] || !name?.every(({ text }) => text.endsWith("\n"))) return [];
+      const found = moved.nameOf(former[0]);
+      const rival = found && nameIn(found.rival);
+      if (!found || !rival?.[0]) return [];
+      const at = isBeside(lines, name, rival) ? undefined : rival[0].from;
+      return [{ lines: name, at, rival, ahead: found.ahead }];
+    });
+  });
+}
+
+/** Whether no word stands between two names. */
+function isBeside(
+  lines: readonly SideLine[],
+  one: readonly SideLine[],
+  other: readonly SideLine[],
+): boolean {
+  const at = [...one, ...other].map((line) => lines.indexOf(line));
+  const own = new Set([...one, ...other]);
+  const between = lines.slice(Math.min(...at), Math.max(...at));
+  return !between.some((line) => line.to > line.from && !own.has(line) && hasWord(line.text));
+}
+
+/** Where the sections of the base are in the text of a side that moved some. */
+class MovedSections {
+  readonly #base: readonly SideLine[];
+  readonly #own: readonly SideLine[];
+  readonly #headings: ReadonlySet<SideLine>;
+  readonly #mover: WritingSide;
+
+  constructor(lines: readonly SideLine[], headings: ReadonlySet<SideLine>, mover: WritingSide) {
+    this.#base = lines.filter(({ side }) => side === "base");
+    this.#own = lines.filter((line) => isOfSide(line, mover));
+    this.#headings = headings;
+    this.#mover = mover;
+  }
+
+  /** What its side calls a section that it renamed, and the first line that says something there. */
+  nameOf(former: SideLine) {
+    if (!former.gone[this.#mover]) return undefined;
+    const body = this.#bodyOf(former);
+    const [first, ...more] = body.length < WORDS_MIN ? [] : this.#placesOf(body);
+    const ahead = this.#own[first ?? -1];
+    if (first === undefined || !ahead || more.length > 0) return undefined;
+    const start = this.#own.slice(0, first).findLastIndex((line) => this.#headings.has(line));
+    const rival = this.#own.slice(Math.max(0, start), first);
+    const isNew = ({ side, text }: SideLine) =>
+      side === this.#mover && !this.#base.some((line) => line.text === text);
+    if (start === -1 || !rival.filter(({ text }) => hasWord(text)).every(isNew)) return undefined;
+    // A diff makes the smaller part the moved one: that may be what the section was moved over.
+    const above = this.#own.slice(0, start).findLast(({ text }) => hasWord(text));
+    const isMoved = [above, ahead].some((line) => line && this.#isBrought(line));
+    return isMoved ? { rival, ahead } : undefined;
+  }
+
+  #isBrought({ side, text }: SideLine): boolean {
+    const isTaken = (line: SideLine) => line.gone[this.#mover] && line.text === text;
+    return side === this.#mover && this.#base.some(isTaken);
+  }
+
+  /** The first lines that say something behind a heading of the base. */
+  #bodyOf(heading: SideLine): readonly SideLine[] {
+    const rest = this.#base.slice(this.#base.indexOf(heading) + 1);
+    const end = rest.findIndex((line) => this.#headings.has(line));
+    const own = end === -1 ? rest : rest.slice(0, end);
+    return own.filter(({ text }) => isTelling(text)).slice(0, WORDS_MIN);
+  }
+
+  /** Where lines of the base are that its side kept or moved. */
+  #placesOf(body: readonly SideLine[]): number[] {
+    const said = [...this.#own.entries()].filter(([, { text }]) => isTelling(text));
+    return said.flatMap(([at], nth) => {
+      const there = said.slice(nth, nth + body.length);
+      const isIt = body.every((line, i) => {
+        const [, own] = there[i] ?? [];
+        return own === line || (line.gone[this.#mover] && own?.text === line.text);
+      });
+      return isIt ? [at] : [];
+    });
+  }
+}
