@@ -108,7 +108,7 @@ function woven(
   own: ReadonlySet<string>,
 ): string[] {
   const strangers = (from: number, to: number) => {
-    const rest = there.slice(from, to).filter((line) => line.trim() === "" || !own.has(line));
+    const rest = withoutOwn(there.slice(from, to), own);
     return rest.some(isSaid) ? rest : [];
   };
   const [said, stands] = [indicesWhere(wanted, isSaid), indicesWhere(there, isSaid)];
@@ -129,6 +129,20 @@ function woven(
     (headingsIn(among).size > 0 ? sections : lines).push(...among);
   }
   return sections.length > 0 ? [...lines, "", ...sections] : lines;
+}
+
+/** Of the blank lines on both sides of what goes, those on one side are enough. */
+function withoutOwn(lines: readonly string[], own: ReadonlySet<string>): string[] {
+  const left: string[] = [];
+  let enough = 0;
+  for (const line of lines) {
+    const isOwn = isSaid(line) && own.has(line);
+    if (isOwn) enough = left.length - 1 - left.findLastIndex(isSaid);
+    else if (isSaid(line) || enough === 0) left.push(line);
+    else enough--;
+    if (isSaid(line) && !isOwn) enough = 0;
+  }
+  return left;
 }
 
 function isSaid(line: string): boolean {

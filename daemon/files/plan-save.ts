@@ -179,6 +179,7 @@ class Planner {
       hunks: this.#hunks,
       leftOut: this.#leftOut,
       moved: this.#moved,
+      returned: new Set([...this.#undone.values()].flatMap(({ returned }) => returned)),
       bringerOf: (at: number) => this.#broughtBy[at]?.arrival,
     };
     return [...this.#undone].flatMap(([arrival, undone]) => conflictsOf(save, arrival, undone));

@@ -3,11 +3,12 @@ import type {
   PlacedLines,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
+import { withGaps } from "../../shared/replica/text/with-gaps.ts";
 import type { Arrival } from "./arrivals.ts";
 import type { DecidedSave, Hunk } from "./decided-save.ts";
 import { indicesFrom, isBlank } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
-import { goneFrom, neighboursIn, wholeParts } from "./whole-hunks.ts";
+import { disputedSections, goneFrom } from "./whole-hunks.ts";
 
 /** What a save undid of one change by others, as indices of the base's and of the saved lines. */
 export interface Undone {
@@ -65,23 +66,29 @@ class Telling {
   }
 
   conflicts(): NewTextConflict[] {
-    return [this.#kept(), this.#returned(), this.#putByOthers(), this.#shifted()].flat();
+    return [this.#undoneLines(), this.#putByOthers(), this.#shifted()].flat();
   }
 
-  #kept(): NewTextConflict[] {
+  /** What is in dispute as whole sections, and then what is left. */
+  #undoneLines(): NewTextConflict[] {
     const { kept, hunks, returned } = this.#undone;
-    if (kept.length === 0) return [];
-    const lines = { kept, returned };
-    const found = neighboursIn(this.#save, hunks).map((group) => {
-      return { group, parts: wholeParts(this.#save, group, lines) };
+    if (kept.length + returned.length === 0) return [];
+    const whole = disputedSections(this.#save).filter(({ shown, saved }) => {
+      return kept.some((at) => shown.has(at)) || returned.some((at) => saved.has(at));
     });
-    const whole = found.flatMap(({ parts }) => parts ?? []);
-    const rest = new Set(found.flatMap(({ group, parts }) => (parts ? [] : group)));
-    const left = kept.filter((at) => [...rest].some((hunk) => hunk.kept.includes(at)));
-    const of = (side: "theirs" | "mine") => whole.flatMap((parts) => parts[side]);
+    const isOf = (side: "shown" | "saved", at: number) => whole.some((each) => each[side].has(at));
+    const left = kept.filter((at) => !isOf("shown", at));
+    const told = [...hunks].filter((hunk) => hunk.kept.some((at) => left.includes(at)));
+    const beside = new Set(told.flatMap(({ from, added }) => indicesFrom(from, added)));
+    const alone = returned.filter((at) => !isOf("saved", at) && !beside.has(at));
+    const added = [...beside].filter((at) => !isOf("saved", at));
+    const placed = (side: "theirs" | "mine") => whole.map((each) => each.placed(side));
     return [
-      ...(whole.length > 0 ? [this.#unseen(of("theirs"), of("mine"))] : []),
-      ...(left.length > 0 ? [this.#unseen(this.#standing(left), this.#addedIn(rest))] : []),
+      ...(whole.length > 0 ? [this.#unseen(placed("theirs"), placed("mine"))] : []),
+      ...(left.length > 0
+        ? [this.#unseen(this.#standing(left), this.#addedIn(added, new Set(told)))]
+        : []),
+      ...(alone.length > 0 ? [this.#unseen([], this.#inSave(alone, this.#comeWith(alone)))] : []),
     ];
   }
 
@@ -97,19 +104,6 @@ class Telling {
       texts,
       new Set(blanks),
     );
-  }
-
-  #returned(): NewTextConflict[] {
-    const { hunks, returned } = this.#undone;
-    const told = new Set([...hunks].flatMap(({ from, added }) => indicesFrom(from, added)));
-    const alone = returned.filter((at) => !told.has(at));
-    if (alone.length === 0) return [];
-    const own = this.#save.hunks.filter(({ from, added }) => {
-      return alone.some((at) => from <= at && at < from + added);
-    });
-    const whole = wholeParts(this.#save, own, { kept: [], returned: alone });
-    const mine = whole?.mine ?? this.#inSave(alone, this.#comeWith(alone));
-    return [this.#unseen(whole?.theirs ?? [], mine)];
   }
 
   #unseen(theirs: readonly PlacedLines[], mine: readonly PlacedLines[]): NewTextConflict {
@@ -169,12 +163,14 @@ class Telling {
   }
 
   /** What the save put where it left something out, and did not only take from elsewhere. */
-  #addedIn(hunks: ReadonlySet<Hunk>): PlacedLines[] {
+  #addedIn(indices: readonly number[], hunks: ReadonlySet<Hunk>): PlacedLines[] {
     const { leftOut, moved, after } = this.#save;
     const taken = this.#takenElsewhere(hunks);
-    const indices = [...hunks].flatMap(({ from, added }) => indicesFrom(from, added));
     const isTaken = (at: number) => taken.has(after[at] as string);
-    const open = indices.filter((at) => !leftOut.has(at) && !moved.has(at) && !isTaken(at));
+    const isGap = (at: number, beside: number) =>
+      isBlank(after[at] as string) && Math.abs(at - beside) === 1;
+    const gone = withGaps(indices, isTaken, isGap);
+    const open = indices.filter((at) => !leftOut.has(at) && !moved.has(at) && !gone.has(at));
     const isOwn = indices.some(isTaken) ? isTelling : (line: string) => !isBlank(line);
     return open.some((at) => isOwn(after[at] as string)) ? this.#inSave(open, new Set()) : [];
   }

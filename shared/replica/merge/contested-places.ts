@@ -13,6 +13,7 @@ export interface ContestedPlaces {
   /** The lines of all three texts, those that a side wrote again in their place as they were. */
   readonly lines: readonly SideLine[];
   readonly ranges: readonly LineRange[];
+  readonly headings: ReadonlySet<SideLine>;
   /** Lines that a side brought there from elsewhere. */
   readonly brought: ReadonlySet<SideLine>;
 }
@@ -40,7 +41,8 @@ export function findContestedPlaces(all: readonly SideLine[]): ContestedPlaces {
     if (last && from < last[1]) last[1] = Math.max(last[1], to);
     else joined.push([from, to]);
   }
-  return { lines, brought, ranges: joined.filter((range) => !text.hasMoved(range)) };
+  const left = joined.filter((range) => !text.hasMoved(range));
+  return { lines, brought, ranges: left, headings: text.headings };
 }
 
 const WRITING_SIDES: readonly WritingSide[] = ["mine", "theirs"];
@@ -108,6 +110,10 @@ class ContestedText {
     this.#indexOf = new Map(lines.map((line, at) => [line, at]));
   }
 
+  get headings(): ReadonlySet<SideLine> {
+    return this.#headings.all;
+  }
+
   /** What a side changed, with the lines of its section around that, as far as sides disagree. */
   placeOf({ added, removed }: SideHunk): LineRange | undefined {
     const own = added.filter((line) => hasWord(line.text) && !this.#brought.has(line));
@@ -119,8 +125,8 @@ class ContestedText {
     while (from > 0 && headings.level(from) === undefined && !this.#isEdge(from - 1)) from--;
     from = this.#outermost(from);
     while (from > 0 && isGoneBlank(this.#lines[from - 1])) from--;
-    const level = headings.outermost(from, end);
-    while (to < this.#lines.length && !this.#isEdge(to) && !headings.ends(level, to)) to++;
+    const isOver = () => this.#isEdge(to) || headings.ends([from, end], to);
+    while (to < this.#lines.length && !isOver()) to++;
     // A line with no word that both have belongs to nothing about which they disagree.
     while (from < first && isShared(this.#lines[from])) from++;
     return [from, to];

@@ -6,6 +6,7 @@ import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { captureText, type TextSpan } from "../text/text.ts";
 import { DeltaBuilder, type DeltaStep } from "../text/text-delta.ts";
 import { clientAt, SpanList, SpanReader } from "../text/text-spans.ts";
+import { withGaps } from "../text/with-gaps.ts";
 import { findPlaces, settledPlan } from "./clean-up-plan.ts";
 import { findClusters } from "./clusters.ts";
 import { type Doubles, joinDoubles, type MetPlace, NONE, withoutDoubles } from "./doubled-lines.ts";
@@ -137,25 +138,16 @@ function placesIn(
     const [from, to] = [place.lines[0]?.from ?? 0, place.lines.at(-1)?.to ?? 0];
     const isIn = (at: number | undefined) => at !== undefined && from <= at && at <= to;
     const isByBoth = !place.cleaned && graves.some(isIn);
-    const lines = withoutGaps(place.lines, (line) => {
-      if (apart.has(line.from)) return false;
-      return !isAgain(line, again) || (isByBoth && isIn(formerAt(line)));
+    const isNone = (line: MergedLine) => {
+      if (apart.has(line.from)) return true;
+      return isAgain(line, again) && !(isByBoth && isIn(formerAt(line)));
+    };
+    const gone = withGaps(place.lines, isNone, ({ text, side }, beside) => {
+      return text.trim() === "" && side === beside.side;
     });
+    const lines = place.lines.filter((line) => !gone.has(line));
     return { ...place, lines, replaced: place.replaced || isByBoth };
   });
-}
-
-/** The lines that are meant, without the blank ones that are there because of others of a side. */
-function withoutGaps(lines: readonly MergedLine[], isMeant: (line: MergedLine) => boolean) {
-  const gone = new Set(lines.filter((line) => !isMeant(line)));
-  if (gone.size === 0) return lines;
-  const note = (line: MergedLine, before: MergedLine | undefined) => {
-    if (before && gone.has(before) && before.side === line.side && line.text.trim() === "")
-      gone.add(line);
-  };
-  for (const [at, line] of lines.entries()) note(line, lines[at - 1]);
-  for (const [at, line] of [...lines.entries()].reverse()) note(line, lines[at + 1]);
-  return lines.filter((line) => !gone.has(line));
 }
 
 /** Those of the places that are in conflict, as far as the plan leaves it. */

@@ -20,7 +20,7 @@ export interface NewSection {
  * the same, or contradict each other.
  */
 export function findNewSections(lines: readonly SideLine[]): NewSection[] {
-  const headings = new SideHeadings(lines).of(lines);
+  const headings = new SideHeadings(lines).all;
   if (headings.size === 0) return [];
   return (["mine", "theirs"] as const).flatMap((writer) => {
     const others = hunksOf(lines, writer === "mine" ? "theirs" : "mine");

@@ -30,7 +30,7 @@ export function findRivalHeadings(
   lines: readonly SideLine[],
   disputed: ReadonlySet<string>,
 ): RivalHeadings[] {
-  const headings = new SideHeadings(lines).of(lines);
+  const headings = new SideHeadings(lines).all;
   if (headings.size === 0) return [];
   const nameIn = (all: readonly SideLine[]) => {
     const own = all.filter(({ text }) => text.trim() !== "");

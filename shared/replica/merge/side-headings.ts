@@ -3,16 +3,18 @@ import { isOfSide, type SideLine } from "./side-lines.ts";
 
 /** The headings of three texts, by the index of their lines; each is one in a text of its own. */
 export class SideHeadings {
+  readonly #lines: readonly SideLine[];
   readonly #levels: ReadonlyMap<number, number>;
 
   constructor(lines: readonly SideLine[]) {
     const levels = new Map<number, number>();
-    for (const by of ["base", "mine", "theirs"] as const) {
+    for (const by of TEXTS) {
       const own = [...lines.entries()].filter(([, line]) => isOfSide(line, by));
       for (const [nth, level] of headingsIn(own.map(([, { text }]) => text))) {
         levels.set(own[nth]?.[0] ?? -1, level);
       }
     }
+    this.#lines = lines;
     this.#levels = levels;
   }
 
@@ -21,20 +23,29 @@ export class SideHeadings {
     return this.#levels.get(at);
   }
 
-  /** The level of the outermost heading among lines [from, to). */
-  outermost(from: number, to: number): number | undefined {
-    const within = [...this.#levels].filter(([at]) => from <= at && at < to);
-    return within.length > 0 ? Math.min(...within.map(([, level]) => level)) : undefined;
+  /**
+   * Whether the sections that begin among lines [from, end) end before a line: there is a heading
+   * that is as far out. But one that is in none of their texts is another name of one of them.
+   */
+  ends([from, end]: readonly [from: number, end: number], at: number): boolean {
+    const next = this.level(at);
+    if (next === undefined) return false;
+    const own = [...this.#levels].filter(([each]) => from <= each && each < end);
+    const beside = own.filter(([each]) => this.#areTogether(each, at));
+    if (beside.length === 0) return own.length === 0;
+    return next <= Math.min(...beside.map(([, level]) => level));
   }
 
-  /** Whether a section of this level ends before a line. */
-  ends(level: number | undefined, at: number): boolean {
-    const next = this.level(at);
-    return next !== undefined && (level === undefined || next <= level);
+  /** Whether a text has both lines. */
+  #areTogether(one: number, other: number): boolean {
+    const [first, second] = [this.#lines[one], this.#lines[other]];
+    return TEXTS.some((by) => first && second && isOfSide(first, by) && isOfSide(second, by));
   }
 
   /** Which of the lines they are. */
-  of(lines: readonly SideLine[]): ReadonlySet<SideLine> {
-    return new Set([...this.#levels.keys()].flatMap((at) => lines[at] ?? []));
+  get all(): ReadonlySet<SideLine> {
+    return new Set([...this.#levels.keys()].flatMap((at) => this.#lines[at] ?? []));
   }
 }
+
+const TEXTS = ["base", "mine", "theirs"] as const;

@@ -5,11 +5,11 @@ import type {
   TextConflictRecord,
   TextVersion,
 } from "../conflicts/text-conflict-record.ts";
-import { placedWhole, wholePlacesOf } from "../conflicts/whole-place.ts";
+import { wholePlacesOf } from "../conflicts/whole-place.ts";
 import { hasWord } from "../text/line-diff.ts";
-import { isTelling, namesSamePlace, neighbourStart } from "../text/neighbour-lines.ts";
+import { namesSamePlace } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
-import { findContestedPlaces, type LineRange } from "./contested-places.ts";
+import { type ContestedPlace, contestedPlaces } from "./contested-place.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
@@ -33,20 +33,15 @@ export function wholeVersions(
 ): NewTextConflict[] {
   if (!found.some(({ kind }) => kind === "both")) return [...found];
   const isOpen = ({ text }: SideLine) => hasWord(text) && disputed.has(plain(text));
-  const { lines, ranges, brought } = findContestedPlaces(all);
-  const contested = new Set(ranges.flatMap((range) => lines.slice(...range)));
-  const isFree = (line: SideLine) => line.to > line.from && !contested.has(line);
-  const places = ranges
-    .filter((range) => !lines.slice(...range).some(isOpen))
-    .map((range) => new ContestedPlace(lines, range, { brought, isFree }));
+  const places = contestedPlaces(all).filter(({ lines }) => !lines.some(isOpen));
   const told = new Set<ContestedPlace>();
   return found.flatMap((conflict) => {
     if (conflict.kind !== "both") return [conflict];
-    const [place, ...others] = places.filter((each) => each.ordersOf(conflict).length > 0);
-    const [order, ...further] = place?.ordersOf(conflict) ?? [];
+    const [place, ...others] = places.filter((each) => ordersOf(each, conflict).length > 0);
+    const [order, ...further] = place ? ordersOf(place, conflict) : [];
     if (!place || !order || others.length + further.length > 0) return [conflict];
     if (told.has(place)) return [];
-    const whole = place.whole(conflict, order);
+    const whole = wholeAt(place, conflict, order);
     if (whole) told.add(place);
     return [whole ?? conflict];
   });
@@ -87,80 +82,33 @@ const ORDERS: readonly Order[] = [
   ["theirs", "mine"],
 ];
 
-class ContestedPlace {
-  readonly #all: readonly SideLine[];
-  readonly #range: LineRange;
-  /** Whether a line stands, and is of no place. */
-  readonly #isFree: (line: SideLine) => boolean;
-  readonly #own: readonly SideLine[];
-  readonly #said: Readonly<Record<WritingSide, ReadonlySet<string>>>;
-
-  constructor(
-    all: readonly SideLine[],
-    range: LineRange,
-    {
-      brought,
-      isFree,
-    }: {
-      readonly brought: ReadonlySet<SideLine>;
-      readonly isFree: (line: SideLine) => boolean;
-    },
-  ) {
-    this.#all = all;
-    this.#isFree = isFree;
-    this.#range = range;
-    this.#own = all.slice(...range).filter((line) => !brought.has(line));
-    this.#said = { mine: this.#saidBy("mine"), theirs: this.#saidBy("theirs") };
-  }
-
-  #saidBy(side: WritingSide): ReadonlySet<string> {
-    const own = this.#own.filter((line) => line.side === side && hasWord(line.text));
-    return new Set(own.map(({ text }) => plain(text)));
-  }
-
-  /** Which version may be whose, where both say only what was written here. */
-  ordersOf({ versions }: NewTextConflict): readonly Order[] {
-    const [one, other] = versions.map(({ text }) => saidLines(text));
-    if (!one || !other || one.size + other.size === 0) return [];
-    return ORDERS.filter(([first, second]) => {
-      return isSubset(one, this.#said[first]) && isSubset(other, this.#said[second]);
-    });
-  }
-
-  /** Undefined where all that either side had here stands, so that nothing is to be added. */
-  whole(conflict: NewTextConflict, order: Order): NewTextConflict | undefined {
-    const isGone = ({ side, gone, text }: SideLine) =>
-      side === "base" && gone.mine !== gone.theirs && text.trim() !== "";
-    if (!this.#own.some(isGone)) return undefined;
-    const [one, other] = conflict.versions;
-    const versions = [this.#versionOf(one, order[0]), this.#versionOf(other, order[1])] as const;
-    const [first, second] = versions.map(({ text }) => text);
-    if (first === second) return undefined;
-    if (versions.some(({ text }) => text.length > WHOLE_LENGTH_MAX)) return undefined;
-    return { ...conflict, versions };
-  }
-
-  #versionOf(version: NewVersion, side: WritingSide): NewVersion {
-    const own = this.#own.filter((line) => isOf(line, side));
-    const lines = own.map(({ text, from, to }) => ({ text: broken(text), stands: to > from }));
-    const place = placedWhole(lines, this.#around());
-    return { ...version, text: place.text, places: [place] };
-  }
-
-  /** The lines around the place, none of another one: what is there may go. */
-  #around(): { readonly behind: string; readonly ahead: string } {
-    const [from, to] = this.#range;
-    const textsOf = (first: number, end?: number) =>
-      this.#all.slice(first, end).flatMap((line) => (this.#isFree(line) ? broken(line.text) : []));
-    const before = textsOf(0, from);
-    const ahead = textsOf(to).find(isTelling) ?? "";
-    return { behind: before.slice(neighbourStart(before, before.length)).join(""), ahead };
-  }
+/** Which version may be whose, where both say only what was written here. */
+function ordersOf(place: ContestedPlace, { versions }: NewTextConflict): readonly Order[] {
+  const [one, other] = versions.map(({ text }) => saidLines(text));
+  if (!one || !other || one.size + other.size === 0) return [];
+  const said = (side: WritingSide) => new Set(place.writtenBy(side).map(plain).filter(hasWord));
+  return ORDERS.filter(([first, second]) => {
+    return isSubset(one, said(first)) && isSubset(other, said(second));
+  });
 }
 
-/** Whether a side has a line; one of both stands between those about which they disagree. */
-function isOf({ side, gone }: SideLine, by: WritingSide): boolean {
-  return side === by || (side === "base" && !gone[by]);
+/** Undefined where all that either side had here stands, so that nothing is to be added. */
+function wholeAt(
+  place: ContestedPlace,
+  conflict: NewTextConflict,
+  order: Order,
+): NewTextConflict | undefined {
+  if (!place.hasGone) return undefined;
+  const versionOf = (version: NewVersion, side: WritingSide): NewVersion => {
+    const placed = place.placed(side);
+    return { ...version, text: placed.text, places: [placed] };
+  };
+  const [one, other] = conflict.versions;
+  const versions = [versionOf(one, order[0]), versionOf(other, order[1])] as const;
+  const [first, second] = versions.map(({ text }) => text);
+  if (first === second) return undefined;
+  if (versions.some(({ text }) => text.length > WHOLE_LENGTH_MAX)) return undefined;
+  return { ...conflict, versions };
 }
 
 function saidLines(text: string): ReadonlySet<string> {
@@ -173,8 +121,4 @@ function isSubset(part: ReadonlySet<string>, of: ReadonlySet<string>): boolean {
 
 function plain(text: string): string {
   return text.replace(/\n$/, "");
-}
-
-function broken(text: string): string {
-  return text.endsWith("\n") ? text : `${text}\n`;
 }
