@@ -58,7 +58,8 @@ function settleOne(
   const stranger = there.find((line) => isSaid(line) && !own.has(line));
   if (stranger !== undefined && changedSince(other, there).size > 0) return { changed: stranger };
   const put = isEmptied ? [] : withChanged(place, there, own);
-  const all = woven(put, there, own);
+  const isLast = to === shown.length || headingsIn(shown).has(to);
+  const all = woven(put, there, { own, isLast });
   const said = all.slice(Math.max(0, all.findIndex(isSaid)), all.findLastIndex(isSaid) + 1);
   // At an end where lines of others stand, the blank lines there are theirs.
   const { before = 0, after = 0 } = place;
@@ -100,12 +101,13 @@ function changedSince({ text, gone = [] }: PlacedLines, there: readonly string[]
 
 /**
  * The wanted lines, with those of others that stand among them: those before all of them ahead,
- * the rest behind the line that each is behind. A section of others goes behind them all.
+ * the rest behind the line that each is behind. A section of others goes behind them all, or ahead
+ * of them where they are not the last of theirs.
  */
 function woven(
   wanted: readonly string[],
   there: readonly string[],
-  own: ReadonlySet<string>,
+  { own, isLast }: { readonly own: ReadonlySet<string>; readonly isLast: boolean },
 ): string[] {
   const strangers = (from: number, to: number) => {
     const rest = withoutOwn(there.slice(from, to), own);
@@ -128,7 +130,8 @@ function woven(
     lines.push(...wanted.slice(at, next?.[0]));
     (headingsIn(among).size > 0 ? sections : lines).push(...among);
   }
-  return sections.length > 0 ? [...lines, "", ...sections] : lines;
+  if (sections.length === 0) return lines;
+  return isLast ? [...lines, "", ...sections] : [...sections, "", ...lines];
 }
 
 /** Of the blank lines on both sides of what goes, those on one side are enough. */

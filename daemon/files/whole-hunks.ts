@@ -3,7 +3,8 @@ import {
   contestedPlaces,
 } from "../../shared/replica/merge/contested-place.ts";
 import type { SideLine } from "../../shared/replica/merge/side-lines.ts";
-import type { DecidedSave } from "./decided-save.ts";
+import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
+import type { DecidedSave, Hunk } from "./decided-save.ts";
 import { indicesFrom } from "./line-runs.ts";
 
 /** A place in which a save and others disagree about a section. */
@@ -20,16 +21,38 @@ export interface DisputedSection extends Pick<ContestedPlace, "placed"> {
  * what one side has there is not all that it has of them.
  */
 export function disputedSections(save: DecidedSave): DisputedSection[] {
-  const { lines, shown, saved } = sideLinesOf(save);
-  return contestedPlaces(lines).flatMap((place) => {
+  const whole = placesIn(save, save.hunks).filter(({ place }) => place.isSection);
+  const isToldIn = (side: "shown" | "saved", indices: ReadonlySet<number>) =>
+    whole.some((each) => [...indices].some((at) => each[side].has(at)));
+  const put = new Set(
+    save.hunks.flatMap(({ from, added }) => save.after.slice(from, from + added)),
+  );
+  const isPut = (line: string) => isTelling(line) && put.has(line);
+  const undone = save.hunks.filter(({ at, removed, from, added, kept }) => {
+    const own = indicesFrom(from, added);
+    const isUndoing = own.some((each) => save.returned.has(each) || save.leftOut.has(each));
+    // What is moved is known by where it was taken.
+    return kept.length > 0 || isUndoing || save.shown.slice(at, at + removed).some(isPut);
+  });
+  const headed = placesIn(save, undone).filter((each) => {
+    const isTold = isToldIn("shown", each.shown) || isToldIn("saved", each.saved);
+    return !isTold && each.place.hasHeading && isOneHunk(save, each);
+  });
+  return [...whole, ...headed].map(({ place, shown, saved }) => {
+    return { shown, saved, placed: (side) => place.placed(side) };
+  });
+}
+
+/** Those of which one side has something that the other took out. `hunks`: the rest is agreed. */
+function placesIn(save: DecidedSave, hunks: readonly Hunk[]) {
+  const { lines, shown, saved } = sideLinesOf(save, new Set(hunks));
+  const places = contestedPlaces(lines).map((place) => {
     const within = (indices: ReadonlyMap<SideLine, number>) =>
       new Set(place.lines.flatMap((line) => indices.get(line) ?? []));
-    const section = { shown: within(shown), saved: within(saved) };
-    const isMoved = [...section.saved].some((at) => save.leftOut.has(at) || save.moved.has(at));
-    const isWhole = place.isSection || (place.hasHeading && isOneHunk(save, section));
-    if (!place.hasGone || isMoved || !isWhole) return [];
-    return [{ ...section, placed: (side) => place.placed(side) }];
+    return { place, shown: within(shown), saved: within(saved) };
   });
+  const isMoved = (at: number) => save.leftOut.has(at) || save.moved.has(at);
+  return places.filter((each) => each.place.hasGone && ![...each.saved].some(isMoved));
 }
 
 function isOneHunk(
@@ -47,7 +70,7 @@ function isOneHunk(
  * The lines of the save (`mine`), of others and of what both began with, as far as that is known:
  * what others deleted and the save lacks, too, is nowhere.
  */
-function sideLinesOf(save: DecidedSave) {
+function sideLinesOf(save: DecidedSave, disputed: ReadonlySet<Hunk>) {
   const lines: SideLine[] = [];
   const [shown, saved] = [new Map<SideLine, number>(), new Map<SideLine, number>()];
   const add = (line: Pick<SideLine, "text" | "side"> & Partial<SideLine>, stands = true) => {
@@ -63,16 +86,26 @@ function sideLinesOf(save: DecidedSave) {
     return add({ text, side: "base", gone: { mine: true, theirs: false } }, kept.has(at));
   };
   let next = 0;
-  for (const { at, removed, from, added, kept } of save.hunks) {
+  for (const hunk of save.hunks) {
+    const { at, removed, from, added, kept } = hunk;
     for (; next < at; next++) add({ text: save.shown[next] ?? "", side: "base" });
     next = at + removed;
-    for (const each of indicesFrom(at, removed)) shown.set(note(each, new Set(kept)), each);
+    if (!disputed.has(hunk)) {
+      for (const each of indicesFrom(from, added))
+        add({ text: save.after[each] ?? "", side: "base" });
+      continue;
+    }
+    const stays = new Set(kept);
+    const first = Math.min(...kept, next);
+    for (const each of indicesFrom(at, first - at)) shown.set(note(each, stays), each);
     for (const each of indicesFrom(from, added)) {
       const text = save.after[each] ?? "";
       const isOld = save.returned.has(each) || save.leftOut.has(each);
       const side = isOld ? ({ side: "base", gone: { mine: false, theirs: true } } as const) : MINE;
       saved.set(add({ text, ...side }, !save.leftOut.has(each)), each);
     }
+    // What a save adds stands before what stays.
+    for (const each of indicesFrom(first, next - first)) shown.set(note(each, stays), each);
   }
   for (; next < save.shown.length; next++) add({ text: save.shown[next] ?? "", side: "base" });
   return { lines, shown, saved };

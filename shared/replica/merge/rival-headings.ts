@@ -78,7 +78,7 @@ class MovedSections {
     this.#mover = mover;
   }
 
-  /** What its side calls a section that it renamed, and the first line that says something there. */
+  /** What its side calls a section that it renamed, and the first line that says something. */
   nameOf(former: SideLine) {
     if (!former.gone[this.#mover]) return undefined;
     const body = this.#bodyOf(former);

@@ -129,7 +129,7 @@ export async function followSections<Tables extends ReplicaTables>(
       at === undefined ? [] : [{ lines: own, replaced: [], at }],
     ),
   ];
-  const found = rivals.map((each) => rivalConflict(context, open, lines, each));
+  const found = rivals.map((each) => rivalConflict(context, open, { ...each, all: lines }));
   document.change("local", () => makeMoves(document.text, moves));
   const conflicts = await recordConflicts(context, open, found);
   const after = moves.length === 0 ? lines : readSideLines(document.text, sides);
@@ -327,8 +327,7 @@ function missingConflict<Tables extends ReplicaTables>(
 function rivalConflict<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
-  all: readonly SideLine[],
-  { lines, rival, ahead }: RivalHeadings,
+  { lines, rival, ahead, all }: RivalHeadings & { readonly all: readonly SideLine[] },
 ): NewTextConflict {
   const standing = all.filter((line) => line.to > line.from && !lines.includes(line));
   const before = standing.slice(0, standing.indexOf(rival[0] as SideLine)).map(({ text }) => text);
