@@ -1,7 +1,7 @@
 import { delay } from "../shared/world.ts";
 import { realWorld } from "../shared/world-real.ts";
 import { createStartingApp } from "./app/starting-app.ts";
-import { type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
+import { type Emulator, type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
 import { createHostApp } from "./host-app.ts";
 import { isLoopbackHost } from "./http/loopback.ts";
 import { listen } from "./listen/listen.ts";
@@ -12,19 +12,27 @@ import { listAccounts } from "./stores/account-store.ts";
 
 const SECOND_MS = 1000;
 
-/** Runs the emulator until a signal ends it. `onReady` is called with its address. */
+/**
+ * Runs the emulator until a signal ends it. `onReady` is called when it answers, and `onEnd` before
+ * it is closed.
+ */
 export async function runEmulator(
   options: EmulatorOptions & { readonly logLevel: LogLevel },
-  onReady: (url: string) => void,
+  onReady: (emulator: Emulator) => void,
+  onEnd: (emulator: Emulator) => Promise<void> = async () => {},
 ): Promise<void> {
   const ended = endSignal();
   const emulator = await startEmulator(options, {
     world: realWorld,
     log: openLog(options.logLevel),
   });
-  onReady(emulator.url);
+  onReady(emulator);
   await ended;
-  await emulator.close();
+  try {
+    await onEnd(emulator);
+  } finally {
+    await emulator.close();
+  }
 }
 
 /** How the hosted server runs; `path` is its database's file, whose folder exists. */

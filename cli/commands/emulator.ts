@@ -1,6 +1,14 @@
 import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { LOG_LEVELS, type LogLevel, runEmulator } from "../../daemon/embedded/embedded-service.ts";
+import {
+  type EmulatorSeed,
+  LOG_LEVELS,
+  type LogLevel,
+  runEmulator,
+} from "../../daemon/embedded/embedded-service.ts";
+import { renameDurably, syncFile } from "../../shared/durable-files.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
 import type { Environment } from "../place/environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
@@ -18,7 +26,8 @@ NAME, each an empty account of its own.
 Examples:
   memsync emulator                              in memory, on port 4777
   memsync emulator --port 0 --limits off
-  memsync emulator --data-dir ./emulator-data   keeps what it is given`;
+  memsync emulator --data-dir ./emulator-data   keeps what it is given
+  memsync emulator --seed seed.json --export-on-exit after.json`;
 
 const ENV_HELP = `
 Examples:
@@ -31,7 +40,17 @@ interface ListenFlags {
   readonly publishedOnly?: boolean;
 }
 
+const HEALTH_HELP = `
+Examples:
+  memsync emulator health && npm test
+  memsync emulator health --port 5000 --json`;
+
 interface EmulatorFlags extends ListenFlags {
+  readonly seed?: string;
+  readonly exportOnExit?: string;
+  readonly allowHost?: readonly string[];
+  readonly random?: string;
+  readonly strict?: boolean;
   readonly dataDir?: string;
   readonly memory?: boolean;
   readonly plan: string;
@@ -44,12 +63,18 @@ interface EmulatorFlags extends ListenFlags {
 export function addEmulatorCommand(program: Command, env: Environment): void {
   const emulator = program.command("emulator").enablePositionalOptions();
   addEnvCommand(emulator);
+  addHealthCommand(emulator);
   withPublishedOnly(withAddress(emulator))
     .description("run the cloud service's emulator, in memory unless given a folder")
     .option("--data-dir <dir>", "keep the data in this folder")
     .option("--memory", "keep nothing (the default)")
     .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
     .option("--limits <on|off>", "hold requests to the plans' limits", "on")
+    .option("--seed <file>", "write into the Pro account what an export has")
+    .option("--export-on-exit <file>", "write the Pro account as an export when it ends")
+    .option("--random <seed>", "have ids repeat for a seed")
+    .option("--strict", "report what goes beyond the specification as a violation")
+    .option("--allow-host <host...>", "further names that requests may call it by")
     .option("--json", "print the address and a token as JSON, once it is ready")
     .addHelpText("after", HELP)
     .addOption(
@@ -68,6 +93,7 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
         throw new UsageError("--limits is on or off");
       }
       const dataDir = flags.dataDir === undefined ? undefined : resolveFolder(env, flags.dataDir);
+      const given = env.variables[CONTROL_TOKEN] || undefined;
       const isNew = dataDir === undefined || !existsSync(dataDir);
       await runEmulator(
         {
@@ -76,19 +102,83 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
           plan: flags.plan,
           logLevel: flags.logLevel,
           limits: flags.limits,
+          strict: flags.strict === true,
           ...(dataDir !== undefined && { dataDir }),
+          ...(flags.random !== undefined && { random: flags.random }),
+          ...(flags.allowHost && { allowedHosts: flags.allowHost }),
+          ...(flags.seed !== undefined && { seed: await readSeed(env, flags.seed) }),
+          ...(given !== undefined && { controlToken: given }),
         },
-        (url) => {
+        ({ url, controlToken }) => {
+          const made = given === undefined ? controlToken : undefined;
           if (flags.json) {
-            sayJson(variablesOf(url));
+            sayJson({ ...variablesOf(url), ...(made && { [CONTROL_TOKEN]: made }) });
             return;
           }
           say(`memsync emulator ready at ${url}`);
+          if (made !== undefined) say(`control calls need this token: ${made}`);
           if (!isNew) return;
           sayCommand(`a daemon: MEMSYNC_URL=${url} MEMSYNC_TOKEN=${EMULATOR_TOKEN} memsync up`);
         },
+        async (emulator) => {
+          if (flags.exportOnExit === undefined) return;
+          await writeExport(resolveFolder(env, flags.exportOnExit), await emulator.export());
+        },
       );
     });
+}
+
+/** The token for control calls, where it is asked for; one is made where it is not set. */
+const CONTROL_TOKEN = "MEMSYNC_EMULATOR_TOKEN";
+
+async function readSeed(env: Environment, path: string): Promise<EmulatorSeed> {
+  const text = await readFile(resolveFolder(env, path), "utf8").catch((thrown: unknown) => {
+    throw new CommandFailed(`the seed ${path} can't be read: ${fileFailure(thrown)}`);
+  });
+  try {
+    return JSON.parse(text) as EmulatorSeed;
+  } catch {
+    throw new CommandFailed(`the seed ${path} is not JSON`);
+  }
+}
+
+/** Whoever reads the file meanwhile finds the former one, or this one whole. */
+async function writeExport(path: string, seed: EmulatorSeed): Promise<void> {
+  const partial = `${path}.partial-${process.pid}`;
+  await writeFile(partial, `${JSON.stringify(seed, null, 2)}\n`, { mode: 0o600 });
+  await syncFile(partial);
+  await renameDurably(partial, path);
+}
+
+/** `emulator health`: for a container's HEALTHCHECK, and for scripts. */
+function addHealthCommand(emulator: Command): void {
+  emulator
+    .command("health")
+    .description("say whether an emulator answers; the exit status says it, too")
+    .option("--host <host>", "address that it listens on", "127.0.0.1")
+    .option("--port <port>", "port that it listens on", EMULATOR_PORT)
+    .option("--json", "print what it says of itself as JSON")
+    .addHelpText("after", HEALTH_HELP)
+    .action((_: unknown, command: Command) => printHealth(command.opts()));
+}
+
+async function printHealth(flags: ListenFlags & { readonly json?: boolean }): Promise<void> {
+  const url = urlOf(flags);
+  const signal = AbortSignal.timeout(ANSWER_DEADLINE_MS);
+  const response = await fetch(`${url}/_emulator/health`, { signal }).catch(() => undefined);
+  const health: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined;
+  if (!health) throw noEmulator(url);
+  if (flags.json) sayJson(health);
+  else say(`memsync emulator answers at ${url}`);
+}
+
+function noEmulator(url: string): CommandFailed {
+  return new CommandFailed(`no emulator answers at ${url}: start one with \`memsync emulator\``);
+}
+
+function urlOf(flags: ListenFlags): string {
+  const { host, port } = addressOf(flags);
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 function withAddress(command: Command): Command {
@@ -115,15 +205,12 @@ function addEnvCommand(emulator: Command): void {
 }
 
 async function printEnv(flags: ListenFlags & { readonly json?: boolean }): Promise<void> {
-  const { host, port } = addressOf(flags);
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const url = urlOf(flags);
   const signal = AbortSignal.timeout(ANSWER_DEADLINE_MS);
   const headers = { authorization: `Bearer ${EMULATOR_TOKEN}` };
   const response = await fetch(`${url}/v1/projects`, { headers, signal }).catch(() => undefined);
   await response?.body?.cancel();
-  if (!response?.ok) {
-    throw new CommandFailed(`no emulator answers at ${url}: start one with \`memsync emulator\``);
-  }
+  if (!response?.ok) throw noEmulator(url);
   const variables = variablesOf(url);
   if (flags.json) sayJson(variables);
   else for (const [name, value] of Object.entries(variables)) say(`export ${name}=${value}`);

@@ -9,7 +9,11 @@ export { type Belongings, HostRemoval } from "../../server/accounts/host-removal
 // The only place from which the daemon and the command line reach the server's start and backup.
 export { backUp } from "../../server/backup/back-up.ts";
 export { restore } from "../../server/backup/restore.ts";
-export { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
+export {
+  type Emulator,
+  type EmulatorSeed,
+  startEmulator,
+} from "../../server/emulator/start-emulator.ts";
 export { runEmulator, runServer } from "../../server/main.ts";
 export { LOG_LEVELS, type LogLevel } from "../../server/operations/open-log.ts";
 export {

@@ -6,6 +6,7 @@ import { fileFailure } from "../../shared/file-failures.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { mintToken } from "../accounts/token.ts";
 import { isLoopbackHost } from "../http/loopback.ts";
 import { listen } from "../listen/listen.ts";
 import { Readiness } from "../operations/readiness.ts";
@@ -46,7 +47,10 @@ export interface EmulatorOptions {
   readonly random?: string | number;
   /** Further names that requests may use as their host. */
   readonly allowedHosts?: readonly string[];
-  /** Asked of every control call over HTTP; of none when left out. */
+  /**
+   * Asked of every control call over HTTP. When left out of none; one is made where other machines
+   * reach the port.
+   */
   readonly controlToken?: string;
 }
 
@@ -57,6 +61,8 @@ export interface Emulator extends EmulatorControls, AsyncDisposable {
   readonly port: number;
   /** A token that reads and writes the Pro account. */
   readonly token: string;
+  /** What control calls over HTTP must carry, if anything. */
+  readonly controlToken: string | undefined;
   /** The variables by which programs find it. */
   readonly env: { readonly MEMSYNC_URL: string; readonly MEMSYNC_TOKEN: string };
   /** Finishes requests under way, closes the port and the database. */
@@ -80,22 +86,19 @@ export async function startEmulator(
   options: EmulatorOptions = {},
   deps: { readonly world: World; readonly log: Log } = { world: realWorld, log: silentLog },
 ): Promise<Emulator> {
+  const { world } = deps;
   const { host = "127.0.0.1", port = 0, dataDir, plan = "pro", limits = "on" } = options;
-  const {
-    publishedOnly = false,
-    allowedHosts = [],
-    controlToken,
-    random,
-    clock,
-    strict = false,
-  } = options;
+  const { publishedOnly = false, allowedHosts = [], random, clock, strict = false } = options;
+  const isLoopback = isLoopbackHost(host);
+  // Not by the emulator's own chance, whose seed others may know.
+  const { controlToken = isLoopback ? undefined : mintToken(world) } = options;
   const readiness = new Readiness("ready");
   const emulator = await openControlled({
     path: dataDir === undefined ? ":memory:" : await databaseIn(dataDir),
     plan,
     limits,
     ...deps,
-    loopbackOnly: isLoopbackHost(host),
+    loopbackOnly: isLoopback,
     allowedHosts: allowedHosts.map((name) => name.toLowerCase()),
     controlToken,
     publishedOnly,
@@ -119,6 +122,7 @@ export async function startEmulator(
       url,
       port: listener.port ?? port,
       token: EMULATOR_TOKEN,
+      controlToken,
       env: { MEMSYNC_URL: url, MEMSYNC_TOKEN: EMULATOR_TOKEN },
       close,
       [Symbol.asyncDispose]: close,

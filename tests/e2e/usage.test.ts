@@ -36,10 +36,7 @@ const WRONG: readonly (readonly string[])[] = [
   ["help", "nonsense"],
   ["server", "nonsense"],
   // Not in this version, as docs/interface.md says.
-  ["emulator", "--seed", "file"],
-  ["emulator", "--export-on-exit", "file"],
   ["emulator", "--cors", "https://example.com"],
-  ["emulator", "--allow-host", "example.com"],
   ["open"],
   ["conflicts", "--layer", "nonsense"],
   ["emulator", "--port", "nonsense"],

@@ -1,0 +1,41 @@
+import { expect } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { control } from "../support/emulator-calls.ts";
+import { scenario } from "../support/lab.ts";
+
+const SEED = {
+  projects: [{ id: "proj_a", name: "a", memories: [{ key: "build", value: "make" }] }],
+  user: { memories: [{ key: "editor", value: "vim" }] },
+};
+
+scenario(
+  "an emulator begins with a seed, says that it answers, and leaves an export",
+  async (lab) => {
+    const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+    const [seed, after] = [lab.git.path("seed.json"), lab.git.path("after.json")];
+    await lab.git.write(seed, JSON.stringify(SEED));
+    const args = ["emulator", "--port", "0", "--seed", seed, "--export-on-exit", after];
+    const emulated = machine.spawn(args);
+    const url = await emulated.untilPrinted(/ready at (\S+)/);
+    const { port } = new URL(url);
+    const health = await machine.run(["emulator", "health", "--port", port]);
+    expect(health).toMatchObject({ status: 0, stdout: `memsync emulator answers at ${url}\n` });
+    await emulated.end("SIGTERM");
+    expect(JSON.parse(await readFile(after, "utf8"))).toMatchObject(SEED);
+    expect((await machine.run(["emulator", "health", "--port", port])).status).toBe(1);
+  },
+);
+
+scenario(
+  "an emulator that other machines reach is controlled with its token alone",
+  async (lab) => {
+    const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+    const emulated = machine.spawn(["emulator", "--host", "0.0.0.0", "--port", "0"]);
+    const { port } = new URL(await emulated.untilPrinted(/ready at (\S+)/));
+    const token = await emulated.untilPrinted(/need this token: (\S+)/);
+    const there = { url: `http://127.0.0.1:${port}` };
+    expect((await control(there, "POST reset", { body: {} })).status).toBe(401);
+    expect((await control(there, "POST reset", { body: {}, token })).status).toBe(200);
+    await emulated.end("SIGTERM");
+  },
+);
