@@ -196,8 +196,8 @@ export class FollowedFile {
     const seen = await this.#glimpses.seen();
     const stored = await readFollowed(store.reader, dir);
     // After a crash a file may show what the daemon had written.
-    for (const state of [stored, stored?.next]) if (state) this.#glimpses.knows(state.hash);
-    const overtaken = this.#glimpses.missed(seen);
+    for (const state of [stored, stored?.next]) if (state) this.#glimpses.markKnown(state.hash);
+    const overtaken = this.#glimpses.dropKnown(seen);
     const counted = await this.#counted.find(stored);
     const read = await this.#counted.read(counted);
     const place = await this.#place.check();
@@ -244,7 +244,7 @@ export class FollowedFile {
     for (const each of overtaken) {
       const { content: text } = each;
       if (await isInGit(this.#options.git, this.link.dir, { name: file.path, text })) {
-        this.#glimpses.knows(each.hash);
+        this.#glimpses.markKnown(each.hash);
       } else saved.push(each);
     }
     return saved;
@@ -350,7 +350,7 @@ export class FollowedFile {
     if (taken.kind !== "unfollowed") {
       this.#glimpses.forget(overtaken);
       this.#shown.over();
-      if (sight.file.kind === "text") this.#glimpses.knows(sight.file.hash);
+      if (sight.file.kind === "text") this.#glimpses.markKnown(sight.file.hash);
     }
     switch (taken.kind) {
       case "unfollowed":
@@ -421,7 +421,7 @@ export class FollowedFile {
       await store.write(({ db }) => writeFollowed(db, dir, from));
     } else {
       this.#notKept = outcome.notKept;
-      this.#glimpses.knows(to.hash);
+      this.#glimpses.markKnown(to.hash);
       const written = { file: join(dir, path), bytes: utf8Bytes(content) };
       this.#options.onActivity?.({ event: "wrote", project: this.link.name, ...written });
       if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);

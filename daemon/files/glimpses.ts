@@ -37,7 +37,7 @@ export class Glimpses {
   }
 
   /** The daemon has written this into the file, or taken it: it is no save that was missed. */
-  knows(hash: string): void {
+  markKnown(hash: string): void {
     if (!this.#known.includes(hash)) this.#known = [...this.#known, hash].slice(-KNOWN_MAX);
   }
 
@@ -47,8 +47,8 @@ export class Glimpses {
     return this.#texts;
   }
 
-  /** Those of them that nobody knows; the others are forgotten. */
-  missed(seen: readonly FileContent[]): readonly FileContent[] {
+  /** Forgets what is known by now. Gives those of `seen` that nobody knows. */
+  dropKnown(seen: readonly FileContent[]): readonly FileContent[] {
     const isMissed = ({ hash }: FileContent) => !this.#known.includes(hash);
     this.#texts = this.#texts.filter(isMissed);
     return seen.filter(isMissed);
