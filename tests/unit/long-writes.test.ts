@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
+import * as Y from "yjs";
 import { writePlain } from "../../server/services/plain-write.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { serveExchange } from "../../shared/replica/store/exchange.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { createPause } from "../../shared/turns.ts";
 import { failureOf } from "../support/failure.ts";
@@ -93,6 +96,23 @@ test("a plain sync of many memories pauses as it edits, and is one row of the lo
   const values = Array.from({ length: 2000 }, (_, at) => shownValue(fresh, `key-${at}`));
   expect(values).toEqual(values.map((_, at) => (at % 2 ? "v" : "w")));
   await checkFullText(temp);
+});
+
+test("an update from outside is admitted, applied and written in turns", async () => {
+  const seen: (boolean | undefined)[] = [];
+  let open: OpenDocument | undefined;
+  const temp = await newStore({ pause: async () => void seen.push(open?.dirty) });
+  const other = new ReplicaDocument([], 77);
+  other.setEntries("memories", MANY, 1);
+  const request = { update: Y.encodeStateAsUpdate(other.ydoc) };
+  await temp.store.write(async (context) => {
+    open = await context.open(address());
+    const rights = { canWrite: true };
+    await serveExchange(context, address(), { request, rights });
+  });
+  expect(seen.slice(0, 2)).toEqual([false, true]);
+  expect(seen.length).toBeGreaterThan(10);
+  expect(await countRows(temp.store)).toBe(MANY.length);
 });
 
 test("what a long commit leaves to later turns is done before the next write", async () => {

@@ -42,9 +42,11 @@ export async function serveExchange<Tables extends ReplicaTables>(
   });
   if (!open) return serveNothing(request);
   const before = open.head;
-  const admission = request.update ? open.applyUpdate(request.update) : undefined;
+  const { pause } = context;
+  const admission = request.update ? await open.applyInTurns(request.update, pause) : undefined;
   if (admission?.kind === "refused") return { refused: { message: admission.message } };
   if (open.dirty && !rights.canWrite) throw mayOnlyRead();
+  await pause();
   await context.flush(open);
   const db: Kysely<ReplicaTables> = narrowTables(context.db);
   const pulled = await pullFrom(db, open, { documentRequest: request, before });

@@ -206,9 +206,24 @@ export class OpenDocument {
    * `bytesMax`, only deletions are accepted.
    */
   applyUpdate(update: Uint8Array, bytesMax: number = LIMITS.documentBytes): Admission {
+    return this.#apply(update, this.#admit(update, bytesMax));
+  }
+
+  /** The same, where the turn may end after the admission of a long update. */
+  async applyInTurns(update: Uint8Array, pause: Pause): Promise<Admission> {
+    const admission = this.#admit(update, LIMITS.documentBytes);
+    await pause();
+    return this.#apply(update, admission);
+  }
+
+  #admit(update: Uint8Array, bytesMax: number): Admission {
     const admission = admitUpdate(this.document, update, this.writer.clientId);
+    const adds = admission.kind === "admitted" && admission.adds;
+    return adds && this.#isOver(bytesMax) ? { kind: "refused", message: NO_ROOM } : admission;
+  }
+
+  #apply(update: Uint8Array, admission: Admission): Admission {
     if (admission.kind !== "admitted") return admission;
-    if (admission.adds && this.#isOver(bytesMax)) return { kind: "refused", message: NO_ROOM };
     Y.applyUpdate(this.document.ydoc, update, "remote");
     assert(!this.document.hasPending(), "an admitted update needs nothing more");
     return admission;
