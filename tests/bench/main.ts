@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
 ];
 const NAMES = ROWS.map((row) => row.name).join("|");
 const USAGE =
-  `usage: npm run bench -- [${NAMES}]... ` + "[--writes N] [--seconds N] [--compiled] [--check]";
+  `usage: npm run bench -- [${NAMES}]... [--writes N] [--seconds N] [--compiled] [--check]`;
 const LIVE_WRITES = 60;
 const IDLE_SECONDS = 600;
 
