@@ -28,11 +28,21 @@ export function readUnseen({ notices: folder }: Home): Notice[] {
   return unseen.sort().flatMap((name) => readNotice(join(folder, name)) ?? []);
 }
 
+/** The names of the files that there are, to be read before the notices are looked up. */
+export function listNoticeFiles({ notices: folder }: Home): string[] {
+  return namesIn(folder);
+}
+
 /**
  * Makes the files match the current notices. Returns the new ones, which are to be logged, even if
- * a command has shown them already.
+ * a command has shown them already. `before`: the files from before the notices were looked up; a
+ * later one may be about what came meanwhile.
  */
-export function keepNotices({ notices: folder }: Home, now: Notices): Notice[] {
+export function keepNotices(
+  { notices: folder }: Home,
+  now: Notices,
+  before: readonly string[],
+): Notice[] {
   const names = new Set(namesIn(folder));
   const fresh: Notice[] = [];
   for (const [name, notice] of now) {
@@ -43,7 +53,7 @@ export function keepNotices({ notices: folder }: Home, now: Notices): Notice[] {
     } else put(folder, name, JSON.stringify(notice));
     fresh.push(notice);
   }
-  for (const name of names) {
+  for (const name of before) {
     const known = name.endsWith(SEEN) ? name.slice(0, -SEEN.length) : name;
     if (!now.has(known)) rmSync(join(folder, name), { force: true });
   }

@@ -6,7 +6,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { listNotices, type Notices } from "./notice.ts";
-import { keepNotices } from "./notice-files.ts";
+import { keepNotices, listNoticeFiles } from "./notice-files.ts";
 
 /** Commits of a burst cause one look. */
 const BURST_MS = 500;
@@ -67,10 +67,11 @@ export class NoticeKeeper {
 
   async #refresh(): Promise<void> {
     const { env, log, onActivity } = this.#options;
+    const before = listNoticeFiles(env.home);
     const current = await withLocal(env, async (db) => (db ? await listNotices(db) : new Map()));
     if (this.#stopped) return;
     this.#current = current;
-    for (const { kind, where, what } of keepNotices(env.home, current)) {
+    for (const { kind, where, what } of keepNotices(env.home, current, before)) {
       const activity = { event: kind, project: where, what } as const;
       logActivity(log, activity);
       onActivity(activity);

@@ -298,7 +298,7 @@ export class FollowedFile {
       return { file: read, standing, checkedOut, tree, beside, ...untold };
     }
     const { path } = read;
-    const seen = await this.#tracked.take(standing, known, { path, shown: this.#shown.lines });
+    const seen = await this.#tracked.take(standing, known, { path, shown: this.#shown.text });
     switch (seen.kind) {
       case "sight":
         return { ...seen.sight, tree: await this.#treeOf(seen.sight.file, standing), beside };

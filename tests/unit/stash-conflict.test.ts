@@ -72,6 +72,8 @@ const ENDS: Readonly<Record<string, readonly [() => Promise<void>, string]>> = {
   "a line made of both": [
     async () => {
       await a.save(BOTH);
+      // The machine sees it before git's conflict is over.
+      await both();
       await git("reset", "-q");
     },
     BOTH,
@@ -106,6 +108,69 @@ for (const [what, between] of Object.entries(BETWEEN)) {
     for (const tool of ["mine", "the committed one"]) expect(text).toContain(`with ${tool}.`);
   });
 }
+
+/** What somebody writes right after, before the machine has looked. */
+const EDITED = `${COMMITTED}\nMore.\n`;
+
+/** How somebody gives up, and edits the file at once. */
+const GIVEN_UP: Readonly<Record<string, () => Promise<void>>> = {
+  "": async () => {
+    await git("reset", "-q", "--hard");
+    await a.save(EDITED);
+  },
+  " and stages that": async () => {
+    await git("reset", "-q", "--hard");
+    await a.save(EDITED);
+    await git("add", FILE);
+  },
+};
+
+for (const [also, giveUp] of Object.entries(GIVEN_UP)) {
+  test(`who gives up a stash that conflicts, and edits at once${also}, has settled nothing`, async () => {
+    await popIntoConflict(() => lab.commit(a, COMMITTED));
+    await giveUp();
+    const { text, listed } = await both();
+    for (const tool of ["mine", "the committed one"]) expect(text).toContain(`with ${tool}.`);
+    expect(text).toContain("More.");
+    expect(listed).toBeGreaterThan(0);
+  });
+}
+
+test("a line that was stashed beside what conflicts stays where the pop is given up with an edit", async () => {
+  await a.save(`${MINE}\nAlone.\n`);
+  await both();
+  await git("stash", "-q");
+  await both();
+  await lab.commit(a, COMMITTED);
+  await both();
+  await lab.git.runToFailure(a.dir, "stash", "pop", "-q");
+  await both();
+  await git("reset", "-q", "--hard");
+  await a.save(EDITED);
+  const { text, listed } = await both();
+  for (const line of ["with mine.", "Alone.", "More."]) expect(text).toContain(line);
+  expect(listed).toBeGreaterThan(0);
+});
+
+test("a merge that is aborted with an edit at once settles nothing of the branch", async () => {
+  await git("checkout", "-q", "-b", "feature");
+  await a.save(`${MINE}\nAlone.\n`);
+  await git("commit", "-q", "-am", "feature");
+  await git("checkout", "-q", "main");
+  await both();
+  await a.save(`${START}\nAlone.\n`);
+  await both();
+  await git("stash", "-q");
+  await both();
+  await lab.commit(a, COMMITTED);
+  await both();
+  await lab.git.runToFailure(a.dir, "merge", "-q", "feature");
+  await both();
+  await git("merge", "--abort");
+  await a.save(EDITED);
+  const { text } = await both();
+  for (const line of ["Alone.", "More."]) expect(text).toContain(line);
+});
 
 test("marks that git has not made, or that are committed, are text like any other", async () => {
   const marked = `${START}\n<<<<<<< one\nOne.\n=======\nTwo.\n>>>>>>> two\n`;

@@ -45,7 +45,7 @@ export const SAVES: readonly Mutation[] = [
     "nobody is told that lines stay",
     "lines that others brought a moment ago stay, and that is told",
     "daemon/files/undone-conflicts.ts",
-    "if (kept.length === 0) return [];",
+    "if (kept.length + returned.length === 0) return [];",
     "if (kept.length >= 0) return [];",
   ),
   mutation(
