@@ -8,7 +8,7 @@ import type { FollowedState } from "./follow-store.ts";
 const MARKS = [/^<{7} /m, /^={7}$/m, /^>{7} /m] as const;
 
 /** What git has shown in a file with its marks, since the file was taken last. */
-export interface ShownText {
+export interface MarkedText {
   readonly lines: ReadonlySet<string>;
   /** The latest text with marks. */
   readonly marked: string;
@@ -21,9 +21,9 @@ export interface ShownText {
  * else nobody can say of a save.
  */
 export class ShownByGit {
-  #shown: ShownText | undefined;
+  #shown: MarkedText | undefined;
 
-  get text(): ShownText | undefined {
+  get text(): MarkedText | undefined {
     return this.#shown;
   }
 
@@ -64,7 +64,7 @@ export class ShownByGit {
  * count: a text that was seen while git's conflict was not over, one that still has all that was
  * new in such a text, and one that has every line that git had set aside.
  */
-export function isMadeOf({ lines, settled }: ShownText, text: string, committed: string): boolean {
+export function isMadeOf({ lines, settled }: MarkedText, text: string, committed: string): boolean {
   if (text === settled) return true;
   const [now, before] = [text, committed].map((each) => new Set(plainLines(each)));
   const isNew = (line: string) => hasWord(line) && !before?.has(line);

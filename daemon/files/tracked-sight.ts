@@ -19,7 +19,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { fileText } from "./file-state.ts";
 import type { AsideText, LeftBehind, Readable, Sight } from "./follow-facts.ts";
 import type { CheckedOut, FollowedState } from "./follow-store.ts";
-import { isMadeOf, type ShownText } from "./shown-by-git.ts";
+import { isMadeOf, type MarkedText } from "./shown-by-git.ts";
 
 /** Which file, and what is asked about it. */
 export interface TrackedSightOptions {
@@ -60,7 +60,7 @@ export class TrackedSights {
   async take(
     standing: Tracked,
     known: FollowedState | undefined,
-    { path, shown }: { readonly path: string; readonly shown: ShownText | undefined },
+    { path, shown }: { readonly path: string; readonly shown: MarkedText | undefined },
   ): Promise<TrackedSight> {
     const { git, world } = this.#options;
     const read = await readTrackedText(git, world, { file: standing.file, last: this.#sighting });
@@ -108,7 +108,7 @@ export class TrackedSights {
   async #isSettled(
     standing: Tracked,
     file: Readable,
-    { known, shown }: { readonly known: FollowedState; readonly shown: ShownText },
+    { known, shown }: { readonly known: FollowedState; readonly shown: MarkedText },
   ): Promise<boolean> {
     const { git } = this.#options;
     const { commit } = known.checkedOut;
