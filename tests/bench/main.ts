@@ -18,6 +18,7 @@ import { history } from "./rows/history.ts";
 import { idle } from "./rows/idle.ts";
 import { limits } from "./rows/limits.ts";
 import { live } from "./rows/live.ts";
+import { mcp } from "./rows/mcp.ts";
 import { push } from "./rows/push.ts";
 import { pushOne } from "./rows/push-one.ts";
 import { read } from "./rows/read.ts";
@@ -38,6 +39,7 @@ const ROWS: readonly Row[] = [
   idle,
   grow,
   cli,
+  mcp,
   history,
   crowd,
   fragments,
