@@ -75,6 +75,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   { names: ["held"], load: async () => (await import("./commands/held.ts")).addHeldCommands },
   { names: ["mcp"], load: async () => (await import("./commands/mcp.ts")).addMcpCommand },
+  { names: ["hook"], load: async () => (await import("./commands/hook.ts")).addHookCommand },
   {
     names: ["export", "import"],
     load: async () => (await import("./commands/transfer.ts")).addTransferCommands,

@@ -346,6 +346,10 @@ export class Daemon implements Controlled {
   }
 
   /** Who can read `global` of an account, for somebody who is about to write there. */
+  lookAtSessions(): void {
+    void this.#sessions.look();
+  }
+
   async audience(account: AccountId): Promise<AudienceView | null> {
     const open = this.#remotes.find(account);
     const remote = open?.remote ?? this.#remotes.remoteOf(account);

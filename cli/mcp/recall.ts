@@ -12,7 +12,7 @@ import {
   searchLocalMemories,
   withConnected,
 } from "../search/local-search.ts";
-import { readBackground } from "./background.ts";
+import { type PastSession, readBackground } from "./background.ts";
 import { findScope, type ProjectScope, placesOf, scopeJson, scopeLine } from "./project-scope.ts";
 import { memoryLine, type ShownMemory, shownMemory } from "./shown-memory.ts";
 import { NOTE, quoted, ToolRefusal, type ToolResult } from "./tool-result.ts";
@@ -24,6 +24,8 @@ export interface RecallRequest {
   readonly project?: string | undefined;
   readonly limit?: number | undefined;
   readonly budget_tokens?: number | undefined;
+  /** False: without the outline of the instructions, which an assistant reads by itself. */
+  readonly outline?: boolean | undefined;
 }
 
 const LIMIT = 20;
@@ -48,7 +50,13 @@ export async function recall(
   return await withLocal(env, async (db) => {
     const scope = await findScope(env, db, { argument: request.project, option });
     const budget = new Budget(request.budget_tokens);
-    const background = db && query === "" ? await readBackground(db, scope) : undefined;
+    const background =
+      db && query === ""
+        ? await readBackground(env, db, {
+            scope,
+            outline: request.outline ?? true,
+          })
+        : undefined;
     budget.spend(JSON.stringify(background ?? {}).length);
     const found = db ? await findMemories(env, db, { scope, query, layer: request.layer }) : [];
     const shown: ShownMemory[] = [];
@@ -125,6 +133,11 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
+function sessionLine({ title, age, summary }: PastSession): string {
+  const line = `session · ${age} · ${title ?? "without a title"}`;
+  return summary === undefined ? line : `${line}\n${quoted(summary)}`;
+}
+
 function asResult({
   scope,
   query,
@@ -146,7 +159,7 @@ function asResult({
     NOTE,
     ...(background?.instructions ? [`Instructions (${background.instructions.lines} lines):`] : []),
     ...(background?.instructions?.headings ?? []).map((each) => `> ${each}`),
-    ...(background?.sessions ?? []).map((each) => `session · ${each.age} · ${each.title}`),
+    ...(background?.sessions ?? []).map((each) => sessionLine(each)),
     ...(shown.length === 0 ? [none] : []),
     ...shown.flatMap((each) => [memoryLine(each), quoted(each.passage)]),
     ...(next === null ? [] : [next]),

@@ -16,6 +16,7 @@ const QUIET = [
   "conformance",
   "demo",
   "mcp",
+  "hook",
 ];
 
 const NAMED_MAX = 3;

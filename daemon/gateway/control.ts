@@ -36,6 +36,8 @@ export interface Controlled {
   ): Promise<object>;
   settle(waitSeconds: number, signal: AbortSignal): Promise<object>;
   drainInbox(): Promise<number>;
+  /** An assistant's session has rested or ended. Its transcript is read now, by and by. */
+  lookAtSessions(): void;
   listRemotes(): Promise<readonly object[]>;
   /** The gateway's token for the remote of this name only. */
   tokenOf(remote: string): string;
@@ -89,6 +91,9 @@ export function createControl(daemon: () => Controlled): Control {
         return Response.json(await daemon().settle(numberOf(body, "wait_seconds"), request.signal));
       case "POST inbox":
         return Response.json({ drained: await daemon().drainInbox() });
+      case "POST sessions":
+        daemon().lookAtSessions();
+        return Response.json({});
       case "GET remotes":
         return Response.json(await daemon().listRemotes());
       case "POST remotes":

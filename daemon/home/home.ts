@@ -43,6 +43,10 @@ export interface Home {
   readonly notices: string;
   /** Where it exists, sessions of assistants are neither read nor sent. */
   readonly noSessions: string;
+  /** What assistants wrote about sessions that they compacted. */
+  readonly summaries: string;
+  /** Which sessions of assistants were told what is known of their project. */
+  readonly hooks: string;
 }
 
 /**
@@ -71,6 +75,8 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     links: join(dir, "links.json"),
     notices: join(dir, "notices"),
     noSessions: join(dir, "sessions-off"),
+    summaries: join(dir, "summaries"),
+    hooks: join(dir, "hooks"),
   };
 }
 

@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import { realWorld } from "../../shared/world-real.ts";
+import type { Environment } from "../place/environment.ts";
+
+const HELP = `
+Assistants run this at the start and the end of a session, and tell on standard input which it is.
+It always ends with 0. An event or an option that it does not know does nothing, so that the line
+in an assistant's settings never has to change.
+
+  session-start   prints what is known of the project, once for each session
+  post-compact    keeps the summary that the assistant wrote, on this machine
+  stop, session-end   has the daemon read the session's transcript
+
+Examples:
+  memsync hook session-start
+  echo '{"session_id":"1","cwd":"/src/widget"}' | memsync hook session-start`;
+
+/** More than any assistant sends. */
+const INPUT_BYTES_MAX = 8 * 1024 * 1024;
+
+/** `hook`: what an assistant runs at the start and the end of a session. */
+export function addHookCommand(program: Command, env: Environment): void {
+  program
+    .command("hook [event]")
+    .description("what assistants run at the start and the end of a session")
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .addHelpText("after", HELP)
+    .action(async (event: string | undefined) => {
+      if (event === undefined || process.stdin.isTTY) return;
+      const { hookDeadlineMs, runHook } = await import("../hooks/run-hook.ts");
+      process.stdout.write(await runHook(env, event, await readInput(hookDeadlineMs(env))));
+    });
+}
+
+/** Standard input as far as it comes in time. */
+async function readInput(deadlineMs: number): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = Bun.stdin.stream().getReader();
+  const timer = realWorld.setTimer(deadlineMs, () => void reader.cancel());
+  let [text, bytes] = ["", 0];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || bytes > INPUT_BYTES_MAX) break;
+    bytes += value.length;
+    text += decoder.decode(value, { stream: true });
+  }
+  timer.cancel();
+  return text + decoder.decode();
+}

@@ -1,0 +1,53 @@
+import { isObject } from "../../daemon/assistants/transcripts/session-facts.ts";
+import { type JsonObject, parseJson } from "../../shared/json.ts";
+
+/** What an assistant tells of the moment at which it runs a hook. */
+export interface HookPayload {
+  /** The assistant's own id of the session. */
+  readonly session: string | undefined;
+  /** The folder that it works in. */
+  readonly folder: string | undefined;
+  /** Why a session starts: `startup`, `resume`, `clear`, `compact`, `fork`. */
+  readonly source: string | undefined;
+  /** What it wrote when it compacted the session. */
+  readonly summary: string | undefined;
+  /** It is Cursor, whose answers have another form. */
+  readonly isCursor: boolean;
+}
+
+/**
+ * Reads a hook's input. Claude Code, Codex and Gemini write `session_id`, VS Code `sessionId`, and
+ * Cursor `conversation_id`; each may leave out anything, and add more. Undefined for what is no
+ * JSON object.
+ *
+ * ```
+ * parsePayload('{"session_id":"1","cwd":"/src"}')?.folder; // "/src"
+ * ```
+ */
+export function parsePayload(text: string): HookPayload | undefined {
+  const payload = objectIn(text);
+  if (payload === undefined) return undefined;
+  const { workspace_roots: roots } = payload;
+  const [root] = Array.isArray(roots) ? roots : [];
+  return {
+    session: textIn(payload.session_id, payload.sessionId, payload.conversation_id),
+    folder: textIn(payload.cwd, root),
+    source: textIn(payload.source),
+    summary: textIn(payload.compact_summary),
+    isCursor: payload.cursor_version !== undefined || payload.conversation_id !== undefined,
+  };
+}
+
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const value = parseJson(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first that says something. */
+function textIn(...values: readonly unknown[]): string | undefined {
+  return values.find((each): each is string => typeof each === "string" && each !== "");
+}
