@@ -9,8 +9,8 @@ import {
   type TextConflict,
 } from "../local/local-conflicts.ts";
 import type { LocalDocument } from "../local/local-documents.ts";
-import { markSeen } from "../notices/notice-files.ts";
-import { noticeName } from "../notices/notice-name.ts";
+import { listNoticeFiles, markSeen } from "../notices/notice-files.ts";
+import { isOfConflict, noticeName } from "../notices/notice-name.ts";
 import type { Environment } from "../place/environment.ts";
 import { findMeantProject } from "../place/find-project.ts";
 import { parseLayerOption } from "../place/layer-option.ts";
@@ -168,12 +168,16 @@ async function syncedNote(env: Environment, { layer, name }: LocalDocument): Pro
 }
 
 async function list(env: Environment, options: Options): Promise<void> {
+  // What is shown here is all that there is. A notice from before is about one of these, perhaps
+  // under another time, or about one that is over.
+  const isAll = options.project === undefined && options.layer === undefined;
+  const told = isAll ? listNoticeFiles(env.home).filter(isOfConflict) : [];
   const conflicts = await findAll(env, options);
   if (options.json) {
     sayJson(conflicts.map(conflictJson));
     return;
   }
-  markSeen(env.home, conflicts.map(nameOf));
+  markSeen(env.home, [...conflicts.map(nameOf), ...told]);
   if (conflicts.length === 0) say("no conflicts");
   else {
     const rows = conflicts.map((each) => [

@@ -9,3 +9,8 @@
 export function noticeName(kind: "conflict" | "held", id: string, since: number): string {
   return `${kind}-${id}-${since.toString(36)}`;
 }
+
+/** Whether a notice of this name tells of a conflict that no command has shown. */
+export function isOfConflict(name: string): boolean {
+  return /^conflict-[^.]*$/.test(name);
+}
