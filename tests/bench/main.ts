@@ -46,8 +46,8 @@ const ROWS: readonly Row[] = [
   sessions,
 ];
 const NAMES = ROWS.map((row) => row.name).join("|");
-const USAGE =
-  `usage: npm run bench -- [${NAMES}]... [--writes N] [--seconds N] [--compiled] [--check]`;
+const OPTIONS = "[--writes N] [--seconds N] [--compiled] [--check]";
+const USAGE = `usage: npm run bench -- [${NAMES}]... ${OPTIONS}`;
 const LIVE_WRITES = 60;
 const IDLE_SECONDS = 600;
 

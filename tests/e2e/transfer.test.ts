@@ -99,20 +99,17 @@ scenario("an export comes back byte for byte from an empty home", async (lab) =>
   expect({ ...layers, projects: projects.filter((each) => !alone.has(each.id)) }).toEqual(home);
 });
 
-scenario(
-  "a project that was deleted is not exported",
-  async (lab) => {
-    const machine = lab.machine("a", await lab.git.repository("a", { "CLAUDE.md": "# One\n" }));
-    const exported = async () =>
-      (JSON.parse(await machine.memsync("export")) as Exported).projects.map(({ id }) => id);
-    await machine.up();
-    const { id } = await machine.projectOf();
-    expect(await exported()).toEqual([id]);
-    await machine.memsync("unlink");
-    await machine.memsync("project", "rm", id, "--yes");
-    expect(await exported()).toEqual([]);
-  },
-);
+scenario("a project that was deleted is not exported", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "CLAUDE.md": "# One\n" }));
+  const exported = async () =>
+    (JSON.parse(await machine.memsync("export")) as Exported).projects.map(({ id }) => id);
+  await machine.up();
+  const { id } = await machine.projectOf();
+  expect(await exported()).toEqual([id]);
+  await machine.memsync("unlink");
+  await machine.memsync("project", "rm", id, "--yes");
+  expect(await exported()).toEqual([]);
+});
 
 scenario("an import into a used home loses nothing", async (lab) => {
   const [a, id] = await makeHome(lab, "used");
