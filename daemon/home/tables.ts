@@ -32,7 +32,7 @@ interface TranscriptsTable {
   state: string;
   /** The folder in which its session began; null: the transcript has not told. */
   cwd: string | null;
-  /** Null: the folder belongs to no linked project. Once found, it stays. */
+  /** Null: the folder belongs to no linked project. Once found, it stays while it is linked. */
   project_id: ProjectId | null;
 }
 

@@ -127,6 +127,18 @@ test("one elsewhere has none, until its folder is linked", async () => {
   expect(await unsent()).toMatchObject([{ id: "sess_one" }]);
 });
 
+test("what goes on in a folder that was unlinked is not recorded, and its record stays", async () => {
+  const path = transcript("one", folder, titled("Before"));
+  await keeper.look();
+  links = [];
+  appendFileSync(path, titled("After"));
+  await keeper.look();
+  expect(await unsent()).toMatchObject([{ title: "Before" }]);
+  links = [linkTo(folder, SHOP)];
+  await keeper.look();
+  expect(await unsent()).toMatchObject([{ title: "After" }]);
+});
+
 test("a worktree's session belongs to the project of the repository", async () => {
   const git = createGitSandbox();
   const dir = await git.repository("shop", { "README.md": "" });

@@ -163,7 +163,7 @@ export class SessionKeeper {
       const known = this.#known.get(file.path);
       const title = titleAmong(titles, file, known?.state);
       const isRead = isAsRead(file, known?.state) && title === known?.title;
-      if (isRead && !(isRelinked && known?.project === undefined)) continue;
+      if (isRead && !(isRelinked && !this.#isLinked(known?.project))) continue;
       try {
         await this.#keep({ source, file, known, titles });
       } catch (thrown) {
@@ -180,7 +180,9 @@ export class SessionKeeper {
         : await readTranscript(file, known?.state, source.readLine);
     const { facts } = state;
     const cwd = known?.cwd ?? file.cwd ?? facts.cwd;
-    const project = known?.project ?? (await this.#projectAt(cwd, links()));
+    // Once found it stays, but for a project whose folders were unlinked: nothing more is recorded.
+    const former = known?.project;
+    const project = this.#isLinked(former) ? former : await this.#projectAt(cwd, links());
     const title = titleAmong(titles, file, state);
     const owner = { source: source.name, machine: machine(), id: file.id, title };
     const record = project && sessionRecord(facts, { project, ...owner });
@@ -191,6 +193,10 @@ export class SessionKeeper {
     });
     this.#known.set(path, { state, cwd, project, title });
     if (project && record) this.#noteActivity(project, record);
+  }
+
+  #isLinked(project: ProjectId | undefined): boolean {
+    return this.#options.links().some(({ projectId }) => projectId === project);
   }
 
   async #projectAt(cwd: string | undefined, links: readonly Link[]) {
