@@ -203,7 +203,7 @@ scenario("on a disk that can only be read every command names it and what to do"
   await machine.memsyncWith({ env }, "set", "k", "v", "--layer", "user");
   await machine.memsyncWith({ env }, "start");
   await machine.memsyncWith({ env }, "stop");
-  disk.close();
+  await disk.close();
   const commands = ["link", "add text", "get k", "list", "doc", "status", "start", "up", "held"];
   for (const command of commands) {
     const { status, stderr } = await machine.run(command.split(" "), { env });

@@ -2,14 +2,18 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunningProcess } from "./running-process.ts";
+import { waitFor } from "./wait-for.ts";
 
 /** A folder whose room can be taken away and given back, for the processes that write there. */
 export interface SmallDisk extends Disposable {
   readonly kind: "tmpfs" | "limit";
   fill(...processes: readonly (RunningProcess | undefined)[]): void;
   free(...processes: readonly (RunningProcess | undefined)[]): void;
-  /** From now on it can only be read. For `tmpfs`, while nobody has a file open for writing. */
-  close(): void;
+  /**
+   * From now on it can only be read. For `tmpfs`, as soon as nobody has a file open for writing: a
+   * daemon lets go of its lock some moments before its process has ended.
+   */
+  close(): Promise<void>;
 }
 
 const MEGABYTES = 6;
@@ -37,7 +41,9 @@ function tmpfs(folder: string): SmallDisk {
       writeFileSync(filler, new Uint8Array(bavail * bsize), { flag: "a" });
     },
     free: () => rmSync(filler, { force: true }),
-    close: () => void run("mount", "-o", "remount,ro", folder),
+    close: async () => {
+      await waitFor("the disk to be read-only", () => run("mount", "-o", "remount,ro", folder));
+    },
     [Symbol.dispose]: () => void run("umount", "-l", folder),
   };
 }
@@ -52,7 +58,7 @@ function limited(): SmallDisk {
     kind: "limit",
     fill: (...processes) => limit(processes, `${LIMIT_BYTES}`),
     free: (...processes) => limit(processes, "unlimited"),
-    close() {},
+    close: async () => {},
     [Symbol.dispose]() {},
   };
 }
