@@ -31,7 +31,8 @@ export function readServices(
     canWrite: false,
     boundTo: null,
   };
-  const store = { reader: db as never };
+  // Only reads, so nothing is kept to be written.
+  const store = { reader: db as never, settle: async () => {} };
   const limits = new RequestLimits(world);
   const accounts = { get: async () => ({ name: null, plan, users: null, user: null }) };
   const stats = createStatsService(store, limits, accounts);

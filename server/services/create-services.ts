@@ -28,7 +28,7 @@ export function createServices(
   return {
     memories: createMemoryService(store, world, withholding),
     projects: createProjectService(store, world, withholding),
-    sync: createSyncService(store, withholding),
+    sync: createSyncService(store, { world, withholding }),
     connections: createConnectionService(store),
     sessions: createSessionService(store),
     stats: createStatsService(store, usage, account),

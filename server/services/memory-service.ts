@@ -49,6 +49,8 @@ export function createMemoryService(
   return {
     async list(caller, query) {
       parseCursor(query.q === undefined ? "memories" : "found", query.cursor);
+      // Then the question is which project was synced last.
+      if (namedIn(query) === undefined) await store.settle(caller.account);
       // Before anything is read: a later commit makes the page newer than its version.
       const version = store.version;
       const question = questionOf(caller, query);
@@ -210,14 +212,17 @@ async function search(
   return { items: rows.map(toMemory), total: found.total, nextCursor };
 }
 
+function namedIn({ projectId, headerProjectId }: MemoryQuery): ProjectId | undefined {
+  return projectId ?? headerProjectId;
+}
+
 /** The names of the documents that a list covers. */
 async function documentsOf(
   store: ReplicaStore<ServiceTables>,
   caller: Caller,
   query: MemoryQuery,
 ): Promise<string[]> {
-  const named = query.projectId ?? query.headerProjectId;
-  const project = await findCurrentProject(store.reader, caller, named);
+  const project = await findCurrentProject(store.reader, caller, namedIn(query));
   const documents = {
     project: project === undefined ? [] : [project],
     user: caller.boundTo === null ? [`user/${caller.user}`] : [],

@@ -40,6 +40,7 @@ export function createProjectService(
     async list(caller, page) {
       const filter = { account: caller.account, among: caller.boundTo };
       const limit = page.limit === undefined ? undefined : page.limit + 1;
+      await store.settle(caller.account);
       const found = await listProjects(store.reader, filter, {
         from: parseCursor("projects", page.cursor),
         limit,
@@ -56,12 +57,14 @@ export function createProjectService(
     },
 
     async get(caller, id) {
+      await store.settle(caller.account);
       const row = await getProject(store.reader, caller, id);
       return await details(store, caller, { row, withholding });
     },
 
     async put(caller, request, once) {
       assertCanWrite(caller);
+      await store.settle(caller.account);
       return await writeAs(store, caller, (context) =>
         doOnce(context, caller, {
           asked: once,

@@ -19,12 +19,13 @@ type Db = Kysely<ServiceTables>;
  * plan is that of `account`, or the caller's where nobody knows it.
  */
 export function createStatsService(
-  store: Pick<ReplicaStore<ServiceTables>, "reader">,
+  store: Pick<ReplicaStore<ServiceTables>, "reader" | "settle">,
   usage: RequestUsage,
   account: Services["account"],
 ): Services["stats"] {
   return {
     async get(caller) {
+      await store.settle(caller.account);
       const db = store.reader;
       const filter = { account: caller.account, among: caller.boundTo };
       const projects = (await listProjects(db, filter, { from: undefined, limit: undefined })).map(

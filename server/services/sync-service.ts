@@ -8,6 +8,7 @@ import {
 } from "../../shared/replica/document/address.ts";
 import { beginAnew, deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import { serveExchange } from "../../shared/replica/store/exchange.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type {
@@ -21,19 +22,14 @@ import { LAYERS, type Layer } from "../../shared/wire/layer.ts";
 import type { SessionUpload } from "../../shared/wire/session.ts";
 import type { SyncAnswer, SyncPayload } from "../../shared/wire/sync.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
+import type { World } from "../../shared/world.ts";
 import {
   listAllMemories,
   listMemories,
   type MemoryFilter,
   type MemoryRow,
 } from "../stores/memory-store.ts";
-import {
-  findProject,
-  forgetProject,
-  markSynced,
-  readMetadata,
-  readText,
-} from "../stores/project-store.ts";
+import { findProject, forgetProject, readMetadata, readText } from "../stores/project-store.ts";
 import { putSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import {
@@ -48,6 +44,7 @@ import { rememberProject } from "./current-project.ts";
 import { doOnce } from "./once.ts";
 import { type PlainChanges, writePlain } from "./plain-write.ts";
 import type { Caller, ExchangeOptions, Services } from "./services.ts";
+import { SyncMarks } from "./sync-marks.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
 import { writeAs } from "./write-as.ts";
 
@@ -55,33 +52,59 @@ type Store = ReplicaStore<ServiceTables>;
 type Context = WriteContext<ServiceTables>;
 
 /** Syncs and replica exchanges in one store. All writes of a call share one commit. */
-export function createSyncService(store: Store, withholding?: Withholding): Services["sync"] {
+export function createSyncService(
+  store: Store,
+  { world, withholding }: { readonly world: World; readonly withholding?: Withholding | undefined },
+): Services["sync"] {
+  const marks = new SyncMarks(store, world);
   return {
-    read: (caller, id, once) =>
-      once === undefined
-        ? read(store.reader, caller, { id, withholding })
-        : writeAs(store, caller, (context) =>
-            doOnce(context, caller, {
-              asked: once,
-              work: () => read(context.db, caller, { id, withholding }),
-            }),
-          ),
-
-    apply: (caller, id, { payload, createMissing, once }) =>
-      writeAs(store, caller, (context) =>
+    async read(caller, id, once) {
+      await store.settle(caller.account);
+      if (once === undefined) return await read(store.reader, caller, { id, withholding });
+      return await writeAs(store, caller, (context) =>
         doOnce(context, caller, {
           asked: once,
-          work: () => apply(context, caller, { id, payload, createMissing, withholding }),
+          work: () => read(context.db, caller, { id, withholding }),
         }),
+      );
+    },
+
+    apply: (caller, id, { payload, createMissing, once }) =>
+      counted(marks, caller, (synced) =>
+        writeAs(store, caller, (context) =>
+          doOnce(context, caller, {
+            asked: once,
+            work: () => apply(context, caller, { id, payload, createMissing, withholding, synced }),
+          }),
+        ),
       ),
 
     exchange: (caller, id, asked) =>
       caller.canWrite
-        ? writeAs(store, caller, (context) =>
-            exchange(context, caller, { id, request: asked, options: asked }),
+        ? counted(marks, caller, (synced) =>
+            writeAs(store, caller, (context) =>
+              exchange(context, caller, { id, request: asked, options: asked, synced }),
+            ),
           )
         : exchangeReading(store, caller, { id, request: asked }),
   };
+}
+
+/** Called with the project that a call has synced, and when. */
+type Synced = (project: OpenDocument, at: number) => void;
+
+/** Counts a sync once it is durable. */
+async function counted<Answer>(
+  marks: SyncMarks,
+  { account: owner }: Caller,
+  work: (synced: Synced) => Promise<Answer>,
+): Promise<Answer> {
+  let mark: Parameters<SyncMarks["add"]>[0] | undefined;
+  const answered = await work(({ id: documentId }, at) => {
+    mark = { owner, documentId, at };
+  });
+  if (mark) marks.add(mark);
+  return answered;
 }
 
 const NOTHING_CHANGED: PlainChanges = { created: 0, updated: 0, unchanged: 0 };
@@ -106,11 +129,13 @@ async function apply(
     payload,
     createMissing,
     withholding,
+    synced,
   }: {
     readonly id: ProjectId;
     readonly payload: SyncPayload;
     readonly createMissing: boolean;
     readonly withholding: Withholding | undefined;
+    readonly synced: Synced;
   },
 ): Promise<SyncAnswer> {
   const known = await findProject(context.db, caller.account, id);
@@ -126,7 +151,7 @@ async function apply(
   const sessionsChanged = await uploadSessions(context, caller, { id, sessions: payload.sessions });
   if (open.dirty || sessionsChanged) assertCanWrite(caller);
   await context.flush(open);
-  await markSynced(context.db, caller.account, { id, now: context.now });
+  synced(open, context.now);
   await rememberProject(context.db, caller, id);
   const rows = await listAllMemories(context.db, memoriesOf(caller, id), context);
   return await answer(context.db, caller, {
@@ -208,20 +233,21 @@ async function exchange(
     id,
     request,
     options,
+    synced,
   }: {
     readonly id: ProjectId | null;
     readonly request: ExchangeRequest;
     readonly options: ExchangeOptions;
+    readonly synced: Synced;
   },
 ): Promise<ExchangeAnswer> {
-  if (id !== null) await openReachable(context, caller, { ...options, id });
+  if (id !== null) synced(await openReachable(context, caller, { ...options, id }), context.now);
   const documents = await serveEach(caller, id, {
     request,
     serve: (address, document) =>
       serveExchange(context, address, { request: document, rights: caller }),
   });
   await uploadSessions(context, caller, { id, sessions: request.sessions });
-  if (id !== null) await markSynced(context.db, caller.account, { id, now: context.now });
   if (id !== null && request.documents.project?.update) await forgetIfDeleted(context, caller, id);
   return { documents };
 }
@@ -301,17 +327,18 @@ async function openReachable(
   context: Context,
   caller: Caller,
   { id, createMissing, name }: { readonly id: ProjectId } & ExchangeOptions,
-): Promise<void> {
+): Promise<OpenDocument> {
   const address = projectDocument(caller.account, id);
   const known = await context.find(address);
   if (!known && !createMissing) throw noSuchProject();
   assertBoundTo(caller, id);
-  if (known) return;
+  if (known) return known;
   assertCanWrite(caller);
   const open = await context.open(address);
-  if (name === undefined || name === id) return;
+  if (name === undefined || name === id) return open;
   await writePlain(open, { name }, context);
   await context.flush(open);
+  return open;
 }
 
 /** A call without a project can't contain a `project` document. */

@@ -137,29 +137,20 @@ export async function findLastSyncedProject(
   return row && toProject(row);
 }
 
-/** Counts a sync at `now` (milliseconds since the Unix epoch); durable with the commit. */
-export async function markSynced(
-  db: Db,
-  account: AccountId,
-  { id, now }: { readonly id: ProjectId; readonly now: number },
-) {
-  await countSync(db, { now, account, id });
+/** The syncs of a document that are not counted yet. */
+export interface SyncCount {
+  readonly count: number;
+  /** When the last of them was, in milliseconds since the Unix epoch. */
+  readonly at: number;
 }
 
-const countSync = compiled(
-  (
-    db: Db,
-    {
-      now,
-      account,
-      id,
-    }: { readonly now: number; readonly account: AccountId; readonly id: string },
-  ) =>
+/** Counts syncs of a document; durable with the commit. */
+export const countSync = compiled(
+  (db: Db, { documentId, count, at }: SyncCount & { readonly documentId: number }) =>
     db
       .updateTable("documents")
-      .set((set) => ({ last_synced_at: now, sync_count: set("sync_count", "+", 1) }))
-      .where("owner", "=", account)
-      .where("name", "=", id),
+      .set((set) => ({ last_synced_at: at, sync_count: set("sync_count", "+", count) }))
+      .where("id", "=", documentId),
 );
 
 /** Metadata of each document, without what is the program's own. */

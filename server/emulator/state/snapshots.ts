@@ -40,6 +40,7 @@ export class Snapshots {
     }
     this.#made += 1;
     const image = this.#made;
+    await this.host.store.settle();
     await this.host.store.write(async ({ db }) => {
       await keepImage(db, image, account);
       if (former) await dropImage(db, former.image);
@@ -51,6 +52,8 @@ export class Snapshots {
   /** What was stored then is stored now, under positions that no client has seen. */
   async restore(name: string, account: AccountId | undefined): Promise<void> {
     const { image } = this.#get(name, account);
+    // Nothing that is kept in memory of the documents of now may be written to those of then.
+    await this.host.store.settle();
     await this.host.store.write(async (context) => {
       await deleteData(context, account);
       await putBackImage(context.db, image);

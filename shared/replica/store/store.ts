@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../ids.ts";
 import type { SqliteDatabase } from "../../sqlite/database.ts";
 import { returnFreePages } from "../../sqlite/free-pages.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
@@ -41,6 +42,9 @@ type Write<Tables extends ReplicaTables> = {
 
 type Settle = () => void;
 
+/** Writes what is kept of an owner, or of all; undefined if there is nothing. Never rejects. */
+type Settler = (owner: AccountId | undefined) => Promise<void> | undefined;
+
 type Step = Parameters<typeof sweepHistory>[0];
 
 /**
@@ -63,6 +67,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   #waiting: Write<Tables>[] = [];
   #draining: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
+  readonly #settlers: Settler[] = [];
   #onTimed: ((durationMs: number, kept: boolean) => void) | undefined;
   readonly #writers: Writers;
 
@@ -133,6 +138,20 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     await returnFreePages(this.#options.database.writer);
   }
 
+  /** `settler` writes what is kept in memory for a while; see `settle`. */
+  onSettle(settler: Settler): void {
+    this.#settlers.push(settler);
+  }
+
+  /**
+   * Resolves when everything is in the database that was kept to be written together, of an owner
+   * or of all, as far as it can be written. Not to be called within a write, which would wait for
+   * itself.
+   */
+  async settle(owner?: AccountId): Promise<void> {
+    for (const settler of this.#settlers) await settler(owner);
+  }
+
   /** Calls back after each commit: how long it took, and whether it succeeded. */
   timeCommits(onTimed: (durationMs: number, kept: boolean) => void): void {
     this.#onTimed = onTimed;
@@ -162,6 +181,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
 
   /** Waits for all requested writes, then closes the database. */
   async close(): Promise<void> {
+    await this.settle();
     while (this.#draining) await this.#draining;
     await this.#options.database.close();
   }

@@ -1,0 +1,95 @@
+import type { AccountId } from "../../shared/ids.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Timer, World } from "../../shared/world.ts";
+import { countSync, type SyncCount } from "../stores/project-store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+
+/** Marks are written this long after the first of them. A crash may lose as much. */
+const WRITE_AFTER_MS = 1000;
+
+/** A sync of a document; `at` in milliseconds since the Unix epoch. */
+interface Mark {
+  readonly owner: AccountId;
+  readonly documentId: number;
+  readonly at: number;
+}
+
+type Pending = Map<number, SyncCount & { readonly owner: AccountId }>;
+
+/**
+ * When documents were last synced, and how often. Kept in memory for up to a second and written
+ * together, so that a call that brings nothing new commits nothing. Whoever reads those columns
+ * settles the store before.
+ *
+ * ```
+ * marks.add({ owner, documentId, at }); // once the sync is durable
+ * await store.settle(owner); // from here on a reader sees it
+ * ```
+ */
+export class SyncMarks {
+  /** By document, whose id is never given to another one. */
+  #pending: Pending = new Map();
+  /** Being written, so perhaps not in the database yet. */
+  #written: Pending = new Map();
+  #writing: Promise<void> = Promise.resolve();
+  #timer: Timer | undefined;
+
+  constructor(
+    readonly store: ReplicaStore<ServiceTables>,
+    readonly world: World,
+  ) {
+    store.onSettle((owner) => (this.#concerns(owner) ? this.#settle() : undefined));
+  }
+
+  add({ owner, documentId, at }: Mark): void {
+    const count = (this.#pending.get(documentId)?.count ?? 0) + 1;
+    this.#pending.set(documentId, { owner, count, at });
+    this.#timer ??= this.world.setTimer(WRITE_AFTER_MS, () => {
+      this.#timer = undefined;
+      void this.#settle();
+    });
+  }
+
+  #concerns(owner: AccountId | undefined): boolean {
+    return [this.#pending, this.#written].some((marks) => {
+      return [...marks.values()].some((mark) => owner === undefined || mark.owner === owner);
+    });
+  }
+
+  /**
+   * Resolves when all marks so far are on the disk. It never rejects: a disk that is full keeps
+   * nobody from reading, and what could not be written waits for the next sync or reader.
+   */
+  #settle(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    if (this.#pending.size === 0) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#written = this.#pending;
+    this.#pending = new Map();
+    try {
+      await this.store.write(async ({ db }) => {
+        for (const [documentId, { count, at }] of this.#written) {
+          countSync.now(db, { documentId, count, at });
+        }
+      });
+    } catch {
+      this.#pending = together(this.#written, this.#pending);
+    } finally {
+      this.#written = new Map();
+    }
+  }
+}
+
+function together(earlier: Pending, later: Pending): Pending {
+  const all = new Map(earlier);
+  for (const [documentId, mark] of later) {
+    const count = mark.count + (earlier.get(documentId)?.count ?? 0);
+    all.set(documentId, { ...mark, count });
+  }
+  return all;
+}
