@@ -74,6 +74,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     load: async () => (await import("./commands/connect.ts")).addConnectCommands,
   },
   { names: ["held"], load: async () => (await import("./commands/held.ts")).addHeldCommands },
+  { names: ["setup"], load: async () => (await import("./commands/setup.ts")).addSetupCommand },
   { names: ["mcp"], load: async () => (await import("./commands/mcp.ts")).addMcpCommand },
   { names: ["hook"], load: async () => (await import("./commands/hook.ts")).addHookCommand },
   {

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { checkAssistants } from "../doctor/assistant-checks.ts";
 import {
   checkDaemon,
   checkFailing,
@@ -77,6 +78,7 @@ async function examine(env: Environment): Promise<Finding[]> {
       checkPolled(status),
     ])),
     ...ofRemotes,
+    ...checkAssistants(env),
   ];
 }
 

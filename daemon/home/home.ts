@@ -47,6 +47,8 @@ export interface Home {
   readonly summaries: string;
   /** Which sessions of assistants were told what is known of their project. */
   readonly hooks: string;
+  /** What `memsync setup` changed in the settings of assistants, to take it back. */
+  readonly setup: string;
 }
 
 /**
@@ -77,6 +79,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     noSessions: join(dir, "sessions-off"),
     summaries: join(dir, "summaries"),
     hooks: join(dir, "hooks"),
+    setup: join(dir, "setup.json"),
   };
 }
 

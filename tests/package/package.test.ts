@@ -88,7 +88,9 @@ function platformPackagesIn(folder: string): string[] {
 test("the package holds what is built and its documents, and nothing else", async () => {
   const documents = /^(package\.json|(README|ARCHITECTURE|PROTOCOL|CHANGELOG)\.md|LICENSE)$/;
   const { files } = await contentsOf(packed.path);
-  expect(files.filter((path) => !path.startsWith("dist/") && !documents.test(path))).toEqual([]);
+  expect(files.filter((path) => !/^(dist|plugin)\//.test(path) && !documents.test(path))).toEqual(
+    [],
+  );
   expect(files).toContain("dist/bin/memsync");
 });
 

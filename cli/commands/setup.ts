@@ -1,0 +1,167 @@
+import { homedir } from "node:os";
+import type { Command } from "commander";
+import type { Environment } from "../place/environment.ts";
+import { agreeTo } from "../screen/agree.ts";
+import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { complain, sayAside, sayJson, sayRows, saySentence } from "../screen/output.ts";
+import { styled } from "../screen/terminal.ts";
+import { tilde } from "../screen/tilde.ts";
+import { visible } from "../screen/visible.ts";
+import { type Assistant, assistantsFor } from "../setup/assistant.ts";
+import { KeptChanges } from "../setup/kept-changes.ts";
+import {
+  hasWork,
+  isInUse,
+  planAddition,
+  planRemoval,
+  type SetupStep,
+  setUp,
+  takeBack,
+} from "../setup/set-up.ts";
+import { entryShown } from "../setup/settings-text.ts";
+
+interface SetupFlags {
+  readonly yes?: boolean;
+  readonly remove?: boolean;
+  readonly json?: boolean;
+}
+
+const HELP = `
+ASSISTANT is claude, codex, gemini, cursor, vscode, opencode or zed; without one, all that are in
+use here. It shows what their settings would get, and changes nothing before you agree.
+They get the memories as tools (\`memsync mcp\`) and, where they have hooks, what is known of a
+project at the start of each session (\`memsync hook\`). Where an assistant has a command of its own
+for that, that is run. What you have set up by hand is left as it is.
+
+--remove takes it back: a file that nobody has changed since gets its former bytes.
+
+Examples:
+  memsync setup                 shows what it would change, and asks
+  memsync setup codex --yes     asks nobody, as in a script
+  memsync setup --remove        takes it back, after asking`;
+
+/** `setup`: brings the memories into the assistants that are in use. */
+export function addSetupCommand(program: Command, env: Environment): void {
+  program
+    .command("setup [assistant...]")
+    .description("bring the memories into assistants, or take them out again")
+    .option("--remove", "take back what was set up")
+    .option("--yes", "do it without asking")
+    .option("--json", "print what is done as JSON")
+    .addHelpText("after", HELP)
+    .action((names: readonly string[], flags: SetupFlags) => run(env, names, flags));
+}
+
+async function run(env: Environment, names: readonly string[], flags: SetupFlags): Promise<void> {
+  const around = {
+    userFolder: homedir(),
+    platform: process.platform,
+    variables: env.variables,
+  };
+  const kept = new KeptChanges(env.home.setup);
+  const chosen = choose(assistantsFor(around), names);
+  const plan = (assistant: Assistant, file: Assistant["files"][number]) =>
+    flags.remove ? planRemoval(assistant, file, kept) : planAddition(assistant, file);
+  const steps = chosen.flatMap((each) => each.files.map((file) => plan(each, file)));
+  const due = steps.filter(hasWork);
+  if (!flags.json) for (const step of steps) show(step, flags);
+  if (due.length > 0) {
+    const what = flags.remove ? "Take this back?" : "Set this up?";
+    await agreeTo(what, { yes: flags.yes, undone: "nothing was changed" });
+  }
+  for (const { assistant, file } of due) {
+    // Two steps may be about one file.
+    const step = plan(assistant, file);
+    if (!hasWork(step)) continue;
+    if (flags.remove) await takeBack(step, { around, kept });
+    else await setUp(step, { around, kept });
+  }
+  sayEnd(chosen, { steps, due, flags });
+  const unread = steps.filter(({ read }) => read.kind === "unreadable");
+  if (unread.length === 0) return;
+  const which = unread.map(({ file }) => tilde(file.path)).join(", ");
+  throw new CommandFailed(`${which} can't be read as settings, and was left alone`);
+}
+
+function choose(all: readonly Assistant[], names: readonly string[]): readonly Assistant[] {
+  const unknown = names.find((name) => !all.some(({ id }) => id === name));
+  if (unknown !== undefined) {
+    const known = all.map(({ id }) => id).join(", ");
+    throw new UsageError(`'${unknown}' is no assistant that can be set up: ${known}`);
+  }
+  if (names.length > 0) return all.filter(({ id }) => names.includes(id));
+  const used = all.filter(isInUse);
+  if (used.length > 0) return used;
+  throw new CommandFailed(
+    `none of ${all.map(({ name }) => name).join(", ")} was found here: name one to set it up`,
+  );
+}
+
+/** A file, and what it gets or loses, an entry in a line. */
+function show(step: SetupStep, { remove = false }: SetupFlags): void {
+  const { assistant, file, read, command } = step;
+  const place = `${styled("bold", assistant.name)}  ${tilde(file.path)}`;
+  if (read.kind === "unreadable") {
+    sayRows([`${place}  ${styled("yellow", "left alone:")} ${visible(read.why)}`]);
+    return;
+  }
+  if (!hasWork(step)) {
+    sayRows([`${place}  ${styled("dim", stateShown(read.other.length > 0, remove))}`]);
+    return;
+  }
+  const changed = remove ? read.present : read.absent;
+  const rows = command
+    ? [`  $ ${command.join(" ")}`]
+    : changed.map((entry) => `  ${remove ? "-" : "+"} ${entryShown(entry)}`);
+  sayRows([place, ...rows.map((row) => styled("dim", visible(row)))]);
+}
+
+function stateShown(hasOwn: boolean, remove: boolean): string {
+  if (hasOwn) return "has an entry of your own, which stays";
+  return remove ? "has nothing of memsync" : "is set up";
+}
+
+interface Outcome {
+  readonly steps: readonly SetupStep[];
+  readonly due: readonly SetupStep[];
+  readonly flags: SetupFlags;
+}
+
+function sayEnd(chosen: readonly Assistant[], { steps, due, flags }: Outcome): void {
+  if (flags.json) {
+    sayJson({
+      removed: flags.remove === true,
+      files: steps.map(({ assistant, file, read }) => ({
+        assistant: assistant.id,
+        path: file.path,
+        state: stateNamed(
+          read.kind,
+          due.some((step) => step.file === file),
+        ),
+      })),
+    });
+    return;
+  }
+  const changed = chosen.filter((each) => due.some(({ assistant }) => assistant === each));
+  if (changed.length === 0) {
+    saySentence(flags.remove ? "nothing was set up here" : "everything is set up");
+    return;
+  }
+  const which = changed.map(({ name }) => name).join(", ");
+  saySentence(
+    flags.remove
+      ? `taken out of ${which}`
+      : `set up in ${which}: it counts from the next session on`,
+  );
+  if (flags.remove) return;
+  for (const { next } of changed) if (next !== undefined) sayAside(next);
+  if (Bun.which("memsync")) return;
+  complain("`memsync` is not on the PATH, by which assistants start it", [
+    "npm install --global memsync",
+  ]);
+}
+
+function stateNamed(kind: string, isDue: boolean): "changed" | "unchanged" | "unreadable" {
+  if (kind === "unreadable") return "unreadable";
+  return isDue ? "changed" : "unchanged";
+}

@@ -1,0 +1,81 @@
+import { homedir } from "node:os";
+import type { Environment } from "../place/environment.ts";
+import { tilde } from "../screen/tilde.ts";
+import { type Assistant, assistantsFor } from "../setup/assistant.ts";
+import { isInUse } from "../setup/set-up.ts";
+import { readSettingsFile } from "../setup/settings-file.ts";
+import { readSettings, valueAt } from "../setup/settings-text.ts";
+import { type Finding, ok, warning, wrong } from "./finding.ts";
+
+const ABOUT = "assistants";
+
+/** Which assistants have the memories, and what keeps them from it. */
+export function checkAssistants({ variables }: Environment): Finding[] {
+  const around = { userFolder: homedir(), platform: process.platform, variables };
+  const used = assistantsFor(around).filter(isInUse);
+  const all = used.map((assistant) => ({ assistant, ...lookAt(assistant) }));
+  const whole = all.filter(({ has, lacks }) => has.length > 0 && lacks.length === 0);
+  const findings = all.flatMap(({ assistant, ...seen }) => findingsOf(assistant, seen));
+  const isSetUp = all.some(({ has }) => has.length > 0);
+  if (isSetUp && Bun.which("memsync") === null) {
+    const detail = "`memsync` is not on the PATH, by which they start it";
+    findings.unshift(wrong(ABOUT, detail, "npm install --global memsync"));
+  }
+  if (findings.length > 0) return findings;
+  if (used.length === 0) return [ok(ABOUT, "none that could be set up is in use here")];
+  const others = all.filter(({ has }) => has.length === 0).map(({ assistant }) => assistant.name);
+  const names = whole.map(({ assistant }) => assistant.name).join(", ");
+  const done = whole.length > 0 ? [`set up in ${names}`] : [];
+  const open = others.length > 0 ? [`\`memsync setup\` can: ${others.join(", ")}`] : [];
+  return [ok(ABOUT, [...done, ...open].join("; "))];
+}
+
+interface Seen {
+  /** Paths of settings with an entry of ours or one that does the same. */
+  readonly has: readonly string[];
+  readonly lacks: readonly string[];
+  readonly unread: readonly (readonly [path: string, why: string])[];
+}
+
+function lookAt({ files }: Assistant): Seen {
+  const has: string[] = [];
+  const lacks: string[] = [];
+  const unread: [string, string][] = [];
+  for (const file of files) {
+    const read = readSettingsFile(file);
+    if (read.kind === "unreadable") {
+      unread.push([file.path, read.why]);
+      continue;
+    }
+    if (read.present.length + read.other.length > 0) has.push(file.path);
+    if (read.absent.length > 0) lacks.push(file.path);
+  }
+  return { has, lacks, unread };
+}
+
+function findingsOf(assistant: Assistant, { has, lacks, unread }: Seen): Finding[] {
+  const setup = `\`memsync setup ${assistant.id}\``;
+  const findings = unread.map(([path, why]) =>
+    wrong(ABOUT, `${tilde(path)} of ${assistant.name}: ${why}`, `mend the file, then ${setup}`),
+  );
+  if (has.length === 0) return findings;
+  if (lacks.length > 0) {
+    const where = lacks.map(tilde).join(", ");
+    findings.push(warning(ABOUT, `${assistant.name} lacks what belongs in ${where}`, setup));
+  }
+  return [...findings, ...checkCodexMemories(assistant)];
+}
+
+/** Codex can keep out of its own memories whatever used a tool of somebody else. */
+function checkCodexMemories({ id, files }: Assistant): Finding[] {
+  const file = files.find(({ syntax }) => syntax === "toml");
+  const read = id === "codex" && file ? readSettingsFile(file) : undefined;
+  if (read?.kind !== "read" || read.text === undefined) return [];
+  const memories = valueAt(readSettings(read.text, "toml"), ["memories"]);
+  if (valueAt(memories, ["disable_on_external_context"]) !== true) return [];
+  const detail =
+    "Codex keeps sessions that used `memsync mcp` out of its own memories " +
+    "(memories.disable_on_external_context)";
+  const mend = "set it to false, or go by the hooks alone: `codex mcp remove memsync`";
+  return [warning(ABOUT, detail, mend)];
+}

@@ -1,0 +1,143 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { CommandFailed } from "../screen/errors.ts";
+import { tilde } from "../screen/tilde.ts";
+import type { Assistant, OwnCommand, SettingsFile, Surroundings } from "./assistant.ts";
+import { changeBetween, type KeptChange, type KeptChanges, undone } from "./kept-changes.ts";
+import {
+  cleared,
+  completed,
+  readSettingsFile,
+  readText,
+  type SettingsRead,
+  writeText,
+} from "./settings-file.ts";
+import { readSettings, UnreadableSettings } from "./settings-text.ts";
+
+/** An assistant's own command is given this long. */
+const COMMAND_MS_MAX = 60_000;
+
+/**
+ * A file of settings with what would be done to it.
+ *
+ * ```
+ * const [hooks] = claude.files;
+ * const step = planAddition(claude, hooks);
+ * if (hasWork(step)) await setUp(step, { around, kept });
+ * ```
+ */
+export interface SetupStep {
+  readonly assistant: Assistant;
+  readonly file: SettingsFile;
+  readonly read: SettingsRead;
+  /** The assistant's own command, where its program is here. */
+  readonly command: readonly string[] | undefined;
+  /** What the file gets, or gets back; undefined: it is removed; its present text: nothing. */
+  readonly after: string | undefined;
+}
+
+export interface Setting {
+  readonly around: Surroundings;
+  readonly kept: KeptChanges;
+}
+
+export function isInUse({ traces, program }: Assistant): boolean {
+  return traces.some((path) => existsSync(path)) || Bun.which(program) !== null;
+}
+
+export function planAddition(assistant: Assistant, file: SettingsFile): SetupStep {
+  const read = readSettingsFile(file);
+  if (read.kind === "unreadable") {
+    return { assistant, file, read, command: undefined, after: undefined };
+  }
+  if (read.absent.length === 0) {
+    return { assistant, file, read, command: undefined, after: read.text };
+  }
+  try {
+    const after = completed(file, read.text ?? "", read.absent);
+    return { assistant, file, read, command: findCommand(file, "add"), after };
+  } catch (thrown) {
+    if (!(thrown instanceof UnreadableSettings)) throw thrown;
+    const unread = { kind: "unreadable", why: thrown.message } as const;
+    return { assistant, file, read: unread, command: undefined, after: undefined };
+  }
+}
+
+export function planRemoval(
+  assistant: Assistant,
+  file: SettingsFile,
+  kept: KeptChanges,
+): SetupStep {
+  const read = readSettingsFile(file);
+  const step = { assistant, file, read };
+  if (read.kind === "unreadable" || read.text === undefined) {
+    return { ...step, command: undefined, after: undefined };
+  }
+  const changes = kept.of(file.path, read.hash);
+  if (changes) return { ...step, command: undefined, after: undoneAll(read.text, changes) };
+  const after = cleared(file, read.text);
+  const command = after === read.text ? undefined : findCommand(file, "remove");
+  return { ...step, command, after };
+}
+
+function undoneAll(text: string, changes: readonly KeptChange[]): string | undefined {
+  return changes.reduceRight<string | undefined>(
+    (after, change) => (after === undefined ? undefined : undone(after, change)),
+    text,
+  );
+}
+
+export function hasWork({ read, after }: SetupStep): boolean {
+  return read.kind === "read" && after !== read.text;
+}
+
+/** Adds what is planned. Refuses where the file is another one by now. */
+export async function setUp(step: SetupStep, { kept, around }: Setting): Promise<void> {
+  const { file, read } = step;
+  if (read.kind !== "read") return;
+  const before = kept.of(file.path, read.hash) ?? [];
+  await change(step, around);
+  const now = readText(file.path);
+  const lacks = readSettingsFile(file);
+  if (now.text === undefined || lacks.kind !== "read" || lacks.absent.length > 0) {
+    throw new CommandFailed(`${tilde(file.path)} does not have what was written there`);
+  }
+  const isAlone = step.command === undefined || differsOnlyBy(file, read.text ?? "", now.text);
+  const made = changeBetween(read.text, now.text);
+  kept.keep(file.path, now.hash, isAlone ? [...before, made] : []);
+}
+
+/** Takes back what `setUp` did, where nothing has changed since; else only what is ours. */
+export async function takeBack(step: SetupStep, { kept, around }: Setting): Promise<void> {
+  await change(step, around);
+  kept.keep(step.file.path, "", []);
+}
+
+async function change(step: SetupStep, { userFolder }: Surroundings): Promise<void> {
+  const { file, read, after, command } = step;
+  if (read.kind !== "read") return;
+  if (command) runOwn(command);
+  else if (after !== undefined) {
+    await writeText(file.path, after, { hash: read.hash, within: userFolder });
+  } else if (readText(file.path).hash === read.hash) rmSync(file.path);
+}
+
+/** An assistant that runs may have written into the same file meanwhile: that is its own. */
+function differsOnlyBy(file: SettingsFile, before: string, after: string): boolean {
+  const { syntax } = file;
+  const without = readSettings(cleared(file, after), syntax);
+  return isDeepStrictEqual(without, readSettings(cleared(file, before), syntax));
+}
+
+function findCommand({ command }: SettingsFile, what: keyof OwnCommand) {
+  return command && Bun.which(command[what][0]) ? command[what] : undefined;
+}
+
+function runOwn([program = "", ...rest]: readonly string[]): void {
+  const options = { encoding: "utf8", timeout: COMMAND_MS_MAX, stdio: "pipe" } as const;
+  const { status, stdout, stderr, error } = spawnSync(program, rest, options);
+  if (status === 0) return;
+  const said = (error?.message ?? `${stderr}${stdout}`).trim().split("\n");
+  throw new CommandFailed(`\`${[program, ...rest].join(" ")}\` failed`, said);
+}

@@ -1,0 +1,213 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  applyEdits,
+  type Edit,
+  modify,
+  type ParseError,
+  parse,
+  printParseErrorCode,
+} from "jsonc-parser";
+
+/**
+ * What memsync needs in an assistant's settings: a value of its own under `keys`, or one more item
+ * of the list there.
+ *
+ * ```
+ * const server: Entry = {
+ *   kind: "value", keys: ["mcpServers", "memsync"], value: { command: "memsync", args: ["mcp"] },
+ * };
+ * insertEntry('{"theme": "dark"}', "json", server); // the same text with the server in it
+ * ```
+ */
+export interface Entry {
+  readonly kind: "value" | "item";
+  readonly keys: readonly string[];
+  readonly value: unknown;
+  /** Another item with these words does the same. */
+  readonly mark?: string;
+}
+
+export type Syntax = "json" | "toml";
+
+/** `other`: something else stands in its place, which is left alone. */
+export type EntryState = "absent" | "present" | "other";
+
+/** The file is no settings as its assistant would read them. It is left alone. */
+export class UnreadableSettings extends Error {
+  override readonly name = "UnreadableSettings";
+}
+
+export function stateOf(text: string, syntax: Syntax, entry: Entry): EntryState {
+  const found = valueAt(readSettings(text, syntax), entry.keys);
+  if (entry.kind === "value") {
+    if (found === undefined) return "absent";
+    return isDeepStrictEqual(found, entry.value) ? "present" : "other";
+  }
+  const items = listOf(found);
+  if (items.some((item) => isDeepStrictEqual(item, entry.value))) return "present";
+  const { mark } = entry;
+  const isWrapped = (item: unknown) => mark !== undefined && JSON.stringify(item).includes(mark);
+  return items.some(isWrapped) ? "other" : "absent";
+}
+
+/** The text with an entry that it lacks. Everything else in it keeps its bytes. */
+export function insertEntry(text: string, syntax: Syntax, entry: Entry): string {
+  const settings = readSettings(text, syntax);
+  if (syntax === "toml") return withTable(text, settings, entry);
+  const place = entry.kind === "value" ? entry.keys : [...entry.keys, -1];
+  return withValue(text, { place, value: entry.value, depth: depthOf(settings, place) });
+}
+
+/**
+ * The text without an entry that it has, and without the lists and objects that are empty then. The
+ * same text where the entry can't be told from its surroundings.
+ */
+export function removeEntry(text: string, syntax: Syntax, entry: Entry): string {
+  if (syntax === "toml") {
+    const table = tableOf(entry);
+    return text.replace(table, "").replace(table.replaceAll("\n", "\r\n"), "");
+  }
+  const { keys: path, value } = entry;
+  const at = () =>
+    listOf(valueAt(readSettings(text, syntax), path)).findIndex((item) =>
+      isDeepStrictEqual(item, value),
+    );
+  const place = entry.kind === "item" ? [...path, at()] : [...path];
+  let left = without(text, place);
+  for (let keys = place.slice(0, -1); keys.length > 0; keys = keys.slice(0, -1)) {
+    const around = valueAt(readSettings(left, syntax), keys);
+    if (typeof around !== "object" || around === null || Object.keys(around).length > 0) break;
+    left = without(left, keys);
+  }
+  return left;
+}
+
+/** What the settings say. Throws `UnreadableSettings`. */
+export function readSettings(text: string, syntax: Syntax): unknown {
+  const plain = withoutMark(text);
+  if (syntax === "toml") return readToml(plain);
+  if (plain.trim() === "") return {};
+  const errors: ParseError[] = [];
+  const value: unknown = parse(plain, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  if (first) {
+    const line = plain.slice(0, first.offset).split("\n").length;
+    throw new UnreadableSettings(`line ${line}: ${printParseErrorCode(first.error)}`);
+  }
+  if (!isObject(value)) throw new UnreadableSettings("is no object");
+  return value;
+}
+
+function readToml(text: string): unknown {
+  try {
+    return Bun.TOML.parse(text);
+  } catch (thrown) {
+    throw new UnreadableSettings(thrown instanceof Error ? thrown.message : String(thrown));
+  }
+}
+
+export function valueAt(settings: unknown, keys: readonly (string | number)[]): unknown {
+  let value = settings;
+  for (const key of keys) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = Object.getOwnPropertyDescriptor(value, key)?.value;
+  }
+  return value;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw new UnreadableSettings("has no list where hooks belong");
+  return value;
+}
+
+interface Insertion {
+  /** Ends with -1 for one more item of a list. */
+  readonly place: readonly (string | number)[];
+  readonly value: unknown;
+  /** Of what it goes into; 0: of the whole. */
+  readonly depth: number;
+}
+
+/** How deep the innermost thing on the way to `place` lies that is there already. */
+function depthOf(settings: unknown, place: readonly (string | number)[]): number {
+  let depth = 0;
+  while (valueAt(settings, place.slice(0, depth + 1)) !== undefined) depth++;
+  return depth;
+}
+
+/**
+ * The parser's own formatting would write what stands around anew. So it gets none, and what is
+ * inserted is indented here, as the text is, if the text has more than one line.
+ */
+function withValue(text: string, { place, value, depth }: Insertion): string {
+  const plain = withoutMark(text);
+  const mark = text.slice(0, text.length - plain.length);
+  const edits = editsFor(plain, place, value);
+  const [edit] = edits;
+  if (!edit) return text;
+  if (plain.trim() === "") return `${mark}${JSON.stringify(JSON.parse(edit.content), null, 2)}\n`;
+  if (!plain.trim().includes("\n")) return mark + applyEdits(plain, edits);
+  const [, comma = "", key = "", json = ""] =
+    /^(,?)\s*("(?:[^"\\]|\\.)*":\s*)?(.*)$/s.exec(edit.content) ?? [];
+  const [, indent = "  "] = /\n([ \t]+)\S/.exec(plain) ?? [];
+  const newline = plain.includes("\r\n") ? "\r\n" : "\n";
+  const start = newline + indent.repeat(depth + 1);
+  const lines = JSON.stringify(JSON.parse(json), null, indent).split("\n");
+  const end = comma === "" ? newline + indent.repeat(depth) : "";
+  const content = comma + start + key.replace(/:\s*$/, ": ") + lines.join(start) + end;
+  return mark + applyEdits(plain, [{ ...edit, content }]);
+}
+
+/** Throws `UnreadableSettings` where something else stands on the way. */
+function editsFor(text: string, place: readonly (string | number)[], value: unknown): Edit[] {
+  try {
+    return modify(text, [...place], value, { isArrayInsertion: place.at(-1) === -1 });
+  } catch {
+    throw new UnreadableSettings(`has no room for ${place.filter((key) => key !== -1).join(".")}`);
+  }
+}
+
+function without(text: string, place: readonly (string | number)[]): string {
+  const plain = withoutMark(text);
+  const mark = text.slice(0, text.length - plain.length);
+  return mark + applyEdits(plain, modify(plain, [...place], undefined, {}));
+}
+
+function withTable(text: string, settings: unknown, entry: Entry): string {
+  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  const gap = text === "" ? "" : text.endsWith("\n") ? newline : newline + newline;
+  const after = text + gap + tableOf(entry).replaceAll("\n", newline);
+  const parent = valueAt(settings, entry.keys.slice(0, -1));
+  // A table that is written in one line can't be continued below.
+  const isTaken = parent !== undefined && !isObject(parent);
+  if (isTaken || !isDeepStrictEqual(valueAt(readToml(after), entry.keys), entry.value)) {
+    throw new UnreadableSettings(`has no room for [${entry.keys.join(".")}]`);
+  }
+  return after;
+}
+
+function tableOf({ keys, value }: Entry): string {
+  if (!isObject(value)) throw new Error("a table is an object");
+  const lines = Object.entries(value).map(([key, each]) => `${key} = ${tomlValue(each)}\n`);
+  return `[${keys.join(".")}]\n${lines.join("")}`;
+}
+
+/** For strings and lists of them TOML's notation is JSON's. */
+function tomlValue(value: unknown): string {
+  return Array.isArray(value) ? `[${value.map(tomlValue).join(", ")}]` : JSON.stringify(value);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Without the byte order mark, which no parser wants. */
+function withoutMark(text: string): string {
+  return text.startsWith("\uFEFF") ? text.slice(1) : text;
+}
+
+/** An entry in a line, for people. */
+export function entryShown({ keys, value }: Entry): string {
+  return `${keys.join(".")}  ${JSON.stringify(value)}`;
+}

@@ -1,0 +1,192 @@
+import { expect } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { type Lab, scenario } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+
+/** A user's folder of its own, in which assistants have kept their settings before. */
+async function makeUser(lab: Lab, files: Readonly<Record<string, string>>) {
+  const machine = lab.machine("a", lab.git.folder);
+  const folder = realpathSync(lab.git.folder);
+  const user = join(folder, "user");
+  const env = {
+    HOME: user,
+    CLAUDE_CONFIG_DIR: "",
+    CODEX_HOME: "",
+    XDG_CONFIG_HOME: "",
+    PATH: `${join(folder, "bin")}${delimiter}${dirname(process.execPath)}`,
+  };
+  mkdirSync(user, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(user, name)), { recursive: true });
+    writeFileSync(join(user, name), text);
+  }
+  const read = (name: string) => readFileSync(join(user, name), "utf8");
+  const setup = (...args: readonly string[]) => machine.run(["setup", ...args], { env });
+  return { machine, env, user, read, setup, bin: join(folder, "bin") };
+}
+
+const BEFORE = {
+  ".claude/settings.json": '{\n\t"theme": "dark"\n}\n',
+  ".claude.json": '{"numStartups":3,"projects":{"/x":{}}}',
+  ".codex/config.toml": 'model = "o4" # mine\n',
+  ".gemini/settings.json": "{}\n",
+  ".cursor/mcp.json": '{\n  "mcpServers": {}\n}\n',
+  ".config/Code/User/mcp.json": '{"servers": {"x": {"command": "y"}}}\n',
+  ".config/opencode/opencode.jsonc": "// mine\n{}\n",
+  ".config/zed/settings.json": '// mine\n{\n  "theme": "One", // nice\n}\n',
+};
+
+scenario("assistants are set up when that is agreed, and get their bytes back", async (lab) => {
+  const { setup, read, user, machine } = await makeUser(lab, BEFORE);
+  chmodSync(join(user, ".claude.json"), 0o600);
+  const asked = await setup();
+  expect(asked.status).toBe(1);
+  expect(asked.stderr).toContain("nothing was changed: Set this up? Say so by --yes");
+  expect(asked.stdout).toContain("+ hooks.SessionStart");
+  for (const [name, text] of Object.entries(BEFORE)) expect(read(name)).toBe(text);
+
+  const { status, stdout, stderr } = await setup("--yes");
+  expect([status, stdout]).toEqual([0, expect.stringContaining("set up in Claude Code, Codex")]);
+  expect(stderr).toContain("`memsync` is not on the PATH");
+  expect(JSON.parse(read(".claude.json")).mcpServers.memsync.args).toEqual(["mcp"]);
+  expect(JSON.parse(read(".claude.json")).numStartups).toBe(3);
+  expect(JSON.parse(read(".codex/hooks.json")).hooks.PostCompact).toHaveLength(1);
+  expect(JSON.parse(read(".cursor/mcp.json")).mcpServers.memsync.args[2]).toContain("workspace");
+  expect(statSync(join(user, ".claude.json")).mode & 0o777).toBe(0o600);
+  const again = await setup("--yes");
+  expect(again.stdout).toContain("everything is set up");
+
+  const removed = await setup("--remove", "--yes");
+  expect([removed.status, removed.stderr]).toEqual([0, ""]);
+  for (const [name, text] of Object.entries(BEFORE)) expect(read(name)).toBe(text);
+  for (const name of [".codex/hooks.json", ".cursor/hooks.json"]) {
+    expect(existsSync(join(user, name))).toBe(false);
+  }
+  expect(existsSync(join(machine.home, "setup.json"))).toBe(false);
+  expect((await setup("--remove")).stdout).toContain("nothing was set up here");
+});
+
+scenario("what was changed since stays, and only what is ours is taken out", async (lab) => {
+  const { setup, read, user } = await makeUser(lab, { ".gemini/settings.json": '{"a": 1}\n' });
+  await setup("gemini", "--yes");
+  const settings = JSON.parse(read(".gemini/settings.json"));
+  settings.mcpServers.other = { command: "x" };
+  settings.hooks.SessionEnd.push({ hooks: [{ type: "command", command: "echo bye" }] });
+  writeFileSync(join(user, ".gemini/settings.json"), JSON.stringify(settings, null, 4));
+  expect((await setup("gemini", "--remove", "--yes")).status).toBe(0);
+  expect(JSON.parse(read(".gemini/settings.json"))).toEqual({
+    a: 1,
+    mcpServers: { other: { command: "x" } },
+    hooks: { SessionEnd: [{ hooks: [{ type: "command", command: "echo bye" }] }] },
+  });
+});
+
+scenario(
+  "settings that can't be read, or that somebody made, are left as they are",
+  async (lab) => {
+    const own = '{"context_servers":{"memsync":{"command":"memsync","args":["mcp","-v"]}}}';
+    const files = { ".claude/settings.json": "{ oops", ".config/zed/settings.json": own };
+    const { setup, read } = await makeUser(lab, files);
+    const { status, stdout, stderr } = await setup("--yes");
+    expect(status).toBe(1);
+    expect(stderr).toContain("~/.claude/settings.json can't be read as settings");
+    expect(stdout).toContain("has an entry of your own, which stays");
+    for (const [name, text] of Object.entries(files)) expect(read(name)).toBe(text);
+    // What could be done was done.
+    expect(JSON.parse(read(".claude.json")).mcpServers.memsync.command).toBe("memsync");
+    const named = await setup("emacs");
+    expect([named.status, named.stderr]).toEqual([2, expect.stringContaining("claude, codex")]);
+  },
+);
+
+scenario("settings behind a link are changed where they are", async (lab) => {
+  const { setup, user } = await makeUser(lab, { "dotfiles/zed.json": "{}\n" });
+  mkdirSync(join(user, ".config/zed"), { recursive: true });
+  symlinkSync(join(user, "dotfiles/zed.json"), join(user, ".config/zed/settings.json"));
+  await setup("zed", "--yes");
+  expect(readFileSync(join(user, "dotfiles/zed.json"), "utf8")).toContain("memsync");
+  await setup("zed", "--remove", "--yes");
+  expect(readFileSync(join(user, "dotfiles/zed.json"), "utf8")).toBe("{}\n");
+});
+
+/** Does what Claude Code's command does with its file: writes all of it anew. */
+const CLAUDE = `
+import { readFileSync, writeFileSync } from "node:fs";
+const path = process.env.HOME + "/.claude.json";
+const settings = JSON.parse(readFileSync(path, "utf8"));
+const [, , mcp, what] = process.argv;
+if (mcp !== "mcp") process.exit(3);
+settings.mcpServers ??= {};
+const server = { type: "stdio", command: "memsync", args: ["mcp"], env: {} };
+if (what === "add") settings.mcpServers.memsync = server;
+else delete settings.mcpServers.memsync;
+if (process.env.STARTS) settings.numStartups++;
+writeFileSync(path, JSON.stringify(settings, null, 2));
+`;
+
+scenario("an assistant's own command is run where it is there", async (lab) => {
+  const { setup, read, user, bin, machine, env } = await makeUser(lab, BEFORE);
+  mkdirSync(bin);
+  writeFileSync(join(bin, "claude.js"), CLAUDE);
+  const start = `#!/bin/sh\nexec "${process.execPath}" "${join(bin, "claude.js")}" "$@"\n`;
+  writeFileSync(join(bin, "claude"), start, { mode: 0o755 });
+  const planned = await setup("claude");
+  expect(planned.stdout).toContain("$ claude mcp add --scope user memsync -- memsync mcp");
+  await setup("claude", "--yes");
+  expect(JSON.parse(read(".claude.json")).mcpServers.memsync.command).toBe("memsync");
+  await setup("claude", "--remove", "--yes");
+  expect(read(".claude.json")).toBe(BEFORE[".claude.json"]);
+
+  // What it wrote besides is its own, and stays.
+  await machine.run(["setup", "claude", "--yes"], { env: { ...env, STARTS: "1" } });
+  await setup("claude", "--remove", "--yes");
+  expect(JSON.parse(read(".claude.json"))).toMatchObject({ numStartups: 4, mcpServers: {} });
+
+  writeFileSync(join(bin, "claude"), "#!/bin/sh\necho no account >&2\nexit 1\n", { mode: 0o755 });
+  const failed = await setup("claude", "--yes");
+  expect([failed.status, failed.stderr]).toEqual([1, expect.stringContaining("no account")]);
+  rmSync(join(user, ".claude.json"));
+});
+
+async function findingsOf(machine: Machine, env: Readonly<Record<string, string>>) {
+  const { stdout } = await machine.run(["doctor", "--json"], { env });
+  const findings: readonly { about: string; state: string; detail: string; mend: string | null }[] =
+    JSON.parse(stdout);
+  return findings.filter(({ about }) => about === "assistants");
+}
+
+scenario("doctor says which assistants are set up, and what is wrong with them", async (lab) => {
+  const { machine, env, setup, user, bin } = await makeUser(lab, BEFORE);
+  const [none] = await findingsOf(machine, env);
+  expect(none).toMatchObject({ state: "ok", mend: null });
+  expect(none?.detail).toContain("`memsync setup`");
+  await setup("claude", "codex", "--yes");
+  const [unfound] = await findingsOf(machine, env);
+  expect(unfound).toMatchObject({ state: "wrong", mend: expect.stringContaining("npm install") });
+  mkdirSync(bin);
+  writeFileSync(join(bin, "memsync"), "#!/bin/sh\n", { mode: 0o755 });
+  const [two] = await findingsOf(machine, env);
+  expect(two).toMatchObject({ state: "ok" });
+  expect(two?.detail).toContain("set up in Claude Code, Codex");
+
+  writeFileSync(join(user, ".claude/settings.json"), "{}");
+  const [half] = await findingsOf(machine, env);
+  expect(half?.state).toBe("warning");
+  expect(half?.detail).toContain("~/.claude/settings.json");
+  expect(half?.mend).toContain("memsync setup claude");
+  writeFileSync(join(user, ".claude/settings.json"), "{ oops");
+  expect(await findingsOf(machine, env)).toContainEqual(
+    expect.objectContaining({ state: "wrong", detail: expect.stringContaining("settings.json") }),
+  );
+});

@@ -1,0 +1,132 @@
+import { expect, test } from "bun:test";
+import { assistantsFor } from "../../cli/setup/assistant.ts";
+import { changeBetween, undone } from "../../cli/setup/kept-changes.ts";
+import {
+  type Entry,
+  insertEntry,
+  readSettings,
+  removeEntry,
+  stateOf,
+  UnreadableSettings,
+} from "../../cli/setup/settings-text.ts";
+
+const SERVER: Entry = {
+  kind: "value",
+  keys: ["mcpServers", "memsync"],
+  value: { command: "memsync", args: ["mcp"] },
+};
+const HOOK: Entry = {
+  kind: "item",
+  keys: ["hooks", "SessionStart"],
+  value: { hooks: [{ type: "command", command: "memsync hook session-start" }] },
+  mark: "memsync hook session-start",
+};
+const THEIRS = '{ "hooks": [{ "type": "command", "command": "echo hi" }] }';
+
+/** Settings as people have them; each parses, and none has anything of ours. */
+const JSON_TEXTS: Readonly<Record<string, string>> = {
+  "no text": "",
+  "an empty object": "{}\n",
+  "an object over two lines": "{\n}\n",
+  "one line": '{"numStartups":3,"projects":{"/x":{}}}',
+  tabs: '{\n\t"theme": "dark"\n}\n',
+  "line ends of Windows": '{\r\n    "theme": "dark"\r\n}\r\n',
+  "a byte order mark": '\uFEFF{\n  "theme": "dark"\n}',
+  "comments and a last comma": '// mine\n{\n  "theme": "One", // nice\n}\n',
+  "another server": '{\n  "mcpServers": {\n    "x": { "command": "y" }\n  }\n}\n',
+  "empty places": '{\n  "mcpServers": {},\n  "hooks": { "SessionStart": [] }\n}\n',
+  "hooks of others": `{\n  "hooks": {\n    "SessionStart": [\n      ${THEIRS}\n    ]\n  }\n}\n`,
+};
+
+for (const [name, text] of Object.entries(JSON_TEXTS)) {
+  test(`settings with ${name} get what they lack, and keep each byte that they have`, () => {
+    for (const entry of [SERVER, HOOK]) {
+      expect(stateOf(text, "json", entry)).toBe("absent");
+      const after = insertEntry(text, "json", entry);
+      expect(stateOf(after, "json", entry)).toBe("present");
+      const change = changeBetween(text, after);
+      expect(change.removed).toBe("");
+      expect(undone(after, change)).toBe(text);
+      const cleared = removeEntry(after, "json", entry);
+      expect(stateOf(cleared, "json", entry)).toBe("absent");
+      const left = readSettings(cleared, "json");
+      if (name !== "empty places") expect(left).toEqual(readSettings(text, "json"));
+      expect(cleared).toContain(text.includes(THEIRS) ? THEIRS : "");
+    }
+    const both = insertEntry(insertEntry(text, "json", SERVER), "json", HOOK);
+    expect([stateOf(both, "json", SERVER), stateOf(both, "json", HOOK)]).toEqual([
+      "present",
+      "present",
+    ]);
+  });
+}
+
+test("what is inserted is indented as the text is", () => {
+  expect(insertEntry('{\n\t"theme": "dark"\n}\n', "json", SERVER)).toBe(
+    '{\n\t"theme": "dark",\n\t"mcpServers": {\n\t\t"memsync": {\n\t\t\t"command": "memsync",\n' +
+      '\t\t\t"args": [\n\t\t\t\t"mcp"\n\t\t\t]\n\t\t}\n\t}\n}\n',
+  );
+});
+
+test("an entry that somebody made in another way is neither repeated nor removed", () => {
+  const own = '{"mcpServers":{"memsync":{"command":"memsync","args":["mcp","--project","x"]}}}';
+  expect(stateOf(own, "json", SERVER)).toBe("other");
+  const wrapped = { hooks: [{ command: "echo" }, { command: "memsync hook session-start" }] };
+  const text = JSON.stringify({ hooks: { SessionStart: [wrapped] } });
+  expect(stateOf(text, "json", HOOK)).toBe("other");
+});
+
+test("settings that their assistant could not read are refused, with the line", () => {
+  const refused = ['{\n  "a": 1,,\n}', '["a"]', '{"hooks": {"SessionStart": {}}}', '{"hooks": 1}'];
+  for (const text of refused) {
+    expect(() => insertEntry(text, "json", HOOK)).toThrow(UnreadableSettings);
+  }
+  expect(() => readSettings('{\n  "a": 1,,\n}', "json")).toThrow("line 2");
+});
+
+const TABLE: Entry = { ...SERVER, keys: ["mcp_servers", "memsync"] };
+
+test("a table in TOML is added below, and taken out again", () => {
+  const texts = ["", 'model = "o4"', 'a = 1 # x\r\n\r\n[mcp_servers.other]\r\ncommand = "x"\r\n'];
+  for (const text of texts) {
+    expect(stateOf(text, "toml", TABLE)).toBe("absent");
+    const after = insertEntry(text, "toml", TABLE);
+    expect(after.startsWith(text)).toBe(true);
+    expect(stateOf(after, "toml", TABLE)).toBe("present");
+    expect(undone(after, changeBetween(text, after))).toBe(text);
+    const cleared = removeEntry(after, "toml", TABLE);
+    expect(stateOf(cleared, "toml", TABLE)).toBe("absent");
+    expect(cleared.trimEnd()).toBe(text.trimEnd());
+  }
+});
+
+test("TOML that has no room for a table, or is none, is refused", () => {
+  for (const text of ["mcp_servers = { other = { command = 'x' } }", "mcp_servers = 1", "a = ="]) {
+    expect(() => insertEntry(text, "toml", TABLE)).toThrow(UnreadableSettings);
+  }
+});
+
+test("each assistant's settings are where its documentation says", () => {
+  const at = (platform: NodeJS.Platform, variables = {}) =>
+    assistantsFor({ userFolder: "/u", platform, variables }).flatMap(({ files }) =>
+      files.map(({ path }) => path),
+    );
+  expect(at("linux")).toEqual([
+    "/u/.claude/settings.json",
+    "/u/.claude.json",
+    "/u/.codex/hooks.json",
+    "/u/.codex/config.toml",
+    "/u/.gemini/settings.json",
+    "/u/.gemini/settings.json",
+    "/u/.cursor/hooks.json",
+    "/u/.cursor/mcp.json",
+    "/u/.config/Code/User/mcp.json",
+    "/u/.config/opencode/opencode.json",
+    "/u/.config/zed/settings.json",
+  ]);
+  const moved = { CLAUDE_CONFIG_DIR: "/c", CODEX_HOME: "/x", XDG_CONFIG_HOME: "/g" };
+  expect(at("linux", moved)).toContain("/c/.claude.json");
+  expect(at("linux", moved)).toContain("/x/config.toml");
+  expect(at("linux", moved)).toContain("/g/zed/settings.json");
+  expect(at("darwin")).toContain("/u/Library/Application Support/Code/User/mcp.json");
+});
