@@ -4,7 +4,7 @@ import { tilde } from "../screen/tilde.ts";
 import { type Assistant, assistantsFor } from "../setup/assistant.ts";
 import { isInUse } from "../setup/set-up.ts";
 import { readSettingsFile } from "../setup/settings-file.ts";
-import { readSettings, valueAt } from "../setup/settings-text.ts";
+import { parseSettings, valueAt } from "../setup/settings-text.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const ABOUT = "assistants";
@@ -71,7 +71,7 @@ function checkCodexMemories({ id, files }: Assistant): Finding[] {
   const file = files.find(({ syntax }) => syntax === "toml");
   const read = id === "codex" && file ? readSettingsFile(file) : undefined;
   if (read?.kind !== "read" || read.text === undefined) return [];
-  const memories = valueAt(readSettings(read.text, "toml"), ["memories"]);
+  const memories = valueAt(parseSettings(read.text, "toml"), ["memories"]);
   if (valueAt(memories, ["disable_on_external_context"]) !== true) return [];
   const detail =
     "Codex keeps sessions that used `memsync mcp` out of its own memories " +

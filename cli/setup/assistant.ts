@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Entry, Syntax } from "./settings-text.ts";
+import type { SettingsEntry, Syntax } from "./settings-text.ts";
 
 /** A file of an assistant's settings, and what memsync needs in it. */
 export interface SettingsFile {
   readonly path: string;
   readonly syntax: Syntax;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly SettingsEntry[];
   /** The assistant's own command for that, where it has one. */
   readonly command?: OwnCommand;
 }
@@ -123,12 +123,12 @@ function gemini({ userFolder }: Surroundings): Assistant {
 /** It starts servers elsewhere than in the project, and has to be told which that is. */
 function cursor({ userFolder }: Surroundings): Assistant {
   const folder = join(userFolder, ".cursor");
-  const entries = ["session-start", "session-end"].map((event): Entry => {
+  const entries = ["session-start", "session-end"].map((event): SettingsEntry => {
     const command = `memsync hook ${event}`;
     const key = event === "session-start" ? "sessionStart" : "sessionEnd";
     return { kind: "item", keys: ["hooks", key], value: { command }, mark: command };
   });
-  const version: Entry = { kind: "value", keys: ["version"], value: 1 };
+  const version: SettingsEntry = { kind: "value", keys: ["version"], value: 1 };
   const inProject = { ...SERVER, args: ["mcp", "--project", "$" + "{workspaceFolder}"] };
   return {
     id: "cursor",
@@ -212,13 +212,13 @@ function configFolder({ userFolder, variables }: Omit<Surroundings, "platform">)
   return variables.XDG_CONFIG_HOME || join(userFolder, ".config");
 }
 
-function server(key: string, value: unknown): Entry {
+function server(key: string, value: unknown): SettingsEntry {
   return { kind: "value", keys: [key, "memsync"], value };
 }
 
 /** The shape that Claude Code, Codex and Gemini CLI have in common. */
 function hooksIn(path: string, events: readonly string[]): SettingsFile {
-  const entries = events.map((event): Entry => {
+  const entries = events.map((event): SettingsEntry => {
     const command = `memsync hook ${dashed(event)}`;
     const value = { hooks: [{ type: "command", command }] };
     return { kind: "item", keys: ["hooks", event], value, mark: command };

@@ -7,7 +7,7 @@ import { isMissing } from "../../daemon/disk/read-file.ts";
  * `removed` became `inserted`. With it the file gets back every byte that it had.
  *
  * ```
- * const change = changeBetween(undefined, "{}\n"); // the file did not exist before
+ * const change = spliceBetween(undefined, "{}\n"); // the file did not exist before
  * ```
  */
 export interface KeptChange {
@@ -17,7 +17,7 @@ export interface KeptChange {
   readonly existed: boolean;
 }
 
-export function changeBetween(before: string | undefined, after: string): KeptChange {
+export function spliceBetween(before: string | undefined, after: string): KeptChange {
   const from = before ?? "";
   const most = Math.min(from.length, after.length);
   let offset = 0;

@@ -4,16 +4,16 @@ import { isDeepStrictEqual } from "node:util";
 import { CommandFailed } from "../screen/errors.ts";
 import { tilde } from "../screen/tilde.ts";
 import type { Assistant, OwnCommand, SettingsFile, Surroundings } from "./assistant.ts";
-import { changeBetween, type KeptChange, type KeptChanges, undone } from "./kept-changes.ts";
+import { type KeptChange, type KeptChanges, spliceBetween, undone } from "./kept-changes.ts";
 import {
   cleared,
   completed,
   readSettingsFile,
-  readText,
+  readSettingsText,
   type SettingsRead,
-  writeText,
+  writeSettingsText,
 } from "./settings-file.ts";
-import { readSettings, UnreadableSettings } from "./settings-text.ts";
+import { parseSettings, UnreadableSettings } from "./settings-text.ts";
 
 /** An assistant's own command is given this long. */
 const COMMAND_MS_MAX = 60_000;
@@ -37,7 +37,7 @@ export interface SetupStep {
   readonly after: string | undefined;
 }
 
-export interface Setting {
+export interface SetupPlace {
   readonly around: Surroundings;
   readonly kept: KeptChanges;
 }
@@ -93,23 +93,23 @@ export function hasWork({ read, after }: SetupStep): boolean {
 }
 
 /** Adds what is planned. Refuses where the file is another one by now. */
-export async function setUp(step: SetupStep, { kept, around }: Setting): Promise<void> {
+export async function setUp(step: SetupStep, { kept, around }: SetupPlace): Promise<void> {
   const { file, read } = step;
   if (read.kind !== "read") return;
   const before = kept.of(file.path, read.hash) ?? [];
   await change(step, around);
-  const now = readText(file.path);
+  const now = readSettingsText(file.path);
   const lacks = readSettingsFile(file);
   if (now.text === undefined || lacks.kind !== "read" || lacks.absent.length > 0) {
     throw new CommandFailed(`${tilde(file.path)} does not have what was written there`);
   }
   const isAlone = step.command === undefined || differsOnlyBy(file, read.text ?? "", now.text);
-  const made = changeBetween(read.text, now.text);
+  const made = spliceBetween(read.text, now.text);
   kept.keep(file.path, now.hash, isAlone ? [...before, made] : []);
 }
 
 /** Takes back what `setUp` did, where nothing has changed since; else only what is ours. */
-export async function takeBack(step: SetupStep, { kept, around }: Setting): Promise<void> {
+export async function takeBack(step: SetupStep, { kept, around }: SetupPlace): Promise<void> {
   await change(step, around);
   kept.keep(step.file.path, "", []);
 }
@@ -119,15 +119,15 @@ async function change(step: SetupStep, { userFolder }: Surroundings): Promise<vo
   if (read.kind !== "read") return;
   if (command) runOwn(command);
   else if (after !== undefined) {
-    await writeText(file.path, after, { hash: read.hash, within: userFolder });
-  } else if (readText(file.path).hash === read.hash) rmSync(file.path);
+    await writeSettingsText(file.path, after, { hash: read.hash, within: userFolder });
+  } else if (readSettingsText(file.path).hash === read.hash) rmSync(file.path);
 }
 
 /** An assistant that runs may have written into the same file meanwhile: that is its own. */
 function differsOnlyBy(file: SettingsFile, before: string, after: string): boolean {
   const { syntax } = file;
-  const without = readSettings(cleared(file, after), syntax);
-  return isDeepStrictEqual(without, readSettings(cleared(file, before), syntax));
+  const without = parseSettings(cleared(file, after), syntax);
+  return isDeepStrictEqual(without, parseSettings(cleared(file, before), syntax));
 }
 
 function findCommand({ command }: SettingsFile, what: keyof OwnCommand) {

@@ -8,10 +8,10 @@ import { CommandFailed } from "../screen/errors.ts";
 import { tilde } from "../screen/tilde.ts";
 import type { SettingsFile } from "./assistant.ts";
 import {
-  type Entry,
   insertEntry,
-  readSettings,
+  parseSettings,
   removeEntry,
+  type SettingsEntry,
   stateOf,
   UnreadableSettings,
 } from "./settings-text.ts";
@@ -26,16 +26,16 @@ export type SettingsRead =
       /** Undefined where there is no file. */
       readonly text: string | undefined;
       readonly hash: string;
-      readonly absent: readonly Entry[];
-      readonly present: readonly Entry[];
-      readonly other: readonly Entry[];
+      readonly absent: readonly SettingsEntry[];
+      readonly present: readonly SettingsEntry[];
+      readonly other: readonly SettingsEntry[];
     }
   | { readonly kind: "unreadable"; readonly why: string };
 
 export function readSettingsFile({ path, syntax, entries }: SettingsFile): SettingsRead {
   try {
-    const { text, hash } = readText(path);
-    readSettings(text ?? "", syntax);
+    const { text, hash } = readSettingsText(path);
+    parseSettings(text ?? "", syntax);
     const of = (state: string) =>
       entries.filter((entry) => stateOf(text ?? "", syntax, entry) === state);
     const [absent, present, other] = [of("absent"), of("present"), of("other")];
@@ -46,7 +46,7 @@ export function readSettingsFile({ path, syntax, entries }: SettingsFile): Setti
 }
 
 /** Links are followed: many keep their settings in a repository of their own. */
-export function readText(path: string): {
+export function readSettingsText(path: string): {
   readonly text: string | undefined;
   readonly hash: string;
 } {
@@ -63,7 +63,11 @@ export function readText(path: string): {
 }
 
 /** The text with what it lacks. */
-export function completed({ syntax }: SettingsFile, text: string, absent: readonly Entry[]) {
+export function completed(
+  { syntax }: SettingsFile,
+  text: string,
+  absent: readonly SettingsEntry[],
+) {
   return absent.reduce((before, entry) => insertEntry(before, syntax, entry), text);
 }
 
@@ -74,7 +78,7 @@ export function cleared({ syntax, entries }: SettingsFile, text: string): string
 }
 
 /** Writes the text whole, where the file still has the bytes of `hash`. It survives a crash. */
-export async function writeText(
+export async function writeSettingsText(
   path: string,
   text: string,
   { hash, within }: { readonly hash: string; readonly within: string },

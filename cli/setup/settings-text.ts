@@ -13,13 +13,13 @@ import {
  * of the list there.
  *
  * ```
- * const server: Entry = {
+ * const server: SettingsEntry = {
  *   kind: "value", keys: ["mcpServers", "memsync"], value: { command: "memsync", args: ["mcp"] },
  * };
  * insertEntry('{"theme": "dark"}', "json", server); // the same text with the server in it
  * ```
  */
-export interface Entry {
+export interface SettingsEntry {
   readonly kind: "value" | "item";
   readonly keys: readonly string[];
   readonly value: unknown;
@@ -37,8 +37,8 @@ export class UnreadableSettings extends Error {
   override readonly name = "UnreadableSettings";
 }
 
-export function stateOf(text: string, syntax: Syntax, entry: Entry): EntryState {
-  const found = valueAt(readSettings(text, syntax), entry.keys);
+export function stateOf(text: string, syntax: Syntax, entry: SettingsEntry): EntryState {
+  const found = valueAt(parseSettings(text, syntax), entry.keys);
   if (entry.kind === "value") {
     if (found === undefined) return "absent";
     return isDeepStrictEqual(found, entry.value) ? "present" : "other";
@@ -51,8 +51,8 @@ export function stateOf(text: string, syntax: Syntax, entry: Entry): EntryState 
 }
 
 /** The text with an entry that it lacks. Everything else in it keeps its bytes. */
-export function insertEntry(text: string, syntax: Syntax, entry: Entry): string {
-  const settings = readSettings(text, syntax);
+export function insertEntry(text: string, syntax: Syntax, entry: SettingsEntry): string {
+  const settings = parseSettings(text, syntax);
   if (syntax === "toml") return withTable(text, settings, entry);
   const place = entry.kind === "value" ? entry.keys : [...entry.keys, -1];
   return withValue(text, { place, value: entry.value, depth: depthOf(settings, place) });
@@ -62,20 +62,20 @@ export function insertEntry(text: string, syntax: Syntax, entry: Entry): string 
  * The text without an entry that it has, and without the lists and objects that are empty then. The
  * same text where the entry can't be told from its surroundings.
  */
-export function removeEntry(text: string, syntax: Syntax, entry: Entry): string {
+export function removeEntry(text: string, syntax: Syntax, entry: SettingsEntry): string {
   if (syntax === "toml") {
     const table = tableOf(entry);
     return text.replace(table, "").replace(table.replaceAll("\n", "\r\n"), "");
   }
   const { keys: path, value } = entry;
   const at = () =>
-    listOf(valueAt(readSettings(text, syntax), path)).findIndex((item) =>
+    listOf(valueAt(parseSettings(text, syntax), path)).findIndex((item) =>
       isDeepStrictEqual(item, value),
     );
   const place = entry.kind === "item" ? [...path, at()] : [...path];
   let left = without(text, place);
   for (let keys = place.slice(0, -1); keys.length > 0; keys = keys.slice(0, -1)) {
-    const around = valueAt(readSettings(left, syntax), keys);
+    const around = valueAt(parseSettings(left, syntax), keys);
     if (typeof around !== "object" || around === null || Object.keys(around).length > 0) break;
     left = without(left, keys);
   }
@@ -83,7 +83,7 @@ export function removeEntry(text: string, syntax: Syntax, entry: Entry): string 
 }
 
 /** What the settings say. Throws `UnreadableSettings`. */
-export function readSettings(text: string, syntax: Syntax): unknown {
+export function parseSettings(text: string, syntax: Syntax): unknown {
   const plain = withoutMark(text);
   if (syntax === "toml") return readToml(plain);
   if (plain.trim() === "") return {};
@@ -174,7 +174,7 @@ function without(text: string, place: readonly (string | number)[]): string {
   return mark + applyEdits(plain, modify(plain, [...place], undefined, {}));
 }
 
-function withTable(text: string, settings: unknown, entry: Entry): string {
+function withTable(text: string, settings: unknown, entry: SettingsEntry): string {
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   const gap = text === "" ? "" : text.endsWith("\n") ? newline : newline + newline;
   const after = text + gap + tableOf(entry).replaceAll("\n", newline);
@@ -187,7 +187,7 @@ function withTable(text: string, settings: unknown, entry: Entry): string {
   return after;
 }
 
-function tableOf({ keys, value }: Entry): string {
+function tableOf({ keys, value }: SettingsEntry): string {
   if (!isObject(value)) throw new Error("a table is an object");
   const lines = Object.entries(value).map(([key, each]) => `${key} = ${tomlValue(each)}\n`);
   return `[${keys.join(".")}]\n${lines.join("")}`;
@@ -208,6 +208,6 @@ function withoutMark(text: string): string {
 }
 
 /** An entry in a line, for people. */
-export function entryShown({ keys, value }: Entry): string {
+export function entryShown({ keys, value }: SettingsEntry): string {
   return `${keys.join(".")}  ${JSON.stringify(value)}`;
 }

@@ -1,21 +1,21 @@
 import { expect, test } from "bun:test";
 import { assistantsFor } from "../../cli/setup/assistant.ts";
-import { changeBetween, undone } from "../../cli/setup/kept-changes.ts";
+import { spliceBetween, undone } from "../../cli/setup/kept-changes.ts";
 import {
-  type Entry,
   insertEntry,
-  readSettings,
+  parseSettings,
   removeEntry,
+  type SettingsEntry,
   stateOf,
   UnreadableSettings,
 } from "../../cli/setup/settings-text.ts";
 
-const SERVER: Entry = {
+const SERVER: SettingsEntry = {
   kind: "value",
   keys: ["mcpServers", "memsync"],
   value: { command: "memsync", args: ["mcp"] },
 };
-const HOOK: Entry = {
+const HOOK: SettingsEntry = {
   kind: "item",
   keys: ["hooks", "SessionStart"],
   value: { hooks: [{ type: "command", command: "memsync hook session-start" }] },
@@ -44,13 +44,13 @@ for (const [name, text] of Object.entries(JSON_TEXTS)) {
       expect(stateOf(text, "json", entry)).toBe("absent");
       const after = insertEntry(text, "json", entry);
       expect(stateOf(after, "json", entry)).toBe("present");
-      const change = changeBetween(text, after);
+      const change = spliceBetween(text, after);
       expect(change.removed).toBe("");
       expect(undone(after, change)).toBe(text);
       const cleared = removeEntry(after, "json", entry);
       expect(stateOf(cleared, "json", entry)).toBe("absent");
-      const left = readSettings(cleared, "json");
-      if (name !== "empty places") expect(left).toEqual(readSettings(text, "json"));
+      const left = parseSettings(cleared, "json");
+      if (name !== "empty places") expect(left).toEqual(parseSettings(text, "json"));
       expect(cleared).toContain(text.includes(THEIRS) ? THEIRS : "");
     }
     const both = insertEntry(insertEntry(text, "json", SERVER), "json", HOOK);
@@ -81,10 +81,10 @@ test("settings that their assistant could not read are refused, with the line", 
   for (const text of refused) {
     expect(() => insertEntry(text, "json", HOOK)).toThrow(UnreadableSettings);
   }
-  expect(() => readSettings('{\n  "a": 1,,\n}', "json")).toThrow("line 2");
+  expect(() => parseSettings('{\n  "a": 1,,\n}', "json")).toThrow("line 2");
 });
 
-const TABLE: Entry = { ...SERVER, keys: ["mcp_servers", "memsync"] };
+const TABLE: SettingsEntry = { ...SERVER, keys: ["mcp_servers", "memsync"] };
 
 test("a table in TOML is added below, and taken out again", () => {
   const texts = ["", 'model = "o4"', 'a = 1 # x\r\n\r\n[mcp_servers.other]\r\ncommand = "x"\r\n'];
@@ -93,7 +93,7 @@ test("a table in TOML is added below, and taken out again", () => {
     const after = insertEntry(text, "toml", TABLE);
     expect(after.startsWith(text)).toBe(true);
     expect(stateOf(after, "toml", TABLE)).toBe("present");
-    expect(undone(after, changeBetween(text, after))).toBe(text);
+    expect(undone(after, spliceBetween(text, after))).toBe(text);
     const cleared = removeEntry(after, "toml", TABLE);
     expect(stateOf(cleared, "toml", TABLE)).toBe("absent");
     expect(cleared.trimEnd()).toBe(text.trimEnd());
