@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from "node:os";
 import { PATIENCE } from "../../support/wait-for.ts";
 import type { Place, Save } from "./place.ts";
 import { READ_MS } from "./place.ts";
@@ -64,7 +65,7 @@ export class Historian {
 
   #miss(place: Place, save: Save): void {
     const stoodMs = (save.until ?? performance.now()) - save.at;
-    const stood = stoodMs >= (place.kind === "tracked" ? READ_MS * PATIENCE : STOOD_MS);
+    const stood = stoodMs >= (place.kind === "tracked" ? READ_MS * PATIENCE : STOOD_MS) * busy();
     (stood ? this.missing : this.overtaken).push({ place, save, stoodMs });
   }
 }
@@ -75,6 +76,11 @@ async function absentFrom({ machine, dir }: Place, saves: readonly Save[]): Prom
   const versions = JSON.parse(printed) as Version[];
   const texts = new Set(versions.map(({ claude_md_content: text }) => text));
   return saves.filter(({ unsure, text }) => !unsure && !texts.has(text));
+}
+
+/** By how much a look comes later where more processes want to run than there are cores. */
+function busy(): number {
+  return Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 }
 
 const waitMsOf = SETTLED_MS;
