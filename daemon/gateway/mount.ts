@@ -1,4 +1,5 @@
-import { type App, type Authenticate, createApp } from "../../server/app/app.ts";
+import { type App, createApp } from "../../server/app/app.ts";
+import type { Authenticate } from "../../server/app/app-deps.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import type { ServiceStore } from "../../server/services/service-store.ts";
@@ -13,7 +14,8 @@ import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 
 // The only file of the gateway that imports the server. Whatever the gateway needs of it is
 // exported here.
-export type { App, Authenticate } from "../../server/app/app.ts";
+export type { App } from "../../server/app/app.ts";
+export type { Authenticate } from "../../server/app/app-deps.ts";
 export { bearerToken } from "../../server/http/bearer.ts";
 export { listenBun } from "../../server/listen/listen-bun.ts";
 export type { Listener } from "../../server/listen/listener.ts";

@@ -1,100 +1,24 @@
 import { Elysia } from "elysia";
-import { AppError } from "../../shared/errors.ts";
-import { randomRequestId } from "../../shared/ids.ts";
-import type { Log } from "../../shared/log.ts";
-import { pauseOf } from "../../shared/turns.ts";
+import type { AppError } from "../../shared/errors.ts";
 import type { World } from "../../shared/world.ts";
-import type { AnswerBudget } from "../http/answer-budget.ts";
-import { bearerToken } from "../http/bearer.ts";
 import { type BodyBudget, leaseOf, readOn } from "../http/body-budget.ts";
 import { limitArrival } from "../http/body-deadline.ts";
-import { clientAddress } from "../http/client-address.ts";
 import { answerFor } from "../http/compressed-answer.ts";
 import { errorResponse, noSuchPath } from "../http/errors-to-response.ts";
 import { refuseForeign } from "../http/loopback.ts";
 import { mayReadMetrics, type PeerAddress } from "../http/metrics-access.ts";
-import type { Networks } from "../http/networks.ts";
 import { pathOf } from "../http/query.ts";
-import { REFUSED_TOKEN } from "../http/refused-token.ts";
 import { type CallerContext, type RequestContext, withContext } from "../http/request-context.ts";
-import { charge, type Quota, refuseExhausted, UNLIMITED, withQuota } from "../limits/quota.ts";
-import { refuseMalformedHandshake } from "../live/handshake.ts";
-import { createLiveSession, type LiveSession, type LiveSocket } from "../live/live-session.ts";
+import { charge, withQuota } from "../limits/quota.ts";
 import { LiveSockets } from "../live/live-sockets.ts";
-import type { Operations } from "../operations/operations.ts";
 import { createRecorder } from "../operations/recorder.ts";
-import { LIVE_PATH } from "../routes/api/live.ts";
 import { descriptionRoutes } from "../routes/description.ts";
 import { healthRoutes, METRICS_PATH } from "../routes/health.ts";
-import { EVERYTHING, type Served } from "../routes/served.ts";
-import type { Caller, Services } from "../services/services.ts";
-
-/** The caller of an `Authorization` header; undefined for nobody. */
-export type Authenticate = (
-  header: string | null,
-) => Promise<Caller | undefined> | Caller | undefined;
-
-/** What the interface is built on. It closes none of this. */
-export interface AppDeps {
-  readonly services: Services;
-  /**
-   * Called for every request, and again at every ping of a live socket. Must not count its calls.
-   */
-  readonly authenticate: Authenticate;
-  /**
-   * Called for each authenticated request. A request to an existing path and method is charged
-   * before it is examined further; a live handshake when it is accepted.
-   */
-  readonly quotaOf?: (caller: Caller) => Quota | Promise<Quota>;
-  /**
-   * Called for each invalid token, with its client's address if that is known. The 401 is sent when
-   * this resolves; at once without this.
-   */
-  readonly guessed?: (client: string | undefined) => Promise<void>;
-  readonly world: World;
-  /**
-   * Time as the other ends of connections know it, where `world` is driven: for bodies that are
-   * slow to come and sockets that fall silent. The same when left out.
-   */
-  readonly connectionWorld?: World;
-  readonly log: Log;
-  /** The folder of the data, where callers may know it. */
-  readonly place?: string;
-  /** Sent with every answer. */
-  readonly extraHeaders?: Readonly<Record<string, string>>;
-  /**
-   * Refuse requests that a web page of another site could send to a server on its visitor's
-   * machine.
-   */
-  readonly loopbackOnly?: boolean;
-  /** Further names, besides this machine's own, that such requests may use as their host. */
-  readonly allowedHosts?: readonly string[];
-  /** Proxies that are believed which client a request is of; none when left out. */
-  readonly trustedProxies?: Networks;
-  /** Compress long answers for clients that accept it. */
-  readonly compress?: boolean;
-  /** Bounds the bodies under way; nothing does when left out. */
-  readonly bodies?: BodyBudget;
-  /** Bounds the long answers under way; nothing does when left out. */
-  readonly answers?: AnswerBudget;
-  /** Counts and limits live sockets; a separate count when left out. */
-  readonly sockets?: LiveSockets;
-  /** Counts and logs requests and serves `/metrics`; none of this when left out. */
-  readonly operations?: Operations;
-  /** Which part of the interface is served; all of it when left out. */
-  readonly serves?: Served;
-}
-
-/** The answer to a WebSocket handshake. */
-export type LiveHandshake =
-  | { readonly accepted: false; readonly response: Response }
-  | {
-      readonly accepted: true;
-      /** To send with the 101. */
-      readonly headers: Readonly<Record<string, string>>;
-      /** To be called once, when the socket is open. */
-      open(socket: LiveSocket): LiveSession;
-    };
+import { EVERYTHING } from "../routes/served.ts";
+import type { AppDeps } from "./app-deps.ts";
+import { identify } from "./identify.ts";
+import { contextOf, newContext } from "./new-context.ts";
+import { type LiveHandshake, shakeHands } from "./shake-hands.ts";
 
 /** The HTTP interface, without a port. Requests come from listeners, or from anything else. */
 export interface App {
@@ -253,110 +177,6 @@ async function delayGuess(
 ): Promise<void> {
   const isGuess = status === 401 && context.peer && request.headers.has("authorization");
   if (isGuess) await guessed?.(context.client());
-}
-
-/** If a browser is made to show an answer, it must do nothing with it. */
-const SECURITY_HEADERS = {
-  "X-Content-Type-Options": "nosniff",
-  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-  "Cross-Origin-Resource-Policy": "same-origin",
-};
-
-/** What is known of a request that has just come. */
-export function newContext({
-  world,
-  log,
-  place,
-  extraHeaders,
-}: Pick<AppDeps, "world" | "log" | "place" | "extraHeaders">): RequestContext {
-  const requestId = randomRequestId(world);
-  const headers = { "X-Request-Id": requestId, ...SECURITY_HEADERS, ...extraHeaders };
-  const pause = pauseOf(world);
-  return { requestId, headers, peer: undefined, client: unknownAddress, pause, log, place };
-}
-
-const unknownAddress: PeerAddress = () => undefined;
-
-/** Looking up an address takes time, so it is done only for the requests that want it. */
-function contextOf(
-  deps: AppDeps,
-  { headers }: Request,
-  peer: PeerAddress | undefined,
-): RequestContext {
-  const client = () => clientAddress(headers, peer, deps.trustedProxies);
-  return { ...newContext(deps), peer, client };
-}
-
-async function identify(
-  deps: AppDeps,
-  context: RequestContext,
-  headers: Headers,
-): Promise<CallerContext> {
-  const caller = await deps.authenticate(headers.get("authorization"));
-  if (caller === undefined) {
-    throw new AppError("unauthorized", whyUnauthorized(headers));
-  }
-  const quota = deps.quotaOf?.(caller) ?? UNLIMITED;
-  return { ...context, caller, quota: quota instanceof Promise ? await quota : quota };
-}
-
-/** Of a refused token nobody learns why it is refused; that one was read at all helps. */
-function whyUnauthorized(headers: Headers): string {
-  return bearerToken(headers.get("authorization")) === undefined
-    ? "a valid API token is needed: Authorization: Bearer <token>"
-    : REFUSED_TOKEN;
-}
-
-type Handshake =
-  | (LiveHandshake & { readonly accepted: false })
-  | (LiveHandshake & { readonly accepted: true; readonly context: CallerContext });
-
-/** Never rejects. */
-async function shakeHands(
-  deps: AppDeps,
-  sockets: LiveSockets,
-  { context, request }: { readonly context: RequestContext; readonly request: Request },
-): Promise<Handshake> {
-  let known = context;
-  try {
-    const asked = await identify(deps, context, request.headers);
-    known = asked;
-    if (deps.loopbackOnly) refuseForeign(request.headers, deps.allowedHosts);
-    const { live } = deps.serves ?? EVERYTHING;
-    const served = live && pathOf(request.url) === LIVE_PATH && request.method === "GET";
-    if (!served) throw noSuchPath();
-    refuseExhausted(asked);
-    refuseMalformedHandshake(request.headers);
-    sockets.refuseTooMany(asked.caller.account);
-    // Not before: a handshake that is refused costs nothing.
-    charge(asked);
-    return accept(deps, sockets, { context: asked, request });
-  } catch (thrown) {
-    return { accepted: false, response: errorResponse(withQuota(known), thrown) };
-  }
-}
-
-function accept(
-  deps: AppDeps,
-  sockets: LiveSockets,
-  { context, request }: { readonly context: CallerContext; readonly request: Request },
-): Handshake {
-  const authorization = request.headers.get("authorization");
-  return {
-    accepted: true,
-    context,
-    headers: context.headers,
-    open: (socket) =>
-      createLiveSession({
-        live: deps.services.live,
-        caller: context.caller,
-        stillValid: async () => (await deps.authenticate(authorization)) !== undefined,
-        sockets,
-        socket,
-        world: deps.connectionWorld ?? deps.world,
-        log: deps.log,
-      }),
-  };
 }
 
 /** HEAD is GET without the body. */

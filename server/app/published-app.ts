@@ -1,5 +1,6 @@
 import { PUBLISHED } from "../routes/published/published.ts";
-import { type App, type AppDeps, createApp } from "./app.ts";
+import { type App, createApp } from "./app.ts";
+import type { AppDeps } from "./app-deps.ts";
 
 /**
  * All headers that such an app may send: HTTP's own, and the emulator's mark. Others are

@@ -6,7 +6,8 @@ import type { PeerAddress } from "../http/metrics-access.ts";
 import { pathOf } from "../http/query.ts";
 import type { Readiness } from "../operations/readiness.ts";
 import { readyAnswer } from "../routes/health.ts";
-import { type App, newContext } from "./app.ts";
+import type { App } from "./app.ts";
+import { newContext } from "./new-context.ts";
 
 /** An app that a listener can have before the real one exists. */
 export interface StartingApp {

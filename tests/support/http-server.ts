@@ -1,4 +1,5 @@
-import { type AppDeps, createApp } from "../../server/app/app.ts";
+import { createApp } from "../../server/app/app.ts";
+import type { AppDeps } from "../../server/app/app-deps.ts";
 import { listen } from "../../server/listen/listen.ts";
 import type { Listener } from "../../server/listen/listener.ts";
 import { type LogFields, silentLog } from "../../shared/log.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AppDeps } from "../../server/app/app.ts";
+import type { AppDeps } from "../../server/app/app-deps.ts";
 import { AnswerBudget } from "../../server/http/answer-budget.ts";
 import { BodyBudget } from "../../server/http/body-budget.ts";
 import { BODY_ARRIVAL_MS_MAX } from "../../server/http/body-deadline.ts";

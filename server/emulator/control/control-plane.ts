@@ -3,7 +3,7 @@ import { AppError } from "../../../shared/errors.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { World } from "../../../shared/world.ts";
 import { hashToken } from "../../accounts/token.ts";
-import { newContext } from "../../app/app.ts";
+import { newContext } from "../../app/new-context.ts";
 import { answer } from "../../http/answer.ts";
 import { bearerToken } from "../../http/bearer.ts";
 import { errorResponse, noSuchPath } from "../../http/errors-to-response.ts";

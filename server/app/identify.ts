@@ -1,0 +1,27 @@
+import { AppError } from "../../shared/errors.ts";
+import { bearerToken } from "../http/bearer.ts";
+import { REFUSED_TOKEN } from "../http/refused-token.ts";
+import type { CallerContext, RequestContext } from "../http/request-context.ts";
+import { UNLIMITED } from "../limits/quota.ts";
+import type { AppDeps } from "./app-deps.ts";
+
+/** Adds the caller of a request to its context, and what is left to the account. Throws the 401. */
+export async function identify(
+  deps: AppDeps,
+  context: RequestContext,
+  headers: Headers,
+): Promise<CallerContext> {
+  const caller = await deps.authenticate(headers.get("authorization"));
+  if (caller === undefined) {
+    throw new AppError("unauthorized", whyUnauthorized(headers));
+  }
+  const quota = deps.quotaOf?.(caller) ?? UNLIMITED;
+  return { ...context, caller, quota: quota instanceof Promise ? await quota : quota };
+}
+
+/** Of a refused token nobody learns why it is refused; that one was read at all helps. */
+function whyUnauthorized(headers: Headers): string {
+  return bearerToken(headers.get("authorization")) === undefined
+    ? "a valid API token is needed: Authorization: Bearer <token>"
+    : REFUSED_TOKEN;
+}
