@@ -9,7 +9,7 @@ import { refuseForeign } from "../http/loopback.ts";
 import { mayReadMetrics, type PeerAddress } from "../http/metrics-access.ts";
 import { pathOf } from "../http/query.ts";
 import { type CallerContext, type RequestContext, withContext } from "../http/request-context.ts";
-import { charge, withQuota } from "../limits/quota.ts";
+import { charge, refundRefused, withQuota } from "../limits/quota.ts";
 import { LiveSockets } from "../live/live-sockets.ts";
 import { createRecorder } from "../operations/recorder.ts";
 import { descriptionRoutes } from "../routes/description.ts";
@@ -124,7 +124,10 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
         const mayBe = !path.includes("%") && path !== METRICS_PATH && serves.mayHave(path);
         if (!mayBe) throw noSuchPath();
       })
-      .onError(({ context, error }) => errorResponse(withQuota(context), error))
+      .onError(({ context, error }) => {
+        refundRefused(context, error);
+        return errorResponse(withQuota(context), error);
+      })
       .use(healthRoutes(operations))
       .use(descriptionRoutes())
       // Applies to the routes added after this. Those before it have no caller.

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { RequestId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Pause } from "../../shared/turns.ts";
-import type { Quota } from "../limits/quota.ts";
+import type { Charge, Quota } from "../limits/quota.ts";
 import type { Caller } from "../services/services.ts";
 import type { PeerAddress } from "./metrics-access.ts";
 
@@ -28,6 +28,8 @@ export interface CallerContext extends RequestContext {
   readonly caller: Caller;
   /** Of the caller's account. */
   readonly quota: Quota;
+  /** Undefined before it is charged. */
+  charge?: Charge | undefined;
 }
 
 /**

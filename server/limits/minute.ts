@@ -12,6 +12,8 @@ export interface Minute {
   /** Milliseconds until there are fewer; 0 if there were none. */
   freesInMs(now: number): number;
   add(now: number): void;
+  /** One that was added at `time` was none. Does nothing if it is older than 60 seconds. */
+  remove(time: number): void;
   /** Their times, oldest first; empty where these are not kept. */
   times(): number[];
 }
@@ -48,6 +50,14 @@ export class SlidingLog implements Minute {
     this.#size += 1;
   }
 
+  remove(time: number): void {
+    const times = this.times();
+    const at = times.lastIndexOf(time);
+    if (at < 0) return;
+    this.#size = 0;
+    for (const each of times.toSpliced(at, 1)) this.add(each);
+  }
+
   times(): number[] {
     return Array.from({ length: this.#size }, (_, index) => this.#at(index));
   }
@@ -79,6 +89,13 @@ export class SecondCounts implements Minute {
     this.#forget(now);
     const slot = this.#newest % MINUTE_SECONDS;
     this.#counts[slot] = (this.#counts[slot] ?? 0) + 1;
+  }
+
+  remove(time: number): void {
+    const second = Math.floor(time / SECOND_MS);
+    const slot = second % MINUTE_SECONDS;
+    const isKept = second > this.#newest - MINUTE_SECONDS;
+    if (isKept) this.#counts[slot] = Math.max(0, (this.#counts[slot] ?? 0) - 1);
   }
 
   times(): number[] {

@@ -9,6 +9,8 @@ export interface Charge {
   readonly headers: QuotaHeaders;
   /** After this many seconds the same request can be charged; undefined if it was charged. */
   readonly retryAfterSeconds: number | undefined;
+  /** Takes the charge back; the headers to be sent then. Undefined if nothing was charged. */
+  readonly refund?: () => QuotaHeaders;
 }
 
 /** Headers by name. */
@@ -37,13 +39,20 @@ interface Charged {
   readonly headers: Record<string, string>;
   /** Undefined before the caller is known. */
   readonly quota?: Quota;
+  /** Undefined before it is charged. */
+  charge?: Charge | undefined;
 }
 
 /** Charges a request and adds the headers to its answer. Throws a 429 if nothing is left. */
-export function charge({ headers, quota }: Charged): void {
-  const charged = quota?.charge();
-  Object.assign(headers, charged?.headers);
-  refuseFor(charged?.retryAfterSeconds);
+export function charge(context: Charged): void {
+  context.charge = context.quota?.charge();
+  Object.assign(context.headers, context.charge?.headers);
+  refuseFor(context.charge?.retryAfterSeconds);
+}
+
+/** A 429 costs nothing, also if it is found only after the charge: while a body is read. */
+export function refundRefused(context: Charged, thrown: unknown): void {
+  if (thrown instanceof RateLimited) Object.assign(context.headers, context.charge?.refund?.());
 }
 
 /** Throws the 429 that `charge` would throw, and charges nothing. */

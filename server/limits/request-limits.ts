@@ -122,16 +122,24 @@ export class RequestLimits {
   #quota(account: AccountId, usage: Usage): Quota {
     const headersAt = (now: Moment) =>
       usage.limits ? quotaHeaders(usage.limits, usage.windows(now)) : {};
-    const secondsOf = (waitMs: number | undefined) =>
-      waitMs === undefined ? undefined : wholeSeconds(waitMs);
     return {
-      exhausted: () => secondsOf(usage.exhausted(this.#moment())),
+      exhausted: () => {
+        const waitMs = usage.exhausted(this.#moment());
+        return waitMs === undefined ? undefined : wholeSeconds(waitMs);
+      },
       headers: () => headersAt(this.#moment()),
       charge: () => {
         const now = this.#moment();
         const waitMs = usage.charge(now);
-        if (waitMs === undefined) this.writer?.changed(account, usage);
-        return { headers: headersAt(now), retryAfterSeconds: secondsOf(waitMs) };
+        const headers = headersAt(now);
+        if (waitMs !== undefined) return { headers, retryAfterSeconds: wholeSeconds(waitMs) };
+        this.writer?.changed(account, usage);
+        const refund = () => {
+          usage.refund(now);
+          this.writer?.changed(account, usage);
+          return headersAt(this.#moment());
+        };
+        return { headers, retryAfterSeconds: undefined, refund };
       },
     };
   }

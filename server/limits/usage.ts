@@ -40,7 +40,8 @@ export interface Windows {
  * The requests of one account, with or without limits: no 60 seconds ever have more than the
  * minute's limit, and no UTC day more than the day's.
  *
- * 1. Both windows are checked before either is charged. A refused request is charged to neither.
+ * 1. Both windows are checked before either is charged. A refused request is charged to neither,
+ *    also if it is refused only after it was charged (`refund`).
  * 2. Setting the clock back frees nothing: the minute goes by the steady clock, and a day that was
  *    begun stays the day. If it began more than a day too early it becomes today, with its count,
  *    so that a clock that was wrong once locks nobody out.
@@ -89,6 +90,13 @@ export class Usage {
     this.#minute.add(now.steady);
     this.#inDay += 1;
     return undefined;
+  }
+
+  /** What was charged at `then` was refused after all. */
+  refund(then: Moment): void {
+    this.#minute.remove(then.steady);
+    // Another day's count does not have it.
+    if (dayOf(then.wall) === this.#day) this.#inDay = Math.max(0, this.#inDay - 1);
   }
 
   windows(now: Moment): Windows {

@@ -1,4 +1,5 @@
 import { type CountsStore, CountsWriter } from "../../server/limits/counts-writer.ts";
+import type { Quota, QuotaHeaders } from "../../server/limits/quota.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { storedCounts } from "../../server/limits/stored-counts.ts";
 import type { Caller } from "../../server/services/services.ts";
@@ -15,6 +16,10 @@ export interface CountedRequests extends AsyncDisposable {
   readonly reads: number;
   /** Seconds to wait, or 0 when the request was charged. */
   ask(by?: Caller): Promise<number>;
+  /** For an app. */
+  quotaOf(by: Caller): Quota | Promise<Quota>;
+  /** Charges a request; returns what takes that back, and the headers to be sent then. */
+  askToRefuse(by?: Caller): Promise<() => QuotaHeaders>;
   /** The headers of an answer that is not charged. */
   headers(by?: Caller): Promise<Readonly<Record<string, string>>>;
   used(by?: Caller): Promise<readonly [minute: number, day: number]>;
@@ -50,6 +55,12 @@ export async function countRequests(log: Log = silentLog): Promise<CountedReques
       return reads;
     },
     ask: async (by = PRO) => (await limits.quotaOf(by)).charge().retryAfterSeconds ?? 0,
+    quotaOf: (by) => limits.quotaOf(by),
+    async askToRefuse(by = PRO) {
+      const { refund } = (await limits.quotaOf(by)).charge();
+      if (refund === undefined) throw new Error("it was not charged");
+      return refund;
+    },
     headers: async (by = PRO) => (await limits.quotaOf(by)).headers(),
     async used(by = PRO) {
       const { minute, day } = await limits.read(by);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { BodyBudget } from "../../server/http/body-budget.ts";
 import { asAccountId } from "../../shared/ids.ts";
+import { countRequests } from "../support/counted-requests.ts";
 import { CALLERS } from "../support/fake-services.ts";
 import { errorOf, type SendOptions, startServer, undeclared } from "../support/http-server.ts";
 import { connectRaw } from "../support/raw-connection.ts";
@@ -124,4 +125,25 @@ test("a body without room is refused before it is charged, and others are served
   await waitFor("the room to be given back", () => bodies.bytes === 0);
   expect((await ask("write")).status).toBe(200);
   expect(bodies.bytes).toBe(0);
+});
+
+test("a body whose room runs out while it is read costs nothing, and its answer says so", async () => {
+  const bodies = new BodyBudget();
+  await using requests = await countRequests();
+  await using server = await startServer({ bodies, quotaOf: requests.quotaOf });
+  bodies.lease(CALLERS.write.account, announced(60 * MIB));
+  const ask = (text: string) =>
+    server.send("POST", "/api/projects/proj_a/sync", { body: undeclared(text) });
+  const served = await ask("{}");
+  expect(served.status).toBe(200);
+  const left = served.headers.get("ratelimit");
+  const refused = await ask(`{"padding":"${"x".repeat(8 * MIB)}"}`);
+  expect([refused.status, refused.headers.get("ratelimit")]).toEqual([429, left]);
+  const packed = new Uint8Array(gzipSync(`{"padding":"${"x".repeat(8 * MIB)}"}`));
+  const inflated = await server.send("POST", "/api/projects/proj_a/sync", {
+    body: packed,
+    headers: { "Content-Encoding": "gzip" },
+  });
+  expect([inflated.status, inflated.headers.get("ratelimit")]).toEqual([429, left]);
+  expect(await requests.used(CALLERS.write)).toEqual([1, 1]);
 });

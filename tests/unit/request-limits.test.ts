@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { RequestLimits } from "../../server/limits/request-limits.ts";
 import type { LogFields } from "../../shared/log.ts";
 import { silentLog } from "../../shared/log.ts";
 import { countRequests, PRO, TEAM } from "../support/counted-requests.ts";
@@ -67,6 +68,47 @@ describe("the minute", () => {
     expect(await requests.ask(PRO)).toBe(60);
     requests.world.advance(MINUTE_MS);
     expect(charged(await askTimes(requests, 200))).toBe(60);
+  });
+});
+
+describe("what is refused after its charge", () => {
+  test("a request that is refused after its charge counts in no window, nor after a restart", async () => {
+    await using requests = await countRequests();
+    await askTimes(requests, 30);
+    const refuse = await requests.askToRefuse();
+    requests.world.advance(SECOND_MS);
+    await askTimes(requests, 29);
+    expect(await requests.ask()).toBe(59);
+    expect(refuse().RateLimit).toContain('"minute";r=1;');
+    expect(await requests.used()).toEqual([59, 59]);
+    await requests.restart();
+    expect(await requests.used()).toEqual([59, 59]);
+    expect(charged(await askTimes(requests, 10))).toBe(1);
+    requests.world.advance(59 * SECOND_MS);
+    expect(charged(await askTimes(requests, 60))).toBe(30);
+  });
+
+  test("a refusal takes nothing back of a later day or minute", async () => {
+    await using requests = await countRequests();
+    const refuse = await requests.askToRefuse();
+    requests.world.advance(DAY_MS);
+    await askTimes(requests, 3);
+    refuse();
+    expect(await requests.used()).toEqual([3, 3]);
+  });
+
+  test("a refusal is taken back where nothing limits, too", async () => {
+    await using requests = await countRequests();
+    const limits = new RequestLimits(requests.world);
+    const quota = await limits.quotaOf(PRO);
+    const [first, second] = [quota.charge(), quota.charge()];
+    expect(first.refund?.()).toEqual({});
+    const used = async () => (await limits.read(PRO)).minute.used;
+    expect(await used()).toBe(1);
+    requests.world.advance(2 * MINUTE_MS);
+    quota.charge();
+    second.refund?.();
+    expect(await used()).toBe(1);
   });
 });
 
