@@ -100,10 +100,11 @@ test("an answer that is held back comes, and at the end at once", async () => {
 test("one item of a sync is refused as the service refuses it", async () => {
   await using emulator = await startEmulator();
   await ask(emulator, "POST /api/projects", { body: { id: "proj_a" } });
-  emulator.faults.add({ refuseItem: "b" }, { refuseItem: "user" }, { refuseItem: "proj_b" });
+  emulator.faults.add({ refuseItem: "b" }, { refuseItem: "user" }, { refuseItem: "proj_c" });
   const memories = ["a", "b"].map((key) => ({ key, value: "v" }));
   const plain = await ask(emulator, "POST /api/projects/proj_a/sync", { body: { memories } });
   expect([plain.status, (await errorOf(plain)).details?.[0]?.path]).toEqual([400, "/memories/1"]);
+  expect(await countOf(emulator)).toBe(0);
   const state = { state_vector: "AA==" };
   const crdt = {
     encoding: "yjs-v1",
@@ -118,11 +119,15 @@ test("one item of a sync is refused as the service refuses it", async () => {
     documents: { user: { refused: { message: expect.any(String) } }, global: { seq: 0 } },
     projects: { proj_a: { documents: {} }, proj_b: { documents: {} } },
   });
-  const second = await ask(emulator, "POST /api/sync", { body: { crdt } });
+  const projects = { ...crdt.projects, proj_c: { documents: { project: state } } };
+  const more = { body: { crdt: { ...crdt, projects } } };
+  const second = await ask(emulator, "POST /api/sync", more);
   expect(((await second.json()) as never as { crdt: object }).crdt).toMatchObject({
     documents: { user: { seq: 0 } },
-    projects: { proj_b: { error: { code: "invalid_request" } } },
+    projects: { proj_b: { documents: {} }, proj_c: { error: { code: "invalid_request" } } },
   });
+  expect((await ask(emulator, "GET /v1/projects/proj_b")).status).toBe(200);
+  expect((await ask(emulator, "GET /v1/projects/proj_c")).status).toBe(404);
   expect(
     (await ask(emulator, "POST /api/projects/proj_a/sync", { body: { memories } })).status,
   ).toBe(200);

@@ -203,6 +203,18 @@ test("pieces in a file that has lost its name are waited for, too, unless the da
   expect(await next.doc()).toBe(`${OF_B}${NEXT.slice(0, -5)}`);
 });
 
+test("what is not written yet as the daemon ends, into a file that has lost its name, deletes nothing", async () => {
+  const handle = openSync(join(a.dir, FILE), "r+");
+  await b.save(`${OF_B}${START}`);
+  await exchange([a, b]);
+  ftruncateSync(handle);
+  writeSync(handle, "# Guide\n\nMended.\n", 0);
+  closeSync(handle);
+  await a.stop();
+  const next = await lab.machine("a");
+  expect(await next.doc()).toBe(`${OF_B}${START.replace("# Guide\n\n", "# Guide\n\nMended.\n")}`);
+});
+
 test("a text is unfinished where its last line has lost its end, or its end is missing", () => {
   const rows = [
     ["", "one", true],

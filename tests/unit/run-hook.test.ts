@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runHook } from "../../cli/hooks/run-hook.ts";
+import { remember } from "../../cli/mcp/remember.ts";
+import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
+import { findSummary } from "../../daemon/home/session-summaries.ts";
+import { switchSessions } from "../../daemon/home/session-switch.ts";
+import { parseSessionId } from "../../shared/ids.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
+
+let folder: string;
+let env: Environment;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-hook-")));
+  // A machine that tests beside others may take longer than a session would wait.
+  const variables = { MEMSYNC_HOME: join(folder, "home"), MEMSYNC_HOOK_MS: "100000" };
+  env = { ...readEnvironment(variables), dir: folder };
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const save = (value: string) => remember(env, undefined, { key: "build", value, layer: "user" });
+const hook = (event: string, payload: object) =>
+  runHook(env, event, JSON.stringify({ session_id: "1", cwd: folder, ...payload }));
+const start = (payload: object = {}) => hook("session-start", payload);
+
+test("a session is told once, and again when it was cleared or compacted", async () => {
+  await save("npm run build");
+  const told = await start({ source: "startup" });
+  expect(told).toContain("npm run build");
+  expect(await start({ source: "startup" })).toBe("");
+  expect(await start({ source: "resume" })).toBe("");
+  expect(await start({ source: "compact" })).toBe(told);
+  expect(await start({ source: "clear" })).toBe(told);
+  expect(await start({ session_id: "2", source: "resume" })).toBe(told);
+});
+
+test("nothing is said where nothing is known, and it is said once something is", async () => {
+  expect(await start()).toBe("");
+  await save("npm run build");
+  expect(await start()).toContain("npm run build");
+});
+
+test("what a session is told has no secret", async () => {
+  await save(`npm run build, with ${PLANTED.github}`);
+  const told = await start();
+  expect(told).toContain("not shown");
+  expect(told).not.toContain(PLANTED.github);
+});
+
+test("an unknown event, and what is no JSON, does nothing, and Codex gets JSON", async () => {
+  await save("npm run build");
+  expect(await hook("before-tea", {})).toBe("");
+  expect(await runHook(env, "session-start", "{")).toBe("");
+  expect(await hook("stop", {})).toBe("{}\n");
+  expect(await runHook(env, "stop", "")).toBe("{}\n");
+  expect(await hook("session-end", {})).toBe("");
+});
+
+test("a hook that fails says nothing", async () => {
+  await save("npm run build");
+  writeFileSync(env.home.hooks, "a file where its folder belongs");
+  expect(await start()).toBe("");
+});
+
+test("a compaction's summary is kept, without secrets, and only while sessions are recorded", async () => {
+  const id = parseSessionId("sess_1");
+  if (id === undefined) throw new Error("it is an id");
+  const compact = (summary: string) => hook("post-compact", { compact_summary: summary });
+  await save("npm run build");
+  await compact(`We used ${PLANTED.github}.`);
+  expect(findSummary(env.home, id)).toBeUndefined();
+  await compact("We mended the login.");
+  expect(findSummary(env.home, id)).toBe("We mended the login.");
+  switchSessions(env.home, false);
+  await compact("We mended the logout.");
+  expect(findSummary(env.home, id)).not.toBe("We mended the logout.");
+});
