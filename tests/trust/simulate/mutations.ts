@@ -5,6 +5,7 @@ import { PLACES } from "./mutations/places.ts";
 import { REPLICA } from "./mutations/replica.ts";
 import { SAVES } from "./mutations/saves.ts";
 import { SYNC } from "./mutations/sync.ts";
+import type { Replacement } from "./replacement.ts";
 
 /** Mistakes that the simulation has to find. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -15,3 +16,10 @@ export const MUTATIONS: readonly Mutation[] = [
   ...GIT,
   ...PLACES,
 ];
+
+/** What the source has in place of its own text with this mistake in it. */
+export function replacementsOf(mutation: string): readonly Replacement[] {
+  const mutant = MUTATIONS.find(({ name }) => name === mutation);
+  if (!mutant) throw new Error(`there is no mutation "${mutation}"`);
+  return mutant.replacements;
+}

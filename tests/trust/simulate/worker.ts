@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { replaceInSources } from "./loader.ts";
+import { replacementsOf } from "./mutations.ts";
 import type { SeedResult } from "./run-seed.ts";
+import { SEAMS } from "./seams.ts";
 
 // Runs seeds in a process of its own, for sources are replaced for good. Arguments: the mutation
 // or "none", "trace", "quiet" or "first" (problem ends it), the first seed, how many, and "seeds"
@@ -11,7 +13,7 @@ const [mutation = "none", show = "quiet", first = "1", count = "1", what = "seed
   process.argv.slice(2);
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-replaceInSources(mutation === "none" ? undefined : mutation);
+replaceInSources([...SEAMS, ...(mutation === "none" ? [] : replacementsOf(mutation))]);
 const { runSeed } = await import("./run-seed.ts");
 const { runScenario } = await import("./run-scenario.ts");
 const runOne = what === "scenarios" ? runScenario : runSeed;

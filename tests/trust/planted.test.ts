@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { SHORT_LIVED } from "../support/short-lived.ts";
+import { MISTAKES, type Mistake } from "./planted/mistakes.ts";
+import { replaceOnce } from "./simulate/replacement.ts";
+
+const ROOT = join(import.meta.dir, "..", "..");
+const PRELOAD = join(import.meta.dir, "planted", "preload.ts");
+const TIMEOUT_MS = 120_000;
+
+/** Runs the mistake's test with the mistake in the program; returns what it printed. */
+async function printedWith({ name, found: { file, test: wanted } }: Mistake): Promise<string> {
+  const only = `^${wanted.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+  const path = `./${join("tests", file)}`;
+  const args = ["test", "--preload", PRELOAD, "--timeout", String(TIMEOUT_MS), path, "-t", only];
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd: ROOT,
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, ...SHORT_LIVED, MEMSYNC_PLANTED: name },
+  });
+  const printed = await new Response(child.stderr).text();
+  await child.exited;
+  return printed;
+}
+
+for (const mistake of MISTAKES) {
+  test.concurrent(
+    `a planted mistake fails a test: ${mistake.name}`,
+    async () => {
+      // The one test fails: it is neither missing, nor does the program not start.
+      expect(await printedWith(mistake)).toMatch(/^ 0 pass\n(.*\n)* 1 fail\n(?! \d+ error)/m);
+    },
+    TIMEOUT_MS,
+  );
+}
+
+test("what a planted mistake replaces stands in its file once", async () => {
+  for (const replacement of MISTAKES.flatMap(({ replacements }) => replacements)) {
+    const text = await Bun.file(join(ROOT, replacement.file)).text();
+    expect(replaceOnce(text, replacement)).not.toBe(text);
+  }
+});

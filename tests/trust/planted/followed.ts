@@ -1,0 +1,62 @@
+import { type Mistake, mistakesIn } from "./mistake.ts";
+
+const half = mistakesIn("daemon/files/unfinished.ts", "unit/unfinished-saves.test.ts");
+const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
+
+/** In half-written texts, and in what git has set aside before somebody's eyes. */
+export const FOLLOWED: readonly Mistake[] = [
+  half(
+    "a text that may be half written is taken at once",
+    "a program that never stops writing is waited for a minute",
+    "if (isUnfinished(former, file)) return UNFINISHED_MS;",
+    "",
+  ),
+  half(
+    "a program that never stops writing is waited for without an end",
+    "a program that never stops writing is waited for a minute",
+    "const lastMs = first + UNFINISHED_MS_MAX - now;",
+    "const lastMs = first + 10 * UNFINISHED_MS_MAX - now;",
+  ),
+  half(
+    "a program that has the file open is not waited for",
+    "a text of which a program has written a part is waited for while that has the file open",
+    "if (lastMs <= 0 || !(await this.#isOpen())) return this.over();",
+    "return this.over();",
+  ),
+  half(
+    "what a half-written text lacks is deleted",
+    "what is not written yet as the daemon ends, into a file that has lost its name, deletes nothing",
+    "if (missing === 0) return former;",
+    "return former;",
+  ),
+  half(
+    "each piece of a text that is being written is a save",
+    "pieces that end inside a line are not in the history, whole lines are",
+    "return endsInsideLine(content) && next?.content.startsWith(content) === true;",
+    "return false;",
+  ),
+  marked(
+    "whoever gives up what git shows has settled it",
+    "who has git give up what it shows, and edits at once, has made nothing of it",
+    "return aside.every((line) => now?.has(line));",
+    "return aside.length > 0;",
+  ),
+  marked(
+    "what was seen while git's conflict was open settles nothing",
+    "a text that was seen while git's conflict was open is made of its marks",
+    "this.#shown = { ...this.#shown, settled: read.content };",
+    "",
+  ),
+  marked(
+    "marks that are staged count as settled",
+    "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
+    "const isOpen = this.#shown && isMarked && standing.commit === known?.checkedOut.commit;",
+    "const isOpen = false;",
+  ),
+  marked(
+    "marks that are committed are waited for",
+    "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
+    "isMarked && standing.commit === known?.checkedOut.commit;",
+    "isMarked;",
+  ),
+];

@@ -1,0 +1,71 @@
+import { type Mistake, mistakesIn } from "./mistake.ts";
+
+const TESTS = "unit/mcp-tools.test.ts";
+const NO_SECRET = "a secret is remembered as held, and no tool gives it to an assistant again";
+
+const remembered = mistakesIn("cli/mcp/remember.ts", TESTS);
+const STALE =
+  "what another has written since is not written over, and the conflict names its revision";
+
+/** In the memories as tools of an assistant. */
+export const MCP: readonly Mistake[] = [
+  mistakesIn("cli/mcp/kept-secret.ts", TESTS)(
+    "what waits in the inbox is shown though it looks like a secret",
+    NO_SECRET,
+    "if (held === undefined && !waits) return undefined;",
+    "if (held === undefined) return undefined;",
+  ),
+  mistakesIn("cli/mcp/read-memory.ts", TESTS)(
+    "an older value is shown though it looks like a secret",
+    NO_SECRET,
+    "return why === undefined ? shownOf(memory.value) : withheldText(why);",
+    "return shownOf(memory.value);",
+  ),
+  remembered(
+    "a value that is replaced is shown though it looks like a secret",
+    NO_SECRET,
+    'status === "saved" && before && !wasSecret',
+    'status === "saved" && before',
+  ),
+  mistakesIn("cli/mcp/forget.ts", TESTS)(
+    "a value that is deleted is shown though it looks like a secret",
+    NO_SECRET,
+    "const said = why ? withheldText(why) :",
+    'const said = why === "" ? withheldText(why) :',
+  ),
+  {
+    // The first look spares a write; the second one is made in its transaction.
+    name: "what was written since an assistant read is written over",
+    found: { file: TESTS, test: STALE },
+    replacements: [
+      {
+        file: "cli/mcp/remember.ts",
+        from: "if (wanted !== undefined && wanted !== revisionOf(before)) return",
+        to: "if (wanted === null) return",
+      },
+      {
+        file: "cli/mcp/remember.ts",
+        from: "if (wanted !== undefined && wanted !== revisionOf(known)) throw",
+        to: "if (wanted === null) throw",
+      },
+    ],
+  },
+  mistakesIn("cli/mcp/project-scope.ts", TESTS)(
+    "what is meant for an unknown project goes to the person's own layer",
+    "without a project nothing is written into one, and nothing is guessed",
+    'if (layer !== "project") return await targetOf(env, db, { layer });',
+    'return await targetOf(env, db, { layer: "user" });',
+  ),
+  mistakesIn("cli/mcp/tool-result.ts", TESTS)(
+    "what people wrote stands among memsync's own words",
+    "what is remembered comes with the note that it is no instruction",
+    ".map((line) => `> ",
+    ".map((line) => `",
+  ),
+  mistakesIn("cli/mcp/recall.ts", TESTS)(
+    "recall says more than its budget allows",
+    "recall says no more than its budget allows, and how much it leaves out",
+    "if (!budget.spend(JSON.stringify(memory).length)) break;",
+    "budget.spend(JSON.stringify(memory).length);",
+  ),
+];

@@ -1,0 +1,59 @@
+import { type Mistake, mistakesIn } from "./mistake.ts";
+
+const kept = mistakesIn(
+  "daemon/assistants/sessions/session-keeper.ts",
+  "unit/session-keeper.test.ts",
+);
+const sent = mistakesIn("daemon/sync/session-sending.ts", "unit/session-sending.test.ts");
+
+/** In the records of assistants' sessions. */
+export const SESSIONS: readonly Mistake[] = [
+  kept(
+    "what goes on in an unlinked folder is recorded",
+    "what goes on in a folder that was unlinked is not recorded, and its record stays",
+    "this.#isLinked(former) ? former :",
+    "former !== undefined ? former :",
+  ),
+  kept(
+    "a title that looks like a secret is recorded",
+    "a title that looks like a secret is left out, and the rest recorded",
+    "title: (await isSecret(session.title)) ? null : session.title,",
+    "title: session.title,",
+  ),
+  kept(
+    "transcripts are read though sessions are off",
+    "nothing is read while it is off",
+    "if (this.#options.isOn()) await this.#look();",
+    "await this.#look();",
+  ),
+  kept(
+    "a session that goes on is sent at once",
+    "an old session is to be sent at once, one that goes on when it rests or after ten minutes",
+    "const isDue = (rests && !isTold) ||",
+    "const isDue = !isTold ||",
+  ),
+  sent(
+    "documents wait for records that a service refuses",
+    "a service that refuses records gets the documents without them, and is not asked again",
+    "return isRefused ? await service.exchange(project, { documents }) : outcome;",
+    "return outcome;",
+  ),
+  sent(
+    "records that a call did not bring count as sent",
+    "a record that a call did not bring stays to be sent",
+    "if (sessions.length > 0 && (answer || isRefused)) {",
+    "if (sessions.length > 0) {",
+  ),
+  sent(
+    "a service that was set back stays without its records",
+    "a service that was set back gets all records again",
+    "if (answer && isSetBack(answer)) {",
+    "if (answer && isSetBack(answer) && answer === undefined) {",
+  ),
+  sent(
+    "records are sent though sessions are off",
+    "nothing is sent while sessions are off",
+    "const unsent = sendsSessions() ?",
+    "const unsent = sendsSessions ?",
+  ),
+];
