@@ -307,8 +307,8 @@ export class Daemon implements Controlled {
   }
 
   /** Waits like `sync` for what is due already, but looks at no file and asks for nothing new. */
-  settle(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
-    return this.#syncWaiter.settle(waitSeconds, signal);
+  waitForDue(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
+    return this.#syncWaiter.waitForDue(waitSeconds, signal);
   }
 
   /** Applies the writes that commands left in the inbox. */

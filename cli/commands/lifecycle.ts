@@ -12,7 +12,7 @@ import { findForgotten, sayOfRunning } from "../lifecycle/shell-service.ts";
 import { type Environment, readEnvironment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
 import { say, sayJson } from "../screen/output.ts";
-import { foldersOf, linkAndLook, settledStatus, show } from "./up.ts";
+import { contactedStatus, foldersOf, linkAndLook, show } from "./up.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -69,7 +69,7 @@ async function start(env: Environment, dirs: string[], options: JsonOption): Pro
   if (ran) sayOfRunning(env, running.introduction);
   const headline = ran ? "memsync is running already" : "memsync runs in the background";
   if (folders.length === 0) {
-    await show(env, await settledStatus(running), { ...options, forgotten, headline });
+    await show(env, await contactedStatus(running), { ...options, forgotten, headline });
     return;
   }
   const linked = await linkAndLook(running, folders);
@@ -110,7 +110,7 @@ async function restart(env: Environment, options: JsonOption): Promise<void> {
     if (occupant.kind === "silent") await killSilent(home, occupant.holder);
     return await startDaemon(home);
   });
-  await show(env, await settledStatus(daemon), {
+  await show(env, await contactedStatus(daemon), {
     ...options,
     headline: "memsync has started again",
   });

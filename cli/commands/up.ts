@@ -40,8 +40,8 @@ interface UpOptions {
 const FIRST_SYNC_SECONDS = 3;
 
 /** A command that only shows the status waits this long for the service's first answer. */
-const SETTLED_DEADLINE_MS = 1000;
-const SETTLED_POLL_MS = 20;
+const CONTACT_DEADLINE_MS = 1000;
+const CONTACT_POLL_MS = 20;
 
 /** `up`: the daemon in the foreground. */
 export function addUpCommand(program: Command, env: Environment): void {
@@ -85,7 +85,7 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
 async function begin(env: Environment, daemon: Daemon, folders: readonly string[]): Promise<void> {
   const known = linkedDirs(await daemon.status());
   await linkFolders(folders, async (dir) => sayPast(await daemon.link(dir)));
-  await watchSync(daemon, daemon.settle(FIRST_SYNC_SECONDS));
+  await watchSync(daemon, daemon.waitForDue(FIRST_SYNC_SECONDS));
   for (const dir of folders) {
     await offerFile(env, daemon, { dir, isNew: !known.has(dir) }).catch(endIfInterrupted);
   }
@@ -205,7 +205,7 @@ export async function linkAndLook(
   await linkFolders(folders, async (dir) => {
     sayPast((await daemon.call("POST", "/_memsync/link", { body: { dir } })) as BoundLink);
   });
-  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, { call: "settle" }))).status;
+  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, { call: "wait" }))).status;
 }
 
 function sayPast(linked: BoundLink): void {
@@ -213,15 +213,15 @@ function sayPast(linked: BoundLink): void {
 }
 
 /** The status, once it is known whether the services answer, or after a moment without that. */
-export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus> {
-  const deadline = realWorld.monotonic() + SETTLED_DEADLINE_MS;
+export async function contactedStatus(daemon: GatewayClient): Promise<DaemonStatus> {
+  const deadline = realWorld.monotonic() + CONTACT_DEADLINE_MS;
   for (;;) {
     const status = await askStatus(daemon);
     const isKnown = status.remotes.every(
       ({ service: { online, message } }) => online || message !== null,
     );
     if (isKnown || realWorld.monotonic() > deadline) return status;
-    await delay(realWorld, SETTLED_POLL_MS);
+    await delay(realWorld, CONTACT_POLL_MS);
   }
 }
 

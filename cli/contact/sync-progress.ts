@@ -25,14 +25,14 @@ interface Ending {
 }
 
 interface CallSyncOptions {
-  readonly call?: "sync" | "settle";
+  readonly call?: "sync" | "wait";
   /** See `SyncWait`. */
   readonly unlessOffline?: boolean;
 }
 
 /**
- * One call to the daemon for a sync, or to `settle` what is under way. Throws `DaemonSilent` if it
- * takes too long.
+ * One call to the daemon for a sync, or to `wait` for what is due already. Throws `DaemonSilent` if
+ * it takes too long.
  */
 export async function callSync(
   daemon: GatewayClient,

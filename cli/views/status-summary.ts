@@ -1,4 +1,5 @@
 import type { DaemonStatus, FolderStatus, ProjectStatus } from "../../daemon/status/status.ts";
+import { isUnitSynced } from "../../daemon/status/synced-projects.ts";
 import { count } from "../screen/output.ts";
 import { isStandingIn } from "../screen/standing.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
@@ -89,12 +90,12 @@ const ODD: readonly FolderStatus["state"][] = ["held", "waiting", "failing"];
 
 /** Whether there is more to say about a project than that it is synced. */
 function isTroubled(project: ProjectStatus): boolean {
-  const { refused, waiting, contacted, notes, folders, text, deleted } = project;
+  const { refused, notes, folders, text, deleted } = project;
   const isOdd = folders.some(({ state, why, place }) => {
     return ODD.includes(state) || place !== null || (why === "missing" && text !== null);
   });
-  const isUnsettled = refused !== null || waiting > 0 || !contacted || deleted !== null;
-  return isUnsettled || notes.length > 0 || isOdd;
+  const isDone = refused === null && isUnitSynced(project) && deleted === null;
+  return !isDone || notes.length > 0 || isOdd;
 }
 
 /** The status with only these projects, and the number of others. */

@@ -11,6 +11,7 @@ import type {
   ServiceStatus,
   UnitStatus,
 } from "../../daemon/status/status.ts";
+import { isUnitSynced } from "../../daemon/status/synced-projects.ts";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { bytesShown, count, momentShown, spanShown } from "../screen/output.ts";
@@ -329,8 +330,8 @@ interface UnitView extends Keeper {
 /** What is saved here, and how much of it the service has acknowledged. */
 function unitLine(unit: UnitStatus, view: UnitView): string {
   const saved = `${count(unit.memories, "memory", "memories")} saved`;
-  const isSettled = unit.refused === null && unit.contacted && unit.waiting === 0;
-  if (isSettled && view.isLocal && !view.isShut) {
+  const isSynced = unit.refused === null && isUnitSynced(unit);
+  if (isSynced && view.isLocal && !view.isShut) {
     const memories = count(unit.memories, "memory", "memories");
     if (view.hasFailing) return `${saved} here; the file is not`;
     return `${memories} ${toned("good", "saved here")}`;

@@ -34,7 +34,7 @@ export interface Controlled {
     waitSeconds: number,
     options: { readonly signal: AbortSignal; readonly unlessOffline: boolean },
   ): Promise<object>;
-  settle(waitSeconds: number, signal: AbortSignal): Promise<object>;
+  waitForDue(waitSeconds: number, signal: AbortSignal): Promise<object>;
   drainInbox(): Promise<number>;
   /** An assistant's session has rested or ended. Its transcript is read now, by and by. */
   lookAtSessions(): void;
@@ -87,8 +87,10 @@ export function createControl(daemon: () => Controlled): Control {
             unlessOffline: body.unless_offline === true,
           }),
         );
-      case "POST settle":
-        return Response.json(await daemon().settle(numberOf(body, "wait_seconds"), request.signal));
+      case "POST wait":
+        return Response.json(
+          await daemon().waitForDue(numberOf(body, "wait_seconds"), request.signal),
+        );
       case "POST inbox":
         return Response.json({ drained: await daemon().drainInbox() });
       case "POST sessions":

@@ -221,11 +221,11 @@ export class LinkedFolders {
   async #link(found: IdentifiedFolder, options: LinkOptions): Promise<BoundLink> {
     const before = this.#links.find((link) => link.dir === found.dir);
     const seen = await this.#readFacts(found, before);
-    const isSettled = await this.#settle(found.dir, { isNamed: true });
+    const isMoved = await this.#movePlaces(found.dir, { isNamed: true });
     const dir = await this.#pathOf(found.dir);
     const there = this.#links.find((link) => link.dir === dir);
     // It may be linked under another path, or have brought its link along just now.
-    const isKnown = there !== undefined && (isSettled || dir !== found.dir);
+    const isKnown = there !== undefined && (isMoved || dir !== found.dir);
     const facts = isKnown ? await this.#readFacts({ ...found, dir }, there) : seen;
     return await this.#linkBy(facts, options);
   }
@@ -315,11 +315,11 @@ export class LinkedFolders {
 
   /** Searches for a linked folder that is not at its path, and follows it where it is found. */
   onGone(link: Link): void {
-    const settled = this.#inTurn(async () => {
+    const looked = this.#inTurn(async () => {
       if (this.#stopping || !this.#links.some(({ dir }) => dir === link.dir)) return;
-      await this.#settle(link.dir);
+      await this.#movePlaces(link.dir);
     });
-    settled.catch((thrown) => {
+    looked.catch((thrown) => {
       this.#options.log.warn({ reason: messageOf(thrown) }, "a moved folder was not followed");
     });
   }
@@ -335,7 +335,7 @@ export class LinkedFolders {
     const moved = await this.#inTurn(async () => {
       const found = await this.#findMovedAbove(real);
       if (!found) return undefined;
-      await this.#settle(found.dir);
+      await this.#movePlaces(found.dir);
       const isHere = this.#links.some(({ dir }) => dir === found.dir);
       return isHere ? { from: found.link.dir, to: found.dir } : undefined;
     });
@@ -350,7 +350,7 @@ export class LinkedFolders {
   }
 
   /** Moves links to where their folders are, as far as this path shows. False: nothing to do. */
-  async #settle(dir: string, { isNamed = false } = {}): Promise<boolean> {
+  async #movePlaces(dir: string, { isNamed = false } = {}): Promise<boolean> {
     const { store, git, log } = this.#options;
     const found = await planPlace(store.reader, git, { links: this.#links, dir });
     // Whoever names a folder decides what it is linked to.

@@ -21,7 +21,7 @@ export interface OwnSides {
   /** Memories that others of ours replaced, and that are still to be deleted there. */
   readonly superseded: readonly Removal[];
   /** Recorded calls that need no more attention. */
-  readonly settled: readonly JournaledWrite[];
+  readonly over: readonly JournaledWrite[];
 }
 
 /**
@@ -49,8 +49,7 @@ export function keyOwnMemories(shown: readonly ReadMemory[], known: OwnKnown): O
   }
   const listed = new Set(shown.map(({ id }) => id));
   const isOver = (entry: JournaledWrite) => entry.kind === "create" || !listed.has(entry.memoryId);
-  const settled = known.journal.filter(isOver);
-  return { theirs, superseded, settled };
+  return { theirs, superseded, over: known.journal.filter(isOver) };
 }
 
 /**

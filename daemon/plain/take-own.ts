@@ -45,7 +45,7 @@ export async function takeOwn(
   const known = await readState(db, options.service.name, open.id);
   const { document } = open;
   const shown = reading.memories.filter(({ layer }) => layer === layerOf(name));
-  const { theirs, superseded, settled } = keyOwnMemories(shown, {
+  const { theirs, superseded, over } = keyOwnMemories(shown, {
     base: known.memories,
     journal: known.journal,
     contacted: known !== NOTHING_READ,
@@ -58,7 +58,7 @@ export async function takeOwn(
     const [name, hash] = [itemName("memories", entry.key), hashOfValue(entry.content)];
     return [{ name, hash, at: 0 }];
   });
-  const memories = reading.complete ? withoutDeleted(known.memories, settled) : known.memories;
+  const memories = reading.complete ? withoutDeleted(known.memories, over) : known.memories;
   // In this interface a memory is deleted only by its id, so one that vanished was deleted by
   // somebody.
   const read = { items: theirs, complete: reading.complete };
@@ -68,7 +68,7 @@ export async function takeOwn(
     putBack: false,
     now,
   });
-  await dropJournal(db, settled);
+  await dropJournal(db, over);
   for (const { key, id } of superseded)
     if (id !== null) await journalDelete(db, open.id, { key, memoryId: id });
   const wanted = {
@@ -101,9 +101,9 @@ export async function takeOwn(
 /** Nobody else deleted what we deleted: if it is in the document, it was written again since. */
 function withoutDeleted(
   known: PlainState["memories"],
-  settled: readonly JournaledWrite[],
+  over: readonly JournaledWrite[],
 ): PlainState["memories"] {
   const deleted = new Set<string | null>();
-  for (const entry of settled) if (entry.kind === "delete") deleted.add(entry.memoryId);
+  for (const entry of over) if (entry.kind === "delete") deleted.add(entry.memoryId);
   return new Map([...known].filter(([, { id }]) => !deleted.has(id)));
 }

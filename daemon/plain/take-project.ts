@@ -95,7 +95,7 @@ export async function takeProject(
     untakable: reading.untakable,
   };
   const changes = await keepRefused(context.db, open.id, { refused: known.refused, wanted });
-  await settleJournal(context, known, wanted.removals);
+  await dropTaken(context, known, wanted.removals);
   await rememberReading(context, options, {
     open,
     from,
@@ -187,7 +187,7 @@ function hasDeleted({ journal }: PlainState, shown: ReadItems | undefined): bool
   return journal.some((entry) => entry.kind === "delete" && !shown.items.has(entry.key));
 }
 
-async function settleJournal(
+async function dropTaken(
   { db }: Context,
   { journal }: PlainState,
   removals: readonly Removal[],

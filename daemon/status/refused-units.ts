@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { tokenAdvice } from "../service/token-advice.ts";
 import type { DaemonStatus, FolderStatus, RemoteStatus, UnitStatus } from "./status.ts";
-import { syncedProjects } from "./synced-projects.ts";
+import { isUnitSynced, syncedProjects } from "./synced-projects.ts";
 
 /** Why waiting does not sync what is left, in one sentence each. */
 export function listRefusals(status: DaemonStatus): string[] {
@@ -13,7 +13,7 @@ export function listRefusals(status: DaemonStatus): string[] {
     return { ...remote.own, name, remote: remote.name };
   });
   const refused = [...projects, ...own].filter((unit) => {
-    return unit.refused !== null && isUnsettled(unit) && !isAt(shut, unit);
+    return unit.refused !== null && !isUnitSynced(unit) && !isAt(shut, unit);
   });
   return [
     ...shut.map(whyShut),
@@ -54,7 +54,8 @@ export function isRefused(status: DaemonStatus): boolean {
   const shut = remotes.filter(isShut);
   const open = remotes.filter((remote) => !isShut(remote));
   const openProjects = projects.filter((project) => !isAt(shut, project));
-  const left = [...openProjects, ...open.map(({ own }) => own)].filter(isUnsettled);
+  const units: readonly UnitStatus[] = [...openProjects, ...open.map(({ own }) => own)];
+  const left = units.filter((unit) => !isUnitSynced(unit));
   return (
     open.every(({ service }) => service.online && service.held_back === null) &&
     left.length + shut.length + listFailing(status).length > 0 &&
@@ -81,15 +82,11 @@ export function isOffline(status: DaemonStatus): boolean {
   return (
     offline.length > 0 &&
     others.every(({ service }) => service.online) &&
-    ![...otherProjects, ...others.map(({ own }) => own)].some(isUnsettled) &&
+    [...otherProjects, ...others.map(({ own }) => own)].every(isUnitSynced) &&
     otherProjects.every(({ folders }) => folders.every(({ state }) => state !== "waiting"))
   );
 }
 
 function isAt(remotes: readonly RemoteStatus[], { remote }: { readonly remote: string }): boolean {
   return remotes.some(({ name }) => name === remote);
-}
-
-function isUnsettled({ contacted, waiting }: UnitStatus): boolean {
-  return !contacted || waiting > 0;
 }

@@ -9,15 +9,19 @@ export function syncedProjects({
   return [...projects, ...leaving.map((each) => ({ ...each, name: each.name ?? each.id }))];
 }
 
+/** Whether its service has acknowledged everything of it. */
+export function isUnitSynced({ contacted, waiting }: UnitStatus): boolean {
+  return contacted && waiting === 0;
+}
+
 /**
  * Whether every service has acknowledged everything that it takes, and every file could be read.
  */
 export function isSynced(status: DaemonStatus): boolean {
-  const settled = (unit: UnitStatus) => unit.contacted && unit.waiting === 0;
   const files = status.projects.flatMap((project) => project.folders);
   return (
-    status.remotes.every(({ service, own }) => isHeard(service) && settled(own)) &&
-    syncedProjects(status).every((project) => settled(project) && isOpen(status, project)) &&
+    status.remotes.every(({ service, own }) => isHeard(service) && isUnitSynced(own)) &&
+    syncedProjects(status).every((project) => isUnitSynced(project) && isOpen(status, project)) &&
     files.every(({ state }) => state !== "waiting" && state !== "failing")
   );
 }

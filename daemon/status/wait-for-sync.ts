@@ -60,7 +60,7 @@ export class SyncWaiter {
   }
 
   /** Waits like `sync` for what is due already, but looks at no file and asks for nothing new. */
-  settle(waitSeconds: number, signal: AbortSignal | undefined): Promise<SyncResult> {
+  waitForDue(waitSeconds: number, signal: AbortSignal | undefined): Promise<SyncResult> {
     const { remotes, followers } = this.#options;
     remotes.hurry("person");
     return this.#untilSynced(followers.settled(), waitSeconds, { signal });

@@ -174,12 +174,13 @@ function compact(side: Side, other: Side): void {
   const group = firstGroup(side);
   const beside = firstGroup(other);
   do {
-    if (group.end > group.start) settle(side, group, { other, beside });
+    if (group.end > group.start) slide(side, group, { other, beside });
     nextGroup(other, beside);
   } while (nextGroup(side, group));
 }
 
-function settle(
+/** Moves one run, and `beside` with it: the place of the other side that is next to it. */
+function slide(
   side: Side,
   group: Group,
   { other, beside }: { readonly other: Side; readonly beside: Group },
