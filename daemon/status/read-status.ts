@@ -1,0 +1,256 @@
+import { assert } from "../../shared/errors.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import { explain, type Reason } from "../../shared/reasons.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
+import { VERSION } from "../../shared/version.ts";
+import type { RequestBudget } from "../budget/request-budget.ts";
+import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
+import type { FollowedFile, FollowStatus } from "../files/followed-file.ts";
+import type { PlaceChange } from "../files/place-store.ts";
+import { deletionStatus, readDeletion } from "../home/deleted-project.ts";
+import { type KeptText, readKeptText } from "../home/kept-text.ts";
+import type { Link } from "../home/links.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
+import { isPlain, type SyncPosition } from "../home/positions.ts";
+import { serviceNameOf } from "../home/remote.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { countSavedMemories } from "../home/unlinked-projects.ts";
+import type { StatusNote } from "../plain/plain-status.ts";
+import { readDamageNotes } from "../recovery/set-aside.ts";
+import type { OpenRemote, OpenRemotes } from "../remotes/open-remotes.ts";
+import type { SyncEngine } from "../sync/engine.ts";
+import type { Polled } from "../watch/watch-trouble.ts";
+import { readAudience } from "./audience-view.ts";
+import { readHeldStatus } from "./held-status.ts";
+import { serviceState } from "./service-state.ts";
+import type {
+  DaemonStatus,
+  FolderStatus,
+  HeldBackStatus,
+  PlaceStatus,
+  ProjectStatus,
+  RemoteStatus,
+  RequestsLeft,
+  ServiceStatus,
+  UnitStatus,
+  UnlinkedProject,
+} from "./status.ts";
+import { listUnlinkedProjects, readDocumentSync } from "./unlinked-status.ts";
+
+/** What a status is read from. */
+export interface StatusSources {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly home: string;
+  readonly gatewayUrl: string;
+  readonly remotes: OpenRemotes;
+  readonly links: readonly Link[];
+  readonly files: readonly FollowedFile[];
+  readonly polled: (dir: string) => Polled | undefined;
+  readonly repositoryNote: (dir: string) => Reason | undefined;
+  readonly placeChange: (dir: string) => PlaceChange | undefined;
+  /** In milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/**
+ * Reads the current status; projects in the order of `links`. Calls no service and reads no file.
+ */
+export async function readStatus(sources: StatusSources): Promise<DaemonStatus> {
+  const { remotes: open } = sources;
+  const projects: ProjectStatus[] = [];
+  for (const { projectId, name } of uniqueProjects(sources.links)) {
+    const files = sources.files.filter((file) => file.link.projectId === projectId);
+    const account = open.bindingOf(projectId) ?? LOCAL_ACCOUNT;
+    const kept = await keptStatus(sources, account, projectId);
+    const folders = files.map((file) => folderStatus(sources, file, kept.text));
+    projects.push({ ...kept, name, folders });
+  }
+  const remotes: RemoteStatus[] = [];
+  for (const each of open.list()) {
+    const { remote } = each;
+    remotes.push({
+      name: remote.name,
+      default: remote.account === open.view.default?.account,
+      service: serviceStatus(each),
+      own: await unitStatus(sources, remote.account, { unit: "own" }),
+      user: await unitStatus(sources, remote.account, {
+        unit: "own",
+        documents: [`user/${LOCAL_USER}`],
+      }),
+      global: await unitStatus(sources, remote.account, { unit: "own", documents: ["global"] }),
+      audience: await readAudience(sources.store.reader, remote),
+    });
+  }
+  const usual = remotes.find((each) => each.default);
+  assert(usual, "the default remote is always open");
+  return {
+    version: VERSION,
+    home: sources.home,
+    gateway: { url: sources.gatewayUrl },
+    service: usual.service,
+    remotes,
+    projects,
+    unlinked: await unlinkedProjects(sources),
+    own: usual.own,
+    damaged: readDamageNotes(sources.home),
+    held: await readHeldStatus(sources.store.reader, (account) => {
+      return open.remoteOf(account)?.name ?? null;
+    }),
+  };
+}
+
+/** What the home has of a project. */
+async function keptStatus(sources: StatusSources, account: AccountId, id: ProjectId) {
+  const { reader } = sources.store;
+  return {
+    id,
+    remote: sources.remotes.remoteOf(account)?.name ?? "",
+    text: await readKeptText(reader, account, id),
+    deleted: deletionStatus(await readDeletion(reader, id)),
+    ...(await unitStatus(sources, account, { unit: id })),
+  };
+}
+
+async function unlinkedProjects(sources: StatusSources): Promise<UnlinkedProject[]> {
+  const { store, links, remotes } = sources;
+  const serviceOf = (account: AccountId) => serviceNameOf(remotes.remoteOf(account));
+  const projects: UnlinkedProject[] = [];
+  for (const each of await listUnlinkedProjects(store.reader, links, serviceOf)) {
+    const kept = await keptStatus(sources, each.account, each.id);
+    projects.push({ ...kept, name: each.name, plain: isPlain(each.position), folders: [] });
+  }
+  return projects;
+}
+
+function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
+  const { contact } = engine;
+  const { online, plain, tokenRefused, lastContactAt, unansweredSince, message } = contact;
+  const { name } = service;
+  const isBlocked = service.isBlocked === true;
+  return {
+    name,
+    state: serviceState({ name, isBlocked, contact }),
+    online,
+    live: contact.socket === "live",
+    plain,
+    last_contact_at: timeOf(lastContactAt),
+    unanswered_since: timeOf(unansweredSince),
+    // No call has to fail before it is known what a blocked one waits for.
+    message: service.blockedUntil ?? message ?? null,
+    blocked: isBlocked,
+    token_refused: online && tokenRefused,
+    requests: requestsLeft(service.budget),
+    held_back: heldBackOf(engine),
+  };
+}
+
+function timeOf(time: number | undefined): string | null {
+  return time === undefined ? null : timestampOf(time);
+}
+
+function requestsLeft(budget: RequestBudget | undefined): Record<string, RequestsLeft> {
+  const quotas = budget?.view().quotas ?? [];
+  return Object.fromEntries(
+    quotas.map(({ name, limit, remaining, moreAt }) => {
+      return [name, { limit, remaining, resets_at: timestampOf(moreAt) }];
+    }),
+  );
+}
+
+function heldBackOf({ throttled }: SyncEngine): HeldBackStatus | null {
+  if (!throttled) return null;
+  const { since, until, projects, why } = throttled;
+  return {
+    since: timestampOf(since),
+    until: timestampOf(until),
+    projects,
+    reason: explain(why),
+    code: why.code,
+  };
+}
+
+function uniqueProjects(links: readonly Link[]): Link[] {
+  const seen = new Set<string>();
+  return links.filter(({ projectId }) => !seen.has(projectId) && seen.add(projectId));
+}
+
+function folderStatus(
+  sources: StatusSources,
+  file: FollowedFile,
+  text: KeptText | null,
+): FolderStatus {
+  const { path, state, note, why } = withLines(file.status, text);
+  const { beside } = file;
+  const { dir } = file.link;
+  const polled = sources.polled(dir) ?? null;
+  const noted = sources.repositoryNote(dir);
+  const repository = noted ? explain(noted) : null;
+  const repository_code = noted?.code ?? null;
+  const place = placeStatus(sources.placeChange(dir), sources.now);
+  const said = { note: note ?? null, why: why?.code ?? null };
+  return { dir, path, state, ...said, polled, repository, repository_code, beside, place };
+}
+
+/** A file that was never here can be created where the document has a text. */
+function withLines(status: FollowStatus, text: KeptText | null): FollowStatus {
+  if (status.why?.code !== "missing") return status;
+  const why: Reason = { code: "missing", lines: text?.lines ?? null };
+  return { ...status, why, note: explain(why) };
+}
+
+/** A folder's move is told for this long. */
+const MOVED_SAID_MS = 7 * 24 * 60 * 60_000;
+
+function placeStatus(change: PlaceChange | undefined, now: number): PlaceStatus | null {
+  if (!change) return null;
+  const at = timestampOf(change.at);
+  if (change.kind === "replaced") {
+    return { kind: "replaced", moved_to: change.movedTo, wrote: change.wrote, at };
+  }
+  const { from, wrote } = change;
+  const isNews = wrote || now - change.at < MOVED_SAID_MS;
+  return isNews ? { kind: "moved", from, wrote, at } : null;
+}
+
+async function unitStatus(
+  sources: StatusSources,
+  account: AccountId,
+  {
+    unit,
+    documents = documentsOf(unit, LOCAL_USER),
+  }: { readonly unit: SyncUnit; readonly documents?: readonly string[] | undefined },
+): Promise<UnitStatus> {
+  const { store, remotes } = sources;
+  const service = serviceNameOf(remotes.remoteOf(account));
+  let memories = 0;
+  let waiting = 0;
+  let contacted = true;
+  let refused = remotes.find(account)?.engine.refusal(unit);
+  const notes: StatusNote[] = [];
+  for (const name of documents) {
+    const document = await store.reader
+      .selectFrom("documents")
+      .select("id")
+      .where("owner", "=", account)
+      .where("name", "=", name)
+      .executeTakeFirst();
+    if (!document) {
+      contacted = false;
+      continue;
+    }
+    const { position, ...sync } = await readDocumentSync(store.reader, service, document.id);
+    memories += await countSavedMemories(store.reader, document.id);
+    waiting += sync.waiting;
+    contacted &&= position.remote !== undefined || isForbiddenOwn(unit, position);
+    refused ??= position.refused;
+    notes.push(...sync.notes);
+  }
+  const why = { refused: refused ? explain(refused) : null, refused_code: refused?.code ?? null };
+  return { memories, waiting, contacted, ...why, notes };
+}
+
+/** A token for certain projects may not read the other documents, and the service said so. */
+function isForbiddenOwn(unit: SyncUnit, { refused }: SyncPosition): boolean {
+  return unit === "own" && refused?.code === "token-forbids";
+}
