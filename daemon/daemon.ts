@@ -151,6 +151,7 @@ export class Daemon implements Controlled {
       openEmbedded,
       links: () => this.#folders.links,
       onContact: (units, account) => this.#onContact(units, account),
+      onAccount: (open, told) => this.#audiences.told(open, told),
       takeFiles: (project) => this.#takeFiles(project),
       sendsSessions: () => recordsSessions(home),
       onActivity,

@@ -9,9 +9,11 @@ import {
 } from "../../daemon/home/remote.ts";
 import { checkToken, type TokenRights } from "../../daemon/remotes/check-token.ts";
 import { openKeyring } from "../../daemon/remotes/keyring.ts";
+import { refusalOfOthers } from "../../daemon/remotes/others-token.ts";
 import { parseToken } from "../../daemon/remotes/parse-token.ts";
 import { describeRemotes } from "../../daemon/remotes/remote-change.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
+import { digestOfToken } from "../../daemon/service/token-digest.ts";
 import { AppError } from "../../shared/errors.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
@@ -106,7 +108,7 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
   await changeRemotes(env, { op: "token", name: remote.name, place });
   const { account } = rights;
   if (account) {
-    const heard = { heard: account, now: realWorld.now() };
+    const heard = { heard: account, now: realWorld.now(), token: digestOfToken(token) };
     await changeHome(env.home, (db) => keepHeard(db, remote, heard));
   }
   if (!flags.json) {
@@ -197,32 +199,14 @@ async function knownToken(
   return listed && (await findToken(env, listed));
 }
 
-/**
- * Otherwise what is synced with one account, or is one user's own, would be sent to the other, and
- * the reverse.
- */
 async function refuseOthersToken(
   env: Environment,
   remote: Remote,
-  { account }: TokenRights,
+  { account: told }: TokenRights,
 ): Promise<void> {
   const known = await withLocal(env, async (db) => db && (await findAudience(db, remote)));
-  if (!known || !account) return;
-  const isOther = (was: string | null, is: string | null) => was && is && was !== is;
-  const command = `memsync login --url ${remote.url} --remote NAME`;
-  const another = `log in under another name, by \`${command}\``;
-  if (isOther(known.name, account.name)) {
-    throw new CommandFailed(
-      `this token is of the account ${account.name}, and ${remote.name} is the account ` +
-        `${known.name}: give a token of that one, or ${another}`,
-    );
-  }
-  if (isOther(known.user, account.user)) {
-    throw new CommandFailed(
-      `this token is ${account.user}'s, and the memories of the layer user at ${remote.name} are ` +
-        `${known.user}'s: give a token of ${known.user}, or ${another}`,
-    );
-  }
+  const refusal = known && told && refusalOfOthers(remote, known, { token: "this token", told });
+  if (refusal) throw new CommandFailed(refusal);
 }
 
 /** The address to log in to: the named one, that of the named remote, or the usual one here. */

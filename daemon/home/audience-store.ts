@@ -12,6 +12,17 @@ export interface Audience extends Account {
   readonly heardAt: number | undefined;
   /** The user has agreed to write for these readers. */
   readonly agreed: boolean;
+  /** Digest of the last token that was told to be of this user; undefined: of none. */
+  readonly token?: string | undefined;
+}
+
+/** What a service told of an account. */
+export interface Heard {
+  readonly heard: Account;
+  /** In milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** Digest of the token that it told it about, if there was one. */
+  readonly token?: string | undefined;
 }
 
 const UNKNOWN: Account = { name: null, plan: null, users: null, user: null };
@@ -20,13 +31,14 @@ const UNKNOWN: Account = { name: null, plan: null, users: null, user: null };
 export async function findAudience(db: Db, remote: At): Promise<Audience> {
   const row = await db
     .selectFrom("audiences")
-    .select(["name", "plan", "users", "token_user", "heard_at", "agreed_at"])
+    .select(["name", "plan", "users", "token_user", "token", "heard_at", "agreed_at"])
     .where("service", "=", serviceNameOf(remote))
     .where("account", "=", remote.account)
     .executeTakeFirst();
-  if (!row) return { ...UNKNOWN, heardAt: undefined, agreed: false };
-  const { heard_at, agreed_at, token_user: user, ...account } = row;
-  return { ...account, user, heardAt: heard_at ?? undefined, agreed: agreed_at !== null };
+  if (!row) return { ...UNKNOWN, heardAt: undefined, agreed: false, token: undefined };
+  const { heard_at, agreed_at, token_user: user, token, ...account } = row;
+  const heardAt = heard_at ?? undefined;
+  return { ...account, user, heardAt, agreed: agreed_at !== null, token: token ?? undefined };
 }
 
 /**
@@ -34,16 +46,14 @@ export async function findAudience(db: Db, remote: At): Promise<Audience> {
  * the account is another. The user stays the one that was told first: the memories of the layer
  * `user` are that one's. Durable with its transaction's commit.
  */
-export async function keepHeard(
-  db: Db,
-  remote: At,
-  { heard, now }: { readonly heard: Account; readonly now: number },
-): Promise<void> {
+export async function keepHeard(db: Db, remote: At, { heard, now, token }: Heard): Promise<void> {
   const { name, plan, users } = heard;
   const former = await findAudience(db, remote);
   const isSame = former.name === null || name === null || former.name === name;
   const user = (isSame ? former.user : null) ?? heard.user;
+  const isTheirs = heard.user === null || heard.user === user;
   await put(db, remote, {
+    ...(token !== undefined && isTheirs && { token }),
     ...{ name, plan, users, token_user: user, heard_at: now },
     ...(!isSame && { agreed_at: null }),
   });
@@ -61,7 +71,7 @@ async function put(
 ): Promise<void> {
   const place = { service: serviceNameOf(remote), account: remote.account };
   const { user: _, ...unknown } = UNKNOWN;
-  const nothing = { ...unknown, token_user: null, heard_at: null, agreed_at: null };
+  const nothing = { ...unknown, token_user: null, token: null, heard_at: null, agreed_at: null };
   await db
     .insertInto("audiences")
     .values({ ...place, ...nothing, ...values })

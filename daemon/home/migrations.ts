@@ -311,6 +311,12 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("followed_files").addColumn("kept", "text").execute();
     },
   },
+  {
+    name: "daemon-known-tokens",
+    async up(db) {
+      await db.schema.alterTable("audiences").addColumn("token", "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -323,4 +329,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 4_160_793_934 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 726_019_819 };

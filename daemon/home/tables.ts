@@ -56,6 +56,8 @@ interface AudiencesTable {
   users: number | null;
   /** The user of the first token of which it told; null where it does not name users. */
   token_user: string | null;
+  /** Digest of the last token that it told to be of that user; null: it told of none. */
+  token: string | null;
   /** Null: the service has not told yet. */
   heard_at: number | null;
   /** When the user agreed to write for all readers; null: not yet. */

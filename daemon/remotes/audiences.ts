@@ -2,11 +2,12 @@ import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { globalDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Account } from "../../shared/wire/account.ts";
 import type { World } from "../../shared/world.ts";
 import { findAudience, keepHeard } from "../home/audience-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { within } from "../home/within.ts";
-import { hearAccount } from "./hear-audience.ts";
+import { hearAccount, parseAccount } from "./hear-audience.ts";
 import type { OpenRemote } from "./open-remotes.ts";
 
 const MINUTE_MS = 60_000;
@@ -16,6 +17,8 @@ const FRESH_MS = MINUTE_MS;
 const UNAGREED_MS = 5000;
 /** Where nobody writes, an answer of this age is good enough to show. */
 const SHOWN_MS = 60 * MINUTE_MS;
+/** A service that has not told on its live socket by then is asked whose the token is. */
+const UNTOLD_MS = MINUTE_MS;
 /** A service that did not answer is left alone for this time. */
 const SILENT_MS = MINUTE_MS / 2;
 /** A person who writes waits at most this long. */
@@ -39,6 +42,7 @@ interface Asked {
 export class Audiences {
   readonly #options: AudiencesOptions;
   readonly #asked = new WeakMap<OpenRemote["service"], Asked>();
+  readonly #contacts = new WeakMap<OpenRemote["service"], number>();
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: AudiencesOptions) {
@@ -63,6 +67,14 @@ export class Audiences {
     this.#track(this.#hearWhereShown(open));
   }
 
+  /** The service told it by itself, on its live socket. */
+  told({ service, remote }: OpenRemote, told: unknown): void {
+    if (remote.url === undefined) return;
+    const over = this.#keep({ service, remote }, parseAccount(told));
+    this.#asked.set(service, { at: this.#options.world.monotonic(), over, answered: true });
+    this.#track(over);
+  }
+
   /**
    * Resolves when no question is under way. The services must have been told to end their calls.
    */
@@ -83,6 +95,7 @@ export class Audiences {
   /** While `global` is empty, nobody is shown its readers. */
   async #hearWhereShown(open: OpenRemote): Promise<void> {
     const { reader } = this.#options.store;
+    if (await this.#isUntold(open)) return await this.#hear(open, SHOWN_MS);
     const { owner, name } = globalDocument(open.remote.account);
     const memory = await reader
       .selectFrom("memories")
@@ -93,6 +106,15 @@ export class Audiences {
       .limit(1)
       .executeTakeFirst();
     if (memory) await this.#hear(open, SHOWN_MS);
+  }
+
+  /** Whether it is unknown whose token this is, although the service had time to tell. */
+  async #isUntold({ service, remote }: OpenRemote): Promise<boolean> {
+    const now = this.#options.world.monotonic();
+    const since = this.#contacts.get(service) ?? now;
+    this.#contacts.set(service, since);
+    if (service.tokenDigest === undefined || now - since < UNTOLD_MS) return false;
+    return (await findAudience(this.#options.store.reader, remote)).token !== service.tokenDigest;
   }
 
   #isFresh({ service }: OpenRemote, freshMs: number): boolean {
@@ -119,9 +141,17 @@ export class Audiences {
 
   /** False: the service did not answer, and its last answer stays. */
   async #ask({ service, remote }: OpenRemote): Promise<boolean> {
-    const { store, world } = this.#options;
     const heard = await hearAccount(service);
-    if (heard) await store.write(({ db }) => keepHeard(db, remote, { heard, now: world.now() }));
+    if (heard) await this.#keep({ service, remote }, heard);
     return heard !== undefined;
+  }
+
+  async #keep(
+    { service, remote }: Pick<OpenRemote, "service" | "remote">,
+    heard: Account,
+  ): Promise<void> {
+    const { store, world } = this.#options;
+    const told = { heard, now: world.now(), token: service.tokenDigest };
+    await store.write(({ db }) => keepHeard(db, remote, told));
   }
 }

@@ -1,6 +1,6 @@
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import type { Account } from "../../shared/wire/account.ts";
-import type { Service } from "../service/service.ts";
+import type { Outcome, Service } from "../service/service.ts";
 
 /** The path at which a service tells who shares an account; an extension of the interface. */
 const PATH = "/api/account";
@@ -10,10 +10,17 @@ const UNTOLD: Account = { name: null, plan: null, users: null, user: null };
 const NOT_FOUND = 404;
 
 /** Asks a service who shares the account. Undefined: it did not answer that. */
-export async function hearAccount({ forward }: Service): Promise<Account | undefined> {
+export async function hearAccount(service: Service): Promise<Account | undefined> {
+  const outcome = await askAccount(service);
+  return outcome.kind === "answered" ? outcome.value : undefined;
+}
+
+/** Like `hearAccount`, and tells why there is no answer. */
+export async function askAccount({ forward }: Service): Promise<Outcome<Account>> {
   const outcome = await forward("GET", PATH);
-  if (outcome.kind === "answered") return parseAccount(outcome.value);
-  return outcome.kind === "refused" && outcome.status === NOT_FOUND ? UNTOLD : undefined;
+  if (outcome.kind === "answered") return { ...outcome, value: parseAccount(outcome.value) };
+  const isUntold = outcome.kind === "refused" && outcome.status === NOT_FOUND;
+  return isUntold ? { kind: "answered", value: UNTOLD } : outcome;
 }
 
 /** A malformed part counts as not told. */

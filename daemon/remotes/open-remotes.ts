@@ -5,6 +5,7 @@ import { projectOf } from "../../shared/replica/document/address.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Account } from "../../shared/wire/account.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import type { Urgency } from "../budget/budget.ts";
 import { budgetsIn } from "../budget/budget-store.ts";
@@ -26,6 +27,7 @@ import { listUnsentDeletions } from "../home/unlinked-projects.ts";
 import { createHttpService } from "../service/http-service.ts";
 import type { Service } from "../service/service.ts";
 import { SyncEngine } from "../sync/engine.ts";
+import { guardToken } from "./guard-token.ts";
 import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
 import { unavailableService } from "./unavailable-service.ts";
@@ -60,6 +62,8 @@ export interface OpenRemotesOptions {
   /** Called as an engine's, with the account; see `EngineOptions`. */
   readonly onContact: (units: readonly SyncUnit[], account: AccountId) => void;
   readonly onActivity?: OnActivity | undefined;
+  /** Called when a service tells who shares the account. */
+  readonly onAccount?: ((open: OpenRemote, told: Account) => void) | undefined;
   /** See `RoundOptions`. */
   readonly takeFiles?: ((project: ProjectId) => Promise<void>) | undefined;
   readonly sendsSessions?: (() => boolean) | undefined;
@@ -282,7 +286,8 @@ export class OpenRemotes {
   }
 
   async #openOne(remote: Remote): Promise<void> {
-    const { store, world, log, onContact, onActivity, takeFiles, sendsSessions } = this.#options;
+    const { store, world, log, onContact, onAccount, ...others } = this.#options;
+    const { onActivity, takeFiles, sendsSessions } = others;
     const { account } = remote;
     const service = await this.#serviceOf(remote);
     await service.budget?.keepIn(budgetsIn(store), log);
@@ -299,6 +304,10 @@ export class OpenRemotes {
       onContact: (units) => {
         if (units.some((unit) => unit !== "own" && this.#unlinked.has(unit))) this.#refreshSoon();
         onContact(units, account);
+      },
+      onAccount: (told) => {
+        const open = this.#open.get(account);
+        if (open) onAccount?.(open, told);
       },
       onActivity,
       takeFiles,
@@ -321,7 +330,9 @@ export class OpenRemotes {
     if (remote.url === UNKNOWN_SERVICE) return unavailableService(remote.url, NOT_KNOWN);
     const answer = await this.#tokenOf(remote);
     if (answer.kind === "found") {
-      return createHttpService({ url: remote.url, token: answer.token, world });
+      const service = createHttpService({ url: remote.url, token: answer.token, world });
+      // A stored token was tried when it was given.
+      return answer.isGiven ? await guardToken(service, remote, this.#options.store) : service;
     }
     if (this.#view.follows) {
       throw new AppError(
@@ -338,10 +349,11 @@ export class OpenRemotes {
   }
 
   /** The environment's token is for the service that it names, else for the default one. */
-  async #tokenOf(remote: Remote): Promise<FoundToken | Failed> {
+  async #tokenOf(remote: Remote): Promise<(FoundToken & { isGiven?: true }) | Failed> {
     const { environment, tokens } = this.#options;
     const { token } = environment;
-    if (token !== undefined && this.#isDefault(remote)) return { kind: "found", token };
+    if (token !== undefined && this.#isDefault(remote))
+      return { kind: "found", token, isGiven: true };
     try {
       return await tokens.find(remote);
     } catch (thrown) {

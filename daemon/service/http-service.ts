@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { count } from "../../shared/count.ts";
 import { type ErrorDetail, messageOf } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
@@ -14,6 +13,7 @@ import { parseQuotas, parseRetryAfter } from "../budget/quota-headers.ts";
 import { RequestBudget } from "../budget/request-budget.ts";
 import { openLiveConnection } from "./live-connection.ts";
 import type { Outcome, Service } from "./service.ts";
+import { digestOfToken } from "./token-digest.ts";
 
 /** A call without an answer after this time counts as unreachable. */
 const CALL_DEADLINE_MS = 30_000;
@@ -23,7 +23,6 @@ const PERSON_DEADLINE_MS = 10_000;
 const ROOM_MS_MAX = 5000;
 /** After a break, kept connections may be dead ones for this long. */
 const BROKEN_MS = 10 * 60_000;
-const TOKEN_DIGEST_LENGTH = 16;
 
 /** Where the service is, and the token for every call and the live socket. */
 export interface HttpServiceOptions {
@@ -59,7 +58,8 @@ export interface ServiceCallOptions {
  */
 export function createHttpService({ url, token, world }: HttpServiceOptions): Service {
   const base = url.replace(/\/+$/, "");
-  const budget = new RequestBudget(`${base} ${digestOf(token)}`, world);
+  const tokenDigest = digestOfToken(token);
+  const budget = new RequestBudget(`${base} ${tokenDigest}`, world);
   const underWay = new Map<AbortController, number>();
   let ending = false;
   let brokenAt = Number.NEGATIVE_INFINITY;
@@ -75,6 +75,7 @@ export function createHttpService({ url, token, world }: HttpServiceOptions): Se
   const calls = createCalls({ send, base, token, world, budget, underWay });
   return {
     name: base,
+    tokenDigest,
     budget,
     ...calls,
     openLive: (handlers) => {
@@ -92,11 +93,6 @@ export function createHttpService({ url, token, world }: HttpServiceOptions): Se
     },
     close: async () => {},
   };
-}
-
-/** Distinguishes tokens without telling anything about them. */
-function digestOf(token: string): string {
-  return createHash("sha256").update(token).digest("hex").slice(0, TOKEN_DIGEST_LENGTH);
 }
 
 type Asked = readonly [method: string, path: string, body?: string | undefined];

@@ -67,7 +67,7 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
   socket.addEventListener("close", ({ code }) => finish(`closed with ${code}`, code));
   socket.addEventListener("error", () => finish("the connection failed"));
   return {
-    subscribe: (projects) => socket.send(encodeSubscribe(projects)),
+    subscribe: (projects) => socket.send(encodeSubscribe(projects, { account: true })),
     close: () => finish("closed here"),
   };
 }

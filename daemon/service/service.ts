@@ -63,7 +63,9 @@ export interface Service {
   /** It is not called until a person has done something, such as logging in. */
   readonly isBlocked?: boolean;
   /** What that person has to do, for a service that is blocked. */
-  readonly blockedUntil?: string;
+  readonly blockedUntil?: string | undefined;
+  /** Distinguishes the token that it is called with; see `digestOfToken`. */
+  readonly tokenDigest?: string;
   /**
    * `project` null: only `user` and `global`. `plain`: the service answered without an exchange.
    */

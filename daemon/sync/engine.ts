@@ -5,6 +5,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
+import type { Account } from "../../shared/wire/account.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
 import type { Urgency } from "../budget/budget.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
@@ -40,6 +41,8 @@ export interface EngineOptions extends RoundOptions {
   readonly budget?: RequestBudget | undefined;
   /** Called when the contact changes or the service has answered; `units`: about what. */
   readonly onContact: (units: readonly SyncUnit[]) => void;
+  /** Called when the service tells who shares the account; not by every service. */
+  readonly onAccount?: ((told: Account) => void) | undefined;
   /** Called with what is sent and received, and when the service comes or goes. */
   readonly onActivity?: OnActivity | undefined;
 }

@@ -1,5 +1,6 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
+import type { Account } from "../../shared/wire/account.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
 import { forgetAbsence, noteAbsent } from "../home/absent-projects.ts";
@@ -9,7 +10,7 @@ import type { RoundOptions } from "../service/round-options.ts";
 import { type Announced, isToFetch } from "./announced.ts";
 import { type Echoes, takeFrame } from "./incoming.ts";
 
-type ChangeFrame = Exclude<ServerFrame, { readonly type: "subscribed" }>;
+type ChangeFrame = Extract<ServerFrame, { readonly type: "changed" }>;
 type SubscribedFrame = Extract<ServerFrame, { readonly type: "subscribed" }>;
 
 /** What the reader works with, beyond the replica and the service. */
@@ -20,6 +21,8 @@ export interface FrameReaderOptions extends RoundOptions {
   readonly onToFetch: (announced: Announced) => boolean;
   /** The service turned out to have nothing of these projects. */
   readonly onAbsent: (projects: readonly ProjectId[]) => void;
+  /** The service told who shares the account. */
+  readonly onAccount?: ((told: Account) => void) | undefined;
 }
 
 /**
@@ -36,9 +39,10 @@ export class FrameReader {
 
   /** `asked`: the projects of the subscription that the frame answers. True: something is due. */
   async read(frame: ServerFrame, asked: readonly ProjectId[]): Promise<boolean> {
-    return frame.type === "subscribed"
-      ? await this.#subscribed(frame, asked)
-      : await this.#changed(frame);
+    if (frame.type === "subscribed") return await this.#subscribed(frame, asked);
+    if (frame.type === "changed") return await this.#changed(frame);
+    this.#options.onAccount?.(frame.account);
+    return false;
   }
 
   async #subscribed({ positions }: SubscribedFrame, asked: readonly ProjectId[]): Promise<true> {

@@ -64,6 +64,7 @@ function accept(
     open: (socket) =>
       createLiveSession({
         live: deps.services.live,
+        account: deps.services.account,
         caller: context.caller,
         stillValid: async () => (await deps.authenticate(authorization)) !== undefined,
         sockets,

@@ -57,6 +57,7 @@ const LIVE_FRAME_BYTES_MAX = 80 * 1024;
 /** One open socket, its owner, and the source of changes. */
 export interface LiveSessionDeps {
   readonly live: Services["live"];
+  readonly account: Services["account"];
   readonly caller: Caller;
   /** Whether the token of the handshake would still be accepted. */
   readonly stillValid: () => Promise<boolean>;
@@ -79,7 +80,7 @@ export interface LiveSessionDeps {
  * 3. Memory is bounded: by the number of subscriptions, of waiting frames, and of unsent bytes.
  *
  * ```
- * const session = createLiveSession({ socket, caller, live, stillValid, sockets, world, log });
+ * const session = createLiveSession({ socket, caller, live, account, stillValid, … });
  * session.receive(encodeSubscribe([project]));
  * ```
  */
@@ -94,6 +95,9 @@ class Session implements LiveSession {
   readonly #projects = new Set<ProjectId>();
   readonly #waitingFrames: (readonly ProjectId[])[] = [];
   readonly #waitingChanges: string[] = [];
+  /** The client wants to know who shares the account; the frame that told it last. */
+  #wantsAccount = false;
+  #accountFrame: string | undefined;
   #subscribing = false;
   #heard = true;
   #askedSincePing = 0;
@@ -126,7 +130,9 @@ class Session implements LiveSession {
     try {
       if (exceedsBytes(frame, LIVE_FRAME_BYTES_MAX))
         throw new AppError("invalid_request", "too long");
-      this.#subscribe(parseClientFrame(frame).projectIds);
+      const { projectIds, account } = parseClientFrame(frame);
+      if (account) this.#wantsAccount = true;
+      this.#subscribe(projectIds);
     } catch {
       this.#end(CLOSE.badFrame, "not a frame of this protocol");
     }
@@ -206,6 +212,7 @@ class Session implements LiveSession {
       }
       this.#subscribing = false;
       for (const frame of this.#waitingChanges.splice(0)) this.#send(frame);
+      await this.#tellAccount();
     } catch (thrown) {
       this.#fail(thrown);
     }
@@ -253,7 +260,19 @@ class Session implements LiveSession {
     this.#askedSincePing = 0;
     socket.ping();
     await this.#checkToken();
-    if (!this.#ended) this.#schedulePing();
+    if (this.#ended) return;
+    this.#schedulePing();
+    await this.#tellAccount().catch((thrown) => this.#fail(thrown));
+  }
+
+  /** With each ping, so that a colleague who comes is known within one. */
+  async #tellAccount(): Promise<void> {
+    if (!this.#wantsAccount) return;
+    const account = await this.#deps.account.get(this.#deps.caller);
+    const frame = encodeServerFrame({ type: "account", account });
+    if (frame === this.#accountFrame) return;
+    this.#accountFrame = frame;
+    this.#send(frame);
   }
 
   async #checkToken(): Promise<void> {

@@ -1,7 +1,7 @@
 import { Account } from "../../shared/wire/account.ts";
 import { BatchAnswerBody, BatchBody } from "../../shared/wire/batch.ts";
 import { ConnectAnswer, ConnectBody } from "../../shared/wire/connection.ts";
-import { ChangedBody, SubscribeBody, SubscribedBody } from "../../shared/wire/live.ts";
+import { AccountBody, ChangedBody, SubscribeBody, SubscribedBody } from "../../shared/wire/live.ts";
 import {
   ProjectDeleted,
   ProjectList,
@@ -231,7 +231,7 @@ frame, 4401 once the token is no longer good, and 1001 when the server stops.`,
     answer: undefined,
     refusals: ["invalid_request"],
     more: {
-      frames: { client: [SubscribeBody], server: [SubscribedBody, ChangedBody] },
+      frames: { client: [SubscribeBody], server: [SubscribedBody, ChangedBody, AccountBody] },
       answers: {
         "101": {
           description: "The socket is open.",

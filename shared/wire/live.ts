@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../errors.ts";
 import { type ProjectId, parseProjectId } from "../ids.ts";
+import { Account } from "./account.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import { ProjectIdText } from "./id.ts";
 import { jsonObject } from "./json.ts";
@@ -25,6 +26,8 @@ export const TOKEN_INVALID = 4401;
 export interface SubscribeFrame {
   readonly type: "subscribe";
   readonly projectIds: readonly ProjectId[];
+  /** The client also wants to be told who shares its account. */
+  readonly account?: true;
 }
 
 /**
@@ -47,8 +50,14 @@ export interface ChangedFrame {
   readonly update?: Uint8Array;
 }
 
+/** From the server, to a client that wants it: who shares the account now. */
+export interface AccountFrame {
+  readonly type: "account";
+  readonly account: Account;
+}
+
 /** What a server sends on a live socket (contract, section 6). */
-export type ServerFrame = SubscribedFrame | ChangedFrame;
+export type ServerFrame = SubscribedFrame | ChangedFrame | AccountFrame;
 
 /** `SubscribeFrame` as it travels. */
 export const SubscribeBody = Type.Object(
@@ -58,6 +67,7 @@ export const SubscribeBody = Type.Object(
       maxItems: LIVE_PROJECTS_MAX,
       expected: `an array of at most ${LIVE_PROJECTS_MAX} project ids`,
     }),
+    account: Type.Optional(Type.Boolean({ description: "tell who shares the account, too" })),
   },
   { title: "LiveSubscribe" },
 );
@@ -89,19 +99,33 @@ export const ChangedBody = Type.Object(
   { title: "LiveChanged" },
 );
 
+/** `AccountFrame` as it travels. */
+export const AccountBody = Type.Object(
+  { type: Type.Literal("account"), account: Account },
+  { title: "LiveAccount" },
+);
+
 /** The frame to send. With more than `LIVE_PROJECTS_MAX` ids the server closes the socket. */
-export function encodeSubscribe(projectIds: readonly ProjectId[]): string {
-  return JSON.stringify({ type: "subscribe", project_ids: projectIds });
+export function encodeSubscribe(
+  projectIds: readonly ProjectId[],
+  { account = false }: { readonly account?: boolean } = {},
+): string {
+  return JSON.stringify({
+    type: "subscribe",
+    project_ids: projectIds,
+    ...(account && { account }),
+  });
 }
 
 /** Throws an `AppError` for anything but a client's frame. */
 export function parseClientFrame(frame: string): SubscribeFrame {
-  const { type, project_ids } = parseWith(SubscribeBody, parseJson(frame));
-  return { type, projectIds: project_ids };
+  const { type, project_ids, account } = parseWith(SubscribeBody, parseJson(frame));
+  return { type, projectIds: project_ids, ...(account === true && { account }) };
 }
 
 /** The frame to send: JSON, with updates in base64. */
 export function encodeServerFrame(frame: ServerFrame): string {
+  if (frame.type === "account") return JSON.stringify(frame);
   if (frame.type === "subscribed") {
     return JSON.stringify({ type: frame.type, positions: Object.fromEntries(frame.positions) });
   }
@@ -124,6 +148,7 @@ export function parseServerFrame(frame: string): ServerFrame | undefined {
   const value = parseJson(frame);
   const type = typeof value === "object" && value !== null && "type" in value ? value.type : null;
   if (type === "subscribed") return parseSubscribed(value);
+  if (type === "account") return parseWith(AccountBody, value);
   return type === "changed" ? parseChanged(value) : undefined;
 }
 

@@ -190,17 +190,6 @@ scenario(
       expect([next.status, next.shown]).toEqual([0, expect.stringContaining("(3 users)")]);
       expect(next.shown).not.toContain("[y/N]");
       expect(await ann.memsync("get", "style")).toBe("spaces");
-      // Whose token is another's by now has agreed to nothing.
-      await ann.down();
-      const other = await machine("zoe", "other");
-      const joined = await machine("max", "other");
-      expect(joined.service?.url).toBe(other.service?.url);
-      ann.service = other.service;
-      await ann.up();
-      await using terminal = new TerminalSession(lab, ann, ["set", "style", "x", ...GLOBAL]);
-      await terminal.untilShown(/everybody in other \(2 users\)\. Is it to be saved there\?/);
-      terminal.type("n\n");
-      expect(await terminal.ended()).toBe(1);
     }),
   { needs: TERMINALS },
 );
@@ -323,5 +312,44 @@ scenario("a token of another user of the account is refused under the name of a 
     expect(stderr).toContain(" are ann's: ");
     expect((await login(bob, "--remote", "bobs")).status).toBe(0);
     expect((await login(await folder.token("acme", "--user", "ann"))).status).toBe(0);
+  }),
+);
+
+scenario("MEMSYNC_TOKEN of another account or user than before is refused", (lab) =>
+  withTeam(lab, async ({ machine }) => {
+    const bob = await machine("bob");
+    await bob.up();
+    await bob.memsync("set", "mine", "of bob", "--layer", "user");
+    await bob.untilSynced();
+    await waitFor("the service to say whose the token is", async () => {
+      return (await bob.status()).remotes[0]?.audience?.account === "acme";
+    });
+    await bob.down();
+    const { service } = bob;
+    const users = [
+      [await machine("eve"), /MEMSYNC_TOKEN is eve's, and [^:]* layer user at \S+ are bob's/],
+      [await machine("zoe", "other"), /MEMSYNC_TOKEN is of the account other, and \S+ is .*acme/],
+    ] as const;
+    for (const [other, sentence] of users) {
+      await other.up();
+      await other.untilSynced();
+      bob.service = other.service;
+      await bob.up();
+      await bob.memsync("set", "more", "of bob", "--layer", "user");
+      await waitFor(
+        "the refusal",
+        async () => (await bob.status()).remotes[0]?.service.blocked === true,
+      );
+      expect(await bob.memsync("status")).toMatch(sentence);
+      await bob.down();
+      await other.memsync("set", "own", `of ${other.name}`, "--layer", "user");
+      await other.untilSynced();
+      expect((await other.list()).map(({ key }) => key)).toEqual(["own"]);
+      await other.down();
+    }
+    bob.service = service;
+    await bob.up();
+    await bob.untilSynced();
+    expect((await bob.list()).map(({ key }) => key).sort()).toEqual(["mine", "more"]);
   }),
 );

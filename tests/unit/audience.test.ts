@@ -7,6 +7,7 @@ import { findAudience, keepAgreed, keepHeard } from "../../daemon/home/audience-
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { Audiences } from "../../daemon/remotes/audiences.ts";
+import { guardToken } from "../../daemon/remotes/guard-token.ts";
 import { hearAccount, parseAccount } from "../../daemon/remotes/hear-audience.ts";
 import type { OpenRemote } from "../../daemon/remotes/open-remotes.ts";
 import { addRemote, removeRemote } from "../../daemon/remotes/remote-book.ts";
@@ -213,4 +214,81 @@ test("with a contact only that one is asked whose global has something, and once
   audiences.contacted(embedded);
   await audiences.before(embedded);
   expect(asked).toHaveLength(2);
+});
+
+test("what a service tells on its socket counts at once, and saves the question", async () => {
+  const { store, remote, audiences, open, asked } = await asking({ kind: "answered", value: TEAM });
+  const service = { ...open.service, tokenDigest: "t1" };
+  audiences.told({ ...open, service }, { ...TEAM, users: 4 });
+  await audiences.settled();
+  await audiences.before({ ...open, service });
+  expect(await findAudience(store.reader, remote)).toMatchObject({ users: 4, token: "t1" });
+  expect(asked).toEqual([]);
+  // The digest of a token of somebody else's is not noted.
+  audiences.told({ ...open, service: { ...service, tokenDigest: "t2" } }, { ...TEAM, user: "bob" });
+  await audiences.settled();
+  expect(await findAudience(store.reader, remote)).toMatchObject({ user: "ann", token: "t1" });
+});
+
+test("a service without such a socket is asked after a minute whose the token is", async () => {
+  const { store, remote, world, audiences, open, asked } = await asking({
+    kind: "answered",
+    value: TEAM,
+  });
+  const one = { ...open, service: { ...open.service, tokenDigest: "t1" } };
+  const contact = async () => {
+    audiences.contacted(one);
+    await audiences.settled();
+  };
+  await contact();
+  expect(asked).toEqual([]);
+  world.advance(60_000);
+  await contact();
+  await contact();
+  expect(asked).toHaveLength(1);
+  expect(await findAudience(store.reader, remote)).toMatchObject({ user: "ann", token: "t1" });
+});
+
+test("a given token is asked about only where another one's user is known", async () => {
+  const { store, remote, open, asked } = await asking({ kind: "answered", value: TEAM });
+  const given = { ...open.service, tokenDigest: "t1" };
+  expect(await guardToken(given, remote, store)).toBe(given);
+  const keep = (heard: Parameters<typeof keepHeard>[2]["heard"], token: string) =>
+    store.write(({ db }) => keepHeard(db, remote, { heard, now: 1, token }));
+  await keep(TEAM, "t1");
+  expect(await guardToken(given, remote, store)).toBe(given);
+  const next = await guardToken({ ...given, tokenDigest: "t2" }, remote, store);
+  await Promise.all([next.forward("GET", "/a"), next.forward("GET", "/b")]);
+  expect(asked).toEqual(["GET /api/account", "GET /a", "GET /b"]);
+  expect(await findAudience(store.reader, remote)).toMatchObject({ token: "t2" });
+});
+
+test("while nobody can say whose a given token is, nothing else is asked, and no socket opened", async () => {
+  const { store, remote, open, asked } = await asking(UNREACHABLE, UNREACHABLE, {
+    kind: "answered",
+    value: { ...TEAM, user: "bob" },
+  });
+  await store.write(({ db }) => keepHeard(db, remote, { heard: TEAM, now: 1, token: "t1" }));
+  const openLive = () => {
+    throw new Error("a socket was opened");
+  };
+  const given = { ...open.service, tokenDigest: "t2", openLive };
+  const service = await guardToken(given, remote, store);
+  expect(await service.exchange(null, { documents: {} })).toEqual(UNREACHABLE);
+  const closed: string[] = [];
+  const handlers = {
+    opened() {},
+    frame() {},
+    silent() {},
+    closed: (why: string) => closed.push(why),
+  };
+  service.openLive?.(handlers);
+  await waitFor("the socket's end", async () => closed.length === 1);
+  expect([closed, service.isBlocked]).toEqual([[UNREACHABLE.message], false]);
+  const refusal = expect.stringMatching(/^MEMSYNC_TOKEN is bob's, .* are ann's: /);
+  const refused = { kind: "unreachable", message: refusal } as const;
+  expect(await service.forward("POST", "/v1/memories")).toEqual(refused);
+  expect(await service.exchange(null, { documents: {} })).toEqual(refused);
+  expect([service.isBlocked, service.blockedUntil]).toEqual([true, refusal]);
+  expect(asked).toEqual(Array(3).fill("GET /api/account"));
 });

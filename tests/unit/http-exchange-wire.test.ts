@@ -137,6 +137,7 @@ describe("a live frame", () => {
       type: "subscribe",
       projectIds: [project],
     });
+    expect(parseClientFrame(encodeSubscribe([], { account: true })).account).toBe(true);
   });
 
   test("a live frame of the server arrives as it was sent", () => {
@@ -157,6 +158,7 @@ describe("a live frame", () => {
         seq: 3,
         update: new Uint8Array([0, 0]),
       },
+      { type: "account", account: { name: "acme", plan: "team", users: 3, user: null } },
     ];
     for (const frame of frames) {
       expect(parseServerFrame(encodeServerFrame(frame))).toEqual(frame);
@@ -189,6 +191,7 @@ describe("a live frame", () => {
     '{"type":"changed","project_id":null,"document":"project","epoch":"e","seq":1}',
     '{"type":"changed","project_id":"proj_a","document":"user","epoch":"e","seq":1}',
     '{"type":"changed","project_id":null,"document":"user","epoch":"e","seq":1,"update":"?"}',
+    '{"type":"account","account":{"name":"acme","users":"3"}}',
   ])("of the server is not %s", (frame) => {
     expect(() => parseServerFrame(frame)).toThrow(AppError);
   });

@@ -11,6 +11,7 @@ import { encodeSubscribe, LIVE_PROJECTS_MAX } from "../../shared/wire/live.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { CALLERS, createFakeServices, OTHER_PROJECT, PROJECT } from "../support/fake-services.ts";
 import { projectId } from "../support/project-id.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 /** A session on a socket that notes what it is told to do. */
 function openSession({ buffered = 0 } = {}) {
@@ -18,8 +19,13 @@ function openSession({ buffered = 0 } = {}) {
   const sockets = new LiveSockets();
   const timers: (() => void)[] = [];
   const done: (string | number)[] = [];
+  const frames: string[] = [];
+  const account = { name: "acme", plan: "team" as "team" | null, users: 1, user: "ann" };
   const socket: LiveSocket = {
-    send: () => void done.push("send"),
+    send: (frame) => {
+      done.push("send");
+      frames.push(frame);
+    },
     ping: () => void done.push("ping"),
     close: (code) => void done.push(code),
     terminate: () => void done.push("terminate"),
@@ -27,6 +33,7 @@ function openSession({ buffered = 0 } = {}) {
   };
   const session = createLiveSession({
     live: fake.services.live,
+    account: { get: async () => account },
     caller: CALLERS.write,
     stillValid: async () => true,
     sockets,
@@ -46,6 +53,9 @@ function openSession({ buffered = 0 } = {}) {
     timers.shift()?.();
     await Promise.resolve().then(() => {});
   }
+  const told = () => {
+    return frames.map((each) => JSON.parse(each)).filter(({ type }) => type === "account");
+  };
   const commit = () =>
     fake.commit({
       document: "global",
@@ -55,7 +65,7 @@ function openSession({ buffered = 0 } = {}) {
       seq: 1,
       update: new Uint8Array(),
     });
-  return { session, sockets, fake, done, ping, commit };
+  return { session, sockets, fake, done, ping, commit, account, told };
 }
 
 test("a socket that answers is pinged again and again", async () => {
@@ -134,4 +144,25 @@ test("one socket may have only so much looked up between two pings", async () =>
   expect(done).not.toContain(1008);
   session.receive(encodeSubscribe(many));
   expect(done.at(-1)).toBe(1008);
+});
+
+test("a client that wants it is told of its account, and within a ping of who comes", async () => {
+  const { session, account, ping, told } = openSession();
+  session.receive(encodeSubscribe([PROJECT], { account: true }));
+  await waitFor("the account", async () => told().length === 1);
+  const frame = { type: "account", account: { ...account } };
+  await ping();
+  session.pong();
+  account.users = 2;
+  await ping();
+  await waitFor("the colleague", async () => told().length === 2);
+  expect(told()).toEqual([frame, { type: "account", account: { ...frame.account, users: 2 } }]);
+});
+
+test("a client that does not want it is told nothing of its account", async () => {
+  const { session, done, ping, told } = openSession();
+  session.receive(encodeSubscribe([PROJECT]));
+  await waitFor("the answer", async () => done.length === 1);
+  await ping();
+  expect(told()).toEqual([]);
 });
