@@ -3,7 +3,7 @@ import * as Y from "yjs";
 import type { ProjectId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
-import type { DocumentChanges } from "../../shared/replica/document/document.ts";
+import type { TouchedParts } from "../../shared/replica/document/document.ts";
 import { machineInRows } from "../../shared/replica/log/machines.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
@@ -29,6 +29,8 @@ interface Changed {
   text: boolean;
   /** Whether the project was deleted, or begun again. */
   deletion: boolean;
+  /** Whether there was more than what merges and dismissals record about themselves. */
+  isNews: boolean;
   readonly keys: Set<string>;
 }
 
@@ -51,9 +53,12 @@ export class SyncJournal {
   /** Something changed here and has to be sent. */
   changed({ address: { name }, changes }: CommittedRow): void {
     const unsent = this.#unsent.get(name) ?? noChange();
-    unsent.deletion ||= changes.metadataKeys.has(DELETION_KEY);
-    unsent.text ||= changes.text;
-    for (const key of changes.memoryKeys) unsent.keys.add(key);
+    // A merge writes into the same commit as what came from others.
+    const own = changes.by.local;
+    unsent.deletion ||= own.metadataKeys.has(DELETION_KEY);
+    unsent.text ||= own.text;
+    unsent.isNews ||= !isBookkeeping(own);
+    for (const key of own.memoryKeys) unsent.keys.add(key);
     this.#unsent.set(name, unsent);
   }
 
@@ -68,7 +73,7 @@ export class SyncJournal {
     const { text, keys, deletion } = unsent ?? noChange();
     // What stays on the machine is only worth a line if somebody changed something.
     const isChanged = text || keys.size > 0 || deletion;
-    const isNews = isEmbedded ? isChanged : unsent !== undefined || bytes !== null;
+    const isNews = isEmbedded ? isChanged : (unsent?.isNews ?? bytes !== null);
     if (!isNews) return;
     const event = isEmbedded ? "saved" : "sent";
     const shown = { ...whatOf(text, keys), bytes, machine: null };
@@ -83,7 +88,9 @@ export class SyncJournal {
   }
 
   /** Others' changes came and are saved here. */
-  received({ documentId, address: { name }, changes, update }: CommittedRow): void {
+  received({ documentId, address: { name }, ...row }: CommittedRow): void {
+    const { update, origin } = row;
+    const changes = row.changes.by[origin];
     if (isBookkeeping(changes)) return;
     const shown = { ...whatOf(changes.text, changes.memoryKeys), bytes: update.length };
     this.#tell(async () => {
@@ -144,7 +151,7 @@ export class SyncJournal {
 }
 
 function noChange(): Changed {
-  return { text: false, deletion: false, keys: new Set() };
+  return { text: false, deletion: false, isNews: false, keys: new Set() };
 }
 
 function whatOf(text: boolean, keys: ReadonlySet<string>) {
@@ -153,7 +160,7 @@ function whatOf(text: boolean, keys: ReadonlySet<string>) {
 }
 
 /** What merges and dismissals record about themselves interests nobody. */
-function isBookkeeping({ text, memoryKeys, metadataKeys }: DocumentChanges): boolean {
+function isBookkeeping({ text, memoryKeys, metadataKeys }: TouchedParts): boolean {
   const isNews = (key: string) => isPublicKey(key) || key === DELETION_KEY;
   return !text && memoryKeys.size === 0 && ![...metadataKeys].some(isNews);
 }

@@ -28,13 +28,19 @@ export const TEXT_FORM_KEY = `${OWN_METADATA_PREFIX}text`;
 /** The metadata key of a project's name. */
 export const PROJECT_NAME_KEY = `${OWN_METADATA_PREFIX}name`;
 
-/** The changes of several transactions. `takeChanges` reads and resets them. */
-export interface DocumentChanges {
+/** Where a document changed. */
+export interface TouchedParts {
   readonly memoryKeys: ReadonlySet<string>;
-  /** Entries of memories that were deleted, losing versions included. */
-  readonly replaced: readonly Entry[];
   readonly metadataKeys: ReadonlySet<string>;
   readonly text: boolean;
+}
+
+/** The changes of several transactions. `takeChanges` reads and resets them. */
+export interface DocumentChanges extends TouchedParts {
+  /** The parts that this replica changed, and those that others' updates did. */
+  readonly by: Readonly<Record<"local" | "remote", TouchedParts>>;
+  /** Entries of memories that were deleted, losing versions included. */
+  readonly replaced: readonly Entry[];
   /** The clients whose characters were added to the text. */
   readonly textClients: ReadonlySet<number>;
   /** What this replica itself removed from the text. */
@@ -256,14 +262,11 @@ export class ReplicaDocument {
     const changes = new TransactionChanges(this.#arrays, this.#text);
     changes.collect(transaction);
     this.#updateIndexes(changes);
-    for (const [key, { removed }] of changes.memories) {
-      this.#changes.memoryKeys.add(key);
-      this.#changes.replaced.push(...removed);
-    }
+    for (const { removed } of changes.memories.values()) this.#changes.replaced.push(...removed);
     this.#changes.removedText.push(...changes.removedText);
     for (const client of changes.textClients) this.#changes.textClients.add(client);
-    for (const key of changes.metadata.keys()) this.#changes.metadataKeys.add(key);
-    if (changes.text || changes.metadata.has(TEXT_FORM_KEY)) this.#changes.text = true;
+    addTouched(this.#changes, changes);
+    addTouched(this.#changes.by[transaction.origin === "remote" ? "remote" : "local"], changes);
   }
 
   #updateIndexes({ memories, metadata }: TransactionChanges): void {
@@ -274,13 +277,25 @@ export class ReplicaDocument {
 
 function noChanges() {
   return {
-    memoryKeys: new Set<string>(),
+    ...noTouch(),
+    by: { local: noTouch(), remote: noTouch() },
     replaced: [] as Entry[],
-    metadataKeys: new Set<string>(),
-    text: false,
     textClients: new Set<number>(),
     removedText: [] as RemovedText[],
   };
+}
+
+function noTouch() {
+  return { memoryKeys: new Set<string>(), metadataKeys: new Set<string>(), text: false };
+}
+
+function addTouched(
+  touched: ReturnType<typeof noTouch>,
+  { memories, metadata, text }: TransactionChanges,
+): void {
+  for (const key of memories.keys()) touched.memoryKeys.add(key);
+  for (const key of metadata.keys()) touched.metadataKeys.add(key);
+  if (text || metadata.has(TEXT_FORM_KEY)) touched.text = true;
 }
 
 /** A new entry, and those that it replaces. */

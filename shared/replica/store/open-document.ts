@@ -65,6 +65,7 @@ export interface CommittedRow {
   readonly origin: "local" | "remote";
   /** Yjs update, v1. */
   readonly update: Uint8Array;
+  /** Those of the whole commit, also where it made several rows. */
   readonly changes: DocumentChanges;
 }
 
@@ -269,16 +270,20 @@ export class OpenDocument {
   ): Promise<readonly RowChange[]> {
     const { document } = this;
     const keysOf = (kind: EntryKind) => new Set([...former[kind].keys(), ...document[kind].keys()]);
+    const touched = {
+      memoryKeys: keysOf("memories"),
+      metadataKeys: keysOf("metadata"),
+      text: true,
+    };
     return await writeRows(
       db,
       { documentId: this.id, name: this.address.name, now, machine: undefined },
       {
         document,
         changes: {
-          memoryKeys: keysOf("memories"),
+          ...touched,
+          by: { local: touched, remote: touched },
           replaced: [],
-          metadataKeys: keysOf("metadata"),
-          text: true,
           textClients: new Set(),
           removedText: [],
         },
