@@ -86,9 +86,12 @@ async function begin(env: Environment, daemon: Daemon, folders: readonly string[
   const known = linkedDirs(await daemon.status());
   await linkFolders(folders, async (dir) => sayPast(await daemon.link(dir)));
   await watchSync(daemon, daemon.waitForDue(FIRST_SYNC_SECONDS));
+  let isChanged = false;
   for (const dir of folders) {
-    await offerFile(env, daemon, { dir, isNew: !known.has(dir) }).catch(endIfInterrupted);
+    const offered = offerFile(env, daemon, { dir, isNew: !known.has(dir) });
+    isChanged = (await offered.catch(endIfInterrupted)) || isChanged;
   }
+  if (isChanged) await watchSync(daemon, daemon.sync(FIRST_SYNC_SECONDS));
 }
 
 function linkedDirs({ projects }: DaemonStatus): ReadonlySet<string> {
@@ -193,8 +196,12 @@ async function joinRunning(
     link: (dir: string, options: object) =>
       daemon.call("POST", "/_memsync/link", { body: { dir, ...options } }),
   };
-  for (const dir of folders) await offerFile(env, running, { dir, isNew: !known.has(dir) });
-  return status;
+  let isChanged = false;
+  for (const dir of folders) {
+    isChanged = (await offerFile(env, running, { dir, isNew: !known.has(dir) })) || isChanged;
+  }
+  if (!isChanged) return status;
+  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS))).status;
 }
 
 /** Links the folders and resolves to the status after a first look at them. */

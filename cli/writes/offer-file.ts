@@ -23,27 +23,34 @@ export interface OfferedFolder {
 
 /**
  * Asks at a terminal whether to create a missing file, and once, for a folder that was just linked,
- * whether to go on writing a file that git tracks. Does nothing without a yes.
+ * whether to go on writing a file that git tracks. Does nothing without a yes. True: it did
+ * something, which a status from before does not show.
  */
 export async function offerFile(
   env: Environment,
   daemon: OfferingDaemon,
   { dir, isNew }: OfferedFolder,
-): Promise<void> {
-  if (!isTerminal() || !hasTerminal()) return;
+): Promise<boolean> {
+  if (!isTerminal() || !hasTerminal()) return false;
   const found = findFolder(await daemon.status(), dir);
-  if (!found) return;
+  if (!found) return false;
   const { project, folder } = found;
   const { text } = project;
   if (folder.why === "missing" && text !== null) {
     const size = `${count(text.lines, "line", "lines")}, ${bytesShown(text.bytes)}`;
     const missing = `${folder.path} is missing here, and ${project.name} has one (${size}).`;
-    if (await confirm(`${missing} Write it?`)) await write(env, project, folder);
-  } else if (isNew && folder.state === "upwards") {
+    if (!(await confirm(`${missing} Write it?`))) return false;
+    await write(env, project, folder);
+    return true;
+  }
+  if (isNew && folder.state === "upwards") {
     sayAside(`git tracks ${folder.path} of ${project.name}, so nothing is written into it`);
     const question = `May memsync write others' changes into ${folder.path} here?`;
-    if (await confirm(question)) await daemon.link(dir, { write: true });
+    if (!(await confirm(question))) return false;
+    await daemon.link(dir, { write: true });
+    return true;
   }
+  return false;
 }
 
 async function write(env: Environment, { id }: ProjectStatus, { dir, path }: FolderStatus) {

@@ -170,6 +170,21 @@ onTerminals(
   },
 );
 
+onTerminals("`up` beside a daemon shows a file that it just wrote as followed", async (lab) => {
+  const [a, b] = await lab.twoMachines(emulator.account("beside"), { "README.md": "" });
+  await save(lab, a, "# Widget\n");
+  await a.up();
+  await a.sync();
+  await b.memsync("start", ".");
+  await using up = new TerminalSession(lab, b, ["up"]);
+  await up.untilShown(/CLAUDE\.md is missing here, and origin has one \(1 line, 9 bytes\)/);
+  up.type("y\n");
+  expect(await up.ended()).toBe(0);
+  const shown = up.lines.join("\n");
+  expect(shown).toMatch(/CLAUDE\.md {3}followed/);
+  expect(shown).not.toContain("is missing here, the project has");
+});
+
 onTerminals("`up` asks for the token that is missing, and goes on without one", async (lab) => {
   const folder = await lab.git.repository("a", { "README.md": "" });
   const { url, token } = emulator.account("asked");
