@@ -20,6 +20,7 @@ import {
   remainingAt,
   reserveOf,
   shortPacePerMs,
+  shownAt,
   spreadMsOf,
 } from "./quota-window.ts";
 import { Share, type ShareRecord } from "./share.ts";
@@ -242,8 +243,7 @@ export class Budget {
     return this.#known(now).map((window) => ({
       name: window.quota.name,
       limit: window.quota.limit ?? null,
-      remaining: Math.floor(remainingAt(window, now, this.#own.times)),
-      moreAt: Math.max(now, moreAt(window)),
+      ...shownAt(window, now, this.#own.times),
     }));
   }
 
@@ -400,7 +400,8 @@ export class Budget {
     const after = before && quotas.find(({ name }) => name === before.quota.name);
     if (!after) return 0;
     const used = before.quota.remaining - after.remaining;
-    if (used < 0) return 0;
+    // A smaller plan has less left, although nobody used it.
+    if (used < 0 || before.quota.limit !== after.limit) return 0;
     const others = Math.max(0, used - before.sent);
     this.#crowd = 1 + others / Math.max(1, before.sent);
     return others / Math.max(SECOND_MS, now - before.toldAt);

@@ -51,6 +51,29 @@ export function remainingAt(window: QuotaWindow, now: number, ownTimes: readonly
   return Math.max(0, Math.min(limit, remaining - sent - others + over));
 }
 
+/**
+ * What is left as far as this machine knows, for a screen, and when there is more. Once the time is over at which
+ * the service said that there would be more, there is at least one more.
+ */
+export function shownAt(
+  window: QuotaWindow,
+  now: number,
+  ownTimes: readonly number[],
+): { readonly remaining: number; readonly moreAt: number } {
+  const remaining = Math.floor(remainingAt(window, now, ownTimes));
+  const at = moreAt(window);
+  if (isLong(window) || now < at) return { remaining, moreAt: Math.max(now, at) };
+  const { quota, toldAt, sent } = window;
+  const lengthMs = quota.windowMs ?? MINUTE_MS;
+  const ends = [toldAt, ...ownTimes].map((time) => time + lengthMs).filter((end) => end > now);
+  const promised = Math.floor(quota.remaining) + 1 - sent;
+  const most = quota.limit ?? quota.remaining;
+  return {
+    remaining: Math.max(remaining, Math.min(most, promised)),
+    moreAt: ends.length > 0 ? Math.min(...ends) : now,
+  };
+}
+
 /** Requests a millisecond that a long window allows the whole account, people's requests aside. */
 export function pacePerMs(window: QuotaWindow, now: number): number {
   return (remainingAt(window, now, []) * (1 - RESERVED)) / spreadMsOf(window, now);

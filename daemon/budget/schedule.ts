@@ -138,7 +138,8 @@ export class SyncSchedule {
     if (first === undefined) return { kind: "idle" };
     const { unit, urgency, at } = first;
     if (at <= now) return { kind: "call", unit, urgency };
-    const isThrottled = (each: Waiting) => each.ownAt <= now && each.urgency !== "ask";
+    // Also what gathers or backs off for a moment yet: nobody asks again when that is over.
+    const isThrottled = (each: Waiting) => each.at > each.ownAt && each.urgency !== "ask";
     return { kind: "wait", until: at, throttled: waiting.some(isThrottled) };
   }
 

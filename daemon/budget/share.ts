@@ -31,7 +31,9 @@ export class Share {
   #share: number;
   #changedAt: number;
   #halvedAt = Number.NEGATIVE_INFINITY;
-  #anchor: { readonly at: number; readonly remaining: number } | undefined;
+  #anchor:
+    | { readonly at: number; readonly remaining: number; readonly limit: number | undefined }
+    | undefined;
   #wasThrottled = false;
   /** This machine's requests in the current step. */
   #own = 0;
@@ -60,10 +62,11 @@ export class Share {
    * An answer told of `window`, the one that paces the account. `pacePerMs` is the account's pace.
    */
   told({ quota, toldAt }: QuotaWindow, pacePerMs: number): void {
-    const { remaining } = quota;
+    const { remaining, limit } = quota;
     const anchor = this.#anchor;
-    if (!anchor || remaining > anchor.remaining) {
-      this.#begin(toldAt, remaining);
+    // A smaller plan has less left, although nobody used it.
+    if (!anchor || remaining > anchor.remaining || limit !== anchor.limit) {
+      this.#begin(toldAt, quota);
       return;
     }
     if (toldAt - anchor.at < STEP_MS) return;
@@ -80,11 +83,11 @@ export class Share {
       this.#set(Math.max(less, part));
     }
     this.#changedAt = toldAt;
-    this.#begin(toldAt, remaining);
+    this.#begin(toldAt, quota);
   }
 
-  #begin(at: number, remaining: number): void {
-    this.#anchor = { at, remaining };
+  #begin(at: number, { remaining, limit }: QuotaWindow["quota"]): void {
+    this.#anchor = { at, remaining, limit };
     this.#wasThrottled = false;
     this.#own = 0;
   }

@@ -47,6 +47,32 @@ function spend(budget: Budget, urgency: Urgency, from: number, to: number): numb
 }
 
 describe("where an answer tells what is left", () => {
+  test("a smaller plan is not taken for a crowd that used up the difference", () => {
+    const budget = new Budget(undefined, START);
+    const ofTeam = ([minute, day]: ToldQuota[]) => [
+      { ...minute, limit: 120, remaining: 120 },
+      { ...day, limit: 50_000, remaining: 49_900 },
+    ];
+    budget.answered(ofTeam(quotas(0, 0, START)) as ToldQuota[], START, 0.5);
+    const { share } = budget;
+    const later = START + 5 * MINUTE_MS;
+    budget.answered(quotas(59, 9_900, later), later, 0.5);
+    expect(budget.share).toBe(share);
+    const soon = later + 20 * SECOND_MS;
+    expect(budget.view(soon)[0]).toMatchObject({ remaining: 59 });
+    expect(budget.notBefore("change", soon)).toBeLessThanOrEqual(soon);
+  });
+
+  test("when the time of more is over there is one more, and all after the whole minute", () => {
+    const budget = told(57);
+    const shown = (seconds: number) => budget.view(START + seconds * SECOND_MS)[0];
+    expect(shown(29)).toMatchObject({ remaining: 57, moreAt: START + 30 * SECOND_MS });
+    expect(shown(30)).toMatchObject({ remaining: 58, moreAt: START + MINUTE_MS });
+    expect(shown(60)).toMatchObject({ remaining: 60 });
+    budget.sent(START + 40 * SECOND_MS);
+    expect(shown(50)).toMatchObject({ remaining: 57, moreAt: START + MINUTE_MS });
+  });
+
   test("the first call after quiet goes at once, and fifty may follow, but for a reserve", () => {
     const budget = told();
     const times = spend(budget, "change", START, START + 50 * SECOND_MS);

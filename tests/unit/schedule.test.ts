@@ -125,6 +125,17 @@ test("the account's requests hold back what is less urgent, and say so", () => {
   expect(schedule.next(START, (urgency) => later[urgency])).toMatchObject({ unit: ONE });
 });
 
+test("a new unit that gathers for a moment and then waits for requests is said to wait", () => {
+  const schedule = new SyncSchedule();
+  schedule.gather([ONE], START);
+  const minute = START + 60_000;
+  expect(schedule.next(START, () => minute)).toEqual({
+    kind: "wait",
+    until: minute,
+    throttled: true,
+  });
+});
+
 test("a clock that stood still makes no wait longer that the service asked for", () => {
   const schedule = new SyncSchedule();
   schedule.markDue(ONE);
