@@ -52,8 +52,8 @@ export function remainingAt(window: QuotaWindow, now: number, ownTimes: readonly
 }
 
 /**
- * What is left as far as this machine knows, for a screen, and when there is more. Once the time is over at which
- * the service said that there would be more, there is at least one more.
+ * What is left as far as this machine knows, for a screen, and when there is more. Once the time
+ * is over at which the service said that there would be more, there is at least one more.
  */
 export function shownAt(
   window: QuotaWindow,
