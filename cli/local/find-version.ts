@@ -186,7 +186,7 @@ function findNeighbour(lines: readonly string[], behind: string) {
   return { ends: alone, isWhole: said.length === 1 };
 }
 
-/** Of a line that is too long only the end was stored. */
+/** Only the end of a line that is too long was stored. */
 function equalEnd(line: string, wanted: string): boolean {
   return line === wanted || (wanted.length >= BEHIND_LENGTH_MAX - 1 && line.endsWith(wanted));
 }

@@ -11,7 +11,7 @@ import type { Environment } from "../place/environment.ts";
 import type { FoundMemory } from "../search/local-search.ts";
 import { whySecret, withheldText } from "./kept-secret.ts";
 
-/** A memory in a list, as data. Short names, for each is paid for by every assistant. */
+/** A memory in a list, as data. Its names are short, since every session pays for them. */
 export interface ShownMemory {
   readonly key: string;
   readonly layer: string;

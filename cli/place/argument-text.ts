@@ -1,7 +1,7 @@
 import { UsageError } from "../screen/errors.ts";
 import { CHANGED_ARGUMENT, changeOf, type RawArguments } from "./changed-arguments.ts";
 
-/** They name what is there as it is shown, and save nothing. */
+/** Commands that take a key only to find a memory. They save nothing. */
 const NAMING: readonly (string | undefined)[] = ["get", "rm"];
 
 /** How a command was called. */

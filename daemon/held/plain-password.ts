@@ -2,7 +2,7 @@ import { isUsualInTexts } from "./password.ts";
 import { isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 
-/** What a person calls a password in a note. `pass` alone is a test's result as often. */
+/** What a person calls a password in a note. Not `pass`: as often, that is a test's result. */
 const NAMES =
   "passwor[dt]|passwd|passphrase|passcode|pwd?|kennwort|contrase[ñn]a|senha|" +
   "mot\\x20de\\x20passe";

@@ -2,7 +2,7 @@ import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 import { isWordy, standsForSecret } from "./wordy.ts";
 
-/** Fewer bits for each character has what is spoken, or repeats itself. */
+/** In bits per character. Words and repetitions have fewer. */
 const RANDOM_ENTROPY = 3;
 
 /** Keys of one service begin with the same letters, but their lengths change over the years. */

@@ -36,7 +36,7 @@ export interface Salvaged {
   readonly revisions: number;
 }
 
-/** The tables that are read. Of a damaged one, as much as possible. */
+/** The tables that are read; a damaged one as far as possible. */
 const TABLES = [
   "documents",
   "updates",

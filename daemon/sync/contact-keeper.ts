@@ -11,7 +11,7 @@ import {
   toldOf,
 } from "./contact.ts";
 
-/** Which service it is, and who is told. */
+/** Whose contact is kept, and who hears of it. */
 export interface ContactKeeperOptions {
   readonly service: Service;
   readonly world: World;

@@ -116,7 +116,7 @@ async function takeBack(
   return true;
 }
 
-/** A single write is the refused one. Of several, each half is tried separately. */
+/** Holds all of them. A single one is the refused one; several are sent again by halves. */
 async function holdUnsent(
   context: Context,
   open: OpenDocument,

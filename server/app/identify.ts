@@ -19,7 +19,7 @@ export async function identify(
   return { ...context, caller, quota: quota instanceof Promise ? await quota : quota };
 }
 
-/** Of a refused token nobody learns why it is refused; that one was read at all helps. */
+/** Nobody learns why a token is refused, but that one was sent and read. */
 function whyUnauthorized(headers: Headers): string {
   return bearerToken(headers.get("authorization")) === undefined
     ? "a valid API token is needed: Authorization: Bearer <token>"

@@ -13,9 +13,9 @@ export function isGzip(headers: Headers): boolean {
 const STEP_BYTES = 64 * 1024;
 
 /**
- * Inflates a body, on another thread, and calls `grown` with the size that it has reached. What
- * would become larger than `bytesMax` is given up there, and never in memory; so is it if `grown`
- * throws an `AppError`, which is thrown then.
+ * Inflates a body, on another thread, and calls `grown` with the size that it has reached. A body
+ * that grows beyond `bytesMax` is given up, so that it is never whole in memory. If `grown` throws
+ * an `AppError`, the body is given up, too, and the error is thrown.
  */
 export async function inflateBody(
   packed: Uint8Array,

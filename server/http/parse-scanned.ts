@@ -1,10 +1,10 @@
 import type { Pause } from "../../shared/turns.ts";
 import type { JsonScan, ScannedList } from "./json-scan.ts";
 
-/** Of the beginning of a text, from which a byte order mark is taken. */
+/** For the beginning of a text. It drops a byte order mark. */
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Of what stands within, where a byte order mark is no JSON. */
+/** For the rest of a text, where a byte order mark is not JSON. */
 const innerDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**

@@ -8,8 +8,8 @@ import { readGeminiLine } from "./transcript.ts";
 const CHAT = /^session-.+\.(jsonl|json)$/;
 
 /**
- * Gemini's sessions: `tmp/<project>/chats/session-*.jsonl` (formerly `.json`) in `~/.gemini`. Which
- * folder a project is, tells `.project_root` beside the chats, else `projects.json`.
+ * Gemini's sessions: `tmp/<project>/chats/session-*.jsonl` (formerly `.json`) in `~/.gemini`. The
+ * file `.project_root` beside the chats names the project's folder, else `projects.json` does.
  *
  * ```
  * const files = await geminiSessions("~/.gemini").list();

@@ -17,7 +17,7 @@ import { FAULT_HEADER, parseFaultHeader } from "./fault-header.ts";
 import { type FaultRules, latencyOf, type Misfortune } from "./fault-rules.ts";
 import { type ItemRefusal, refuseItem } from "./refuse-item.ts";
 
-/** The rule whose doing an answer is, for whoever reads a log. */
+/** Names the rule that has touched an answer, for readers of a log. */
 const INJECTED_HEADER = "X-Memsync-Injected";
 
 /** What misbehaviour stands on. */
@@ -38,7 +38,7 @@ export interface MisbehaviourDeps {
 /** A service before which some requests come to grief. */
 export interface Misbehaving {
   readonly app: App;
-  /** Whoever is held back goes on, and whoever waits for ever is cut. For the end. */
+  /** For the end: answers that are held back go out, and silent connections are cut. */
   release(): void;
 }
 
@@ -207,7 +207,7 @@ function isEarly({ status, retryAfter, disconnect, silent }: FaultEffect): boole
   );
 }
 
-/** Nobody else reads the body of such a request, and whoever asks what was sent wants to see it. */
+/** Reads the body of such a request for the journal. Nothing else reads it. */
 async function readThrough(request: Request): Promise<void> {
   if (request.body === null || request.bodyUsed) return;
   try {
