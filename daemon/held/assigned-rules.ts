@@ -33,6 +33,15 @@ export const ASSIGNED_RULES: readonly SecretRule[] = [
     accepts: (found) => isAssignedSecret(found),
   },
   {
+    id: "exported-secret",
+    kind: "an API key or a token",
+    // Whoever exports a random value by any name has been given it.
+    keywords: ["export", "setenv"],
+    pattern:
+      /(?:^|[\s;&`(])(?:export|setenv)[ \t]{1,5}\w{1,80}(?:=|[ \t]{1,5})["']?([\w+/-]{24,512}={0,2})(?![\w+/=([\\-]|[.:]\w|[.]{2}|…)/g,
+    accepts: (found) => isMixed(found.secret) && isAssignedSecret(found),
+  },
+  {
     id: "password-in-block",
     kind: "a password",
     keywords: ["pass", "pwd"],
@@ -101,6 +110,11 @@ export const ASSIGNED_RULES: readonly SecretRule[] = [
     accepts: ({ secret }) => entropyOf(secret) > COUNTED_ENTROPY && isCountedUp(secret),
   },
 ];
+
+/** A commit, a checksum and an address are in small letters. */
+function isMixed(value: string): boolean {
+  return /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value);
+}
 
 /** Of all 36 letters and digits; what repeats a few of them is an example. */
 const COUNTED_ENTROPY = 4.5;

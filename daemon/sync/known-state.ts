@@ -33,7 +33,8 @@ export async function knownState(
   position: SyncPosition,
 ): Promise<DocumentContent | undefined> {
   if (isPlain(position)) return await plainState(db, documentId);
-  if (position.ackedSeq === 0) return NO_CONTENT;
+  // With a token that may only read, nothing is ever acknowledged, but what came is there.
+  if (position.ackedSeq === 0 && !position.remote) return NO_CONTENT;
   const snapshot = await findSnapshot(narrowTables(db), documentId);
   if (snapshot && snapshot.seq > position.ackedSeq) return undefined;
   const rows = await db

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
 
@@ -56,5 +57,27 @@ scenario("a preview says what would be sent, with a daemon and without", async (
   await machine.memsync("set", "changed", "before");
   expect(await previewed(machine, id)).toMatchObject({
     memories: { added: ["new", "later"], changed: [], deleted: ["deleted"] },
+  });
+});
+
+scenario("with a read-only token a preview leaves out what came from the service", async (lab) => {
+  const { url } = emulator.account("pro");
+  const files = { "README.md": "" };
+  const [writer, reader] = await lab.twoMachines({ url, token: "mst_dev_pro" }, files);
+  await writer.up();
+  for (const key of ["one", "two"]) await writer.memsync("set", key, "theirs");
+  await writer.untilSynced();
+  // Something is here before the first contact, so that nothing is ever acknowledged.
+  const network = await lab.network({ url, token: "mst_dev_readonly" });
+  network.cut();
+  reader.service = network;
+  await reader.up();
+  await reader.memsync("set", "mine", "x");
+  network.restore();
+  const { id } = await reader.projectOf();
+  await waitFor("the others' memories", async () => (await reader.list()).length === 3);
+  expect(await previewed(reader, id)).toMatchObject({
+    memories: { added: ["mine"], changed: [], deleted: [] },
+    document: { lines_added: 0, lines_removed: 0 },
   });
 });
