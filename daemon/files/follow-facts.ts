@@ -27,6 +27,13 @@ export interface AsideText {
   readonly before: readonly string[];
 }
 
+/** The lines of a text in which git shows conflicts. */
+export interface ShownLines {
+  readonly all: ReadonlySet<string>;
+  /** Those between its marks. */
+  readonly disputed: ReadonlySet<string>;
+}
+
 /** What a look found outside of the database. */
 export interface Sight {
   readonly file: Readable;
@@ -48,7 +55,7 @@ export interface Sight {
   /** For a tracked file: what git kept outside of HEAD when it was first seen as it is. */
   readonly kept: readonly string[] | undefined;
   /** The lines that git has shown with its marks, where the file says what becomes of them. */
-  readonly shown: ReadonlySet<string> | undefined;
+  readonly shown: ShownLines | undefined;
   /** The paths of further files that could be followed. */
   readonly beside: readonly string[];
   /** For a missing file: whether it may be created. */

@@ -17,6 +17,27 @@ export interface CheckedOut {
   readonly head: string | undefined;
 }
 
+/** What git has shown in a file with the marks of a conflict, since the file was taken last. */
+export interface MarkedText {
+  /** The latest text with marks. */
+  readonly marked: string;
+  /** A later text without marks, from before git's conflict was over. */
+  readonly settled?: string;
+}
+
+/** What git set aside of a file's saves, and what the file has not had again since. */
+export interface SetAside {
+  /** Lines that git took out of the file. They stayed in the document. */
+  readonly taken: readonly string[];
+  /** Lines that git put back, though a save had deleted them. They stayed out of the document. */
+  readonly returned: readonly string[];
+  /**
+   * What git kept when the save was first seen. It counts for the save again where git brings that
+   * back and keeps it as well.
+   */
+  readonly kept?: readonly string[] | undefined;
+}
+
 /** A followed file as it was read or written last. */
 export interface FollowedState extends FileState {
   readonly path: string;
@@ -35,6 +56,8 @@ export interface FollowedState extends FileState {
    * unknown.
    */
   readonly kept: readonly string[] | undefined;
+  readonly marked?: MarkedText | undefined;
+  readonly setAside?: SetAside | undefined;
 }
 
 export async function readFollowed(db: Db, dir: string): Promise<FollowedState | undefined> {
@@ -58,11 +81,14 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
     beside: row.beside === null ? undefined : (JSON.parse(row.beside) as string[]),
     position: epoch === null || seq === null ? undefined : { epoch, seq },
     kept: row.kept === null ? undefined : (JSON.parse(row.kept) as string[]),
+    marked: row.marked === null ? undefined : (JSON.parse(row.marked) as MarkedText),
+    setAside: row.set_aside === null ? undefined : (JSON.parse(row.set_aside) as SetAside),
   };
 }
 
 export async function writeFollowed(db: Db, dir: string, state: FollowedState): Promise<void> {
   const { path, hash, base, form, next, checkedOut, isGone, position, beside, kept } = state;
+  const { marked, setAside } = state;
   const values = {
     path,
     hash,
@@ -78,12 +104,24 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
     base_seq: position?.seq ?? null,
     beside: beside ? JSON.stringify(beside) : null,
     kept: kept ? JSON.stringify(kept) : null,
+    marked: marked ? JSON.stringify(marked) : null,
+    set_aside: setAside ? JSON.stringify(setAside) : null,
   };
   await db
     .insertInto("followed_files")
     .values({ dir, ...values })
     .onConflict((conflict) => conflict.column("dir").doUpdateSet(values))
     .execute();
+}
+
+/** Notes what git has shown in a folder's file; undefined: nothing that matters any more. */
+export async function noteMarked(
+  db: Db,
+  dir: string,
+  marked: MarkedText | undefined,
+): Promise<void> {
+  const value = marked ? JSON.stringify(marked) : null;
+  await db.updateTable("followed_files").set("marked", value).where("dir", "=", dir).execute();
 }
 
 /** A document's text as its table has it; empty where there is none. */

@@ -25,14 +25,20 @@ import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
-import { type FollowedState, readFollowed, writeFollowed } from "./follow-store.ts";
+import {
+  type FollowedState,
+  type MarkedText,
+  noteMarked,
+  readFollowed,
+  writeFollowed,
+} from "./follow-store.ts";
 import { Glimpses } from "./glimpses.ts";
 import { Grace } from "./grace.ts";
 import { holdUnread } from "./held-save.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
 import { noteWritten } from "./note-arrival.ts";
-import { ShownByGit } from "./shown-by-git.ts";
+import { lookAtMarks } from "./shown-by-git.ts";
 import { takeLateSave } from "./take-late-save.ts";
 import { type ToWrite, takeSight } from "./take-sight.ts";
 import { checkedOutOf, TrackedSights } from "./tracked-sight.ts";
@@ -93,7 +99,6 @@ export class FollowedFile {
   readonly #counted: CountedFile;
   readonly #glimpses: Glimpses;
   readonly #unfinished: UnfinishedText;
-  readonly #shown = new ShownByGit();
   #status: FollowStatus = statusOf("CLAUDE.md", "waiting", { code: "not-looked-at" });
   #looking: Promise<void> | undefined;
   #wanted = false;
@@ -213,7 +218,9 @@ export class FollowedFile {
     if (read.kind === "problem") return await this.#takeProblem(read);
     const { path } = read;
     const known = stored?.path === path ? stored : undefined;
-    const standing = this.#shown.look(read, await fileStanding(git, join(dir, path)), known);
+    const inGit = await fileStanding(git, join(dir, path));
+    const { standing, marked, isNoted } = lookAtMarks(read, inGit, known);
+    if (!isNoted) await store.write(({ db }) => noteMarked(db, dir, marked));
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
     if (known?.next) {
       const takeLate = this.#takeLate.bind(this);
@@ -221,7 +228,7 @@ export class FollowedFile {
     }
     const againMs = await this.#unfinishedMs(read, standing, known);
     if (againMs > 0) return { status: beingWritten(path), againMs };
-    const sight = await this.#sightOf(read, standing, known);
+    const sight = await this.#sightOf(read, standing, { known, marked });
     if ("status" in sight) return sight;
     if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
     return await this.#take(sight, known, await this.#savedOf(overtaken, sight, known));
@@ -281,7 +288,13 @@ export class FollowedFile {
   async #sightOf(
     read: Readable,
     standing: FileStanding,
-    known: FollowedState | undefined,
+    {
+      known,
+      marked,
+    }: {
+      readonly known: FollowedState | undefined;
+      readonly marked: MarkedText | undefined;
+    },
   ): Promise<Sight | Look> {
     const beside = this.#counted.beside.map(({ path }) => path);
     if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
@@ -298,7 +311,7 @@ export class FollowedFile {
       return { file: read, standing, checkedOut, tree, beside, ...untold };
     }
     const { path } = read;
-    const seen = await this.#tracked.take(standing, known, { path, shown: this.#shown.text });
+    const seen = await this.#tracked.take(standing, known, { path, marked });
     switch (seen.kind) {
       case "sight":
         return { ...seen.sight, tree: await this.#treeOf(seen.sight.file, standing), beside };
@@ -349,7 +362,6 @@ export class FollowedFile {
     const taken = await store.write((context) => takeSight(context, sight, options));
     if (taken.kind !== "unfollowed") {
       this.#glimpses.forget(overtaken);
-      this.#shown.over();
       if (sight.file.kind === "text") this.#glimpses.markKnown(sight.file.hash);
     }
     switch (taken.kind) {

@@ -10,6 +10,7 @@ import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import { asideHere } from "./aside-conflicts.ts";
+import type { ShownLines } from "./follow-facts.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
 
@@ -30,9 +31,8 @@ export interface SettledInGit {
 export function findSettled(
   open: OpenDocument,
   base: CapturedText,
-  shown: ReadonlySet<string>,
+  shown: ShownLines,
 ): SettledInGit | undefined {
-  const isShown = (text: string) => wordsOf(text).every((line) => shown.has(line));
   const lines = linesOf(open.document.captureText());
   const known = new SpanSet(base.spans);
   const isBeside = lines.map(({ spans }) => !known.hasAny(spans));
@@ -40,11 +40,11 @@ export function findSettled(
   const settled: TextConflictRecord[] = [];
   for (const conflict of asideHere(open)) {
     const stood = conflict.versions.find(({ machine }) => machine !== open.writer.machine);
-    if (!stood || !hasWord(stood.text) || !isShown(stood.text)) continue;
-    const runs = stood.places.map(({ text }) => onlyRun(lines, isBeside, splitLines(text)));
-    if (runs.length === 0 || runs.includes(undefined)) continue;
+    if (!stood || !hasWord(stood.text) || !isShown(stood.text, shown)) continue;
+    const runs = stood.places.map(({ text }) => runOf(lines, isBeside, splitLines(text)));
+    if (runs.includes(undefined) || runs.flat().length === 0) continue;
     for (const at of runs.flat()) if (at !== undefined) aside.add(at);
-    settled.push(conflict, ...about(open, stood.text, isShown));
+    settled.push(conflict, ...about(open, stood.text, shown));
   }
   if (settled.length === 0) return undefined;
   return { base: withLines(base, lines, aside), conflicts: settled };
@@ -56,21 +56,33 @@ export function forgetSettled({ document }: OpenDocument, settled: SettledInGit 
     if (told.delete(id)) forgetTextConflict(document, id);
 }
 
-/** Open conflicts of these lines with others that git has shown as well. */
-function about(
-  { document }: OpenDocument,
-  text: string,
-  isShown: (text: string) => boolean,
-): TextConflictRecord[] {
-  const words = wordsOf(text).join("\n");
+/**
+ * Open conflicts of some of these lines with others, which git has shown side by side. It keeps
+ * lines of several places together, each of which may have its own conflict.
+ */
+function about({ document }: OpenDocument, text: string, shown: ShownLines): TextConflictRecord[] {
+  const words = new Set(wordsOf(text));
+  const isSideBySide = (text: string) =>
+    text === "" || (isShown(text, shown) && wordsOf(text).some((line) => shown.disputed.has(line)));
   return listOpenConflicts(document).filter(({ kind, versions }) => {
-    const isAbout = versions.some((version) => wordsOf(version.text).join("\n") === words);
-    return REPLACING.includes(kind) && isAbout && versions.every((each) => isShown(each.text));
+    const isAbout = versions.some((version) => isPart(wordsOf(version.text), words));
+    return REPLACING.includes(kind) && isAbout && versions.every((each) => isSideBySide(each.text));
   });
 }
 
-/** The indices of the only lines beside the base that say this. */
-function onlyRun(
+function isShown(text: string, { all }: ShownLines): boolean {
+  return wordsOf(text).every((line) => all.has(line));
+}
+
+function isPart(lines: readonly string[], all: ReadonlySet<string>): boolean {
+  return lines.length > 0 && lines.every((line) => all.has(line));
+}
+
+/**
+ * The indices of the only lines beside the base that say this; none where others have changed them
+ * since, undefined where there are several.
+ */
+function runOf(
   lines: readonly CapturedLine[],
   isBeside: readonly boolean[],
   texts: readonly string[],
@@ -78,8 +90,8 @@ function onlyRun(
   const isHere = (from: number) =>
     texts.every((text, i) => isBeside[from + i] && lines[from + i]?.text === text);
   const [from, ...more] = lines.flatMap((_, at) => (isHere(at) ? [at] : []));
-  if (from === undefined || more.length > 0) return undefined;
-  return texts.map((_, i) => from + i);
+  if (from === undefined) return [];
+  return more.length > 0 ? undefined : texts.map((_, i) => from + i);
 }
 
 /** The base with these lines of the document, each behind the line that it stands behind there. */

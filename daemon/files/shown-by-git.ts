@@ -1,75 +1,94 @@
+import { isDeepStrictEqual } from "node:util";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { FileStanding } from "../git/git-state.ts";
-import type { Readable } from "./follow-facts.ts";
-import type { FollowedState } from "./follow-store.ts";
+import type { Readable, ShownLines } from "./follow-facts.ts";
+import type { FollowedState, MarkedText } from "./follow-store.ts";
 
-/** How git begins and ends a place where two versions conflict. */
-const MARKS = [/^<{7} /m, /^={7}$/m, /^>{7} /m] as const;
+/** How git begins, parts and ends a place where two versions conflict. */
+const [BEGIN, MIDDLE, END] = [/^<{7} /m, /^={7}$/m, /^>{7} /m] as const;
+const MARKS = [BEGIN, MIDDLE, END];
 
-/** What git has shown in a file with its marks, since the file was taken last. */
-export interface MarkedText {
-  readonly lines: ReadonlySet<string>;
-  /** The latest text with marks. */
-  readonly marked: string;
-  /** A later text without marks, from before git's conflict was over. */
-  readonly settled: string | undefined;
+/** What follows from a look at a file in which git may show a conflict. */
+export interface LookAtMarks {
+  /** How the file stands: while it has the marks, nobody has settled anything. */
+  readonly standing: FileStanding;
+  readonly marked: MarkedText | undefined;
+  /** Whether that is known already. */
+  readonly isNoted: boolean;
 }
 
 /**
- * What git shows with its marks. Whoever settles that in the file has seen both versions, which
- * else nobody can say of a save.
+ * Takes notice of what git shows with its marks: whoever settles that in the file has seen both
+ * versions, which else nobody can say of a save. Until the marks are gone or committed the file
+ * counts as busy, whatever was staged.
  */
-export class ShownByGit {
-  #shown: MarkedText | undefined;
+export function lookAtMarks(
+  read: Readable,
+  standing: FileStanding,
+  known: FollowedState | undefined,
+): LookAtMarks {
+  const marked = known && markedText(read, standing, known.marked);
+  const isOpen =
+    marked !== undefined &&
+    hasMarks(read) &&
+    standing.kind === "tracked" &&
+    standing.commit === known?.checkedOut.commit;
+  return {
+    standing: isOpen ? { kind: "busy", operation: "unmerged", file: standing.file } : standing,
+    marked,
+    isNoted: isDeepStrictEqual(marked, known?.marked),
+  };
+}
 
-  get text(): MarkedText | undefined {
-    return this.#shown;
+function markedText(
+  read: Readable,
+  standing: FileStanding,
+  last: MarkedText | undefined,
+): MarkedText | undefined {
+  if (standing.kind === "busy") {
+    if (read.kind !== "text") return last;
+    if (hasMarks(read)) return { marked: read.content };
+    return last && { marked: last.marked, settled: read.content };
   }
+  // On another branch the file has another text, which settles nothing.
+  return standing.kind === "tracked" && standing.onDefaultBranch ? last : undefined;
+}
 
-  /**
-   * Takes notice of a look, and returns how the file stands: while it has the marks, and these are
-   * not committed, nobody has settled anything, whatever was staged.
-   */
-  look(read: Readable, standing: FileStanding, known: FollowedState | undefined): FileStanding {
-    const isMarked = read.kind === "text" && MARKS.every((mark) => mark.test(read.content));
-    if (standing.kind === "busy") {
-      if (isMarked) this.#show(read.content);
-      else if (this.#shown && read.kind === "text") {
-        this.#shown = { ...this.#shown, settled: read.content };
-      }
-      return standing;
-    }
-    if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
-      // Elsewhere the file has another text, which settles nothing.
-      this.over();
-      return standing;
-    }
-    const isOpen = this.#shown && isMarked && standing.commit === known?.checkedOut.commit;
-    return isOpen ? { kind: "busy", operation: "unmerged", file: standing.file } : standing;
-  }
+function hasMarks(read: Readable): boolean {
+  return read.kind === "text" && MARKS.every((mark) => mark.test(read.content));
+}
 
-  #show(marked: string): void {
-    this.#shown = { lines: new Set(plainLines(marked)), marked, settled: undefined };
+export function shownLines({ marked }: MarkedText): ShownLines {
+  const lines = plainLines(marked);
+  const disputed = new Set<string>();
+  let isDisputed = false;
+  for (const line of lines) {
+    if (BEGIN.test(line)) isDisputed = true;
+    else if (END.test(line)) isDisputed = false;
+    else if (isDisputed) disputed.add(line);
   }
-
-  over(): void {
-    this.#shown = undefined;
-  }
+  return { all: new Set(lines), disputed };
 }
 
 /**
  * Whether a text is what somebody made of git's marks. Whoever has git give up puts back what was
  * committed, and what is edited there at once says nothing of what git had shown. So only these
  * count: a text that was seen while git's conflict was not over, one that still has all that was
- * new in such a text, and one that has every line that git had set aside.
+ * new in such a text, one that still has all that git had brought beside the conflict, and one that
+ * has every line that git had set aside.
  */
-export function isMadeOf({ lines, settled }: MarkedText, text: string, committed: string): boolean {
+export function isMadeOf(shown: MarkedText, text: string, committed: string): boolean {
+  const { settled } = shown;
   if (text === settled) return true;
   const [now, before] = [text, committed].map((each) => new Set(plainLines(each)));
-  const isNew = (line: string) => hasWord(line) && !before?.has(line);
-  const made = plainLines(settled ?? "").filter(isNew);
-  if (made.length > 0) return made.every((line) => now?.has(line));
-  const aside = [...lines].filter((line) => isNew(line) && !MARKS.some((mark) => mark.test(line)));
-  return aside.every((line) => now?.has(line));
+  const newIn = (lines: Iterable<string>) =>
+    [...lines].filter((line) => hasWord(line) && !before?.has(line));
+  const holds = (lines: readonly string[]) => lines.every((line) => now?.has(line));
+  const made = newIn(plainLines(settled ?? ""));
+  if (made.length > 0) return holds(made);
+  const { all, disputed } = shownLines(shown);
+  const aside = newIn(all).filter((line) => !MARKS.some((mark) => mark.test(line)));
+  const beside = aside.filter((line) => !disputed.has(line));
+  return holds(aside) || (beside.length > 0 && holds(beside));
 }

@@ -18,8 +18,8 @@ import { readKeptTexts } from "../git/set-aside.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { fileText } from "./file-state.ts";
 import type { AsideText, LeftBehind, Readable, Sight } from "./follow-facts.ts";
-import type { CheckedOut, FollowedState } from "./follow-store.ts";
-import { isMadeOf, type MarkedText } from "./shown-by-git.ts";
+import type { CheckedOut, FollowedState, MarkedText } from "./follow-store.ts";
+import { isMadeOf, shownLines } from "./shown-by-git.ts";
 
 /** Which file, and what is asked about it. */
 export interface TrackedSightOptions {
@@ -60,7 +60,7 @@ export class TrackedSights {
   async take(
     standing: Tracked,
     known: FollowedState | undefined,
-    { path, shown }: { readonly path: string; readonly shown: MarkedText | undefined },
+    { path, marked }: { readonly path: string; readonly marked: MarkedText | undefined },
   ): Promise<TrackedSight> {
     const { git, world } = this.#options;
     const read = await readTrackedText(git, world, { file: standing.file, last: this.#sighting });
@@ -73,8 +73,9 @@ export class TrackedSights {
     const file: Readable = text?.kind === "text" ? text : { kind: "absent", path };
     const { kept } = read.sighting;
     const sight = await this.#sightOf(standing, file, { head, known });
-    const isSaid = shown && known && (await this.#isSettled(standing, file, { known, shown }));
-    return { kind: "sight", sight: { ...sight, kept, shown: isSaid ? shown.lines : undefined } };
+    const isSaid = marked && known && (await this.#isSettled(standing, file, { known, marked }));
+    const shown = isSaid ? shownLines(marked) : undefined;
+    return { kind: "sight", sight: { ...sight, kept, shown } };
   }
 
   async #sightOf(
@@ -108,7 +109,7 @@ export class TrackedSights {
   async #isSettled(
     standing: Tracked,
     file: Readable,
-    { known, shown }: { readonly known: FollowedState; readonly shown: MarkedText },
+    { known, marked }: { readonly known: FollowedState; readonly marked: MarkedText },
   ): Promise<boolean> {
     const { git } = this.#options;
     const { commit } = known.checkedOut;
@@ -116,9 +117,9 @@ export class TrackedSights {
     const text = file.content;
     if (await isCommitted(git, standing.file, { commit, text })) return false;
     // Had git given up, the marks would be staged no more.
-    if (await isStaged(git, standing.file, shown.marked)) return true;
+    if (await isStaged(git, standing.file, marked.marked)) return true;
     const committed = await this.#textIn(standing, commit, file.path);
-    return committed !== undefined && isMadeOf(shown, text, committed);
+    return committed !== undefined && isMadeOf(marked, text, committed);
   }
 
   /**

@@ -24,8 +24,8 @@ export async function isUnchanged(
     readonly file: { readonly content: string; readonly hash: string };
   } & { readonly checkedOut: CheckedOut; readonly beside: readonly string[] },
 ): Promise<boolean> {
-  const { position, next, isGone } = known;
-  if (known.hash !== file.hash || isGone || next) return false;
+  const { position, next, isGone, marked } = known;
+  if (known.hash !== file.hash || isGone || next || marked) return false;
   if (position?.seq !== open.head.seq || position.epoch !== open.head.epoch) return false;
   if (known.beside?.join() !== beside.join()) return false;
   const { commit, head } = known.checkedOut;

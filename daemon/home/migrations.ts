@@ -317,6 +317,13 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("audiences").addColumn("token", "text").execute();
     },
   },
+  {
+    name: "daemon-shown-by-git",
+    async up(db) {
+      for (const name of ["marked", "set_aside"])
+        await db.schema.alterTable("followed_files").addColumn(name, "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -329,4 +336,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 726_019_819 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 2_558_225_360 };

@@ -193,6 +193,10 @@ export interface FollowedFilesTable {
   beside: string | null;
   /** What git kept outside of HEAD when the text was first seen, as JSON; null where unknown. */
   kept: string | null;
+  /** What git has shown with its marks since, as a `MarkedText` in JSON; null where nothing. */
+  marked: string | null;
+  /** What git set aside of the file's saves, as a `SetAside` in JSON; null where nothing. */
+  set_aside: string | null;
 }
 
 /** Others' change that a write of ours brought into a followed file. */

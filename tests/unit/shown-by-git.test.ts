@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { isDeepStrictEqual } from "node:util";
 import type { Readable } from "../../daemon/files/follow-facts.ts";
-import type { FollowedState } from "../../daemon/files/follow-store.ts";
-import { isMadeOf, ShownByGit } from "../../daemon/files/shown-by-git.ts";
+import type { FollowedState, MarkedText } from "../../daemon/files/follow-store.ts";
+import { isMadeOf, lookAtMarks } from "../../daemon/files/shown-by-git.ts";
 import type { FileStanding } from "../../daemon/git/git-state.ts";
 
 const COMMITTED = "Build with make.\nAsk first.\n";
@@ -22,15 +23,25 @@ const BUSY: FileStanding = { kind: "busy", operation: "unmerged", file: FILE };
 const textOf = (content: string) =>
   ({ kind: "text", path: FILE.path, content, hash: content, savedAt: 0 }) as Readable;
 
-/** What was seen, one after the other, while git's conflict was not over. */
-function shown(...texts: readonly string[]): ShownByGit {
-  const marks = new ShownByGit();
-  for (const text of texts) marks.look(textOf(text), BUSY, undefined);
-  return marks;
+/** What is known of a file after these looks. */
+function knownWith(marked: MarkedText | undefined): FollowedState {
+  return { checkedOut: { commit: "c1" }, marked } as FollowedState;
 }
 
-function isSettled(marks: ShownByGit, text: string): boolean {
-  return marks.text !== undefined && isMadeOf(marks.text, text, COMMITTED);
+/** What was seen, one after the other, while git's conflict was not over. */
+function shown(...texts: readonly string[]): MarkedText | undefined {
+  let seen: MarkedText | undefined;
+  for (const text of texts) {
+    const known = knownWith(seen);
+    const { marked, isNoted } = lookAtMarks(textOf(text), BUSY, known);
+    expect(isNoted).toBe(isDeepStrictEqual(marked, seen));
+    seen = marked;
+  }
+  return seen;
+}
+
+function isSettled(marks: MarkedText | undefined, text: string): boolean {
+  return marks !== undefined && isMadeOf(marks, text, COMMITTED);
 }
 
 test("a text that was seen while git's conflict was open is made of its marks", () => {
@@ -48,19 +59,27 @@ test("a text with every line that git had set aside is made of its marks, unseen
   expect(isSettled(shown(MARKED), "Build with npm.\nAsk first.\n")).toBe(true);
 });
 
+test("a text with all that git had brought beside its marks is made of them, unseen", () => {
+  const marked = `${MARKED}Then lint.\n`;
+  const made = "Build with either.\nAsk first.\n";
+  expect(isSettled(shown(marked), `${made}Then lint.\n`)).toBe(true);
+  expect(isSettled(shown(marked), made)).toBe(false);
+});
+
 test("what git has not shown with all of its marks is nothing that somebody settles", () => {
-  expect(shown("Build with npm.\n").text).toBeUndefined();
-  expect(shown(MARKED.replace(/^=+$/m, "")).text).toBeUndefined();
+  expect(shown("Build with npm.\n")).toBeUndefined();
+  expect(shown(MARKED.replace(/^=+$/m, ""))).toBeUndefined();
 });
 
 test("while the marks stand, whatever was staged, nobody has settled them, unless they are committed", () => {
-  const marks = shown(MARKED);
-  const known = { checkedOut: { commit: "c1" } } as FollowedState;
+  const known = knownWith(shown(MARKED));
   const staged = (commit: string): FileStanding => {
     const on = { onDefaultBranch: true, defaultBranch: "main", branch: "main" };
     return { kind: "tracked", ...on, commit, file: FILE };
   };
-  expect(marks.look(textOf(MARKED), staged("c1"), known).kind).toBe("busy");
-  expect(marks.look(textOf(MARKED), staged("c2"), known).kind).toBe("tracked");
-  expect(marks.look(textOf(COMMITTED), staged("c1"), known).kind).toBe("tracked");
+  const standingOf = (text: string, commit: string) =>
+    lookAtMarks(textOf(text), staged(commit), known).standing.kind;
+  expect(standingOf(MARKED, "c1")).toBe("busy");
+  expect(standingOf(MARKED, "c2")).toBe("tracked");
+  expect(standingOf(COMMITTED, "c1")).toBe("tracked");
 });

@@ -172,6 +172,62 @@ test("a merge that is aborted with an edit at once settles nothing of the branch
   for (const line of ["Alone.", "More."]) expect(text).toContain(line);
 });
 
+const TWO = `${START}\n## More\n\nAsk first.\n`;
+const twoPlaces = (tool: string, more = "") => `${version(tool)}\n## More\n\n${more}Ask first.\n`;
+
+/** A stash of two places, of which one conflicts. Ends with the marks in the file. */
+async function popTwoPlaces(): Promise<void> {
+  await lab.commit(a, TWO);
+  await both();
+  await a.save(twoPlaces("mine", "Alone.\n"));
+  await both();
+  await git("stash", "-q");
+  await both();
+  await lab.commit(a, twoPlaces("the committed one"));
+  await both();
+  await lab.git.runToFailure(a.dir, "stash", "pop", "-q");
+  await both();
+}
+
+/** What somebody makes of the place that conflicts. */
+const MADE = ["mine", "both", "the committed one"];
+
+for (const made of MADE) {
+  test(`a stash of two places, of which one conflicts, is settled everywhere by "${made}"`, async () => {
+    await popTwoPlaces();
+    const text = twoPlaces(made, "Alone.\n");
+    await a.save(text);
+    await git("reset", "-q");
+    expect(await both()).toEqual({ text, listed: 0 });
+  });
+}
+
+for (const isSeen of [true, false]) {
+  const when = isSeen ? "with a look before the index is reset" : "at once";
+  test(`what git had shown before the daemon was started anew is settled in the file, ${when}`, async () => {
+    await popTwoPlaces();
+    const text = twoPlaces("both", "Alone.\n");
+    if (isSeen) await a.save(text);
+    await a.stop();
+    a = await lab.open("a");
+    if (!isSeen) await a.save(text);
+    await git("reset", "-q");
+    await a.follow();
+    expect(await both()).toEqual({ text, listed: 0 });
+  });
+}
+
+test("what others made of a stashed line meanwhile stays beside what is settled in the file", async () => {
+  await popTwoPlaces();
+  await b.setDoc((await b.doc()).replace("Alone.", "Not alone."));
+  await both();
+  await a.save(twoPlaces("both"));
+  await both();
+  await git("reset", "-q");
+  const text = twoPlaces("both", "Not alone.\n");
+  expect(await both()).toEqual({ text, listed: 0 });
+});
+
 test("marks that git has not made, or that are committed, are text like any other", async () => {
   const marked = `${START}\n<<<<<<< one\nOne.\n=======\nTwo.\n>>>>>>> two\n`;
   await a.save(marked);

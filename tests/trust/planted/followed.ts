@@ -38,25 +38,25 @@ export const FOLLOWED: readonly Mistake[] = [
   marked(
     "whoever gives up what git shows has settled it",
     "who has git give up what it shows, and edits at once, has made nothing of it",
-    "return aside.every((line) => now?.has(line));",
+    "return holds(aside) || (beside.length > 0 && holds(beside));",
     "return aside.length > 0;",
   ),
   marked(
     "what was seen while git's conflict was open settles nothing",
     "a text that was seen while git's conflict was open is made of its marks",
-    "this.#shown = { ...this.#shown, settled: read.content };",
-    "",
+    "return last && { marked: last.marked, settled: read.content };",
+    "return last;",
   ),
   marked(
     "marks that are staged count as settled",
     "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
-    "const isOpen = this.#shown && isMarked && standing.commit === known?.checkedOut.commit;",
-    "const isOpen = false;",
+    "marked !== undefined &&\n    hasMarks(read) &&",
+    "marked === undefined &&\n    hasMarks(read) &&",
   ),
   marked(
     "marks that are committed are waited for",
     "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
-    "isMarked && standing.commit === known?.checkedOut.commit;",
-    "isMarked;",
+    'standing.kind === "tracked" &&\n    standing.commit === known?.checkedOut.commit;',
+    'standing.kind === "tracked";',
   ),
 ];
