@@ -25,17 +25,15 @@ export interface MarkedText {
   readonly settled?: string;
 }
 
-/** What git set aside of a file's saves, and what the file has not had again since. */
+/**
+ * What git set aside of a file's saves, and what the file has not had again since. Without lines
+ * where git has brought all of it back, and may take it out once more.
+ */
 export interface SetAside {
   /** Lines that git took out of the file. They stayed in the document. */
   readonly taken: readonly string[];
   /** Lines that git put back, though a save had deleted them. They stayed out of the document. */
   readonly returned: readonly string[];
-  /**
-   * What git kept when the save was first seen. It counts for the save again where git brings that
-   * back and keeps it as well.
-   */
-  readonly kept?: readonly string[] | undefined;
 }
 
 /** A followed file as it was read or written last. */

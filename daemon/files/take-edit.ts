@@ -37,6 +37,8 @@ export interface TakenSave {
   readonly conflicts: readonly string[];
   /** Lines of others that the save moved. They stay as new in the file as they were. */
   readonly moved: readonly MovedLine[];
+  /** The conflicts about what git has set aside. */
+  readonly aside?: readonly NewTextConflict[];
 }
 
 /** Further facts about a save; see `SaveFacts`. */

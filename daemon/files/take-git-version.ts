@@ -165,7 +165,9 @@ export async function takeGitVersion(
     kind && known ? keptOf(context, open, { known, version: committed, file, kind }) : [];
   const back = kind === "set-aside" && known ? linesBack(known, file, committed) : [];
   const conflicts = [...missing, ...lacking, ...keptOut(open, file, back), ...undone];
-  return { state, conflicts: await record(context, open, { conflicts }), moved: [] };
+  const told = await record(context, open, { conflicts });
+  const aside = conflicts.filter((each) => each.kind === "set-aside");
+  return { state, conflicts: told, moved: [], aside };
 }
 
 /** The texts of lines whose deletion git keeps elsewhere. */

@@ -1,4 +1,8 @@
 import type { AccountId } from "../../shared/ids.ts";
+import {
+  listTextConflicts,
+  type NewTextConflict,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
 import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
@@ -18,6 +22,7 @@ import type { ArrivalClock } from "./arrival-clock.ts";
 import { addArrival, listUnseen } from "./arrival-store.ts";
 import { isAsideHere, settleAside } from "./aside-conflicts.ts";
 import { authors } from "./bringers.ts";
+import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "./brought-back.ts";
 import { cameBack, differences } from "./come-back.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
 import { type FileContent, takeFirst, takeSave } from "./file-edit.ts";
@@ -260,7 +265,7 @@ class Taking {
       await this.#keep(open, taken.conflicts.length > 0 ? "conflict" : outcome, taken.conflicts);
     }
     const isFree = refused === undefined || shown !== undefined;
-    const next = await this.#settle(open, { known, state: taken.state, isFree });
+    const next = await this.#settle(open, { known, taken, isFree });
     if (next.kind === "done" && !isFree) {
       return { kind: "held", why: refused.reason, note: heldAdvice(refused) };
     }
@@ -273,15 +278,33 @@ class Taking {
     open: OpenDocument,
     known: FollowedState | undefined,
   ): Promise<TakenSave> {
-    const taken = await this.#takeAs(decision, open, known);
+    const isSave = decision === "edit" || decision === "version";
+    const back = isSave && known ? findBroughtBack(open, known, this.#file) : undefined;
+    const base = back?.base ?? known?.base;
+    const taken = await this.#takeAs(decision, open, known && base && { ...known, base });
     settleAside(open, this.#file.content);
-    if (!known || (decision !== "edit" && decision !== "version")) return taken;
+    if (!known || !isSave) return taken;
     const aside = keptAside(this.#context, open, { sight: this.#sight, file: this.#file, known });
-    const told = await record(this.#context, open, { conflicts: aside });
+    const conflicts = [...(back ? await this.#toldOf(back, open, taken) : []), ...aside];
+    const told = await record(this.#context, open, { conflicts });
     const { state } = taken;
-    const isBack = this.#sight.leftBehind !== undefined || decision === "version";
-    const base = isBack ? settleNobodys(state.base) : state.base;
-    return { ...taken, state: { ...state, base }, conflicts: [...taken.conflicts, ...told] };
+    const isPutBack = this.#sight.leftBehind !== undefined || decision === "version";
+    return {
+      ...taken,
+      state: { ...state, base: isPutBack ? settleNobodys(state.base) : state.base },
+      conflicts: [...taken.conflicts, ...told],
+      aside: [...(taken.aside ?? []), ...aside],
+    };
+  }
+
+  async #toldOf(
+    back: BroughtBack,
+    open: OpenDocument,
+    { conflicts }: TakenSave,
+  ): Promise<NewTextConflict[]> {
+    const told = listTextConflicts(open.document).filter(({ id }) => conflicts.includes(id));
+    const { savedAt } = this.#file;
+    return await conflictsOfBack(this.#context, open, { back, told, savedAt });
   }
 
   async #takeAs(
@@ -402,9 +425,9 @@ class Taking {
     open: OpenDocument,
     {
       known,
-      state,
+      taken: { state, aside = [] },
       isFree,
-    }: { known: FollowedState | undefined; state: FileState; isFree: boolean },
+    }: { known: FollowedState | undefined; taken: TakenSave; isFree: boolean },
   ): Promise<TakenSight> {
     const { document, head: position } = open;
     const { checkedOut, file, beside } = this.#sight;
@@ -418,7 +441,13 @@ class Taking {
       isDue && !isAside ? this.#asCheckedOut({ hash: hashOf(content), ...captured }) : undefined;
     const here = this.#asCheckedOut(state);
     const kept = known?.hash === this.#file.hash ? known.kept : this.#sight.kept;
-    const found = { path: file.path, ...here, checkedOut, isGone: false, position, beside, kept };
+    const { commit } = checkedOut;
+    const setAside =
+      file.kind === "text"
+        ? stillAside(known, this.#file, { told: aside, commit })
+        : known?.setAside;
+    const seen = { path: file.path, checkedOut, isGone: false, position, beside, kept, setAside };
+    const found = { ...here, ...seen };
     const from = { ...found, next: undefined };
     await this.#write({ ...found, next });
     if (next) return { kind: "write", from, to: next, content };

@@ -4,7 +4,7 @@ import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
-import { isCommitted, isStaged } from "../git/blob-in-git.ts";
+import { isCommitted, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
 import { madeFrom } from "../git/branch-log.ts";
 import { bytesAt } from "../git/file-commits.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
@@ -137,16 +137,31 @@ export class TrackedSights {
     const committed = await this.#textIn(standing, read, file.path);
     const saved = fileText(known);
     if (committed === undefined) return undefined;
-    const { isAnyGone, back } = undone(committed, saved, file.content);
-    if (!isAnyGone && back.length === 0) return undefined;
+    const changes = undone(committed, saved, file.content);
+    if (!changes.isAnyGone && changes.back.length === 0) return undefined;
     const { kept: noted } = known;
+    const isAgain = known.setAside !== undefined && (await this.#isByGit(standing, file, changes));
+    const back = { ...changes, isAgain };
     return { committed, kept: await this.#keptTexts(standing, back, { commit, noted }) };
   }
 
-  /** What git keeps. Where one lacks lines that came back, also the texts that it was made from. */
+  /** Whether git may have undone a save as a whole. Somebody may also type what was deleted. */
+  async #isByGit(
+    { file: placed }: Tracked,
+    { content }: { readonly content: string },
+    { isWhole, added }: UndoneChanges,
+  ): Promise<boolean> {
+    if (!isWhole) return false;
+    return added.length > 0 || (await isWrittenByGit(this.#options.git, placed, content));
+  }
+
+  /**
+   * What git keeps. Where one lacks lines that came back, also the texts that it was made from.
+   * `isAgain`: git had brought the save back from one of them before, and it is undone again.
+   */
   async #keptTexts(
     { file }: Tracked,
-    back: readonly string[],
+    { back, added, isAgain }: UndoneChanges & { readonly isAgain: boolean },
     when: Parameters<typeof readKeptTexts>[2],
   ): Promise<readonly AsideText[]> {
     const { git } = this.#options;
@@ -156,7 +171,10 @@ export class TrackedSights {
         const text = String(bytes);
         const lines = new Set(plainLines(text));
         // What was there before the last save cannot keep what that save deleted.
-        if (!isLater || back.every((line) => lines.has(line))) return { text, before: [] };
+        const isWhole = () =>
+          added.every((line) => lines.has(line)) && !back.some((line) => lines.has(line));
+        const isOfSave = isLater || (isAgain && isWhole());
+        if (!isOfSave || back.every((line) => lines.has(line))) return { text, before: [] };
         const from = await madeFrom(git, file, commit);
         const before = await Promise.all(from.map((each) => bytesAt(git, file, each)));
         return { text, before: before.flatMap((each) => (each ? [String(each)] : [])) };
@@ -184,13 +202,23 @@ export function checkedOutOf(head: Head | undefined): CheckedOut {
 }
 
 /** What of a save's changes is again as it was committed. */
-function undone(committed: string, saved: string, now: string) {
+interface UndoneChanges {
+  /** The lines that the save had added. */
+  readonly added: readonly string[];
+  readonly isAnyGone: boolean;
+  /** The lines that were deleted and are there again. */
+  readonly back: readonly string[];
+  /** Nothing is left of the changes. */
+  readonly isWhole: boolean;
+}
+
+function undone(committed: string, saved: string, now: string): UndoneChanges {
   const [then, before, after] = [committed, saved, now].map((text) => new Set(plainLines(text)));
   const isGone = (line: string) => hasWord(line) && !then?.has(line) && !after?.has(line);
   const isBack = (line: string) => hasWord(line) && !before?.has(line) && after?.has(line) === true;
-  return {
-    isAnyGone: [...(before ?? [])].some(isGone),
-    /** The lines that were deleted and are there again. */
-    back: [...(then ?? [])].filter(isBack),
-  };
+  const added = [...(before ?? [])].filter((line) => hasWord(line) && !then?.has(line));
+  const deleted = [...(then ?? [])].filter((line) => hasWord(line) && !before?.has(line));
+  const back = deleted.filter(isBack);
+  const isWhole = added.every(isGone) && back.length === deleted.length;
+  return { added, isAnyGone: added.some(isGone), back, isWhole };
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Git } from "./run-git.ts";
+import { type Git, gitOutput } from "./run-git.ts";
 import { findTreeEntry, readIndexEntry } from "./tracked-entries.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
@@ -29,6 +29,17 @@ export async function isInGit(
 export async function isStaged(git: Git, file: PlacedFile, text: string): Promise<boolean> {
   const { object } = await readIndexEntry(git, file);
   return object !== undefined && blobNames(text).includes(object);
+}
+
+/**
+ * Whether git has written the file as it is, with just this text: the index then knows the file by
+ * its times, which a program that writes the same text changes. Two git processes.
+ */
+export async function isWrittenByGit(git: Git, file: PlacedFile, text: string): Promise<boolean> {
+  if (!(await isStaged(git, file, text))) return false;
+  const pathspec = `:(top,literal,icase)${file.pathInside}`;
+  const args = ["diff-files", "--name-only", "--", pathspec];
+  return (await gitOutput(git, file.tree.root, { args }))?.length === 0;
 }
 
 /** A file of a folder, by its path from there, and a text of it. */
