@@ -1,5 +1,6 @@
 import type { AccountId } from "../../shared/ids.ts";
 import type { Timer, World } from "../../shared/world.ts";
+import { bodyPartsOf, type Parts } from "./answer-parts.ts";
 
 const MIB = 1024 * 1024;
 
@@ -61,33 +62,34 @@ export class AnswerBudget {
   async send(account: AccountId | undefined, answer: Response): Promise<Response> {
     const { status, headers } = answer;
     if (!(Number(headers.get("content-length")) > LONG_ANSWER_BYTES)) return answer;
-    const bytes = new Uint8Array(await answer.arrayBuffer());
-    return new Response(this.#inPieces(account, bytes), { status, headers });
+    const body = this.#inPieces(account, await bodyPartsOf(answer));
+    return new Response(body, { status, headers });
   }
 
-  #inPieces(account: AccountId | undefined, bytes: Uint8Array): ReadableStream<Uint8Array> {
-    // Nothing else below may hold the bytes: they are to go when this does.
-    let rest: Uint8Array | undefined = bytes;
-    const { length } = bytes;
+  #inPieces(account: AccountId | undefined, parts: Parts): ReadableStream<Uint8Array> {
+    // Nothing else below may hold the parts: they are to go when this does.
+    const rest = [...parts];
+    const length = rest.reduce((total, part) => total + part.length, 0);
     let waiting: Waiting | undefined;
     const forget = () => {
-      rest = undefined;
+      rest.length = 0;
       if (waiting) this.#forget(waiting);
     };
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
           const end = () => {
-            rest = undefined;
+            rest.length = 0;
             // Bun would write a reason to its standard error.
             controller.error();
           };
           waiting = this.#begin({ account, bytes: length, end });
         },
         pull: (controller) => {
-          if (!rest || !waiting) return;
-          controller.enqueue(rest.subarray(0, LONG_ANSWER_BYTES));
-          rest = rest.subarray(LONG_ANSWER_BYTES);
+          const part = rest.shift();
+          if (!part || !waiting) return;
+          controller.enqueue(part.subarray(0, LONG_ANSWER_BYTES));
+          if (part.length > LONG_ANSWER_BYTES) rest.unshift(part.subarray(LONG_ANSWER_BYTES));
           if (rest.length > 0) return this.#progress(waiting);
           forget();
           controller.close();

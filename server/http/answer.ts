@@ -1,5 +1,6 @@
 import { chunksOf, type Pause } from "../../shared/turns.ts";
-import { etagOf, matchesEtag } from "./etag.ts";
+import { answerInParts, type Parts } from "./answer-parts.ts";
+import { etagOf, matchesEtag, tagInParts } from "./etag.ts";
 import type { RequestContext } from "./request-context.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -10,56 +11,131 @@ export function answer(context: RequestContext, body: unknown): Response {
 }
 
 function answerJson(context: RequestContext, json: string): Response {
-  return new Response(json, {
-    headers: {
-      "Content-Type": JSON_TYPE,
-      "Content-Length": String(Buffer.byteLength(json)),
-      "Cache-Control": "no-store",
-      ...context.headers,
-    },
-  });
+  return new Response(json, { headers: headersOfAnswer(context, Buffer.byteLength(json)) });
+}
+
+function headersOfAnswer(context: RequestContext, bytes: number): Record<string, string> {
+  return {
+    "Content-Type": JSON_TYPE,
+    "Content-Length": String(bytes),
+    "Cache-Control": "no-store",
+    ...context.headers,
+  };
 }
 
 /** The same for an object that may have long lists, of which JSON is made in parts. */
 export async function answerLong(context: RequestContext, body: object): Promise<Response> {
-  return answerJson(context, await longJson(body, context.pause));
+  if (!holdsLong(body)) return answer(context, body);
+  const { parts, bytes } = await partsOfJson(body, context.pause);
+  return answerInParts(parts, { headers: headersOfAnswer(context, bytes) });
 }
+
+/** JSON of so many items takes longer than a turn should. */
+const LONG_LIST = 512;
 
 /** Items that are made JSON in a fraction of a turn. */
-const ITEMS_AT_ONCE = 512;
+const ITEMS_AT_ONCE = 64;
 
-/** What `JSON.stringify` makes of an object; the turn may end within its long lists. */
-async function longJson(body: object, pause: Pause): Promise<string> {
-  const isLong = (value: unknown): value is readonly unknown[] =>
-    Array.isArray(value) && value.length > ITEMS_AT_ONCE;
-  if (!Object.values(body).some(isLong)) return JSON.stringify(body);
-  const fields: string[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    const json = isLong(value) ? await longList(value, pause) : JSON.stringify(value);
-    if (json !== undefined) fields.push(`${JSON.stringify(name)}:${json}`);
-  }
-  return `{${fields.join(",")}}`;
+/** Characters of a part, but for the last, at least. */
+const PART_LENGTH = 64 * 1024;
+
+/** JSON in parts, as it is sent. */
+interface PartsOfJson {
+  readonly parts: Parts;
+  readonly bytes: number;
 }
 
-async function longList(items: readonly unknown[], pause: Pause): Promise<string> {
-  const parts: string[] = [];
-  for (const some of chunksOf(items, ITEMS_AT_ONCE)) {
+/** What `JSON.stringify` makes of an object; the turn may end after each piece. */
+async function partsOfJson(
+  body: object,
+  pause: Pause,
+  onPart: (part: Uint8Array) => void = () => {},
+): Promise<PartsOfJson> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  let text = "";
+  const endPart = () => {
+    const part = new TextEncoder().encode(text);
+    onPart(part);
+    bytes += part.length;
+    parts.push(part);
+    text = "";
+  };
+  for (const piece of piecesOf(body)) {
+    text += piece;
+    if (text.length >= PART_LENGTH) endPart();
     await pause();
-    parts.push(JSON.stringify(some).slice(1, -1));
   }
-  return `[${parts.join(",")}]`;
+  if (text !== "") endPart();
+  return { parts, bytes };
 }
 
-/**
- * A 200 with what was read, or a 304 if the client has the same bytes. `link`: the value of a
- * `Link` header.
- */
+/** The JSON of an object in order, of which each piece is made in a fraction of a turn. */
+function* piecesOf(body: object): Generator<string> {
+  if (!holdsLong(body)) {
+    yield JSON.stringify(body);
+    return;
+  }
+  let before = "{";
+  for (const [name, value] of Object.entries(body)) {
+    if (value === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    before = ",";
+    if (isLong(value) || hasLongItems(value)) yield* piecesOfList(value);
+    else yield JSON.stringify(value);
+  }
+  yield "}";
+}
+
+function* piecesOfList(items: readonly unknown[]): Generator<string> {
+  let before = "[";
+  for (const some of chunksOf(items, isLong(items) ? ITEMS_AT_ONCE : 1)) {
+    yield before;
+    before = ",";
+    const [first] = some;
+    if (!isLong(items) && holdsLong(first)) yield* piecesOf(first);
+    else yield JSON.stringify(some).slice(1, -1);
+  }
+  yield "]";
+}
+
+/** Whether it has a long list, or its items have. */
+function holdsLong(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.values(value).some((each) => isLong(each) || hasLongItems(each));
+}
+
+function isLong(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > LONG_LIST;
+}
+
+function hasLongItems(value: unknown): value is readonly object[] {
+  return Array.isArray(value) && value.length <= LONG_LIST && value.some(holdsLong);
+}
+
+/** What was read, for the client: a 200, or a 304 if it has the same bytes. */
+interface Read<Body> {
+  readonly body: Body;
+  /** The value of a `Link` header. */
+  readonly link?: string | undefined;
+}
+
+/** A 200 with what was read, or a 304. */
 export function answerRead(
   context: RequestContext,
   request: Request,
-  { body, link }: { readonly body: unknown; readonly link?: string | undefined },
+  { body, link }: Read<unknown>,
 ): Response {
   return answerText(context, request, { text: textOf(JSON.stringify(body)), link });
+}
+
+/** The same for an object that may have long lists, of which JSON is made in parts. */
+export async function answerLongRead(
+  context: RequestContext,
+  request: Request,
+  { body, link }: Read<object>,
+): Promise<Response> {
+  return answerText(context, request, { text: await longTextOf(body, context.pause), link });
 }
 
 /**
@@ -73,12 +149,15 @@ export function createAnswerAgain<Subject extends object>(
   request: Request,
   page: { readonly subject: Subject; readonly link?: string | undefined },
 ) => Response | Promise<Response> {
-  const texts = new WeakMap<Subject, Text>();
+  const texts = new WeakMap<Subject, Text | Promise<Text>>();
   return (context, request, { subject, link }) => {
     const known = texts.get(subject);
-    if (known) return answerText(context, request, { text: known, link });
-    return longJson(bodyOf(subject), context.pause).then((json) => {
-      const text = textOf(json);
+    if (known && !(known instanceof Promise)) {
+      return answerText(context, request, { text: known, link });
+    }
+    const making = known ?? longTextOf(bodyOf(subject), context.pause);
+    texts.set(subject, making);
+    return making.then((text) => {
       texts.set(subject, text);
       return answerText(context, request, { text, link });
     });
@@ -86,19 +165,26 @@ export function createAnswerAgain<Subject extends object>(
 }
 
 interface Text {
-  readonly json: string;
+  readonly body: string | Parts;
   readonly etag: string;
   readonly bytes: number;
 }
 
 function textOf(json: string): Text {
-  return { json, etag: etagOf(json), bytes: Buffer.byteLength(json) };
+  return { body: json, etag: etagOf(json), bytes: Buffer.byteLength(json) };
+}
+
+async function longTextOf(body: object, pause: Pause): Promise<Text> {
+  if (!holdsLong(body)) return textOf(JSON.stringify(body));
+  const tag = tagInParts();
+  const { parts, bytes } = await partsOfJson(body, pause, tag.add);
+  return { body: parts, bytes, etag: tag.end() };
 }
 
 function answerText(
   context: RequestContext,
   request: Request,
-  { text: { json, etag, bytes }, link }: { readonly text: Text; readonly link: string | undefined },
+  { text: { body, etag, bytes }, link }: { readonly text: Text; readonly link: string | undefined },
 ): Response {
   const headers: Record<string, string> = {
     ETag: etag,
@@ -112,5 +198,7 @@ function answerText(
     return new Response(null, { status: 304, headers });
   headers["Content-Type"] = JSON_TYPE;
   headers["Content-Length"] = String(bytes);
-  return new Response(json, { headers });
+  return typeof body === "string"
+    ? new Response(body, { headers })
+    : answerInParts(body, { headers });
 }

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import { gzip, gzipSync } from "node:zlib";
+import { bodyPartsOf } from "./answer-parts.ts";
 import { gzipTagOf, holdsGzip } from "./etag.ts";
 
 /** Shorter answers fit into one packet anyway. */
@@ -32,7 +33,7 @@ export function answerFor(asked: Headers, answer: Response): Response | Promise<
 
 async function compressed(answer: Response): Promise<Response> {
   const { status, headers } = answer;
-  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const bytes = Buffer.concat(await bodyPartsOf(answer));
   const isShort = bytes.length <= AT_ONCE_BYTES_MAX;
   const packed = isShort
     ? gzipSync(bytes, { level: LEVEL })

@@ -15,6 +15,15 @@ function sha1Tag(text: string): string {
   return `"${createHash("sha1").update(text).digest("base64url")}"`;
 }
 
+/** The tag of a text that is never in memory in one piece; another than `etagOf`'s. */
+export function tagInParts(): { add(part: Uint8Array): void; end(): string } {
+  const hash = createHash("sha1");
+  return {
+    add: (part) => void hash.update(part),
+    end: () => `"${hash.digest("base64url")}"`,
+  };
+}
+
 /** The tag of the same text compressed by gzip. */
 export function gzipTagOf(etag: string): string {
   return etag.replace(/"$/, '-gzip"');

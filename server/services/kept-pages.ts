@@ -21,8 +21,15 @@ type Db = ServiceStore["reader"];
 interface Kept {
   readonly marks: string;
   readonly serial: number;
-  readonly page: Page<Memory>;
+  /** Undefined: it was too large to be kept, and is gone. */
+  readonly page: () => Page<Memory> | undefined;
   readonly bytes: number;
+}
+
+/** A page that is being read, and since which state of the documents. */
+interface Making {
+  readonly marks: string;
+  readonly page: Promise<Page<Memory>>;
 }
 
 /** A page with its question. */
@@ -39,6 +46,7 @@ interface Answered {
  */
 export class KeptPages {
   readonly #kept = new Map<string, Kept>();
+  readonly #making = new Map<string, Making>();
   #bytes = 0;
   #serial = 0;
   /** For one version of the database: which page answered a question. */
@@ -56,7 +64,7 @@ export class KeptPages {
     const kept = answer && this.#kept.get(answer.key);
     if (!kept || kept.serial !== answer.serial) return undefined;
     this.#touch(answer.key, kept);
-    return kept.page;
+    return kept.page();
   }
 
   /**
@@ -74,7 +82,7 @@ export class KeptPages {
     const key = keyOf(filter, request);
     const kept = this.#kept.get(key);
     // Another reader's page, perhaps an older one, may have replaced it.
-    if (kept?.page === page) this.#answers.set(question, { key, serial: kept.serial });
+    if (kept?.page() === page) this.#answers.set(question, { key, serial: kept.serial });
   }
 
   /**
@@ -94,13 +102,31 @@ export class KeptPages {
     // older.
     const marks = await marksOf(db, filter);
     const known = this.#kept.get(key);
-    if (known?.marks === marks) {
+    const same = known?.marks === marks ? known.page() : undefined;
+    if (known && same) {
       this.#touch(key, known);
-      return known.page;
+      return same;
     }
-    const page = await make();
-    this.#keep(key, { marks, serial: this.#serial++, page, bytes: bytesOf(page) });
-    return page;
+    const making = this.#making.get(key);
+    // Nothing was committed since that one began, or its marks would be others.
+    if (making?.marks === marks) return await making.page;
+    return await this.#make(key, marks, make);
+  }
+
+  async #make(
+    key: string,
+    marks: string,
+    make: () => Promise<Page<Memory>>,
+  ): Promise<Page<Memory>> {
+    const making: Making = { marks, page: make() };
+    this.#making.set(key, making);
+    try {
+      const page = await making.page;
+      this.#keep(key, marks, page);
+      return page;
+    } finally {
+      if (this.#making.get(key) === making) this.#making.delete(key);
+    }
   }
 
   /** Marks it as the one used last. */
@@ -109,11 +135,16 @@ export class KeptPages {
     this.#kept.set(key, kept);
   }
 
-  #keep(key: string, kept: Kept): void {
+  #keep(key: string, marks: string, page: Page<Memory>): void {
     this.#drop(key);
-    if (kept.bytes > KEPT_BYTES_MAX / 4) return;
-    this.#kept.set(key, kept);
-    this.#bytes += kept.bytes;
+    const size = bytesOf(page);
+    const isSmall = size <= KEPT_BYTES_MAX / 4;
+    // A large one is shared as long as it is in memory anyway.
+    const large = new WeakRef(page);
+    const kept = isSmall ? () => page : () => large.deref();
+    const bytes = isSmall ? size : MEMORY_OVERHEAD_BYTES;
+    this.#kept.set(key, { marks, serial: this.#serial++, page: kept, bytes });
+    this.#bytes += bytes;
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= KEPT_PAGES_MAX && this.#bytes <= KEPT_BYTES_MAX) return;
       this.#drop(oldest);

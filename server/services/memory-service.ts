@@ -16,12 +16,11 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { chunksOf } from "../../shared/turns.ts";
 import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
 import type { World } from "../../shared/world.ts";
-import { type PageEnd, pageOf, parseCursor } from "../stores/cursor.ts";
+import { pageOf, parseCursor } from "../stores/cursor.ts";
 import {
   countMemories,
   findMemoriesById,
   LISTED_AT_ONCE,
-  listAllMemories,
   listMemories,
   type MemoryFilter,
   type MemoryRow,
@@ -32,9 +31,10 @@ import { listProjects } from "../stores/project-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { assertBoundTo, assertCanWrite, boundElsewhere, getProject } from "./access.ts";
 import { findCurrentProject } from "./current-project.ts";
-import { KeptPages, marksOf } from "./kept-pages.ts";
+import { KeptPages } from "./kept-pages.ts";
 import { doOnce } from "./once.ts";
 import type { Caller, MemoryQuery, Page, Services } from "./services.ts";
+import { listWhole } from "./whole-lists.ts";
 import { listWithheld } from "./withheld-lists.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
 import { writeAs } from "./write-as.ts";
@@ -180,20 +180,6 @@ async function list(
     for (const row of some) items.push(toMemory(row));
   }
   return { items, total, nextCursor };
-}
-
-/** A long list in turns, if nobody writes to its documents meanwhile; else as it is after that. */
-async function listWhole(
-  { reader, pause }: ReplicaStore<ServiceTables>,
-  filter: MemoryFilter,
-  from: PageEnd | undefined,
-): Promise<MemoryRow[]> {
-  const first = await listMemories(reader, filter, { from, limit: LISTED_AT_ONCE });
-  if (first.length < LISTED_AT_ONCE) return first;
-  const marks = await marksOf(reader, filter);
-  const rows = await listAllMemories(reader, filter, { from, pause });
-  if ((await marksOf(reader, filter)) === marks) return rows;
-  return await listMemories(reader, filter, { from, limit: undefined });
 }
 
 async function search(

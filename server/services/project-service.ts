@@ -8,7 +8,7 @@ import type { Project, ProjectPut } from "../../shared/wire/project.ts";
 import type { World } from "../../shared/world.ts";
 import { connectedTo, listConnections } from "../stores/connection-store.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
-import { listMemories, toMemory } from "../stores/memory-store.ts";
+import { toMemory } from "../stores/memory-store.ts";
 import {
   countProjects,
   findProject,
@@ -25,6 +25,7 @@ import { doOnce } from "./once.ts";
 import { writePlain } from "./plain-write.ts";
 import { projectNameOf, viewProjects } from "./project-view.ts";
 import type { Caller, ProjectDetails, Services } from "./services.ts";
+import { listWhole } from "./whole-lists.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
 import { writeAs } from "./write-as.ts";
 
@@ -110,7 +111,7 @@ async function memoriesOf(
   { id, withholding }: { readonly id: ProjectId; readonly withholding: Withholding | undefined },
 ) {
   const filter = { account: caller.account, documents: [id] };
-  const rows = await listMemories(store.reader, filter, { from: undefined, limit: undefined });
+  const rows = await listWhole(store, filter);
   const withheld = await withholding?.memories(store.reader, filter);
   return overlaid(rows, withheld ?? []).map(toMemory);
 }

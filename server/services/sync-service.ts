@@ -23,12 +23,7 @@ import type { SessionUpload } from "../../shared/wire/session.ts";
 import type { SyncAnswer, SyncPayload } from "../../shared/wire/sync.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
-import {
-  listAllMemories,
-  listMemories,
-  type MemoryFilter,
-  type MemoryRow,
-} from "../stores/memory-store.ts";
+import { listAllMemories, type MemoryFilter, type MemoryRow } from "../stores/memory-store.ts";
 import { findProject, forgetProject, readMetadata, readText } from "../stores/project-store.ts";
 import { putSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
@@ -45,6 +40,7 @@ import { doOnce } from "./once.ts";
 import { type PlainChanges, writePlain } from "./plain-write.ts";
 import type { Caller, ExchangeOptions, Services } from "./services.ts";
 import { SyncMarks } from "./sync-marks.ts";
+import { listWhole } from "./whole-lists.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
 import { writeAs } from "./write-as.ts";
 
@@ -60,13 +56,15 @@ export function createSyncService(
   return {
     async read(caller, id, once) {
       await store.settle(caller.account);
-      if (once === undefined) return await read(store.reader, caller, { id, withholding });
-      return await writeAs(store, caller, (context) =>
-        doOnce(context, caller, {
-          asked: once,
-          work: () => read(context.db, caller, { id, withholding }),
-        }),
-      );
+      if (once === undefined) {
+        const list = () => listWhole(store, memoriesOf(caller, id));
+        return await read(store.reader, caller, { id, list, withholding });
+      }
+      return await writeAs(store, caller, (context) => {
+        const list = () => listAllMemories(context.db, memoriesOf(caller, id), context);
+        const work = () => read(context.db, caller, { id, list, withholding });
+        return doOnce(context, caller, { asked: once, work });
+      });
     },
 
     apply: (caller, id, { payload, createMissing, once }) =>
@@ -112,12 +110,19 @@ const NOTHING_CHANGED: PlainChanges = { created: 0, updated: 0, unchanged: 0 };
 async function read(
   db: Context["db"],
   caller: Caller,
-  { id, withholding }: { readonly id: ProjectId; readonly withholding: Withholding | undefined },
+  {
+    id,
+    list,
+    withholding,
+  }: {
+    readonly id: ProjectId;
+    readonly list: () => Promise<MemoryRow[]>;
+    readonly withholding: Withholding | undefined;
+  },
 ): Promise<SyncAnswer> {
   const project = await getProject(db, caller, id);
   const syncedAt = project.lastSyncedAt ?? project.createdAt;
-  const all = { from: undefined, limit: undefined };
-  const rows = await listMemories(db, memoriesOf(caller, id), all);
+  const rows = await list();
   return await answer(db, caller, { id, syncedAt, changes: NOTHING_CHANGED, rows, withholding });
 }
 

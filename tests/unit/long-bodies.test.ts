@@ -135,6 +135,13 @@ test("an answer with a long list is the JSON that it is in one", async () => {
   const bodies = [
     { project_id: "proj_a", memories: list, left: undefined, none: null, changes: { created: 1 } },
     { first: undefined, memories: [...list, undefined], short: [1, 2] },
+    {
+      nested: [
+        { id: "a", memories: list },
+        { id: "b", memories: [] },
+      ],
+      memories: [],
+    },
     { short: [], text: "é" },
   ];
   for (const body of bodies) {

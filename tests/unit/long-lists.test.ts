@@ -45,3 +45,43 @@ test("a long list is as of one moment, whatever is written between its turns", a
   expect((await services.memories.list(ME, { ...QUERY, layer: "project" })).items).toEqual(items);
   await temp.remove();
 });
+
+test("a project with a long list, and one that is connected to it, are read in turns", async () => {
+  const { temp, services, sync, pauses } = await createLong();
+  const other = projectId("b");
+  await sync([{ key: "k", value: "v" }], other);
+  await services.connections.connect(ME, { project_id: PROJECT, target_project_id: other });
+  const before = pauses();
+  const { memories } = await services.projects.get(ME, PROJECT);
+  expect(memories.map(({ content }) => content)).toEqual(MANY.map(({ value }) => value));
+  expect((await services.sync.read(ME, PROJECT)).memories).toEqual(MANY);
+  const { connected } = await services.projects.get(ME, other);
+  expect(connected[0]?.memories).toEqual(MANY);
+  expect(pauses() - before).toBeGreaterThanOrEqual(3 * 2);
+  await temp.remove();
+});
+
+test("lists that are asked for at the same time are each as if they were alone", async () => {
+  const { temp, services } = await createLong();
+  const queries = [QUERY, { ...QUERY, layer: "project" as const }, QUERY];
+  const pages = await Promise.all(queries.map((query) => services.memories.list(ME, query)));
+  for (const { items } of pages) {
+    expect(items.map(({ content }) => content)).toEqual(MANY.map(({ value }) => value));
+  }
+  await temp.remove();
+});
+
+test("a list that many ask for at once is read once, and is never older than a write", async () => {
+  const { temp, services, between, sync } = await createLong();
+  const pages = await Promise.all([1, 2, 3].map(() => services.memories.list(ME, QUERY)));
+  expect(new Set(pages).size).toBe(1);
+  await sync([{ key: "before", value: "v" }]);
+  let late: ReturnType<typeof services.memories.list> | undefined;
+  between.push(async () => {
+    await sync([{ key: "meanwhile", value: "v" }]);
+    late = services.memories.list(ME, QUERY);
+  });
+  await services.memories.list(ME, QUERY);
+  expect((await late)?.items.map(({ key }) => key)).toContain("meanwhile");
+  await temp.remove();
+});

@@ -5,7 +5,7 @@ import {
   parseProjectPut,
 } from "../../../shared/wire/project.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
-import { answer, answerRead } from "../../http/answer.ts";
+import { answer, answerLongRead } from "../../http/answer.ts";
 import { onceOf } from "../../http/idempotency-key.ts";
 import { readRequiredJson } from "../../http/read-json.ts";
 import { withContext } from "../../http/request-context.ts";
@@ -20,7 +20,7 @@ export function apiProjectRoutes({ projects }: Services) {
     .get("", ({ context, request }) => answerProjects(projects, context, request))
     .get("/:id", async ({ context, request, params }) => {
       const found = await projects.get(context.caller, existingProjectId(params.id));
-      return answerRead(context, request, { body: withMemories(found) });
+      return answerLongRead(context, request, { body: withMemories(found) });
     })
     .post(
       "",
