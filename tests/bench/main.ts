@@ -8,9 +8,12 @@ import { machineLine } from "./machine.ts";
 import { Programs } from "./programs.ts";
 import type { Row, RowResult } from "./row.ts";
 import { backlog } from "./rows/backlog.ts";
+import { bounded } from "./rows/bounded.ts";
+import { bulk } from "./rows/bulk.ts";
 import { cli } from "./rows/cli.ts";
 import { crowd } from "./rows/crowd.ts";
 import { delta } from "./rows/delta.ts";
+import { fair } from "./rows/fair.ts";
 import { first } from "./rows/first.ts";
 import { fragments } from "./rows/fragments.ts";
 import { grow } from "./rows/grow.ts";
@@ -32,6 +35,9 @@ const ROWS: readonly Row[] = [
   limits,
   push,
   pushOne,
+  bulk,
+  fair,
+  bounded,
   live,
   delta,
   first,

@@ -1,6 +1,9 @@
 import type { Socket } from "bun";
 
+const LINE_END = "\r\n";
 const HEAD_END = "\r\n\r\n";
+/** JSON has no line ends of this kind within: nothing else than the last chunk looks like it. */
+const LAST_CHUNK = "\r\n0\r\n\r\n";
 
 /** One answer, with the time from its request's first byte to its own last. */
 export interface TimedAnswer {
@@ -11,13 +14,15 @@ export interface TimedAnswer {
 
 /**
  * One kept-alive HTTP/1.1 connection, spoken by hand: a client's own work must not be what is
- * measured. One request at a time; answers carry a `Content-Length`.
+ * measured. One request at a time; answers have a `Content-Length`, or are sent in chunks of JSON.
  */
 export class Connection {
   #socket: Socket | undefined;
+  /** What did not fit the socket's buffer. */
+  #unsent: Uint8Array = new Uint8Array();
   #received: Buffer[] = [];
   #receivedBytes = 0;
-  /** Bytes of the whole answer; 0 until its head has come. */
+  /** Bytes of the whole answer; 0 until its head has come, without end for one in chunks. */
   #expected = 0;
   #bodyStart = 0;
   #status = 0;
@@ -34,6 +39,7 @@ export class Connection {
       port: Number(port),
       socket: {
         data: (_, chunk) => connection.#take(chunk),
+        drain: () => connection.#write(connection.#unsent),
         close: () => connection.#broken(),
       },
     });
@@ -44,8 +50,7 @@ export class Connection {
   send(request: Uint8Array, done: (answer: TimedAnswer) => void): void {
     this.#done = done;
     this.#sentAt = performance.now();
-    const written = this.#socket?.write(request);
-    if (written !== request.length) throw new Error("a request did not fit the socket's buffer");
+    this.#write(request);
   }
 
   ask(request: Uint8Array): Promise<TimedAnswer> {
@@ -57,13 +62,20 @@ export class Connection {
     this.#socket?.end();
   }
 
+  #write(bytes: Uint8Array): void {
+    this.#unsent = bytes.subarray(bytes.length === 0 ? 0 : (this.#socket?.write(bytes) ?? 0));
+  }
+
   #take(chunk: Buffer): void {
     this.#received.push(chunk);
     this.#receivedBytes += chunk.length;
     if (this.#expected === 0) this.#readHead();
-    if (this.#expected === 0 || this.#receivedBytes < this.#expected) return;
+    const isInChunks = this.#expected === Number.POSITIVE_INFINITY;
+    if (this.#expected === 0) return;
+    if (isInChunks ? !this.#hasLastChunk() : this.#receivedBytes < this.#expected) return;
     const tookMs = performance.now() - this.#sentAt;
-    const body = Buffer.concat(this.#received).subarray(this.#bodyStart);
+    const sent = Buffer.concat(this.#received).subarray(this.#bodyStart);
+    const body = isInChunks ? withoutChunks(sent) : sent;
     const done = this.#done;
     this.#received = [];
     this.#receivedBytes = 0;
@@ -77,14 +89,36 @@ export class Connection {
     if (!bytes || end === -1) return;
     const head = bytes.toString("latin1", 0, end);
     const length = /content-length: *(\d+)/i.exec(head)?.[1];
-    if (length === undefined) throw new Error(`an answer without a length: ${head}`);
     this.#status = Number(head.slice(9, 12));
     this.#bodyStart = end + HEAD_END.length;
-    this.#expected = this.#bodyStart + Number(length);
+    const isInChunks = length === undefined;
+    this.#expected = isInChunks ? Number.POSITIVE_INFINITY : this.#bodyStart + Number(length);
+  }
+
+  #hasLastChunk(): boolean {
+    let last = Buffer.alloc(0);
+    for (const piece of this.#received.toReversed()) {
+      if (last.length >= LAST_CHUNK.length) break;
+      last = Buffer.concat([piece.subarray(-LAST_CHUNK.length), last]);
+    }
+    return last.toString("latin1").endsWith(LAST_CHUNK);
   }
 
   #broken(): void {
     if (this.#done) throw new Error("the server closed a connection");
+  }
+}
+
+/** RFC 9112, 7.1. */
+function withoutChunks(sent: Buffer): Buffer {
+  const chunks: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const lineEnd = sent.indexOf(LINE_END, at);
+    const size = Number.parseInt(sent.toString("latin1", at, lineEnd), 16);
+    if (!(size > 0)) return Buffer.concat(chunks);
+    const start = lineEnd + LINE_END.length;
+    chunks.push(sent.subarray(start, start + size));
+    at = start + size + LINE_END.length;
   }
 }
 
