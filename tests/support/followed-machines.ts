@@ -14,6 +14,7 @@ import type { Git } from "../../daemon/git/run-git.ts";
 import { type Link, putLink } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
+import { unacknowledged } from "../../daemon/home/outgoing.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
@@ -50,6 +51,8 @@ export class FollowedMachine {
   isOpenToWrite = false;
   /** What of its log the others have. */
   #ackedSeq = 0;
+  /** How much of the service's log it has. */
+  #calledAt = 0;
 
   private constructor(
     readonly name: string,
@@ -302,6 +305,28 @@ export class FollowedMachine {
     await this.settle();
   }
 
+  /**
+   * One call of a service, which keeps in `log` what it was sent: this machine sends what it has
+   * not sent yet, and takes what others have sent since its last call.
+   */
+  async call(log: Uint8Array[]): Promise<void> {
+    const answer = log.slice(this.#calledAt);
+    const throughSeq = await this.#store.write(async (context) => {
+      const { id, head } = await context.open(ADDRESS);
+      const part = await unacknowledged(context.db, id, this.#ackedSeq);
+      if (part) log.push(part.update);
+      return part?.throughSeq ?? head.seq;
+    });
+    this.#calledAt = log.length;
+    if (answer.length > 0) await this.load(Y.mergeUpdates(answer));
+    this.#ackedSeq = Math.max(this.#ackedSeq, throughSeq);
+  }
+
+  /** What it calls from now on is a service that has nothing of the calls before. */
+  beginCalls(): void {
+    this.#calledAt = 0;
+  }
+
   /** All others have all that is here. */
   async acknowledge(): Promise<void> {
     this.#ackedSeq = await this.#store.write(async (context) => {
@@ -329,4 +354,19 @@ export async function exchange(machines: readonly FollowedMachine[]): Promise<vo
     return texts.every((each) => each === text);
   });
   for (const machine of machines) await machine.acknowledge();
+}
+
+/**
+ * As `exchange`, over a service, which only keeps what it is sent: each machine puts in order what
+ * others sent before it. In the order given, over and over until nobody has anything to send.
+ */
+export async function exchangeOverService(machines: readonly FollowedMachine[]): Promise<void> {
+  const log: Uint8Array[] = [];
+  for (const machine of machines) machine.beginCalls();
+  for (let sent = -1; sent < log.length; ) {
+    sent = log.length;
+    for (const machine of machines) await machine.call(log);
+  }
+  const texts = new Set(await Promise.all(machines.map((machine) => machine.doc())));
+  if (texts.size !== 1) throw new Error("the machines do not agree");
 }

@@ -110,7 +110,12 @@ export function findKeptEdits(
   const alone = moved && movedEdits(lines, movedByOne(moved));
   const twice = movedEdits(lines, linesTwice(lines, moved));
   const crossed = taken && isByBoth ? findCrossedMoves(lines, taken, graves) : [];
-  const edits = [...inPlace, ...(alone?.mine ?? []), ...(alone?.theirs ?? [])];
+  // What is in a version of what was moved twice is settled with that.
+  const whole = [...twice.mine, ...twice.theirs];
+  const isInTwice = ({ at }: KeptEdit) =>
+    whole.some((each) => each.at <= at && at < each.at + each.text.length);
+  const byOne = [...(alone?.mine ?? []), ...(alone?.theirs ?? [])];
+  const edits = [...inPlace, ...byOne.filter((edit) => !isInTwice(edit))];
   const told = [...edits, ...twice.mine, ...twice.theirs];
   const apart = crossed.map((each) => movedApart(lines, each));
   const misplaced = texts ? findMisplaced(lines, texts) : { strayed: [], missing: [], left: [] };

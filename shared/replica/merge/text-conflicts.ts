@@ -24,6 +24,7 @@ import type { RemovedText } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
 import { plainLines, readForm } from "../text/text-form.ts";
 import { clientAt, type TextSpan } from "../text/text-spans.ts";
+import { findCarriedLines } from "./carried-lines.ts";
 import { type CleanUpFacts, type MetTexts, type MetVersion, removeDoubles } from "./doubles.ts";
 import { findFollowedMoves, makeMoves } from "./followed-moves.ts";
 import {
@@ -38,6 +39,7 @@ import {
 import { KnownBeside } from "./known-beside.ts";
 import type { MovedLines } from "./moved-lines.ts";
 import { findNewSections } from "./new-sections.ts";
+import { findOwnSections } from "./own-sections.ts";
 import { findRivalHeadings, type RivalHeadings } from "./rival-headings.ts";
 import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
 import { isToldWhole, wholeVersions } from "./whole-versions.ts";
@@ -129,7 +131,15 @@ export async function followSections<Tables extends ReplicaTables>(
       at === undefined ? [] : [{ lines: own, replaced: [], at }],
     ),
   ];
-  const found = rivals.map((each) => rivalConflict(context, open, { ...each, all: lines }));
+  const placed = new Set(moves.flatMap((move) => move.lines));
+  const isPlaced = (line: SideLine) => placed.has(line);
+  moves.push(...findOwnSections(lines, disputed).filter((each) => !each.lines.some(isPlaced)));
+  const carried = findCarriedLines(lines, moves);
+  const found = [
+    ...rivals.map((each) => rivalConflict(context, open, { ...each, all: lines })),
+    ...carried.edits.map((edit) => keptConflict(context, open, edit)),
+    ...(carried.twice ? [twiceConflict(context, open, carried.twice)] : []),
+  ];
   document.change("local", () => makeMoves(document.text, moves));
   const conflicts = await recordConflicts(context, open, found);
   const after = moves.length === 0 ? lines : readSideLines(document.text, sides);
