@@ -18,7 +18,7 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "what was rolled back stays in memory",
-    7,
+    20,
     "shared/replica/store/write-context.ts",
     "this.openDocuments.delete(addressKey(document.address));\n    }\n    this.rows = [];",
     "}\n    this.rows = [];",
@@ -74,14 +74,14 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "a value over its limit is taken into a document",
-    7,
+    12,
     "shared/wire/memory.ts",
     "content: text({ nonEmpty: true, bytesMax: LIMITS.memoryValueBytes }),",
     "content: text({ nonEmpty: true }),",
   ),
   mutation(
     "of two copies the one stays that is not this machine's",
-    154,
+    9,
     "shared/replica/merge/doubled-lines.ts",
     "return (one.ranks[i] ?? 0) < (other.ranks[i] ?? 0) ? [line, twin] : [twin, line];",
     'return line.side === "theirs" ? [line, twin] : [twin, line];',

@@ -33,7 +33,7 @@ export const SYNC: readonly Mutation[] = [
   {
     // Both obey it: one for its own backoff, one for everybody and over a restart.
     name: "Retry-After is not obeyed",
-    found: 17,
+    found: 4,
     replacements: [
       {
         file: "daemon/budget/schedule.ts",
@@ -63,7 +63,7 @@ export const SYNC: readonly Mutation[] = [
   ),
   mutation(
     "the answer about one of several projects is taken for another's",
-    8,
+    13,
     "daemon/sync/batch-round.ts",
     'return projects.get(unit) ?? { kind: "later" };',
     'return [...projects.values()].at(-1) ?? { kind: "later" };',
