@@ -53,10 +53,12 @@ async function cleanEnvironment(): Promise<Record<string, string | undefined>> {
   return { ...Object.fromEntries(kept), JOBS: "max", npm_config_nodedir: prefix };
 }
 
-/** Makes an empty consumer. */
-export async function createConsumer(): Promise<Consumer> {
+/** Makes an empty consumer. `variables` are in the environment of its commands. */
+export async function createConsumer(
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Consumer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-package-")));
-  const env = await cleanEnvironment();
+  const env = { ...(await cleanEnvironment()), ...variables };
   const groups: number[] = [];
   return {
     folder,

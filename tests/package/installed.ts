@@ -13,6 +13,8 @@ export interface Packed extends AsyncDisposable {
   readonly binaryPath: string | undefined;
   /** Has the package with the binary, and none of another platform. */
   readonly registry: Registry;
+  /** Where better-sqlite3's install script finds what its makers would give it. */
+  readonly prebuilds: string;
 }
 
 /** The name of this platform's package; undefined where it has none. */
@@ -35,15 +37,40 @@ export async function pack(): Promise<Packed> {
   const [path = "", binaryPath] = stdout.trim().split("\n");
   const registry = startRegistry();
   if (binaryPath !== undefined) await registry.hold(binaryPath);
+  const prebuilds = join(folder, "prebuilds");
+  await packAddon(builder, prebuilds);
   return {
     path,
     binaryPath,
     registry,
+    prebuilds,
     async [Symbol.asyncDispose]() {
       await registry[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/**
+ * Puts better-sqlite3's addon into a folder as its makers offer it for download: the one of this
+ * checkout, which may have been compiled. None where it does not run; an installation then
+ * downloads or compiles its own, which takes a minute.
+ */
+async function packAddon(builder: Consumer, folder: string): Promise<void> {
+  const source = join(ROOT, "node_modules/better-sqlite3");
+  const addon = "build/Release/better_sqlite3.node";
+  const script = `
+    const { arch, platform, versions } = process;
+    const Database = require(${JSON.stringify(source)});
+    new Database(":memory:").close();
+    console.log("node-v" + versions.modules + "-" + platform + "-" + arch);`;
+  const { status, stdout } = await builder.run("node", "-e", script);
+  if (status !== 0) return;
+  const { version } = await Bun.file(join(source, "package.json")).json();
+  const files = { [addon]: await Bun.file(join(source, addon)).bytes() };
+  const archive = new Bun.Archive(files, { compress: "gzip" });
+  const name = `better-sqlite3-v${version}-${stdout.trim()}.tar.gz`;
+  await Bun.write(join(folder, name), await archive.bytes());
 }
 
 /** The manifest and the paths of the files in a tarball, from the package's folder. */
@@ -65,7 +92,8 @@ const MANIFEST = {
 
 /** Someone who installed the package, and nothing else. */
 export async function installed(packed: Packed, ...flags: readonly string[]): Promise<Consumer> {
-  const consumer = await createConsumer();
+  const { prebuilds } = packed;
+  const consumer = await createConsumer({ npm_config_better_sqlite3_local_prebuilds: prebuilds });
   await consumer.write({ "package.json": JSON.stringify(MANIFEST) });
   succeeded("npm install", await npmInstall(consumer, packed, ...flags));
   return consumer;
