@@ -3,7 +3,7 @@ const POLL_MS = 10;
 /** A long run beside others on a slow machine waits this many times as long. */
 export const PATIENCE = Number(process.env.MEMSYNC_TEST_PATIENCE ?? 1);
 
-/** Who is asked then rests for as long as the answer took, at most this, and gets on with it. */
+/** Who is asked then rests three times as long as the answer took, at most this: it has to work. */
 const REST_MS_MAX = 250;
 
 const DEADLINE_MS = 30_000 * PATIENCE;
@@ -36,6 +36,6 @@ export async function waitFor<Found>(
     if (performance.now() > deadline) {
       throw new Error(`waited ${deadlineMs} ms in vain for ${what}; last: ${String(last)}`);
     }
-    await Bun.sleep(Math.max(pollMs, Math.min(performance.now() - askedAt, REST_MS_MAX)));
+    await Bun.sleep(Math.max(pollMs, Math.min(3 * (performance.now() - askedAt), REST_MS_MAX)));
   }
 }
