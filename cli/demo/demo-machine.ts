@@ -1,5 +1,5 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { Daemon } from "../../daemon/daemon.ts";
 import { prepareHome } from "../../daemon/home/home.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
@@ -98,6 +98,10 @@ export class DemoMachine {
 
   async stop(): Promise<void> {
     await this.daemon.stop();
+    const { dir, socket } = this.env.home;
+    // A path that is too long for a socket has it in a folder of its own.
+    const place = dirname(socket);
+    if (place !== dir) await rm(place, { recursive: true, force: true });
   }
 }
 

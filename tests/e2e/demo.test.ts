@@ -9,7 +9,8 @@ test("the demonstration brings two machines together and leaves nothing behind",
   const folder = mkdtempSync(join(tmpdir(), "memsync-demo-test-"));
   try {
     const { PATH = "" } = process.env;
-    const temporary = join(folder, "tmp");
+    // As long as a Mac's: a socket is not below it then.
+    const temporary = join(folder, "temporary-".repeat(6));
     mkdirSync(temporary);
     const env = { PATH, HOME: folder, TMPDIR: temporary, MEMSYNC_URL: "http://127.0.0.1:1" };
     const demo = new RunningProcess([...MEMSYNC, "demo"], { cwd: folder, env });
