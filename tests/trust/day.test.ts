@@ -1,16 +1,16 @@
 import { expect } from "bun:test";
 import { LINUX, testWith } from "../support/needs.ts";
-import { anySeed, runCase } from "./cases.ts";
+import { runCase } from "./cases.ts";
 import { workDay } from "./day/working-day.ts";
 
 const TIMEOUT_MS = 120_000;
-// Longer, and with what memory does meanwhile, by `npm run trust -- day`.
+// Longer, with any seed and with what memory does meanwhile, by `npm run trust -- day`.
 const DAY = { steps: 60, samples: 3 };
+const SEED = 1;
 
-const seed = anySeed();
 testWith(
   LINUX,
-  `a day of work leaves no descriptor and no watch behind, seed ${seed}`,
+  `a day of work leaves no descriptor and no watch behind, seed ${SEED}`,
   async () => {
     await runCase(
       {
@@ -26,7 +26,7 @@ testWith(
           }
         },
       },
-      seed,
+      SEED,
     );
   },
   TIMEOUT_MS,
