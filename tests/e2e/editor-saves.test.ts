@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { scenario, sharedEmulator } from "../support/lab.ts";
+import { scenarioOnDisk as scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
 

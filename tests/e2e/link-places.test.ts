@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import { type Lab, scenarioOnDisk as scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { Mounts, mounting, unbornMounts } from "../support/mounted-folder.ts";
 import { waitFor } from "../support/wait-for.ts";

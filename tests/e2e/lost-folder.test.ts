@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import { type Lab, scenarioOnDisk as scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { Mounts, mounting } from "../support/mounted-folder.ts";
 import { waitFor } from "../support/wait-for.ts";

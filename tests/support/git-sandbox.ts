@@ -49,9 +49,9 @@ function choices(): Readonly<Record<string, string>> {
   return { ...format, PATH: MEMSYNC_TEST_PATH ?? PATH };
 }
 
-/** A new sandbox. The caller removes it when its tests are done. */
-export function createGitSandbox(): GitSandbox {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-git-")));
+/** A new sandbox, in a folder of `place`. The caller removes it when its tests are done. */
+export function createGitSandbox(place = tmpdir()): GitSandbox {
+  const folder = realpathSync(mkdtempSync(join(place, "memsync-git-")));
   const env = {
     ...IDENTITY,
     ...choices(),

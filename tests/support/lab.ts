@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, test } from "bun:test";
 import { within } from "../../daemon/home/within.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { DISK } from "./disk.ts";
 import { EmulatorProcess } from "./emulator-process.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 import { Machine, type ServiceConfig } from "./machine.ts";
@@ -17,10 +18,15 @@ const TURN_DEADLINE_MS = 20 * 60_000;
 
 /** What one test works with. All of it, processes and folders, is gone when the test is over. */
 export class Lab {
-  readonly git: GitSandbox = createGitSandbox();
+  readonly git: GitSandbox;
   readonly #machines: Machine[] = [];
   readonly #emulators: EmulatorProcess[] = [];
   readonly #links: NetworkLink[] = [];
+
+  /** `place`: where its folder is, if not where temporary ones are. */
+  constructor(place?: string) {
+    this.git = createGitSandbox(place);
+  }
 
   /** A machine whose commands run in `folder`; made if it is not there. */
   machine(name: string, folder: string, service?: ServiceConfig): Machine {
@@ -89,31 +95,38 @@ export interface ScenarioOptions {
   readonly deadlineMs?: number;
   /** What its machine may lack; the scenario is then not run, and says so. */
   readonly needs?: Need;
+  /** Where its folders are, if not where temporary ones are. */
+  readonly place?: string;
 }
 
 /** A test in a lab of its own; when it fails, what its processes printed and logged is shown. */
 export function scenario(
   name: string,
   body: (lab: Lab) => Promise<void>,
-  { deadlineMs = TEST_DEADLINE_MS, needs }: ScenarioOptions = {},
+  { deadlineMs = TEST_DEADLINE_MS, needs, place }: ScenarioOptions = {},
 ): void {
   const isMet = needs?.isMet ?? true;
   const define = isMet ? test.concurrent : leaveOut;
   define(
     isMet ? name : unmetName(name, needs?.missing ?? ""),
     async () => {
-      await inTurn(() => inLab(name, body, deadlineMs * PATIENCE));
+      await inTurn(() => inLab(new Lab(place), { name, body, deadlineMs: deadlineMs * PATIENCE }));
     },
     TURN_DEADLINE_MS * PATIENCE,
   );
 }
 
-async function inLab(
-  name: string,
-  body: (lab: Lab) => Promise<void>,
-  deadlineMs: number,
-): Promise<void> {
-  const lab = new Lab();
+/** A scenario whose folders are on a disk, which gives an inode again. */
+export const scenarioOnDisk: typeof scenario = (name, body, options) =>
+  scenario(name, body, { ...options, place: DISK });
+
+interface InLab {
+  readonly name: string;
+  readonly body: (lab: Lab) => Promise<void>;
+  readonly deadlineMs: number;
+}
+
+async function inLab(lab: Lab, { name, body, deadlineMs }: InLab): Promise<void> {
   try {
     const work = orNotCarried(name, () => body(lab));
     if (await within(realWorld, deadlineMs, { work })) return;

@@ -1,3 +1,4 @@
+import { DISK } from "../support/disk.ts";
 import { Lab } from "../support/lab.ts";
 import { pick, seededRandom } from "../support/random.ts";
 
@@ -7,9 +8,9 @@ export interface Case {
   readonly run: (lab: Lab, random: () => number) => Promise<void>;
 }
 
-/** Runs a case in a lab of its own; when it fails, what its processes said goes along. */
+/** Runs a case in a lab of its own, on a disk; when it fails, what its processes said is shown. */
 export async function runCase({ run }: Case, seed: number): Promise<void> {
-  const lab = new Lab();
+  const lab = new Lab(DISK);
   try {
     await run(lab, seededRandom(seed));
   } catch (thrown) {

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { link, rename, stat, utimes } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../daemon/files/begun-write.ts";
 import type { FileContent } from "../../daemon/files/file-edit.ts";
 import type { FileState } from "../../daemon/files/file-state.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
+import { DISK } from "../support/disk.ts";
 
 const SUPPORT = join(import.meta.dir, "..", "support");
 const PROGRAM = join(SUPPORT, "replace-file-program.ts");
@@ -24,7 +24,7 @@ let dir: string;
 let file: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "memsync-in-place-"));
+  dir = mkdtempSync(join(DISK, "memsync-in-place-"));
   file = join(dir, FILE);
 });
 afterEach(() => rmSync(dir, { recursive: true }));

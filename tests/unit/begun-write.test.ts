@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import { clearBegunWrite } from "../../daemon/files/begun-write.ts";
 import type { FileContent } from "../../daemon/files/file-edit.ts";
 import type { FileState } from "../../daemon/files/file-state.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
+import { DISK } from "../support/disk.ts";
 
 const BEFORE = "# Rules\n\nTests come first.\n";
 const NEXT = "# Rules\n\nTests come first.\nSmall commits, naïve or not.\n";
@@ -16,7 +16,7 @@ const LEFT = ".CLAUDE.md.abcdefg2.memsync";
 let dir: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "memsync-begun-"));
+  dir = mkdtempSync(join(DISK, "memsync-begun-"));
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 

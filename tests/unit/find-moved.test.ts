@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FolderPlace, isSamePlace, readPlace } from "../../daemon/files/folder-place.ts";
 import { findMoved } from "../../daemon/links/find-moved.ts";
+import { DISK } from "../support/disk.ts";
 
 let root = "";
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "memsync-moved-")));
+  root = realpathSync(mkdtempSync(join(DISK, "memsync-moved-")));
   mkdirSync(join(root, "src", "app"), { recursive: true });
   mkdirSync(join(root, "src", "other"));
 });

@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FollowedFile } from "../../daemon/files/followed-file.ts";
 import { Followers, RESCAN_INTERVAL_MS } from "../../daemon/files/followers.ts";
@@ -23,6 +22,7 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { WatchFolder } from "../../daemon/watch/watched-folder.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { DISK } from "../support/disk.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
 import { projectId } from "../support/project-id.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -44,7 +44,7 @@ let asked: string[];
 let watched: Promise<void> | undefined;
 
 beforeEach(async () => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "memsync-followers-")));
+  root = realpathSync(mkdtempSync(join(DISK, "memsync-followers-")));
   mkdirSync(join(root, "project"));
   writeFileSync(join(root, "project", "CLAUDE.md"), "# One\n");
   world = createDrivenWorld();

@@ -1,13 +1,13 @@
 import { afterAll, expect } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadHoldAlone } from "../../daemon/disk/hold-alone.ts";
+import { DISK } from "../support/disk.ts";
 import { LINUX, testWith } from "../support/needs.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "memsync-alone-"));
+const folder = mkdtempSync(join(DISK, "memsync-alone-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 testWith(LINUX, "another's save waits until a file is let go", async () => {

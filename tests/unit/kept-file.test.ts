@@ -11,11 +11,11 @@ import {
   truncate,
   writeFile,
 } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import { replaceFile } from "../../daemon/disk/write-file.ts";
 import { explain } from "../../shared/reasons.ts";
+import { DISK } from "../support/disk.ts";
 import {
   accessList,
   allowUser,
@@ -30,7 +30,7 @@ import { createTestWorld } from "../support/test-world.ts";
 const PROGRAM = join(import.meta.dir, "..", "support", "replace-file-program.ts");
 const OTHER = 65534;
 
-const folder = mkdtempSync(join(tmpdir(), "memsync-kept-"));
+const folder = mkdtempSync(join(DISK, "memsync-kept-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 // Another user has to come to what lies inside.
 await chmod(folder, 0o755);

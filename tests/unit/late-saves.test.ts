@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { appendFile, type FileHandle, open, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import type { FileState } from "../../daemon/files/file-state.ts";
 import { LateSaves } from "../../daemon/files/late-saves.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
+import { DISK } from "../support/disk.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "memsync-late-"));
+const folder = mkdtempSync(join(DISK, "memsync-late-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const path = join(folder, "CLAUDE.md");

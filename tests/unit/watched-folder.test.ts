@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
 import { type OpenEvents, openEvents } from "../../daemon/watch/watch.ts";
@@ -23,6 +22,7 @@ import {
   type WatchSeams,
 } from "../../daemon/watch/watched-folder.ts";
 import { silentLog } from "../../shared/log.ts";
+import { DISK } from "../support/disk.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
 import { Mounts, mounting } from "../support/mounted-folder.ts";
 import { LINUX, testWith } from "../support/needs.ts";
@@ -49,7 +49,7 @@ interface Told {
 }
 
 class Bench {
-  readonly root = mkdtempSync(join(tmpdir(), "memsync-watch-"));
+  readonly root = mkdtempSync(join(DISK, "memsync-watch-"));
   readonly dir = join(this.root, "project");
   readonly file = join(this.dir, FILE);
   readonly gitDir = join(this.dir, ".git");

@@ -1,14 +1,14 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { chmod, open, readFile, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ABSENT_HASH, hashOf, openFile } from "../../daemon/disk/read-file.ts";
 import { loadSwapNames } from "../../daemon/disk/swap-names.ts";
 import { replaceFile } from "../../daemon/disk/write-file.ts";
+import { DISK } from "../support/disk.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "memsync-write-"));
+const folder = mkdtempSync(join(DISK, "memsync-write-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const world = createTestWorld();
 const path = (name: string) => join(folder, name);

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { placeInMemory } from "../../support/disk.ts";
 import { replaceInSources } from "./loader.ts";
 import { replacementsOf } from "./mutations.ts";
 import type { SeedResult } from "./run-seed.ts";
@@ -11,7 +10,7 @@ import { SEAMS } from "./seams.ts";
 
 const [mutation = "none", show = "quiet", first = "1", count = "1", what = "seeds"] =
   process.argv.slice(2);
-const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+const FOLDER = placeInMemory();
 
 replaceInSources([...SEAMS, ...(mutation === "none" ? [] : replacementsOf(mutation))]);
 const { runSeed } = await import("./run-seed.ts");
