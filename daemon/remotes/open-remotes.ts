@@ -169,6 +169,8 @@ export class OpenRemotes {
 
   /** Syncs all remotes now. Resolves when the resulting calls are over. */
   async syncNow(): Promise<void> {
+    // A remote that was just written to may be about to be opened.
+    await this.#turn;
     await Promise.all([...this.#open.values()].map(({ engine }) => engine.syncNow()));
   }
 
@@ -231,12 +233,17 @@ export class OpenRemotes {
     return names;
   }
 
-  /** Whether a row deletes a project here that is not linked. */
+  /**
+   * Whether a row deletes a project here that is not linked, or is the first memory of one's own at
+   * a remote that was not in use.
+   */
   #isToSend({ origin, address, changes }: CommittedRow): boolean {
-    if (origin !== "local" || !changes.metadataKeys.has(DELETION_KEY)) return false;
+    if (origin !== "local") return false;
     const project = projectOf(address.name);
+    if (project === undefined) return !this.#open.has(address.owner);
+    if (!changes.metadataKeys.has(DELETION_KEY)) return false;
     const isLinked = this.#options.links().some(({ projectId }) => projectId === project);
-    return project !== undefined && !isLinked;
+    return !isLinked;
   }
 
   #refreshSoon(): void {

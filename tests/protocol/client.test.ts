@@ -7,6 +7,7 @@ import { type Outgoing, outgoingOf } from "../../daemon/home/outgoing.ts";
 import { readPosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { takeAnswer, takeFrame } from "../../daemon/sync/incoming.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
@@ -159,4 +160,19 @@ test("each start writes under a client id of its own", async () => {
     await opened.close();
   }
   expect(ids.size).toBe(20);
+});
+
+test("two replicas of one document in one home are written under different client ids", async () => {
+  const opened = await openReplica(":memory:", createTestWorld());
+  const ids = await opened.write(async (context) => {
+    const owners = Array.from({ length: 50 }, (_, at) => `acct_${at}` as AccountId);
+    const found: number[] = [];
+    for (const owner of owners) {
+      const { document } = await context.open({ owner, name: "global" });
+      found.push(document.ydoc.clientID);
+    }
+    return found;
+  });
+  await opened.close();
+  expect(new Set(ids).size).toBe(50);
 });

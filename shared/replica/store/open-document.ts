@@ -46,11 +46,14 @@ function documentFull(): AppError {
   return new AppError("invalid_request", NO_ROOM);
 }
 
-/** This process as a writer. */
+/** This process as a writer; of an open document, as the writer of that document. */
 export interface Writer {
   /** 128 random bits, new at each start; see docs/design/sync.md. */
   readonly epoch: string;
-  /** The Yjs client id of everything that this process writes. */
+  /**
+   * The Yjs client id of everything that this process writes into the document; the process's own
+   * is what those of its documents are made from.
+   */
   readonly clientId: number;
   /** The machine's name for documents to record; none if left out. */
   readonly machine?: string | undefined;

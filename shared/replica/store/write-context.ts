@@ -56,7 +56,11 @@ export interface WriteContext<Tables extends ReplicaTables> {
   giveTo(document: OpenDocument, owner: AccountId): Promise<void>;
 }
 
-/** This process's identity as a writer. It changes with each rebuild. */
+/**
+ * This process's identity as a writer. It changes with each rebuild. Each document of the database
+ * has a client id of its own: two of them may be replicas of one document, as where a home has two
+ * remotes of one account, and each would take the other's writes for its own, or never send them.
+ */
 export class Writers {
   readonly #world: World;
   readonly #first: Writer;
@@ -72,7 +76,13 @@ export class Writers {
     return this.#current;
   }
 
-  /** Another client id. */
+  /** The writer of one document. A document's row in the database never gets another's number. */
+  of(documentId: number): Writer {
+    const { epoch, clientId } = this.#current;
+    return this.#named(epoch, clientIdOf(clientId, documentId));
+  }
+
+  /** Other client ids. */
   renew(): void {
     this.#become(this.#current.epoch, randomUint32(this.#world));
   }
@@ -84,8 +94,12 @@ export class Writers {
   }
 
   #become(epoch: string, clientId: number): void {
+    this.#current = this.#named(epoch, clientId);
+  }
+
+  #named(epoch: string, clientId: number): Writer {
     const first = this.#first;
-    this.#current = {
+    return {
       epoch,
       clientId,
       get machine() {
@@ -93,6 +107,14 @@ export class Writers {
       },
     };
   }
+}
+
+/** An odd number of 32 bits: its multiples by different numbers differ in their 32 bits. */
+const SPREAD = 0x9e3779b1;
+
+/** A process's client id for one document; different for any two of a database. */
+function clientIdOf(ofProcess: number, documentId: number): number {
+  return (ofProcess ^ Math.imul(documentId - 1, SPREAD)) >>> 0;
 }
 
 /** Shared by all writes of a store. */
@@ -225,7 +247,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   }
 
   async #load(id: number, address: DocumentAddress): Promise<OpenDocument> {
-    const writer = this.writers.current;
+    const writer = this.writers.of(id);
     const document = await OpenDocument.load(this.#replica, id, { address, writer });
     // An earlier write, which may still fail, may just have given it to that owner.
     this.#written.add(document);
