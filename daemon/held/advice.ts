@@ -7,8 +7,12 @@ export function heldReason({ cause, reason }: Pick<HeldWrite, "cause" | "reason"
 }
 
 /** Why a write is held and what to do, in words that follow its name. */
-export function heldAdvice(held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "turn">): string {
-  if (held.turn !== undefined) return "held: refused with others by the service, tried again alone";
+export function heldAdvice(
+  held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "retryBatch">,
+): string {
+  if (held.retryBatch !== undefined) {
+    return "held: refused with others by the service, tried again alone";
+  }
   return `held: ${heldReason(held)}; ${whatToDo(held)}`;
 }
 

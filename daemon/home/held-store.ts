@@ -47,7 +47,7 @@ export interface HeldWrite extends HeldPlace {
    * Writes with the same number are tried together, the lowest number first; undefined: never
    * again.
    */
-  readonly turn?: number | undefined;
+  readonly retryBatch?: number | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly writtenAt: number;
 }
@@ -84,7 +84,7 @@ export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
     cause,
     reason: reasonText(write.reason),
     hash: write.hash ?? null,
-    turn: write.turn ?? null,
+    turn: write.retryBatch ?? null,
     shown: 1,
     allowed: 0,
     written_at: write.writtenAt,
@@ -207,7 +207,7 @@ function toItem(row: Selectable<HeldTable>): HeldItem {
     cause,
     reason: parseReason(row.reason),
     hash: row.hash ?? undefined,
-    turn: row.turn ?? undefined,
+    retryBatch: row.turn ?? undefined,
     shown: row.shown === 1,
     allowed: row.allowed === 1,
     writtenAt: row.written_at,

@@ -123,14 +123,14 @@ async function holdUnsent(
   { writes, message }: { readonly writes: readonly UnsentWrite[]; readonly message: string },
 ): Promise<void> {
   const { db } = context;
-  const turns = (await listHeld(db, placeOf(open))).map(({ turn }) => turn ?? 0);
-  const next = Math.max(0, ...turns) + 1;
+  const batches = (await listHeld(db, placeOf(open))).map(({ retryBatch }) => retryBatch ?? 0);
+  const next = Math.max(0, ...batches) + 1;
   for (const [at, write] of writes.entries()) {
-    const turn = at < writes.length / 2 ? next : next + 1;
+    const retryBatch = at < writes.length / 2 ? next : next + 1;
     await holdOne(context, open, {
       unsentWrite: write,
       message,
-      turn: writes.length === 1 ? undefined : turn,
+      retryBatch: writes.length === 1 ? undefined : retryBatch,
     });
   }
 }
@@ -141,11 +141,11 @@ async function holdOne(
   {
     unsentWrite: { losers, ...write },
     message,
-    turn,
+    retryBatch,
   }: {
     readonly unsentWrite: UnsentWrite;
     readonly message: string;
-    readonly turn: number | undefined;
+    readonly retryBatch: number | undefined;
   },
 ): Promise<void> {
   const place = { kind: write.kind, ...placeOf(open), key: write.key };
@@ -157,9 +157,9 @@ async function holdOne(
     if (write.value !== undefined) gone.unshift({ value: write.value, at: write.writtenAt });
   } else {
     const reason = { code: "service-refused", said: message } as const;
-    await putHeld(db, { ...place, ...write, cause: "refused", reason, turn });
+    await putHeld(db, { ...place, ...write, cause: "refused", reason, retryBatch });
     // The next write takes its place, and then the history has it like any other.
-    const isLast = turn === undefined && write.kind === "memory";
+    const isLast = retryBatch === undefined && write.kind === "memory";
     if (isLast && write.value !== undefined)
       gone.unshift({ value: write.value, at: write.writtenAt });
   }
@@ -172,8 +172,8 @@ async function holdOne(
 }
 
 /** Puts back the next writes of a document to try, so that the next call sends them. */
-export async function takeNextTurn(context: Context, open: OpenDocument): Promise<void> {
-  const next = nextTurn(await listHeld(context.db, placeOf(open)));
+export async function takeNextRetryBatch(context: Context, open: OpenDocument): Promise<void> {
+  const next = nextRetryBatch(await listHeld(context.db, placeOf(open)));
   for (const item of next) {
     await dropHeld(context.db, item);
     applyHeld(open, item);
@@ -182,12 +182,12 @@ export async function takeNextTurn(context: Context, open: OpenDocument): Promis
 }
 
 /** Whether a document has more writes to try. */
-export async function hasTurns(context: Context, open: OpenDocument): Promise<boolean> {
-  return nextTurn(await listHeld(context.db, placeOf(open))).length > 0;
+export async function hasRetryBatch(context: Context, open: OpenDocument): Promise<boolean> {
+  return nextRetryBatch(await listHeld(context.db, placeOf(open))).length > 0;
 }
 
-function nextTurn(held: readonly HeldItem[]): readonly HeldItem[] {
-  const turns = held.flatMap(({ turn }) => turn ?? []);
-  const first = Math.min(...turns);
-  return held.filter(({ turn }) => turn === first);
+function nextRetryBatch(held: readonly HeldItem[]): readonly HeldItem[] {
+  const batches = held.flatMap(({ retryBatch }) => retryBatch ?? []);
+  const first = Math.min(...batches);
+  return held.filter(({ retryBatch }) => retryBatch === first);
 }

@@ -16,7 +16,12 @@ import { leavePlain, noteMissing, takeFilesOfAbsent } from "../plain/document-st
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
 import { takeAnswer } from "./incoming.ts";
-import { hasTurns, type RefusedDocument, recoverRefused, takeNextTurn } from "./recovery.ts";
+import {
+  hasRetryBatch,
+  type RefusedDocument,
+  recoverRefused,
+  takeNextRetryBatch,
+} from "./recovery.ts";
 import { exchangeWithSessions } from "./session-sending.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -127,7 +132,7 @@ export async function prepare(
     if (!open) continue;
     const position = await readPosition(context.db, service.name, open.id);
     const known = isPlain(position) ? NOT_CONTACTED : position;
-    if (known.remote) await takeNextTurn(context, open);
+    if (known.remote) await takeNextRetryBatch(context, open);
     const outgoing = await outgoingOf(context.db, open, known);
     sent.set(layerOf(name), outgoing);
   }
@@ -163,7 +168,7 @@ export async function take(
       answer: document,
     });
     const { refused } = await readPosition(context.db, service.name, open.id);
-    const hasMore = taken.again || (refused === undefined && (await hasTurns(context, open)));
+    const hasMore = taken.again || (refused === undefined && (await hasRetryBatch(context, open)));
     if (hasMore) unfinished.push(name);
   }
   return unfinished;

@@ -179,7 +179,7 @@ test("of two held writes of a key the one to be moved stays, and nothing is lost
 
 test("what the former service refused is a write at the next one, judged like any", async () => {
   const { store, a } = await home();
-  const refused = { cause: "refused", reason: { code: "no-room" }, turn: 1 } as const;
+  const refused = { cause: "refused", reason: { code: "no-room" }, retryBatch: 1 } as const;
   await store.write(async (context) => {
     const { document } = await context.open({ owner: LOCAL_ACCOUNT, name: USER });
     document.setEntry("memories", "gone", {

@@ -50,12 +50,14 @@ const text = (machine: Machine) => machine.read(({ document }) => document.conte
 
 async function heldOf({ store }: Machine) {
   const held = await listHeld(store.reader);
-  return held.map(({ kind, key, value, reason, turn }) => ({ kind, key, value, reason, turn }));
+  return held.map(({ kind, key, value, reason, retryBatch }) => {
+    return { kind, key, value, reason, retryBatch };
+  });
 }
 
 const REFUSED = {
   reason: { code: "service-refused", said: REFUSAL },
-  turn: undefined,
+  retryBatch: undefined,
 } as const;
 
 test("one refused memory is held in the service's words, and all else goes through", async () => {
@@ -123,7 +125,7 @@ test("what is being tried survives a restart in the middle", async () => {
     await a.restart();
   }
   await settle(a, b);
-  expect((await heldOf(a)).map(({ key, turn }) => [key, turn])).toEqual([
+  expect((await heldOf(a)).map(({ key, retryBatch }) => [key, retryBatch])).toEqual([
     ["k1", undefined],
     ["k5", undefined],
   ]);
