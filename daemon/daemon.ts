@@ -28,12 +28,8 @@ import { recordsSessions } from "./home/session-switch.ts";
 import type { DaemonTables } from "./home/tables.ts";
 import { within } from "./home/within.ts";
 import { drainInbox } from "./inbox/drain-inbox.ts";
-import {
-  type BoundLink,
-  LinkedFolders,
-  type LinkOptions,
-  type MovedFolder,
-} from "./links/linked-folders.ts";
+import { type BoundLink, LinkedFolders, type MovedFolder } from "./links/linked-folders.ts";
+import type { LinkOptions } from "./links/make-link.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
 import { SalvageSettler } from "./recovery/salvage-settler.ts";

@@ -1,20 +1,16 @@
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { AppError, messageOf } from "../../shared/errors.ts";
-import { type ProjectId, randomProjectId } from "../../shared/ids.ts";
+import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
-import { projectDocument } from "../../shared/replica/document/address.ts";
-import { beginAnew } from "../../shared/replica/document/project-deletion.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { SyncUnit } from "../budget/sync-units.ts";
-import type { FollowedName } from "../disk/followable-files.ts";
-import { forgetFollowed, forgetGit, readFollowed } from "../files/follow-store.ts";
+import { forgetFollowed } from "../files/follow-store.ts";
 import type { Followers } from "../files/followers.ts";
 import {
   findKnownPlace,
   forgetKnownPlace,
-  isOfGit,
   listKnownPlaces,
   type PlaceChange,
 } from "../files/place-store.ts";
@@ -22,51 +18,23 @@ import { identifyProject, identityAmong, type ProjectIdentity } from "../git/ide
 import type { Git } from "../git/run-git.ts";
 import { realPathOf } from "../git/working-tree.ts";
 import type { Home } from "../home/home.ts";
-import { type Link, listLinks, putLink, removeLink } from "../home/links.ts";
+import { type Link, listLinks, removeLink } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { serviceNameOf } from "../home/remote.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { keepLinks, readLinksToKeep } from "../recovery/links-file.ts";
-import { bindLinks, bindProject } from "../remotes/bind-project.ts";
+import { bindLinks } from "../remotes/bind-project.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
 import { type BookOptions, nameEnvironment } from "../remotes/remote-book.ts";
 import { type ChangedRemote, changeRemote, type RemoteChange } from "../remotes/remote-change.ts";
-import { chooseProject } from "./choose-project.ts";
-import { forgetFormerLinksAt, keepFormerLink } from "./former-links.ts";
-import {
-  type FolderFacts,
-  keepPlace,
-  readLinkFacts,
-  stillToSay,
-  turnToFile,
-} from "./link-facts.ts";
+import { forgetFormerLinksAt } from "./former-links.ts";
+import { type FolderFacts, readLinkFacts } from "./link-facts.ts";
+import { type LinkOptions, planLink, writeLink } from "./make-link.ts";
 import { carryOutPlan } from "./move-link.ts";
 import { type FoundLink, findAlias, findLinkAbove, pathsIn, planPlace } from "./plan-place.ts";
-import { moveToProject } from "./relink.ts";
 import { RepositoryNotes } from "./repository-notes.ts";
-import {
-  findPastProject,
-  forgetUnlinked,
-  keepUnlinked,
-  type PastProject,
-} from "./unlinked-folders.ts";
-
-/** Options of one `link`. What is left out is derived from the folder, or stays as it was. */
-export interface LinkOptions {
-  /** The project to link to, in place of the one that the repository names. */
-  readonly id?: ProjectId;
-  /** Consent to write what git tracks and to create a missing file; unchanged if left out. */
-  readonly write?: boolean;
-  /** The file that counts; memsync decides if left out. */
-  readonly file?: FollowedName;
-  /**
-   * Name of the remote to bind the project to. If left out: the current remote, or the default one.
-   */
-  readonly remote?: string;
-  /** Begins a deleted project again. */
-  readonly anew?: boolean;
-}
+import { findPastProject, keepUnlinked, type PastProject } from "./unlinked-folders.ts";
 
 /** A link, with the name of the remote that its project is bound to. */
 export interface BoundLink extends Link {
@@ -237,58 +205,19 @@ export class LinkedFolders {
 
   async #linkBy(facts: FolderFacts, options: LinkOptions): Promise<BoundLink> {
     const { store, book, remotes } = this.#options;
-    const { dir, identity, former, known, replaced } = facts;
+    const { dir, identity, former } = facts;
     this.#notes.forgetFormer(dir);
-    const chosen = chooseProject({ ...facts, asked: options.id });
     const past = former || options.id ? undefined : await this.#pastOf(facts);
     const again = past && (await this.#isResumed(past, options)) ? past : undefined;
-    const projectId = chosen.projectId ?? again?.projectId ?? randomProjectId(book.world);
-    // Consent to write was given for the former folder only.
-    const write = options.write ?? (!replaced && former?.write === true);
-    // A repository with another id now is still the same project, under its current id.
-    const isNamedSo = identity.kind !== "none" && identity.projectId === projectId;
-    const named = [former, again].find((each) => each?.projectId === projectId);
-    const name = named && !isNamedSo ? named.name : identity.name;
-    const link: Link = { dir, projectId, name, write, file: options.file };
-    const others = this.#links.filter((each) => each.dir !== dir && each.projectId === projectId);
-    const binding = { project: projectId, remote: options.remote, former, others };
+    const plan = planLink(facts, options, { links: this.#links, again, world: book.world });
+    const { link, others } = plan;
     const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
-    const isLeft = replaced && this.#links.some((each) => each.dir === dir);
-    const isOutsideGit = identity.kind === "none" && identity.why === "no-git";
-    const evidence = chosen.projectId === undefined ? (again?.evidence ?? "none") : chosen.evidence;
-    let begun = false;
-    const change = () =>
-      store.write(async (context) => {
-        const bound = await bindProject(context, book, binding);
-        if (isLeft && former && known) {
-          await keepFormerLink(context.db, former, { knownPlace: known, now: context.now });
-        }
-        await putLink(context.db, link, context.now);
-        if (facts.place) await forgetUnlinked(context.db, facts.place);
-        if (options.anew) {
-          const open = await context.find(projectDocument(bound, projectId));
-          begun = open !== undefined && beginAnew(open.document);
-        }
-        await moveToProject(context, bound, {
-          former,
-          link,
-          bringsMemories: chosen.bringsMemories,
-        });
-        if (isOutsideGit) await forgetGit(context.db, dir);
-        // For a file that was never read, nothing else shows that it is followed without git.
-        const isLost = isOutsideGit && isOfGit(chosen.evidence);
-        const isUnseen = isLost && !(await readFollowed(context.db, dir));
-        await keepPlace(context.db, facts, {
-          chosenProject: isUnseen ? { ...chosen, evidence: "chosen" } : { ...chosen, evidence },
-          change: stillToSay(facts, options, context.now),
-        });
-        if (options.file) await turnToFile(context.db, dir, options.file);
-        return bound;
-      });
-    const account = await this.#unfollowed(dirs, change, { identified: { dir, identity } });
+    const change = () => store.write((context) => writeLink(context, book, plan));
+    const written = await this.#unfollowed(dirs, change, { identified: { dir, identity } });
     const gone: string[] = [];
     for (const other of others) if (!(await isFolder(other.dir))) gone.push(other.dir);
-    return { ...link, remote: remotes.remoteOf(account)?.name ?? "", begun, gone, past };
+    const remote = remotes.remoteOf(written.account)?.name ?? "";
+    return { ...link, remote, begun: written.begun, gone, past };
   }
 
   async #pastOf({ dir, place }: FolderFacts): Promise<PastProject | undefined> {

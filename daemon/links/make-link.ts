@@ -1,0 +1,132 @@
+import { type AccountId, type ProjectId, randomProjectId } from "../../shared/ids.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import { beginAnew } from "../../shared/replica/document/project-deletion.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { World } from "../../shared/world.ts";
+import type { FollowedName } from "../disk/followable-files.ts";
+import { forgetGit, readFollowed } from "../files/follow-store.ts";
+import { type EvidenceKind, isOfGit } from "../files/place-store.ts";
+import { type Link, putLink } from "../home/links.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { bindProject } from "../remotes/bind-project.ts";
+import type { BookOptions } from "../remotes/remote-book.ts";
+import { type ChosenProject, chooseProject } from "./choose-project.ts";
+import { keepFormerLink } from "./former-links.ts";
+import { type FolderFacts, keepPlace, stillToSay, turnToFile } from "./link-facts.ts";
+import { moveToProject } from "./relink.ts";
+import { forgetUnlinked, type PastProject } from "./unlinked-folders.ts";
+
+/** Options of one `link`. What is left out is derived from the folder, or stays as it was. */
+export interface LinkOptions {
+  /** The project to link to, in place of the one that the repository names. */
+  readonly id?: ProjectId;
+  /** Consent to write what git tracks and to create a missing file; unchanged if left out. */
+  readonly write?: boolean;
+  /** The file that counts; memsync decides if left out. */
+  readonly file?: FollowedName;
+  /**
+   * Name of the remote to bind the project to. If left out: the current remote, or the default one.
+   */
+  readonly remote?: string;
+  /** Begins a deleted project again. */
+  readonly anew?: boolean;
+}
+
+/** What decides how a folder is linked, besides the folder and the options. */
+interface KnownLinks {
+  /** All links of this machine. */
+  readonly links: readonly Link[];
+  /** The project that the folder was unlinked from and has again. */
+  readonly again: PastProject | undefined;
+  /** For the id of a new project. */
+  readonly world: World;
+}
+
+/** How a folder is to be linked. */
+export interface LinkPlan {
+  readonly facts: FolderFacts;
+  readonly options: LinkOptions;
+  readonly link: Link;
+  readonly chosen: ChosenProject;
+  /** What tells that the folder is of its project. */
+  readonly evidence: EvidenceKind;
+  /** Other folders that are linked to the project. */
+  readonly others: readonly Link[];
+  /** Another folder was linked at this path, and its link is kept for it. */
+  readonly isLeft: boolean;
+}
+
+/**
+ * Decides which project a folder is linked to, by which name, and whether its file may be written.
+ *
+ * ```
+ * const plan = planLink(facts, options, { links, again: undefined, world });
+ * await store.write((context) => writeLink(context, book, plan));
+ * ```
+ */
+export function planLink(
+  facts: FolderFacts,
+  options: LinkOptions,
+  { links, again, world }: KnownLinks,
+): LinkPlan {
+  const { dir, identity, former, replaced } = facts;
+  const chosen = chooseProject({ ...facts, asked: options.id });
+  const projectId = chosen.projectId ?? again?.projectId ?? randomProjectId(world);
+  // Consent to write was given for the former folder only.
+  const write = options.write ?? (!replaced && former?.write === true);
+  // A repository with another id now is still the same project, under its current id.
+  const isNamedSo = identity.kind !== "none" && identity.projectId === projectId;
+  const named = [former, again].find((each) => each?.projectId === projectId);
+  const name = named && !isNamedSo ? named.name : identity.name;
+  return {
+    facts,
+    options,
+    link: { dir, projectId, name, write, file: options.file },
+    chosen,
+    evidence: chosen.projectId === undefined ? (again?.evidence ?? "none") : chosen.evidence,
+    others: links.filter((each) => each.dir !== dir && each.projectId === projectId),
+    isLeft: replaced && links.some((each) => each.dir === dir),
+  };
+}
+
+/**
+ * Links a folder as planned. Returns the account that its project is bound to, and whether this
+ * began a deleted project again.
+ */
+export async function writeLink(
+  context: WriteContext<DaemonTables>,
+  book: BookOptions,
+  { facts, options, link, chosen, evidence, others, isLeft }: LinkPlan,
+): Promise<{ readonly account: AccountId; readonly begun: boolean }> {
+  const { db, now } = context;
+  const { dir, identity, former, known } = facts;
+  const binding = { project: link.projectId, remote: options.remote, former, others };
+  const account = await bindProject(context, book, binding);
+  if (isLeft && former && known) await keepFormerLink(db, former, { knownPlace: known, now });
+  await putLink(db, link, now);
+  if (facts.place) await forgetUnlinked(db, facts.place);
+  const begun = options.anew === true && (await beginProject(context, account, link.projectId));
+  const { bringsMemories } = chosen;
+  await moveToProject(context, account, { former, link, bringsMemories });
+  const isOutsideGit = identity.kind === "none" && identity.why === "no-git";
+  if (isOutsideGit) await forgetGit(db, dir);
+  // For a file that was never read, nothing else shows that it is followed without git.
+  const isLost = isOutsideGit && isOfGit(chosen.evidence);
+  const isUnseen = isLost && !(await readFollowed(db, dir));
+  await keepPlace(db, facts, {
+    chosenProject: { ...chosen, evidence: isUnseen ? "chosen" : evidence },
+    change: stillToSay(facts, options, now),
+  });
+  if (options.file) await turnToFile(db, dir, options.file);
+  return { account, begun };
+}
+
+/** False: the project was not deleted. */
+async function beginProject(
+  context: WriteContext<DaemonTables>,
+  account: AccountId,
+  project: ProjectId,
+): Promise<boolean> {
+  const open = await context.find(projectDocument(account, project));
+  return open !== undefined && beginAnew(open.document);
+}
