@@ -171,6 +171,7 @@ export class FollowedFile {
       const { status, againMs } = await this.#lookOnce().catch((thrown) => this.#failed(thrown));
       const afterMs = againMs === "later" ? this.#backOff(status) : againMs;
       this.#status = status;
+      if (status.why?.code !== "being-written") this.#unfinished.forget();
       if (afterMs === undefined) continue;
       this.#timer?.cancel();
       this.#timer = this.#options.world.setTimer(afterMs, () => this.look());
@@ -423,6 +424,10 @@ export class FollowedFile {
     const { from, to, content } = write;
     const { account, store, world } = this.#options;
     const { dir } = this.link;
+    if (this.#lateSaves.isFull) {
+      await store.write(({ db }) => writeFollowed(db, dir, from));
+      return { status: beingWritten(path), againMs: FULL_AGAIN_MS };
+    }
     // The folder may be another one by now. A clone begins with a folder that has no git files yet.
     const isDue = async () =>
       (tree.kind !== "made" || (await tree.isStill())) &&
@@ -451,6 +456,7 @@ export class FollowedFile {
 }
 
 const FAILED_AGAIN_MS = 5000;
+const FULL_AGAIN_MS = 1000;
 const AGAIN_MS_MIN = 1000;
 const AGAIN_MS_MAX = 60_000;
 

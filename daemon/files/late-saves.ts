@@ -10,8 +10,8 @@ import { UnfinishedText, withoutMissingEnd } from "./unfinished.ts";
 const FIRST_LOOK_MS = 50;
 /** A replaced file is kept for this time. The last look comes at its end. */
 const KEPT_MS_MAX = 60_000;
-/** This many replaced files are kept open, the newest ones. */
-const KEPT_MAX = 16;
+/** While this many replaced files are open, no further one is replaced. */
+export const KEPT_MAX = 256;
 
 /** A file whose name our file took. */
 interface Replaced {
@@ -46,12 +46,16 @@ export class LateSaves {
     this.#changed = changed;
   }
 
+  /** Whether another one has to wait until one is closed: none is given up before its time. */
+  get isFull(): boolean {
+    return this.#kept.length >= KEPT_MAX;
+  }
+
   /** Keeps a replaced file that had `state` at the last look, and closes it later. */
   async add(handle: FileHandle, state: FileState): Promise<void> {
     const unfinished = new UnfinishedText({ world: this.#world, isWatched: true });
     const at = this.#world.monotonic();
     this.#kept.unshift({ handle, at, state, signature: undefined, unfinished });
-    await closeAll(this.#kept.splice(KEPT_MAX));
     this.#schedule(FIRST_LOOK_MS);
   }
 

@@ -116,8 +116,13 @@ export class UnfinishedText {
   /** The text is whole. */
   over(): 0 {
     this.#isWatched = true;
-    this.#seen = undefined;
+    this.forget();
     return 0;
+  }
+
+  /** There is no such text now: the next one is another, and has a minute of its own. */
+  forget(): void {
+    this.#seen = undefined;
   }
 
   #waitMs(former: FileState | undefined, file: FileContent): number {

@@ -4,7 +4,7 @@ import { appendFile, type FileHandle, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import type { FileState } from "../../daemon/files/file-state.ts";
-import { LateSaves } from "../../daemon/files/late-saves.ts";
+import { KEPT_MAX, LateSaves } from "../../daemon/files/late-saves.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { DISK } from "../support/disk.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
@@ -75,4 +75,15 @@ test("what is being written when the daemon ends is taken as it stands", async (
   await take({ isLast: true });
   expect(saves).toHaveLength(1);
   expect(saves[0]).toStartWith(START);
+});
+
+test("no replaced file is given up before its minute, however many there are", async () => {
+  for (let count = 1; count < KEPT_MAX; count++) {
+    expect(late.isFull).toBe(false);
+    await late.add(await open(path, "r"), STATE);
+  }
+  expect(late.isFull).toBe(true);
+  await writeFile(path, `${START}of a program that had the first\n`);
+  await take();
+  expect(saves).toHaveLength(KEPT_MAX);
 });

@@ -131,6 +131,22 @@ test("a program that never stops writing is waited for a minute", async () => {
   expect(await a.doc()).toBe(text);
 });
 
+test("a half text that is gone with its file leaves a minute to the next one", async () => {
+  await a.saveAndLook(START.slice(0, 5));
+  a.remove();
+  await a.settleAfterGrace();
+  a.pass(UNFINISHED_MS_MAX);
+  await a.settle();
+  for (const length of [12, 20]) {
+    await a.saveAndLook(NEXT.slice(0, length));
+    expect(await a.doc()).toBe(START);
+    a.pass(PIECE_MS);
+  }
+  // Whoever had it anew need not know of what stood there before.
+  await a.save(NEXT);
+  expect(await a.doc()).toBe(NEXT.replace("all.\n", "all.\nBuild with make.\n"));
+});
+
 test("a text of which a program has written a part is waited for while that has the file open", async () => {
   a.isOpenToWrite = true;
   await a.saveAndLook("# Guide\n");
