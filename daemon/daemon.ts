@@ -343,11 +343,11 @@ export class Daemon implements Controlled {
     return this.#remotes.find(bound ?? getDefault(this.#remotes.view).account);
   }
 
-  /** Who can read `global` of an account, for somebody who is about to write there. */
-  lookAtSessions(): void {
-    void this.#sessions.look();
+  lookAtSessions(ended?: string): void {
+    void (ended === undefined ? this.#sessions.look() : this.#sessions.end(ended));
   }
 
+  /** Who can read `global` of an account, for somebody who is about to write there. */
   async audience(account: AccountId): Promise<AudienceView | null> {
     const open = this.#remotes.find(account);
     const remote = open?.remote ?? this.#remotes.remoteOf(account);

@@ -9,6 +9,8 @@ export interface HookPayload {
   readonly folder: string | undefined;
   /** Why a session starts: `startup`, `resume`, `clear`, `compact`, `fork`. */
   readonly source: string | undefined;
+  /** The path of the session's transcript. */
+  readonly transcript: string | undefined;
   /** What it wrote when it compacted the session. */
   readonly summary: string | undefined;
   /** It is Cursor, whose answers have another form. */
@@ -33,6 +35,7 @@ export function parsePayload(text: string): HookPayload | undefined {
     session: textIn(payload.session_id, payload.sessionId, payload.conversation_id),
     folder: textIn(payload.cwd, root),
     source: textIn(payload.source),
+    transcript: textIn(payload.transcript_path),
     summary: textIn(payload.compact_summary),
     isCursor: payload.cursor_version !== undefined || payload.conversation_id !== undefined,
   };

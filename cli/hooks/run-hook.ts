@@ -42,13 +42,15 @@ export async function runHook(env: Environment, event: string, input: string): P
   if (payload === undefined) return nothing;
   switch (event) {
     case "session-start":
-      return await inTime(hookDeadlineMs(env), () => startSession(env, payload));
+      return await inTime(hookDeadlineMs(env), (late) => startSession(env, payload, late));
     case "post-compact":
       await inTime(hookDeadlineMs(env), () => keepCompacted(env, payload));
       return nothing;
     case "stop":
+      await inTime(END_MS_MAX, () => tellDaemon(env, {}));
+      return nothing;
     case "session-end":
-      await inTime(END_MS_MAX, () => tellDaemon(env));
+      await inTime(END_MS_MAX, () => tellDaemon(env, { ended: payload.transcript }));
       return nothing;
     default:
       return nothing;
@@ -56,18 +58,27 @@ export async function runHook(env: Environment, event: string, input: string): P
 }
 
 /** What `work` gives, if it does in time and without an error; else nothing. */
-async function inTime(deadlineMs: number, work: () => Promise<string>): Promise<string> {
+async function inTime(
+  deadlineMs: number,
+  work: (late: AbortSignal) => Promise<string>,
+): Promise<string> {
   let given = "";
-  const done = work().then((text) => {
+  const late = new AbortController();
+  const done = work(late.signal).then((text) => {
     given = text;
   });
   // Who runs the hook can do nothing about an error.
   await within(realWorld, deadlineMs, { work: done }).catch(() => undefined);
+  late.abort();
   return given;
 }
 
 /** What a newcomer to the project needs to know; nothing where nothing is known. */
-async function startSession(env: Environment, payload: HookPayload): Promise<string> {
+async function startSession(
+  env: Environment,
+  payload: HookPayload,
+  late: AbortSignal,
+): Promise<string> {
   const { session, source, folder, isCursor } = payload;
   const place = folder === undefined ? env : { ...env, dir: folder };
   const { text, data } = await recall(place, undefined, {
@@ -76,6 +87,8 @@ async function startSession(env: Environment, payload: HookPayload): Promise<str
   });
   const { memories, sessions } = data as { memories: readonly object[]; sessions?: object[] };
   if (memories.length === 0 && sessions === undefined) return "";
+  // What comes too late is not printed, and must not count as told.
+  if (late.aborted) return "";
   if (session !== undefined && !isFirst(env.home, { session, source }, realWorld)) return "";
   const context = `What memsync keeps:\n${text}`.slice(0, LENGTH_MAX).toWellFormed();
   const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: context };
@@ -101,8 +114,11 @@ async function keepCompacted(env: Environment, { session, summary }: HookPayload
 }
 
 /** Has the daemon read the transcript now, which the assistant may be about to delete. */
-async function tellDaemon(env: Environment): Promise<string> {
+async function tellDaemon(
+  env: Environment,
+  body: { readonly ended?: string | undefined },
+): Promise<string> {
   const daemon = await contactDaemon(env.home, END_MS_MAX);
-  await daemon?.call("POST", "/_memsync/sessions", { body: {}, deadlineMs: END_MS_MAX });
+  await daemon?.call("POST", "/_memsync/sessions", { body, deadlineMs: END_MS_MAX });
   return "";
 }

@@ -36,8 +36,8 @@ export interface Controlled {
   ): Promise<object>;
   waitForDue(waitSeconds: number, signal: AbortSignal): Promise<object>;
   drainInbox(): Promise<number>;
-  /** An assistant's session has rested or ended. Its transcript is read now, by and by. */
-  lookAtSessions(): void;
+  /** Reads transcripts now, by and by. The session of the one at the path `ended` is over. */
+  lookAtSessions(ended?: string): void;
   listRemotes(): Promise<readonly object[]>;
   /** The gateway's token for the remote of this name only. */
   tokenOf(remote: string): string;
@@ -94,7 +94,7 @@ export function createControl(daemon: () => Controlled): Control {
       case "POST inbox":
         return Response.json({ drained: await daemon().drainInbox() });
       case "POST sessions":
-        daemon().lookAtSessions();
+        daemon().lookAtSessions(typeof body.ended === "string" ? body.ended : undefined);
         return Response.json({});
       case "GET remotes":
         return Response.json(await daemon().listRemotes());

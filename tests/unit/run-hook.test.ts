@@ -43,6 +43,15 @@ test("nothing is said where nothing is known, and it is said once something is",
   expect(await start()).toContain("npm run build");
 });
 
+test("what came too late for a session to wait is told the next time", async () => {
+  await save("npm run build");
+  const late = { ...env, variables: { ...env.variables, MEMSYNC_HOOK_MS: "0.001" } };
+  const payload = JSON.stringify({ session_id: "1", cwd: folder });
+  const first = await runHook(late, "session-start", payload);
+  const second = await start();
+  expect([first, second].filter((each) => each.includes("npm run build"))).toHaveLength(1);
+});
+
 test("what a session is told has no secret", async () => {
   await save(`npm run build, with ${PLANTED.github}`);
   const told = await start();

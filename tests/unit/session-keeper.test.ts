@@ -185,15 +185,7 @@ test("an old session is to be sent at once, one that goes on when it rests or af
   due = [];
   const path = transcript("new", folder);
   const goOn = async () => {
-    const timestamp = new Date(world.now()).toISOString();
-    const line = {
-      type: "user",
-      cwd: folder,
-      timestamp,
-      uuid: `${world.now()}`,
-      message: { content: "go on" },
-    };
-    appendFileSync(path, `${JSON.stringify(line)}\n`);
+    appendFileSync(path, said());
     await keeper.look();
   };
   for (let minute = 0; minute < 10; minute += 1) {
@@ -215,6 +207,30 @@ test("an old session is to be sent at once, one that goes on when it rests or af
   await keeper.look();
   expect(due).toEqual([SHOP]);
 });
+
+test("a session that its assistant ended is to be sent at once, also while it is being read", async () => {
+  await keeper.look();
+  const path = transcript("one", folder, said());
+  await keeper.look();
+  expect(due).toEqual([]);
+  appendFileSync(path, said());
+  const looking = keeper.look();
+  appendFileSync(path, said());
+  await Promise.all([looking, keeper.end(path)]);
+  expect(due).toEqual([SHOP]);
+  expect(await unsent()).toMatchObject([{ message_count: 5 }]);
+  await sent();
+  await keeper.end(join(folder, "no-such.jsonl"));
+  expect(due).toEqual([SHOP]);
+});
+
+/** A line of a transcript that is as old as now. */
+function said(): string {
+  const timestamp = new Date(world.now()).toISOString();
+  const uuid = crypto.randomUUID();
+  const message = { content: "go on" };
+  return `${JSON.stringify({ type: "user", cwd: folder, timestamp, uuid, message })}\n`;
+}
 
 async function sent(): Promise<void> {
   const sessions = await unsentSessions(store.reader, LOCAL_ACCOUNT, SHOP);

@@ -78,7 +78,7 @@ interface Seen {
 /**
  * Keeps a record of each session of an assistant in a linked folder: from its transcript, of which
  * only what was appended is read. A record stays when the transcript goes. It is saved at once, and
- * sent when its session rests.
+ * sent when its session rests or ends.
  *
  * ```
  * const keeper = new SessionKeeper(options);
@@ -92,6 +92,8 @@ export class SessionKeeper {
   readonly #known = new Map<string, Transcript>();
   /** Projects with a session that goes on, and when it last did, by the steady clock. */
   readonly #busy = new Map<ProjectId, number>();
+  /** Transcripts whose sessions are over, as their assistants said since the last look. */
+  #ended = new Set<string>();
   /** Projects with records that the service lacks. */
   readonly #waiting = new Map<ProjectId, Waiting>();
   #linked = "";
@@ -132,6 +134,12 @@ export class SessionKeeper {
     return this.#next;
   }
 
+  /** The session of this transcript is over: its record is sent now. See `look`. */
+  end(transcript: string): Promise<void> {
+    this.#ended.add(transcript);
+    return this.look();
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
@@ -147,11 +155,17 @@ export class SessionKeeper {
 
   async #look(): Promise<void> {
     const { sources, links } = this.#options;
+    const ended = this.#ended;
+    this.#ended = new Set();
     const linked = JSON.stringify(links().map(({ dir, projectId }) => [dir, projectId]));
     const isRelinked = linked !== this.#linked;
     if (isRelinked) this.#folders.forget();
     for (const source of sources) await this.#lookAt(source, isRelinked);
     this.#linked = linked;
+    for (const path of ended) {
+      const project = this.#known.get(path)?.project;
+      if (project !== undefined) this.#busy.delete(project);
+    }
     await this.#tellDue();
   }
 
