@@ -29,8 +29,11 @@ async function takeOne(context: Context, item: HeldItem): Promise<void> {
   await context.flush(open);
 }
 
+/** What is applied of a held write. */
+export type AppliedWrite = Pick<HeldItem, "kind" | "key" | "value" | "base" | "seen" | "writtenAt">;
+
 /** Applies a held write to exactly the entries that its author saw. */
-export function applyHeld({ document }: OpenDocument, item: HeldItem): void {
+export function applyHeld({ document }: OpenDocument, item: AppliedWrite): void {
   const { kind, key, value, base, seen, writtenAt } = item;
   if (kind === "text") {
     writeText(document, { base: base ?? "", value: value ?? "", writtenAt });

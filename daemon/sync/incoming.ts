@@ -35,6 +35,7 @@ import { noteMetLines } from "../files/met-lines.ts";
 import { type Outgoing, removedSince, unacknowledged } from "../home/outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { writeUnderAnotherId } from "./own-writes.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -80,6 +81,10 @@ export async function takeAnswer(
       ackedSeq: position.ackedSeq,
       update: answer.update,
     });
+    if (problem === "own") {
+      await writeUnderAnotherId(context, service, open);
+      return { again: true };
+    }
     if (problem !== undefined) {
       await save({ remote: undefined, ackedSeq: 0, refused: problem });
       return { again: false };
@@ -164,13 +169,13 @@ const REPLICA_BYTES_MAX = 2 * LIMITS.documentBytes;
  * Applies an update from the service. If this machine has edits of the text that the service did
  * not have, lines that both sides wrote are cleaned up in the same transaction, and text of one
  * side in place of lines that the other deleted becomes a conflict. Resolves to what is wrong with
- * an update that can't be applied; nothing is changed then.
+ * an update that can't be applied; nothing is changed then. `own`: see `writeUnderAnotherId`.
  */
 export async function applyRemote(
   context: Context,
   open: OpenDocument,
   { ackedSeq, update }: { readonly ackedSeq: number; readonly update: Uint8Array },
-): Promise<Reason | undefined> {
+): Promise<Reason | "own" | undefined> {
   const unheard = await unheardOf(context.db, open, ackedSeq);
   const integrated = integratedClocks(open);
   const gone = unheard && deletedText(open);
@@ -180,6 +185,7 @@ export async function applyRemote(
   const disagreed = unheard ? listOpenConflicts(open.document) : [];
   const admission = open.applyUpdate(update, REPLICA_BYTES_MAX);
   if (admission.kind === "missing") return { code: "update-gap" };
+  if (admission.kind === "refused" && admission.isOwn) return "own";
   if (admission.kind === "refused") return { code: "update-unacceptable", said: admission.message };
   await tellForms(context, open);
   if (unheard && gone) {

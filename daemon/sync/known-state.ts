@@ -35,26 +35,37 @@ export async function knownState(
   if (isPlain(position)) return await plainState(db, documentId);
   // With a token that may only read, nothing is ever acknowledged, but what came is there.
   if (position.ackedSeq === 0 && !position.remote) return NO_CONTENT;
+  const known = await knownDocument(db, documentId, position.ackedSeq);
+  return known && documentContent(known);
+}
+
+/**
+ * A document without the writes that no service has acknowledged. Undefined where sent and unsent
+ * writes are in one snapshot.
+ */
+export async function knownDocument(
+  db: Db,
+  documentId: number,
+  ackedSeq: number,
+): Promise<ReplicaDocument | undefined> {
   const snapshot = await findSnapshot(narrowTables(db), documentId);
-  if (snapshot && snapshot.seq > position.ackedSeq) return undefined;
+  if (snapshot && snapshot.seq > ackedSeq) return undefined;
   const rows = await db
     .selectFrom("updates")
     .select("payload")
     .where("document_id", "=", documentId)
     .where("seq", ">", snapshot?.seq ?? 0)
-    .where((where) =>
-      where.or([where("seq", "<=", position.ackedSeq), where("origin", "=", "remote")]),
-    )
+    .where((where) => where.or([where("seq", "<=", ackedSeq), where("origin", "=", "remote")]))
     .orderBy("seq")
     .execute();
   const first = snapshot ? [snapshotUpdate(snapshot)] : [];
-  return contentOrNone([...first, ...rows.map(({ payload }) => payload)]);
+  return documentOrNone([...first, ...rows.map(({ payload }) => payload)]);
 }
 
 /** Undefined where the rows depend on others that are missing. */
-function contentOrNone(updates: readonly Uint8Array[]): DocumentContent | undefined {
+function documentOrNone(updates: readonly Uint8Array[]): ReplicaDocument | undefined {
   try {
-    return documentContent(new ReplicaDocument(updates, READER_CLIENT));
+    return new ReplicaDocument(updates, READER_CLIENT);
   } catch (thrown) {
     if (thrown instanceof AssertionError) return undefined;
     throw thrown;

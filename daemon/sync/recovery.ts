@@ -28,6 +28,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
 import { applyRemote } from "./incoming.ts";
+import { writeUnderAnotherId } from "./own-writes.ts";
 import { type UnsentWrite, unsentWrites } from "./unsent-writes.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -96,8 +97,12 @@ async function takeBack(
   const open = await openBound(context, { account }, name);
   if (!open) return false;
   const { ackedSeq } = await readPosition(db, service.name, open.id);
-  if (update && (await applyRemote(context, open, { ackedSeq, update })) !== undefined)
-    return false;
+  const problem = update && (await applyRemote(context, open, { ackedSeq, update }));
+  if (problem === "own") {
+    await writeUnderAnotherId(context, service.name, open);
+    return true;
+  }
+  if (problem !== undefined) return false;
   const theirs = new ReplicaDocument(update ? [update] : [], READER_CLIENT);
   const writes = unsentWrites(open.document, theirs, now);
   if (writes.length === 0) return false;

@@ -300,7 +300,7 @@ export class FollowedMachine {
         ackedSeq: this.#ackedSeq,
         update,
       });
-      if (problem) throw new Error(problem.code);
+      if (problem) throw new Error(problem === "own" ? problem : problem.code);
     });
     await this.settle();
   }

@@ -18,12 +18,12 @@ import { visitInOrder } from "./visit-in-order.ts";
 /**
  * The outcome for an update from outside. `adds`: it does more than delete. `missing`: it depends
  * on something that the document lacks. `refused`: no replica would send it. After the last two,
- * nothing may be applied.
+ * nothing may be applied. `isOwn`: it holds under the own client id what was not written here.
  */
 export type Admission =
   | { readonly kind: "admitted"; readonly adds: boolean }
   | { readonly kind: "missing" }
-  | { readonly kind: "refused"; readonly message: string };
+  | { readonly kind: "refused"; readonly message: string; readonly isOwn?: boolean };
 
 /** Yjs draws client ids of 32 bits. */
 const CLIENT_ID_MAX = 2 ** 32 - 1;
@@ -51,7 +51,8 @@ export function admitUpdate(
   try {
     return new AdmissionLook(document, decodeUpdate(update)).decide(ownClient);
   } catch (thrown) {
-    if (thrown instanceof Refusal) return { kind: "refused", message: thrown.message };
+    if (thrown instanceof OwnRefusal) return { ...refusedBy(thrown), isOwn: true };
+    if (thrown instanceof Refusal) return refusedBy(thrown);
     const message = `it does not decode as a Yjs update (v1): ${messageOf(thrown)}`;
     return { kind: "refused", message };
   }
@@ -59,6 +60,12 @@ export function admitUpdate(
 
 /** Ends the check of an update that no replica would send. */
 class Refusal extends Error {}
+
+class OwnRefusal extends Refusal {}
+
+function refusedBy({ message }: Refusal) {
+  return { kind: "refused", message } as const;
+}
 
 class AdmissionLook {
   readonly #document: ReplicaDocument;
@@ -103,9 +110,24 @@ class AdmissionLook {
     if (structs.some(({ length }) => length < 1)) throw new Refusal("it holds an empty structure");
     const advance = endOf(structs) - this.#integrated(client);
     if (advance > CLOCK_ADVANCE_MAX) throw new Refusal("a client's clock jumps too far");
-    if (client === ownClient && advance > 0) {
-      throw new Refusal("it writes under this replica's own client id");
+    if (client === ownClient && (advance > 0 || structs.some((each) => this.#differs(each)))) {
+      throw new OwnRefusal("it writes under this replica's own client id");
     }
+  }
+
+  /** Whether a structure says other characters or entries than the document has under its ids. */
+  #differs(struct: Struct): boolean {
+    const { store } = this.#document.ydoc;
+    const { id, length } = struct;
+    for (let at = 0; at < length; ) {
+      const known = Y.getItem(store, Y.createID(id.client, id.clock + at));
+      const from = id.clock + at - known.id.clock;
+      const count = Math.min(length - at, known.length - from);
+      const [here, there] = [contentOf(known, from, count), contentOf(struct, at, count)];
+      if (here !== undefined && there !== undefined && here !== there) return true;
+      at += count;
+    }
+    return false;
   }
 
   /** Whether everything that the update depends on is in the document or in the update. */
@@ -214,6 +236,15 @@ class AdmissionLook {
   #end(client: number): number {
     return Math.max(this.#integrated(client), endOf(this.#update.clients.get(client)));
   }
+}
+
+/** A part of what a structure holds, to be compared; undefined where it was deleted. */
+function contentOf(struct: Struct, from: number, count: number): string | undefined {
+  if (!(struct instanceof Y.Item)) return undefined;
+  const { content } = struct;
+  if (content instanceof Y.ContentString) return content.str.slice(from, from + count);
+  if (!(content instanceof Y.ContentAny)) return undefined;
+  return JSON.stringify(content.arr.slice(from, from + count));
 }
 
 const OUTSIDE = "it writes outside the document's roots";
