@@ -70,7 +70,8 @@ async function add(
     jsonFlag: { json },
   }: { readonly given: string | undefined; readonly jsonFlag: JsonFlag },
 ): Promise<void> {
-  if (given === undefined) throw new UsageError("say where it is: --url https://…");
+  if (given === undefined)
+    throw new UsageError(`say where it is: \`memsync remote add ${name} https://…\``);
   const url = typed(() => parseServiceUrl(given, "the address"));
   const change = { op: "add", name: typed(() => parseRemoteName(name)), url } as const;
   const { remote } = await changeRemotes(env, change);

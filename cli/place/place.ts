@@ -5,7 +5,12 @@ import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { Remote } from "../../daemon/home/remote.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-view.ts";
+import {
+  getDefault,
+  getRemote,
+  readRemotes,
+  remotesOfNewHome,
+} from "../../daemon/remotes/remote-view.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
@@ -108,10 +113,10 @@ async function ownPlace(
   db: Kysely<DaemonTables> | undefined,
   options: PlaceOptions,
 ): Promise<Pick<MemoryPlace, "account" | "remote">> {
-  if (!db) return { account: LOCAL_ACCOUNT, remote: undefined };
-  const view = await readRemotes(db, remoteEnvironment(env));
+  const environment = remoteEnvironment(env);
+  const view = db ? await readRemotes(db, environment) : remotesOfNewHome(environment);
   const named = options.remote === undefined ? undefined : getRemote(view.remotes, options.remote);
-  if (view.follows) return { account: LOCAL_ACCOUNT, remote: undefined };
+  if (!db || view.follows) return { account: LOCAL_ACCOUNT, remote: undefined };
   if (named) return ownOf(named);
   const project = await projectMeant(env, db, options);
   const bound = project && (await findBinding(db, project));

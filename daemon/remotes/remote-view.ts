@@ -32,13 +32,16 @@ export interface RemoteView {
  */
 export async function readRemotes(db: Db, { url }: RemoteEnvironment): Promise<RemoteView> {
   const remotes = await listRemotes(db);
-  if (remotes.length === 0) {
-    const followed = followedRemote(url);
-    return { remotes: [followed], default: followed, follows: true };
-  }
+  if (remotes.length === 0) return remotesOfNewHome({ url });
   const named = remotes.find((each) => each.url === url);
   const chosen = remotes.find((each) => each.isDefault) ?? getRemote(remotes, EMBEDDED);
   return { remotes, default: url === undefined ? chosen : named, follows: false };
+}
+
+/** The remotes of a home in which none was ever named. */
+export function remotesOfNewHome({ url }: Pick<RemoteEnvironment, "url">): RemoteView {
+  const followed = followedRemote(url);
+  return { remotes: [followed], default: followed, follows: true };
 }
 
 /** The remote of everything in a home without named ones. */

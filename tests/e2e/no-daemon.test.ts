@@ -157,6 +157,16 @@ scenario("a fresh home reads as empty, and says what is missing", async (lab) =>
   expect(await machine.memsync("get", "key", "--layer", "user")).toBe("value");
 });
 
+scenario("a fresh home knows no remote, and saves nothing for one that is named", async (lab) => {
+  const machine = lab.machine("a", lab.git.folder);
+  for (const command of [["set", "k", "v"], ["get", "k"], ["list"]]) {
+    const { status, stderr } = await machine.run([...command, "--layer", "user", "--remote", "R"]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("there is no remote R")]);
+  }
+  await machine.memsync("set", "k", "v", "--layer", "user", "--remote", "embedded");
+  expect(await machine.memsync("get", "k")).toBe("v");
+});
+
 scenario("without a daemon `status` and `projects` show what the home knows", async (lab) => {
   const machine = await lab.stoppedMachine(emulator.account("home-status"));
   const none = lab.machine("none", machine.folder);
