@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Command } from "commander";
 import type { Environment } from "../place/environment.ts";
@@ -9,6 +10,7 @@ import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
 import { type Assistant, assistantsFor } from "../setup/assistant.ts";
 import { KeptChanges } from "../setup/kept-changes.ts";
+import { MEND_PATH, NOT_ON_PATH } from "../setup/on-path.ts";
 import {
   hasWork,
   isInUse,
@@ -62,25 +64,82 @@ async function run(env: Environment, names: readonly string[], flags: SetupFlags
   const chosen = choose(assistantsFor(around), names);
   const plan = (assistant: Assistant, file: Assistant["files"][number]) =>
     flags.remove ? planRemoval(assistant, file, kept) : planAddition(assistant, file);
-  const steps = chosen.flatMap((each) => each.files.map((file) => plan(each, file)));
+  const planned = chosen.flatMap((each) => each.files.map((file) => plan(each, file)));
+  const steps = flags.remove ? planned.filter(mayHaveOurs) : planned;
   const due = steps.filter(hasWork);
-  if (!flags.json) for (const step of steps) show(step, flags);
+  const unread = unreadableOf(steps);
+  if (!flags.json) {
+    for (const step of steps.filter((each) => hasWork(each) || !isUnread(each))) show(step, flags);
+    for (const step of unread) show(step, flags);
+    if (due.length > 0 && !flags.remove) warnBefore(env);
+  }
   if (due.length > 0) {
     const what = flags.remove ? "Take this back?" : "Set this up?";
     await agreeTo(what, { yes: flags.yes, undone: "nothing was changed" });
   }
+  const failures: StepFailure[] = [];
   for (const { assistant, file } of due) {
     // Two steps may be about one file.
     const step = plan(assistant, file);
     if (!hasWork(step)) continue;
-    if (flags.remove) await takeBack(step, { around, kept });
-    else await setUp(step, { around, kept });
+    if (step.command) sayAside(`waiting for \`${step.command.join(" ")}\``);
+    try {
+      if (flags.remove) await takeBack(step, { around, kept });
+      else await setUp(step, { around, kept });
+    } catch (thrown) {
+      // One assistant's trouble keeps no other from what it needs.
+      if (!(thrown instanceof CommandFailed)) throw thrown;
+      failures.push({ assistant, thrown });
+    }
   }
-  sayEnd(chosen, { steps, due, flags });
-  const unread = steps.filter(({ read }) => read.kind === "unreadable");
-  if (unread.length === 0) return;
-  const which = unread.map(({ file }) => tilde(file.path)).join(", ");
-  throw new CommandFailed(`${which} can't be read as settings, and was left alone`);
+  sayEnd(chosen, { steps, due, unread, failures, flags });
+  failAtEnd(failures, unread);
+}
+
+interface StepFailure {
+  readonly assistant: Assistant;
+  readonly thrown: CommandFailed;
+}
+
+/** Ends the command as failed where anything did, in a sentence for each. */
+function failAtEnd(failures: readonly StepFailure[], unread: readonly SetupStep[]): void {
+  const sentences = failures.map(({ assistant, thrown }) => ({
+    sentence: `not all of ${assistant.name} was done: ${thrown.message}`,
+    further: thrown.further,
+  }));
+  if (unread.length > 0) {
+    const which = unread.map(({ file }) => tilde(file.path)).join(", ");
+    const sentence = `${which} can't be read as settings, and was left alone`;
+    sentences.push({ sentence, further: [] });
+  }
+  const last = sentences.pop();
+  for (const { sentence, further } of sentences) complain(sentence, further);
+  if (last) throw new CommandFailed(last.sentence, last.further);
+}
+
+function isUnread({ read }: SetupStep): boolean {
+  return read.kind === "unreadable";
+}
+
+/** Each file that can't be read, once: two steps may be about one. */
+function unreadableOf(steps: readonly SetupStep[]): SetupStep[] {
+  const byPath = new Map(steps.filter(isUnread).map((step) => [step.file.path, step] as const));
+  return [...byPath.values()];
+}
+
+/** A file that can't be read, and that never names memsync, has nothing to take back. */
+function mayHaveOurs({ file, read }: SetupStep): boolean {
+  return read.kind !== "unreadable" || readFileSync(file.path).includes("memsync");
+}
+
+/** What an assistant that is started elsewhere than in this shell does not have. */
+function warnBefore({ variables, home }: Environment): void {
+  if (Bun.which("memsync") === null) sayAside(`${NOT_ON_PATH}: ${MEND_PATH}`);
+  if (!variables.MEMSYNC_HOME) return;
+  sayAside(
+    `MEMSYNC_HOME is set here, and is not written into any settings: an assistant uses ` +
+      `${tilde(home.dir)} only if it is started with that variable, and ~/.memsync otherwise`,
+  );
 }
 
 function choose(all: readonly Assistant[], names: readonly string[]): readonly Assistant[] {
@@ -124,10 +183,13 @@ function stateShown(hasOwn: boolean, remove: boolean): string {
 interface Outcome {
   readonly steps: readonly SetupStep[];
   readonly due: readonly SetupStep[];
+  readonly unread: readonly SetupStep[];
+  readonly failures: readonly StepFailure[];
   readonly flags: SetupFlags;
 }
 
-function sayEnd(chosen: readonly Assistant[], { steps, due, flags }: Outcome): void {
+function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
+  const { steps, due, unread, failures, flags } = outcome;
   if (flags.json) {
     sayJson({
       removed: flags.remove === true,
@@ -142,11 +204,15 @@ function sayEnd(chosen: readonly Assistant[], { steps, due, flags }: Outcome): v
     });
     return;
   }
-  const changed = chosen.filter((each) => due.some(({ assistant }) => assistant === each));
-  if (changed.length === 0) {
-    saySentence(flags.remove ? "nothing was set up here" : "everything is set up");
+  const isOf = (each: Assistant) => (step: { readonly assistant: Assistant }) =>
+    step.assistant === each;
+  const changed = chosen.filter((each) => due.some(isOf(each)) && !failures.some(isOf(each)));
+  if (due.length === 0) {
+    const rest = unread.length > 0 ? "else " : "";
+    saySentence(flags.remove ? "nothing was set up here" : `everything ${rest}is set up`);
     return;
   }
+  if (changed.length === 0) return;
   const which = changed.map(({ name }) => name).join(", ");
   saySentence(
     flags.remove
@@ -155,10 +221,6 @@ function sayEnd(chosen: readonly Assistant[], { steps, due, flags }: Outcome): v
   );
   if (flags.remove) return;
   for (const { next } of changed) if (next !== undefined) sayAside(next);
-  if (Bun.which("memsync")) return;
-  complain("`memsync` is not on the PATH, by which assistants start it", [
-    "npm install --global memsync",
-  ]);
 }
 
 function stateNamed(kind: string, isDue: boolean): "changed" | "unchanged" | "unreadable" {

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import type { Environment } from "../place/environment.ts";
 import { tilde } from "../screen/tilde.ts";
 import { type Assistant, assistantsFor } from "../setup/assistant.ts";
+import { MEND_PATH, NOT_ON_PATH } from "../setup/on-path.ts";
 import { isInUse } from "../setup/set-up.ts";
 import { readSettingsFile } from "../setup/settings-file.ts";
 import { parseSettings, valueAt } from "../setup/settings-text.ts";
@@ -18,14 +19,15 @@ export function checkAssistants({ variables }: Environment): Finding[] {
   const findings = all.flatMap(({ assistant, ...seen }) => findingsOf(assistant, seen));
   const isSetUp = all.some(({ has }) => has.length > 0);
   if (isSetUp && Bun.which("memsync") === null) {
-    const detail = "`memsync` is not on the PATH, by which they start it";
-    findings.unshift(wrong(ABOUT, detail, "npm install --global memsync"));
+    findings.unshift(wrong(ABOUT, NOT_ON_PATH, MEND_PATH));
   }
-  if (findings.length > 0) return findings;
+  const wholeNames = whole.map(({ assistant }) => assistant.name).join(", ");
+  if (findings.length > 0) {
+    return wholeNames === "" ? findings : [...findings, ok(ABOUT, `set up in ${wholeNames}`)];
+  }
   if (used.length === 0) return [ok(ABOUT, "none that could be set up is in use here")];
   const others = all.filter(({ has }) => has.length === 0).map(({ assistant }) => assistant.name);
-  const names = whole.map(({ assistant }) => assistant.name).join(", ");
-  const done = whole.length > 0 ? [`set up in ${names}`] : [];
+  const done = whole.length > 0 ? [`set up in ${wholeNames}`] : [];
   const open = others.length > 0 ? [`\`memsync setup\` can: ${others.join(", ")}`] : [];
   return [ok(ABOUT, [...done, ...open].join("; "))];
 }
@@ -40,17 +42,18 @@ interface Seen {
 function lookAt({ files }: Assistant): Seen {
   const has: string[] = [];
   const lacks: string[] = [];
-  const unread: [string, string][] = [];
+  // Two things may belong into one file.
+  const unread = new Map<string, string>();
   for (const file of files) {
     const read = readSettingsFile(file);
     if (read.kind === "unreadable") {
-      unread.push([file.path, read.why]);
+      unread.set(file.path, read.why);
       continue;
     }
     if (read.present.length + read.other.length > 0) has.push(file.path);
     if (read.absent.length > 0) lacks.push(file.path);
   }
-  return { has, lacks, unread };
+  return { has, lacks, unread: [...unread] };
 }
 
 function findingsOf(assistant: Assistant, { has, lacks, unread }: Seen): Finding[] {

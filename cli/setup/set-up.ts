@@ -16,7 +16,7 @@ import {
 import { parseSettings, UnreadableSettings } from "./settings-text.ts";
 
 /** An assistant's own command is given this long. */
-const COMMAND_MS_MAX = 60_000;
+const COMMAND_MS_MAX = 20_000;
 
 /**
  * A file of settings with what would be done to it.
@@ -138,6 +138,14 @@ function runOwn([program = "", ...rest]: readonly string[]): void {
   const options = { encoding: "utf8", timeout: COMMAND_MS_MAX, stdio: "pipe" } as const;
   const { status, stdout, stderr, error } = spawnSync(program, rest, options);
   if (status === 0) return;
+  const shown = `\`${[program, ...rest].join(" ")}\``;
+  if (isTimeout(error)) {
+    throw new CommandFailed(`${shown} did not end within ${COMMAND_MS_MAX / 1000} s`);
+  }
   const said = (error?.message ?? `${stderr}${stdout}`).trim().split("\n");
-  throw new CommandFailed(`\`${[program, ...rest].join(" ")}\` failed`, said);
+  throw new CommandFailed(`${shown} failed`, said);
+}
+
+function isTimeout(error: Error | undefined): boolean {
+  return error !== undefined && "code" in error && error.code === "ETIMEDOUT";
 }

@@ -92,10 +92,29 @@ export function parseSettings(text: string, syntax: Syntax): unknown {
   const [first] = errors;
   if (first) {
     const line = plain.slice(0, first.offset).split("\n").length;
-    throw new UnreadableSettings(`line ${line}: ${printParseErrorCode(first.error)}`);
+    throw new UnreadableSettings(`line ${line} is no JSON: ${problemOf(first)}`);
   }
   if (!isObject(value)) throw new UnreadableSettings("is no object");
   return value;
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  InvalidSymbol: "a name or a word without quotes",
+  InvalidNumberFormat: "a number that is none",
+  PropertyNameExpected: "a name in quotes is missing",
+  ValueExpected: "a value is missing",
+  ColonExpected: "a colon is missing",
+  CommaExpected: "a comma is missing",
+  CloseBraceExpected: "a closing } is missing",
+  CloseBracketExpected: "a closing ] is missing",
+  EndOfFileExpected: "more follows than one value",
+  UnexpectedEndOfComment: "a comment does not end",
+  UnexpectedEndOfString: "a text in quotes does not end",
+  UnexpectedEndOfNumber: "a number does not end",
+};
+
+function problemOf({ error }: ParseError): string {
+  return PROBLEMS[printParseErrorCode(error)] ?? "there is a character that it does not have";
 }
 
 function readToml(text: string): unknown {

@@ -159,6 +159,40 @@ scenario("an assistant's own command is run where it is there", async (lab) => {
   rmSync(join(user, ".claude.json"));
 });
 
+scenario("an assistant's command that fails keeps no other assistant from its own", async (lab) => {
+  const { setup, read, bin } = await makeUser(lab, BEFORE);
+  mkdirSync(bin);
+  writeFileSync(join(bin, "claude"), "#!/bin/sh\necho no account >&2\nexit 3\n", { mode: 0o755 });
+  const { status, stdout, stderr } = await setup("claude", "codex", "--yes");
+  expect(status).toBe(1);
+  expect(stdout).toContain("set up in Codex: it counts");
+  expect(stdout).not.toContain("set up in Claude Code");
+  expect(stderr).toContain("waiting for `claude mcp add");
+  expect(stderr).toContain("not all of Claude Code was done: `claude mcp add");
+  expect(stderr).toContain("no account");
+  expect(read(".codex/config.toml")).toContain("[mcp_servers.memsync]");
+});
+
+scenario("a broken file is named once, in words, beside what is set up", async (lab) => {
+  const { setup, machine, env } = await makeUser(lab, {
+    ...BEFORE,
+    ".gemini/settings.json": '{ "a": 1,\nbroken',
+  });
+  const home = { env: { ...env, MEMSYNC_HOME: machine.home } };
+  const first = await machine.run(["setup", "--yes"], home);
+  expect(first.stderr).toContain("MEMSYNC_HOME is set here");
+  expect(first.stderr).toContain("install it as the README says");
+  const { status, stdout, stderr } = await setup();
+  expect([status, stdout.match(/gemini/g)]).toEqual([1, ["gemini"]]);
+  expect(stdout).toContain("line 2 is no JSON: a name or a word without quotes");
+  expect(stdout).toContain("everything else is set up");
+  expect(stderr.match(/gemini/g)).toHaveLength(1);
+  const findings = await findingsOf(machine, env);
+  expect(findings.filter(({ detail }) => detail.includes("no JSON"))).toHaveLength(1);
+  const removed = await setup("gemini", "--remove");
+  expect([removed.status, removed.stdout]).toEqual([0, "nothing was set up here\n"]);
+});
+
 async function findingsOf(machine: Machine, env: Readonly<Record<string, string>>) {
   const { stdout } = await machine.run(["doctor", "--json"], { env });
   const findings: readonly { about: string; state: string; detail: string; mend: string | null }[] =
@@ -173,7 +207,7 @@ scenario("doctor says which assistants are set up, and what is wrong with them",
   expect(none?.detail).toContain("`memsync setup`");
   await setup("claude", "codex", "--yes");
   const [unfound] = await findingsOf(machine, env);
-  expect(unfound).toMatchObject({ state: "wrong", mend: expect.stringContaining("npm install") });
+  expect(unfound).toMatchObject({ state: "wrong", mend: expect.stringContaining("as the README") });
   mkdirSync(bin);
   writeFileSync(join(bin, "memsync"), "#!/bin/sh\n", { mode: 0o755 });
   const [two] = await findingsOf(machine, env);
