@@ -1,4 +1,5 @@
 import { messageOf } from "../../shared/errors.ts";
+import { USAGE as ASSISTANTS, assistants } from "./assistants/assistants.ts";
 import { USAGE as BUDGET, budget } from "./budget/budget.ts";
 import { USAGE as DAY, day } from "./day/day.ts";
 import { USAGE as DISK, disk } from "./disk/disk.ts";
@@ -20,9 +21,21 @@ const RUNS: Readonly<Record<string, (args: string[]) => Promise<number> | number
   people,
   plain,
   merge,
+  assistants,
 };
 
-const USAGE = [SIMULATE, KILL, DISK, HOSTILE, BUDGET, DAY, PEOPLE, "plain [FILE…]", "merge"]
+const USAGE = [
+  SIMULATE,
+  KILL,
+  DISK,
+  HOSTILE,
+  BUDGET,
+  DAY,
+  PEOPLE,
+  "plain [FILE…]",
+  "merge",
+  ASSISTANTS,
+]
   .map((each) => `  npm run trust -- ${each}`)
   .join("\n");
 

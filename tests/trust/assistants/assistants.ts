@@ -1,0 +1,167 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Lab } from "../../support/lab.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import { print, runCase } from "../cases.ts";
+import { installAssistants, User } from "./installed.ts";
+import { claudeSession, memsync, type Seat, withSeats } from "./seat.ts";
+import type { Step } from "./stand-in.ts";
+
+export const USAGE = "assistants [registration | online | offline]";
+
+const PLUGIN = join(import.meta.dir, "..", "..", "..", "plugin");
+const NAMES = ["claude", "codex", "gemini"];
+/** On a machine with more to do. */
+const PATIENCE_MS = 180_000;
+
+/**
+ * The command `assistants`: the real Claude Code, Codex and Gemini CLI take what `memsync setup`
+ * writes, and sessions of Claude Code on two machines know what the other's learned, with a model
+ * that is played from a script. Resolves to the exit status.
+ */
+export async function assistants(args: string[]): Promise<number> {
+  const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
+  const cases = { registration, online, offline };
+  const names = Object.keys(cases) as (keyof typeof cases)[];
+  const unknown = positionals.filter((each) => !names.some((name) => name === each));
+  if (unknown.length > 0) throw new Error(`no such case: ${unknown.join(" ")}`);
+  await installAssistants();
+  let failed = 0;
+  for (const name of names) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    try {
+      await runCase({ name, run: cases[name] }, 0);
+    } catch (thrown) {
+      failed++;
+      print(`✗ ${name}: ${String(thrown)}`);
+    }
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+/** Says what holds; throws where it does not, with what was seen. */
+function check(what: string, holds: boolean, seen: unknown = ""): void {
+  if (!holds) throw new Error(`does not hold: ${what}\n${String(seen).slice(0, 3000)}`);
+  print(`✓ ${what}`);
+}
+
+async function registration(lab: Lab): Promise<void> {
+  const user = new User(lab.git.path("ann"));
+  const at = { cwd: user.folder, env: { GEMINI_CLI_TRUST_WORKSPACE: "true" } };
+  const run = (line: string) => user.run(line.split(" "), at);
+  // They make their settings on their first start.
+  for (const each of ["claude mcp list", "gemini mcp list"]) await run(each);
+  const before = user.settings();
+  await run(`memsync setup --yes ${NAMES.join(" ")}`);
+  await run(`memsync setup --remove --yes ${NAMES.join(" ")}`);
+  const after = user.settings();
+  const paths = Object.keys({ ...before, ...after });
+  const other = paths.filter((path) => before[path] !== after[path]);
+  check("settings have their bytes again", other.length === 0, other);
+  await run(`memsync setup --yes ${NAMES.join(" ")}`);
+  const claude = await run("claude mcp list");
+  check("Claude Code is connected", /memsync: .*Connected/.test(claude), claude);
+  const codex = await run("codex mcp list");
+  check("Codex has the server", /memsync +memsync +mcp/.test(codex), codex);
+  const gemini = await run("gemini mcp list");
+  check("Gemini CLI is connected", /memsync: .*- Connected/.test(gemini), gemini);
+  // Other checks of it may fail: no daemon runs.
+  const doctor = await user.run(["sh", "-c", "memsync doctor || true"], at);
+  check("doctor finds them set up", /set up in Claude Code, Codex/.test(doctor), doctor);
+  // They have written into their settings meanwhile.
+  await run(`memsync setup --remove --yes ${NAMES.join(" ")}`);
+  const left = JSON.stringify(user.settings());
+  check("nothing of it is left", !left.includes("memsync"), left);
+  const validated = await user.run(["claude", "plugin", "validate", PLUGIN], at);
+  check("Claude Code takes the plugin", validated.includes("Validation passed"), validated);
+}
+
+const remember = (key: string, value: string): Step => ({
+  name: "mcp__memsync__remember",
+  input: { key, value },
+});
+const recall = (query: string): Step => ({ name: "mcp__memsync__recall", input: { query } });
+const DONE: Step = { text: "Done." };
+
+async function online(lab: Lab): Promise<void> {
+  await withSeats(lab, async (ann, bob) => {
+    const here = join(ann.folder, "CLAUDE.md");
+    const there = join(bob.folder, "CLAUDE.md");
+    await claudeSession(ann, "Learn how this is built.", [
+      remember("build", "npm run build, never make"),
+      { name: "Write", input: { file_path: here, content: "# Widget\n\n- no tabs\n" } },
+      DONE,
+    ]);
+    check("a session's file is on its machine", existsSync(here));
+    await memsync(ann, "sync");
+    await memsync(bob, "sync");
+    await memsync(bob, "doc", "write");
+    await waitFor("the instructions", () => existsSync(there), PATIENCE_MS);
+    const seen = await claudeSession(bob, "How is this built?", [recall("build"), DONE]);
+    const [started = "", recalled = ""] = seen;
+    check("the next session elsewhere starts with it", started.includes("never make"), started);
+    check("it has the instructions of the first", started.includes("no tabs"), started);
+    check("it finds it again by a tool", recalled.split("never make").length > 2, recalled);
+    const edit = { file_path: there, old_string: "- no tabs", new_string: "- two spaces" };
+    await claudeSession(bob, "Say it otherwise.", [
+      { name: "Read", input: { file_path: there } },
+      { name: "Edit", input: edit },
+      DONE,
+    ]);
+    await memsync(bob, "sync");
+    await waitFor("the other's edit", () => hasLine(here, "two spaces"), PATIENCE_MS);
+    check("what a session edits is in the first one's file", hasLine(here, "two spaces"));
+    const isListed = async () => JSON.parse(await memsync(ann, "sessions", "--json")).total === 3;
+    check("all sessions are listed", await waitFor("their records", isListed, PATIENCE_MS));
+  });
+}
+
+async function offline(lab: Lab): Promise<void> {
+  await withSeats(lab, async (ann, bob, emulator) => {
+    for (const seat of [ann, bob]) {
+      writeFileSync(join(seat.folder, "CLAUDE.md"), "# Widget\n\n- first\n");
+      await memsync(seat, "sync");
+    }
+    await emulator.end();
+    await Promise.all([note(ann, "walrus", "ann"), note(bob, "heron", "bob")]);
+    check("what a session saved offline is there", /walrus/.test(await kept(ann, "ann")));
+    await emulator.again();
+    for (const seat of [ann, bob, ann]) await memsync(seat, "sync");
+    for (const seat of [ann, bob]) {
+      const path = join(seat.folder, "CLAUDE.md");
+      const isWhole = () => hasLine(path, "walrus") && hasLine(path, "heron");
+      await waitFor("both lines", isWhole, PATIENCE_MS);
+      check(`offline sessions at once lost nothing (${seat.folder.at(-1)})`, isWhole());
+      const values = [await kept(seat, "ann"), await kept(seat, "bob")].join(" ");
+      check("each has the other's memory", /walrus.*heron/s.test(values), values);
+      const versions = `${await memsync(seat, "conflicts")}${await kept(seat, "both")}`;
+      const areKept = /walrus/.test(versions) && /heron/.test(versions);
+      check("both values of one key are kept", areKept, versions);
+    }
+    const seen = await claudeSession(bob, "What is known?", [DONE]);
+    check(
+      "the next session knows both",
+      /walrus of ann/.test(`${seen}`) && /heron/.test(`${seen}`),
+    );
+  });
+}
+
+/** A session that adds a line to the instructions, and remembers it under two keys. */
+async function note(seat: Seat, line: string, key: string): Promise<void> {
+  const file_path = join(seat.folder, "CLAUDE.md");
+  const new_string = `- first\n- ${line}\n`;
+  await claudeSession(seat, "Note this.", [
+    { name: "Read", input: { file_path } },
+    { name: "Edit", input: { file_path, old_string: "- first\n", new_string } },
+    remember(key, `${line} of ${key}`),
+    remember("both", line),
+    DONE,
+  ]);
+}
+
+const kept = (seat: Seat, key: string) => memsync(seat, "get", key, "--project", ".");
+
+function hasLine(path: string, word: string): boolean {
+  return readFileSync(path, "utf8").includes(word);
+}
