@@ -115,9 +115,11 @@ export async function applyEdit(
   const readLines = () =>
     readSideLines(document.text, { mine, theirs, deleted, removed: piecesOf(seen) });
   const facts = { mine, theirs, both, again, apart, readLines };
-  const { met, conflicts } = await cleanUpText(context, open, facts);
+  const { met, put, conflicts } = await cleanUpText(context, open, facts);
   const unshown = rangesOutside(before, shown);
   const known = new Set(plainLines(seen.text));
+  // What the file has shown counts as nobody's here.
+  const unseen = put.filter(({ side }) => side === "mine" || shown === seen);
   const sides = {
     mine,
     theirs: unshown,
@@ -130,7 +132,7 @@ export async function applyEdit(
         ? { base: seen.text, mine: lines, theirs: before.text }
         : undefined,
   };
-  const kept = await tellKeptEdits(context, open, { sides, moved, readLines });
+  const kept = await tellKeptEdits(context, open, { sides, put: unseen, moved, readLines });
   const shared = await tellSharedVersions(context, open, disagreed);
   await noteMetLines(context, open, met);
   return { base, conflicts: [...placed.conflicts, ...conflicts, ...kept, ...shared] };

@@ -221,7 +221,7 @@ export async function applyRemote(
       deleted: { mine: byMe, theirs: isEcho ? difference(byThem, byMe) : byThem },
       removed: { mine: removed, theirs: shown },
     });
-    const { met } = await cleanUpText(context, open, {
+    const { met, put } = await cleanUpText(context, open, {
       mine,
       theirs,
       both,
@@ -233,7 +233,7 @@ export async function applyRemote(
     if (ackedSeq > 0) {
       const lines = { mine: wholeLines(removed, byMe), theirs: stood };
       const told = { mine, theirs, deleted, taken: lines, again, met, texts };
-      await tellKeptEdits(context, open, { sides: told, moved, readLines });
+      await tellKeptEdits(context, open, { sides: told, put, moved, readLines });
     }
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);

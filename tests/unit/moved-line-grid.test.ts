@@ -134,6 +134,57 @@ for (const [what, change] of Object.entries(LINE_MOVES)) {
   });
 }
 
+const ORDERS: Readonly<Record<string, Change>> = {
+  "moves the section up": moveSection("Three", 1),
+  "moves it to the end": moveSection("Three", 3),
+  "moves the one above it to the end": moveSection("Two", 3),
+};
+
+const deleteLine =
+  (heading: string, nth: number): Change =>
+  (sections) =>
+    void section(sections, heading).lines.splice(nth, 1);
+
+const BESIDE: Readonly<Record<string, Change>> = {
+  "its first line": deleteLine("Three", 0),
+  "its last line": deleteLine("Three", 2),
+  "a line above it": deleteLine("Two", 1),
+  "the last line above it": deleteLine("Two", 2),
+};
+
+for (const [what, order] of Object.entries(ORDERS)) {
+  test(`one ${what} and deletes a line: nothing is back untold, whatever order the other makes`, async () => {
+    const wrong: string[] = [];
+    for (const [line, deletion] of Object.entries(BESIDE)) {
+      for (const [other, second] of Object.entries(ORDERS)) {
+        for (const [who, pair] of [
+          ["a", [both(deletion, order), second]],
+          ["b", [second, both(deletion, order)]],
+        ] as const) {
+          const found = await wrongOf(pair);
+          wrong.push(...found.map((each) => `${who} ${line}, ${other}: ${each}`));
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+}
+
+test("what is told of a line that a clean-up put elsewhere names the machine that wrote it", async () => {
+  const order = moveSection("Three", 1);
+  for (const [writer, pair] of [
+    ["b", [both(deleteLine("Two", 2), order), order]],
+    ["a", [order, both(deleteLine("Two", 2), order)]],
+  ] as const) {
+    const lab = new FollowedFolders();
+    const { machines } = await met(lab, pair);
+    const { conflicts } = await openIn(machines[0]);
+    const told = conflicts.flatMap(({ versions }) => versions);
+    expect(told.find(({ text }) => text === "- Twoc\n")?.machine).toBe(writer);
+    await lab.end();
+  }
+});
+
 const moveInto =
   (line: string, heading: string, at: number): Change =>
   (sections) => {

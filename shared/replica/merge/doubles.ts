@@ -11,7 +11,7 @@ import { findPlaces, settledPlan } from "./clean-up-plan.ts";
 import { findClusters } from "./clusters.ts";
 import { type Doubles, joinDoubles, type MetPlace, NONE, withoutDoubles } from "./doubled-lines.ts";
 import { gravesOf } from "./kept-edits.ts";
-import { type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
+import { type MergedLine, type MergedText, readMergedText, type Side } from "./merged-lines.ts";
 import { formerPlaces, isAgain, NOTHING_AGAIN, type PutAgain } from "./put-again.ts";
 import { asMadeOnce, findRepeatedMoves } from "./repeated-moves.ts";
 
@@ -37,12 +37,23 @@ export interface CleanUpFacts {
   readonly apart?: ReadonlySet<number>;
 }
 
+/** A line that a clean-up put elsewhere: its characters are new there, and still of its side. */
+export interface PutLine {
+  readonly side: Side;
+  readonly client: number;
+  readonly clock: number;
+  readonly length: number;
+  /** The client that had written it. */
+  readonly writer: number;
+}
+
 /** What a clean-up did. */
 export interface CleanUp {
   /** The lines removed, in order. An equal line of the other side is still there for each. */
   readonly removed: readonly string[];
   /** The characters of those equal lines, which both sides wrote. */
   readonly met: readonly TextSpan[];
+  readonly put: readonly PutLine[];
   readonly conflicts: readonly MetTexts[];
 }
 
@@ -67,13 +78,13 @@ export function removeDoubles(
 ): CleanUp {
   const sides = [mine, theirs] as const;
   const { merged, doubles: found } = planDoubles(ytext, sides);
-  const doubles = isSettled(ytext, sides, rearrangement(merged, found)) ? found : NONE;
+  const doubles = isSettled(ytext, sides, rearrangement(merged, found).steps) ? found : NONE;
   const places = placesIn(ytext, merged, { both, again, apart });
   const conflicts = findConflicts(ytext, { places, lines: merged.lines }, doubles);
   const met = spansOf(ytext, doubles.kept);
-  apply(ytext, rearrangement(merged, doubles));
+  const put = applyRearrangement(ytext, rearrangement(merged, doubles));
   const removed = merged.lines.filter((line) => doubles.dropped.has(line));
-  return { removed: removed.map((line) => line.text), met, conflicts };
+  return { removed: removed.map((line) => line.text), met, put, conflicts };
 }
 
 const NOWHERE: ReadonlySet<number> = new Set();
@@ -226,14 +237,19 @@ function findConflict(
   return { mine, theirs, theirClient: clientOf(theirFirst) };
 }
 
+/** `moved`: the lines that are inserted, and how many characters are before each. */
 function rearrangement({ text, lines }: MergedText, { dropped, moved }: Doubles) {
   const delta = new DeltaBuilder(text);
+  const own: { readonly line: MergedLine; readonly at: number; readonly length: number }[] = [];
   const gone = new Set([...dropped, ...[...moved.values()].flat()]);
   const last = lines.findLastIndex((line) => !gone.has(line));
   for (const [i, line] of lines.entries()) {
     const next = lines[i + 1];
     const before = moved.get(line);
-    if (before) delta.insert(line.from, before.map((each) => broken(text, each)).join(""));
+    for (const each of before ?? []) {
+      const whole = broken(text, each);
+      own.push({ line: each, at: delta.insert(line.from, whole), length: whole.length });
+    }
     if (gone.has(line)) {
       // At the end of a text without a last line break, the one before the line goes instead.
       const lead = i === last + 1 && !text.endsWith("\n") && text[line.from - 1] === "\n" ? 1 : 0;
@@ -242,7 +258,21 @@ function rearrangement({ text, lines }: MergedText, { dropped, moved }: Doubles)
       delta.insert(line.to, "\n");
     }
   }
-  return delta.finish();
+  return { steps: delta.finish(), moved: own };
+}
+
+function applyRearrangement(
+  ytext: Y.Text,
+  { steps, moved }: ReturnType<typeof rearrangement>,
+): PutLine[] {
+  const { doc } = ytext;
+  const spans = moved.length > 0 ? captureText(ytext).spans : [];
+  const client = doc?.clientID ?? 0;
+  const first = doc ? Y.getState(doc.store, client) : 0;
+  apply(ytext, steps);
+  return moved.map(({ line: { side, from }, at, length }) => {
+    return { side, client, clock: first + at, length, writer: clientAt(spans, from) };
+  });
 }
 
 /** A line as it stands in the text, with a line break in any case. */

@@ -23,9 +23,16 @@ import { neighbourStart } from "../text/neighbour-lines.ts";
 import type { RemovedText } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
 import { plainLines, readForm } from "../text/text-form.ts";
-import { clientAt, type TextSpan } from "../text/text-spans.ts";
+import { clientAt } from "../text/text-spans.ts";
 import { findCarriedLines } from "./carried-lines.ts";
-import { type CleanUpFacts, type MetTexts, type MetVersion, removeDoubles } from "./doubles.ts";
+import {
+  type CleanUp,
+  type CleanUpFacts,
+  type MetTexts,
+  type MetVersion,
+  type PutLine,
+  removeDoubles,
+} from "./doubles.ts";
 import { findFollowedMoves, makeMoves } from "./followed-moves.ts";
 import {
   findKeptEdits,
@@ -40,14 +47,13 @@ import { KnownBeside } from "./known-beside.ts";
 import type { MovedLines } from "./moved-lines.ts";
 import { findNewSections } from "./new-sections.ts";
 import { findOwnSections } from "./own-sections.ts";
+import { namedWriters, withPut } from "./put-lines.ts";
 import { findRivalHeadings, type RivalHeadings } from "./rival-headings.ts";
 import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
 import { isToldWhole, wholeVersions } from "./whole-versions.ts";
 
 /** What a clean-up came to. */
-export interface CleanedText {
-  /** The characters of lines that both sides wrote, and that stand once now. */
-  readonly met: readonly TextSpan[];
+export interface CleanedText extends Pick<CleanUp, "met" | "put"> {
   /** Ids of the conflicts that were recorded. */
   readonly conflicts: readonly string[];
 }
@@ -62,9 +68,9 @@ export async function cleanUpText<Tables extends ReplicaTables>(
   open: OpenDocument,
   { mine, theirs, readLines, ...facts }: Pick<MetSides, "mine" | "theirs"> & MetFacts,
 ): Promise<CleanedText> {
-  if (mine.size === 0 || theirs.size === 0) return { met: [], conflicts: [] };
+  if (mine.size === 0 || theirs.size === 0) return { met: [], put: [], conflicts: [] };
   const { document } = open;
-  const { met, conflicts } = document.change("local", () =>
+  const { met, put, conflicts } = document.change("local", () =>
     removeDoubles(document.text, mine, { theirs, cleanUpFacts: facts }),
   );
   const known = conflicts.length > 0 ? listOpenConflicts(document) : [];
@@ -72,7 +78,7 @@ export async function cleanUpText<Tables extends ReplicaTables>(
     return twoByTwo(bothConflict(context, open, conflict), known);
   });
   const whole = inWhole(open, found, { known, readLines });
-  return { met, conflicts: await recordConflicts(context, open, whole) };
+  return { met, put, conflicts: await recordConflicts(context, open, whole) };
 }
 
 /** What is known of two sides that meet. */
@@ -210,21 +216,25 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
   {
-    sides,
+    sides: met,
+    put,
     moved,
     readLines,
   }: Pick<MetFacts, "readLines"> & {
     readonly sides: MetSides;
+    readonly put: readonly PutLine[];
     readonly moved: MovedLines | undefined;
   },
 ): Promise<string[]> {
   const { text } = open.document;
-  const { edits, twice, apart, strayed, missing } = findKeptEdits(text, sides, moved);
+  const sides = withPut(met, put);
+  const found = findKeptEdits(text, sides, moved);
+  const { edits, twice, apart, strayed, missing } = namedWriters(text, found, put);
   const count = edits.length + apart.length + strayed.length + missing.length;
   if (count === 0 && !twice) return [];
   const known = listOpenConflicts(open.document).filter(({ kind }) => kind !== "deletion");
   const beside = new KnownBeside(open, sides, known);
-  const found = edits.flatMap((each): NewTextConflict[] => {
+  const all = edits.flatMap((each): NewTextConflict[] => {
     const edit = beside.placed(each);
     const kept = keptVersion(context, open, [edit]);
     const rivals = beside.rivalsOf(edit);
@@ -232,14 +242,14 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
     if (rivals.length > 0) return pairs.filter((pair) => !known.some((is) => isSamePair(is, pair)));
     return beside.isTold(edit) ? [] : [keptConflict(context, open, edit)];
   });
-  if (twice) found.push(twiceConflict(context, open, twice));
+  if (twice) all.push(twiceConflict(context, open, twice));
   const ofPlaces = known.filter(({ kind }) => PLACING.includes(kind));
   const disputed = saidBy(ofPlaces.flatMap(({ versions }) => versions));
   const untold = strayed.filter(({ standing }) => !isSaid(standing, disputed));
-  found.push(...[...apart, ...untold].map((each) => apartConflict(context, open, each)));
+  all.push(...[...apart, ...untold].map((each) => apartConflict(context, open, each)));
   const untoldMissing = missing.filter((edit) => !isSaid(edit, disputed));
-  found.push(...untoldMissing.map((edit) => missingConflict(context, open, edit)));
-  return await recordConflicts(context, open, inWhole(open, found, { known, readLines }));
+  all.push(...untoldMissing.map((edit) => missingConflict(context, open, edit)));
+  return await recordConflicts(context, open, inWhole(open, all, { known, readLines }));
 }
 
 /**
@@ -377,7 +387,7 @@ function keptVersion<Tables extends ReplicaTables>(
   edits: readonly KeptEdit[],
 ): NewVersion {
   const { spans } = document.captureText();
-  const clients = new Set(edits.map(({ at }) => clientAt(spans, at)));
+  const clients = new Set(edits.map(({ at, writer }) => writer ?? clientAt(spans, at)));
   const isHere = edits.every(({ by }) => by === "mine") || clients.has(writer.clientId);
   const [client = 0] = clients;
   const replica: Kysely<ReplicaTables> = narrowTables(db);

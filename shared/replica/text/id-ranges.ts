@@ -52,6 +52,19 @@ function outside([from, to]: Range, others: readonly Range[]): Range[] {
   return start < to ? [...left, [start, to]] : left;
 }
 
+/** The ids that are in either. */
+export function union(one: IdRanges, other: IdRanges): IdRanges {
+  const all = new Map(one);
+  for (const [client, ranges] of difference(other, one)) {
+    const both = [...(one.get(client) ?? []), ...ranges];
+    all.set(
+      client,
+      both.sort(([from], [start]) => from - start),
+    );
+  }
+  return all;
+}
+
 /** Whether one of the ids of a range is among them. */
 export function holdsAny(
   ranges: IdRanges,

@@ -1,0 +1,56 @@
+import type * as Y from "yjs";
+import { type IdRanges, union } from "../text/id-ranges.ts";
+import { captureText } from "../text/text.ts";
+import { idAt } from "../text/text-spans.ts";
+import type { PutLine } from "./doubles.ts";
+import type { KeptEdit, KeptOfSides, MetSides, MovedApart, MovedTwice } from "./kept-edits.ts";
+import type { WritingSide } from "./moved-lines.ts";
+
+/**
+ * What two sides wrote, with what a clean-up put elsewhere of it: a line that one moved and the
+ * other deleted would be nobody's once the clean-up has moved it a little more.
+ */
+export function withPut(sides: MetSides, put: readonly PutLine[]): MetSides {
+  const putBy = (by: WritingSide): IdRanges => {
+    const own = put.filter(({ side }) => side === by);
+    const byClient = Map.groupBy(own, ({ client }) => client);
+    return new Map(
+      [...byClient].map(([client, lines]) => {
+        return [client, lines.map(({ clock, length }) => [clock, clock + length] as const)];
+      }),
+    );
+  };
+  const [mine, theirs] = [union(sides.mine, putBy("mine")), union(sides.theirs, putBy("theirs"))];
+  return { ...sides, mine, theirs };
+}
+
+/** The same, each edit that a clean-up put elsewhere with the client that had written it. */
+export function namedWriters(
+  ytext: Y.Text,
+  kept: KeptOfSides,
+  put: readonly PutLine[],
+): KeptOfSides {
+  if (put.length === 0) return kept;
+  const { spans } = captureText(ytext);
+  const named = (edit: KeptEdit): KeptEdit => {
+    if (edit.at >= ytext.length) return edit;
+    const { client, clock } = idAt(spans, edit.at);
+    const line = put.find((each) => {
+      return each.client === client && each.clock <= clock && clock < each.clock + each.length;
+    });
+    return { ...edit, writer: line?.writer };
+  };
+  const ofApart = ({ standing, other }: MovedApart): MovedApart => {
+    return { standing: named(standing), other: named(other) };
+  };
+  const ofTwice = ({ mine, theirs }: MovedTwice): MovedTwice => {
+    return { mine: mine.map(named), theirs: theirs.map(named) };
+  };
+  return {
+    edits: kept.edits.map(named),
+    twice: kept.twice && ofTwice(kept.twice),
+    apart: kept.apart.map(ofApart),
+    strayed: kept.strayed.map(ofApart),
+    missing: kept.missing.map(named),
+  };
+}
