@@ -1,4 +1,5 @@
 import type { Activity, Transfer } from "../../daemon/home/activity.ts";
+import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
 import { bytesShown, count, firstLine } from "./output.ts";
 import { tilde } from "./tilde.ts";
 
@@ -37,13 +38,18 @@ function transferCells(transfer: Transfer): string[] {
     project ?? `layer ${layer}`,
     whatOf(transfer),
     bytes === null ? "" : bytesShown(bytes),
-    machine === null ? "" : `from ${machine}`,
+    machine === null ? "" : `from ${machine === SERVICE_MACHINE ? "the service" : machine}`,
   ];
 }
 
-function whatOf({ text, memories, key }: Transfer): string {
-  const changed = key === null ? count(memories, "memory", "memories") : `memory ${firstLine(key)}`;
-  const what = [...(text ? ["document"] : []), ...(memories > 0 ? [changed] : [])];
+function whatOf({ text, memories, deleted = 0, key }: Transfer): string {
+  const kept = memories - deleted;
+  const named = key === null ? undefined : `memory ${firstLine(key)}`;
+  const what = [
+    ...(text ? ["document"] : []),
+    ...(kept > 0 ? [named ?? count(kept, "memory", "memories")] : []),
+    ...(deleted > 0 ? [`${named ?? count(deleted, "memory", "memories")} deleted`] : []),
+  ];
   // Changes from before this daemon started, or what merges recorded.
   return what.length > 0 ? what.join(", ") : "what was left to send";
 }

@@ -13,6 +13,8 @@ export interface Transfer {
   readonly text: boolean;
   /** How many memories were written or deleted. */
   readonly memories: number;
+  /** How many of them are not there any more. A line of an older version does not have it. */
+  readonly deleted?: number;
   /** The memory's key, if exactly one memory changed. */
   readonly key: string | null;
   /** Size of the update in bytes; null for a service that takes no updates. */

@@ -79,6 +79,8 @@ export class SyncEngine {
   readonly #refused = new Map<SyncUnit, Reason>();
   #state = NO_CALL;
   /** Units that a call got to: what is written into these is an edit of what the service knows. */
+  /** What was logged last of failures that are not over. */
+  #loggedFailure: string | undefined;
   readonly #served = new Set<SyncUnit>();
   /** The followed units at the last look. */
   #known: ReadonlySet<SyncUnit> = new Set();
@@ -346,7 +348,7 @@ export class SyncEngine {
   }
 
   async #callAbout(units: readonly SyncUnit[]): Promise<void> {
-    const { world, log } = this.#options;
+    const { world } = this.#options;
     for (const each of units) this.#schedule.began(each);
     for (const each of units) this.#asking.called(each);
     const outcome = await this.#rounds.run(units).catch(failedHere);
@@ -363,13 +365,26 @@ export class SyncEngine {
       return;
     }
     const now = world.monotonic();
-    log.warn({ unit, outcome: outcome.kind, reason: outcome.message }, "a sync call failed");
+    this.#logOnce({ unit, outcome: outcome.kind, reason: outcome.message });
     const fraction = randomFraction(world);
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
     this.#schedule.serviceFailed(unit, now, { retryAfterMs, fraction });
     const { message } = outcome;
     if (!isTokenRefused(outcome)) this.#contact.hear({ kind: "unreached", message });
     else this.#contact.hear({ kind: "token-refused", at: world.now(), message });
+  }
+
+  /** In an outage each try fails alike, and would fill the log. */
+  #logOnce(failure: {
+    readonly unit: SyncUnit;
+    readonly outcome: string;
+    readonly reason: string;
+  }) {
+    const { outcome, reason } = failure;
+    const kind = `${outcome} ${reason}`;
+    if (kind === this.#loggedFailure) return;
+    this.#loggedFailure = kind;
+    this.#options.log.warn(failure, "a sync call failed");
   }
 
   /** Units that the call did not get to go before those with more to exchange. */
@@ -406,6 +421,7 @@ export class SyncEngine {
   }
 
   #reached(message: string | undefined, units: readonly SyncUnit[] = []): void {
+    this.#loggedFailure = undefined;
     const wasHeard = this.#contact.isHeard;
     this.#contact.hear({ kind: "reached", at: this.#options.world.now(), message }, units);
     if (!wasHeard) this.#live?.serviceAnswered();

@@ -43,6 +43,8 @@ export class LiveLink {
   #state = LIVE_LINK_IDLE;
   #connection: LiveConnection | undefined;
   /** The projects that this connection subscribed to. A subscription ends only with the socket. */
+  /** Why the socket was down, as it was logged last since it was open. */
+  #loggedDown: string | undefined;
   readonly #subscribed = new Set<ProjectId>();
   /** Subscriptions of this connection without an answer yet. Answers come in the same order. */
   readonly #unanswered: (readonly ProjectId[])[] = [];
@@ -139,7 +141,10 @@ export class LiveLink {
 
   #handlers(): LiveHandlers {
     return {
-      opened: () => this.#step({ kind: "opened" }),
+      opened: () => {
+        this.#loggedDown = undefined;
+        this.#step({ kind: "opened" });
+      },
       frame: (frame) => {
         const isAnswer = frame.type === "subscribed";
         const asked = (isAnswer && this.#unanswered.shift()) || [];
@@ -168,7 +173,9 @@ export class LiveLink {
       fraction: randomFraction(world),
       waitMs: this.#waitMs(),
     });
-    if (this.#state.phase === "waiting") log.info({ reason: message }, "the live socket is down");
+    if (this.#state.phase !== "waiting" || message === this.#loggedDown) return;
+    this.#loggedDown = message;
+    log.info({ reason: message }, "the live socket is down");
   }
 
   /** New projects, up to the number for one socket: a service closes one that asks for more. */

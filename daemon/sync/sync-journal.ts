@@ -4,6 +4,7 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
 import type { TouchedParts } from "../../shared/replica/document/document.ts";
+import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
 import { machineInRows } from "../../shared/replica/log/machines.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
@@ -24,6 +25,9 @@ export interface JournalOptions {
   readonly onTransfer: (transfer: Transfer | ProjectDeletedActivity) => void;
 }
 
+/** Of more memories all keys of the document are read. */
+const KEYS_ASKED_MAX = 500;
+
 /** What changed in one document. */
 interface Changed {
   text: boolean;
@@ -32,6 +36,8 @@ interface Changed {
   /** Whether there was more than what merges and dismissals record about themselves. */
   isNews: boolean;
   readonly keys: Set<string>;
+  /** The document's number in the database; undefined where nothing changed. */
+  documentId?: number;
 }
 
 /**
@@ -51,10 +57,11 @@ export class SyncJournal {
   }
 
   /** Something changed here and has to be sent. */
-  changed({ address: { name }, changes }: CommittedRow): void {
+  changed({ documentId, address: { name }, changes }: CommittedRow): void {
     const unsent = this.#unsent.get(name) ?? noChange();
     // A merge writes into the same commit as what came from others.
     const own = changes.by.local;
+    unsent.documentId = documentId;
     unsent.deletion ||= own.metadataKeys.has(DELETION_KEY);
     unsent.text ||= own.text;
     unsent.isNews ||= !isBookkeeping(own);
@@ -83,7 +90,8 @@ export class SyncJournal {
       // project.
       const isOwn = unsent !== undefined || deleted?.machine === this.#options.store.writer.machine;
       if (deleted && isOwn) return { ...deleted, machine: null };
-      return { event, ...this.#placeOf(name), ...shown };
+      const gone = await this.#deletedAmong(unsent?.documentId, keys);
+      return { event, ...this.#placeOf(name), ...shown, deleted: gone };
     });
   }
 
@@ -97,7 +105,8 @@ export class SyncJournal {
       const deleted = changes.metadataKeys.has(DELETION_KEY) && (await this.#deletionOf(name));
       if (deleted) return deleted;
       const machine = await this.#machinesIn(documentId, update);
-      return { event: "received", ...this.#placeOf(name), ...shown, machine };
+      const gone = await this.#deletedAmong(documentId, changes.memoryKeys);
+      return { event: "received", ...this.#placeOf(name), ...shown, deleted: gone, machine };
     });
   }
 
@@ -134,6 +143,22 @@ export class SyncJournal {
     return { layer, project: this.#options.projects().get(project) ?? project };
   }
 
+  /** How many of these memories are not there; 0 where the database can't be read. */
+  async #deletedAmong(documentId: number | undefined, keys: ReadonlySet<string>): Promise<number> {
+    if (documentId === undefined || keys.size === 0) return 0;
+    const { reader } = this.#options.store;
+    const rows = await reader
+      .selectFrom("memories")
+      .select("key")
+      .where("document_id", "=", documentId)
+      .$if(keys.size <= KEYS_ASKED_MAX, (query) => query.where("key", "in", [...keys]))
+      .execute()
+      .catch(() => undefined);
+    if (!rows) return 0;
+    const known = new Set(rows.map(({ key }) => key));
+    return [...keys].filter((key) => !known.has(key)).length;
+  }
+
   /** An update that only deletes has no author. Null also where the database can't be read. */
   async #machinesIn(documentId: number, update: Uint8Array): Promise<string | null> {
     const reader: Kysely<ReplicaTables> = narrowTables(this.#options.store.reader);
@@ -146,6 +171,8 @@ export class SyncJournal {
     } catch {
       return null;
     }
+    // What the service notes itself beside others' writes is nobody's news.
+    if (names.size > 1) names.delete(SERVICE_MACHINE);
     return names.size === 0 ? null : [...names].sort().join(", ");
   }
 }

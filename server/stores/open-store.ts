@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { createPrivateFile } from "../../shared/durable-files.ts";
 import { AppError } from "../../shared/errors.ts";
+import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
 import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
 import { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { newWriter } from "../../shared/replica/store/writer.ts";
@@ -26,9 +27,6 @@ export const hostMigrations: readonly Migration[] = [
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
 export const hostSchema: Schema = { migrations: hostMigrations, fingerprint: 3_104_299_919 };
-
-/** The machine that documents name for writes by the interface. */
-const SERVICE_MACHINE = "service";
 
 /** A host's open replica, and its database for what is kept beside it. */
 export interface HostStore {

@@ -60,6 +60,9 @@ scenario("each sync is a line of the log: what, how much of it, and whose it is"
   await a.memsync("set", "build", "npm run build");
   await atA?.untilPrinted(/info {3}sent {7}\S+ {2}memory build {2}\d+ bytes\n/);
   await atB?.untilPrinted(/received {3}\S+ {2}memory build {2}\d+ bytes {2}from the a\n/);
+  await b.memsync("rm", "build");
+  await atB?.untilPrinted(/sent {7}\S+ {2}memory build deleted {2}\d+ bytes\n/);
+  await atA?.untilPrinted(/received {3}\S+ {2}memory build deleted {2}\d+ bytes/);
   await lab.git.write(join(a.folder, "CLAUDE.md"), "# Widget\n");
   await atA?.untilPrinted(/sent {7}\S+ {2}document {2}\d+ bytes\n/);
   await atB?.untilPrinted(/received {3}\S+ {2}document {2}\d+ bytes {2}from the a\n/);
@@ -84,6 +87,11 @@ scenario("an outage is told once, and so is its end", async (lab) => {
   network.cut();
   await machine.memsync("set", "key", "value");
   await log.untilPrinted(/warn {3}offline {4}http\S+ {2}the connection/);
+  for (let tries = 0; tries < 4; tries++) await machine.run(["sync", "--wait", "1"]);
+  const failures = log.stdout.match(/a sync call failed.*/g) ?? [];
+  const reasons = failures.map((line) => line.replace(/unit=\S+/, ""));
+  expect(failures.length).toBeGreaterThan(0);
+  expect(reasons.filter((reason, at) => reason === reasons[at - 1])).toEqual([]);
   network.restore();
   await log.untilPrinted(/offline[\s\S]+connected {2}http/);
   await log.untilPrinted(/sent {7}\S+ {2}memory key/);

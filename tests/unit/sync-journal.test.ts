@@ -43,6 +43,43 @@ function updateOf(key: string): Uint8Array {
   return Y.encodeStateAsUpdate(other.ydoc);
 }
 
+test("what is not there any more is told as deleted, on both sides", async () => {
+  const { store, journal, lines } = await journalOf("deleted.db");
+  const other = new ReplicaDocument([], 7);
+  const sent = async (bytes: number) => {
+    journal.sent(ADDRESS.name, bytes);
+    await journal.settled();
+  };
+  for (const key of ["theirs", "one", "two"]) {
+    other.setEntry("memories", key, { value: "by another machine", now: 1 });
+  }
+  const update = () => Y.encodeStateAsUpdate(other.ydoc);
+  await store.write(async (context) => {
+    (await context.open(ADDRESS)).applyUpdate(update());
+  });
+  await store.write(async (context) => {
+    (await context.open(ADDRESS)).document.deleteEntry("memories", "one");
+  });
+  await sent(10);
+  await store.write(async (context) => {
+    const { document } = await context.open(ADDRESS);
+    document.deleteEntry("memories", "two");
+    document.setEntry("memories", "three", { value: "3", now: 2 });
+  });
+  await sent(20);
+  other.deleteEntry("memories", "theirs");
+  await store.write(async (context) => {
+    (await context.open(ADDRESS)).applyUpdate(update());
+  });
+  await journal.settled();
+  expect(lines.slice(1)).toEqual([
+    "sent       widget  memory one deleted  10 bytes",
+    "sent       widget  1 memory, 1 memory deleted  20 bytes",
+    expect.stringMatching(/^received {3}widget {2}memory theirs deleted {2}\d+ bytes/),
+  ]);
+  await store.close();
+});
+
 test("what came from others in the same commit is not told as sent", async () => {
   const { store, journal, lines } = await journalOf("both.db");
   await store.write(async (context) => {
