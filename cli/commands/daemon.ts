@@ -29,7 +29,7 @@ import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { whyUnsynced } from "../status/why-unsynced.ts";
 import { pastProjectLines } from "../views/past-project.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
-import { agreeToRelink } from "../writes/agree-to-relink.ts";
+import { agreeToRelink, isKnownNowhere, knownNowhere } from "../writes/agree-to-relink.ts";
 import { wasDeleted } from "../writes/refuse-deleted.ts";
 
 const MS_PER_S = 1000;
@@ -151,6 +151,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const body = { dir: folder, ...options };
   const known = await withLocal(env, listUnlinkedHere);
   const isNew = id === undefined && !(await withLocal(env, (db) => isLinked(db, folder)));
+  const isUnknown = id !== undefined && !flags.remote && (await isKnownNowhere(env, id));
   const linked = (await daemon.call("POST", "/_memsync/link", { body })) as BoundLink;
   const { projectId, name, write, remote } = linked;
   // Somebody else may have deleted a project that was linked here before, or that is new to this
@@ -161,6 +162,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const deleted = deletionStatus(deletion);
   if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote, deleted });
   else saySentence(`linked ${linked.dir} to ${name} (${projectId})${at}`);
+  if (isUnknown) sayAside(knownNowhere(id));
   if (flags.file !== undefined) {
     sayAside(
       `${flags.file} and the project's text are one from now on: what either has alone comes ` +

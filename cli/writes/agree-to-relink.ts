@@ -12,6 +12,7 @@ import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { count } from "../screen/output.ts";
+import { isUnknownToService } from "./ask-service.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -25,7 +26,23 @@ export async function agreeToRelink(
   options: Pick<Parameters<typeof agreeTo>[1], "yes">,
 ): Promise<void> {
   const question = await withLocal(env, async (db) => db && (await questionOf(db, dir, id)));
-  if (question !== undefined) await agreeTo(question, { ...options, undone: "nothing was linked" });
+  if (question === undefined) return;
+  const unknown = (await isKnownNowhere(env, id)) ? ` ${knownNowhere(id)}` : "";
+  await agreeTo(question + unknown, { ...options, undone: "nothing was linked" });
+}
+
+/** Whether neither this home nor the default service has a project; false where nobody tells. */
+export async function isKnownNowhere(env: Environment, id: ProjectId): Promise<boolean> {
+  const name = await withLocal(env, async (db) => db && (await findProjectName(db, id)));
+  return name === undefined && (await isUnknownToService(env, id));
+}
+
+export function knownNowhere(id: ProjectId): string {
+  return `No project ${id} is known here or to the service: it becomes a new one.`;
+}
+
+function linesIn(text: string): number {
+  return text.replace(/\n$/, "").split("\n").length;
 }
 
 /** Undefined where nothing would be mixed. */
@@ -40,7 +57,9 @@ async function questionOf(db: Db, dir: string, id: ProjectId): Promise<string | 
   const text = (await readLocalText(db, former))?.value ?? "";
   const things = [
     ...(memories > 0 ? [count(memories, "memory", "memories")] : []),
-    ...(text.trim() === "" ? [] : ["the text of its file"]),
+    ...(text.trim() === ""
+      ? []
+      : [`${count(linesIn(text), "line", "lines")} of text, but for what is committed`]),
   ];
   if (things.length === 0) return undefined;
   const named = await findProjectName(db, id);

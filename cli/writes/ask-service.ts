@@ -1,6 +1,8 @@
 import type { Kysely } from "kysely";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ServiceAnswer } from "../../daemon/service/service.ts";
+import { ERROR_STATUS } from "../../shared/errors.ts";
+import type { ProjectId } from "../../shared/ids.ts";
 import { ASKED_DEADLINE_MS, DaemonSilent, type GatewayClient } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import type { Environment } from "../place/environment.ts";
@@ -65,6 +67,13 @@ async function askThrough(daemon: GatewayClient, path: string): Promise<ServiceA
     if (thrown instanceof DaemonSilent) return undefined;
     throw thrown;
   }
+}
+
+/** Whether the default service says that it has no such project; false where it does not answer. */
+export async function isUnknownToService(env: Environment, id: ProjectId): Promise<boolean> {
+  const daemon = await findDaemon(env.home);
+  const answer = daemon && (await askThrough(daemon, `/v1/projects/${id}`));
+  return answer?.kind === "refused" && answer.status === ERROR_STATUS.not_found;
 }
 
 /** The source of an answer, for a person. */

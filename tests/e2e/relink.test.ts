@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
 
@@ -21,6 +22,12 @@ async function startBoth(lab: Lab, account: string) {
   return { machine, root, api, projects };
 }
 
+async function makeFolder(lab: Lab): Promise<string> {
+  const folder = lab.git.path("fresh");
+  await mkdir(folder);
+  return folder;
+}
+
 const inOneLine = (text: string) => text.replaceAll(/\n\s*/g, " ");
 
 scenario("what `unlink` says to type means the folder, wherever it is typed", async (lab) => {
@@ -37,12 +44,13 @@ scenario("what `unlink` says to type means the folder, wherever it is typed", as
 scenario("a folder with a project gets another one only after a yes", async (lab) => {
   const { machine, root, api, projects } = await startBoth(lab, "relink-yes");
   await writeFile(`${root}/CLAUDE.md`, "# Root\n");
+  await waitFor("the text to be taken", async () => (await machine.doc(projects.root)) !== "");
   const args = ["link", "--id", projects.api];
   const refused = await machine.run(args);
   expect(refused.status).toBe(1);
   expect(inOneLine(refused.stderr)).toContain(
     `nothing was linked: ${root} is linked to mono (${projects.root}). Link it to mono/api ` +
-      `(${projects.api}) instead? What it has (1 memory`,
+      `(${projects.api}) instead? What it has (1 memory, 1 line of text, but for what is committed) comes into`,
   );
   expect((await machine.projectOf()).id).toBe(projects.root);
   await using terminal = new TerminalSession(lab, machine, args);
@@ -50,6 +58,14 @@ scenario("a folder with a project gets another one only after a yes", async (lab
   terminal.type("n\r");
   expect(await terminal.ended()).toBe(1);
   expect((await machine.projectOf()).id).toBe(projects.root);
+  // So is a new project, and that it is one is said.
+  const nowhere = "proj_aaaaaaaaaaaaaaaaaaaaaaaaaa";
+  const unknown = await machine.run(["link", "--id", nowhere]);
+  expect(inOneLine(unknown.stderr)).toContain(
+    `No project ${nowhere} is known here or to the service: it becomes a new one.`,
+  );
+  const fresh = await machine.run(["link", await makeFolder(lab), "--id", nowhere]);
+  expect([fresh.status, fresh.stderr]).toEqual([0, expect.stringContaining("becomes a new one")]);
   // The same project, and one of a folder that has none, are no question.
   await machine.memsync("link", "--id", projects.root);
   await mkdir(`${root}/web`);
