@@ -1,5 +1,6 @@
 import { equalJson, type JsonValue } from "./json.ts";
 import { LIMITS } from "./limits.ts";
+import { MEMORY_REASONS } from "./memory-reasons.ts";
 
 /** What another program said, in its words. */
 interface Said {
@@ -404,6 +405,7 @@ export const REASONS = {
       return `${every}, to last for the day (\`memsync sync\` does not wait)`;
     },
   },
+  ...MEMORY_REASONS,
 } as const satisfies Readonly<Record<string, Entry>>;
 
 /** Identifies a reason in tables, in `--json` and in the code. */

@@ -324,6 +324,30 @@ const ownMigrations: readonly Migration[] = [
         await db.schema.alterTable("followed_files").addColumn(name, "text").execute();
     },
   },
+  {
+    name: "daemon-memory-folders",
+    async up(db) {
+      await db.schema
+        .createTable("memory_folders")
+        .addColumn("path", "text", (column) => column.primaryKey())
+        .addColumn("project_id", "text", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createTable("memory_files")
+        .addColumn("folder", "text", (column) => column.notNull())
+        .addColumn("name", "text", (column) => column.notNull())
+        .addColumn("hash", "text", (column) => column.notNull())
+        .addColumn("text", "text", (column) => column.notNull())
+        .addColumn("seen", "text", (column) => column.notNull())
+        .addColumn("held", "text")
+        .addColumn("next", "text")
+        .addColumn("asked", "text")
+        .addColumn("settled", "text")
+        .addColumn("arrived_at", "integer")
+        .addPrimaryKeyConstraint("memory_files_place", ["folder", "name"])
+        .execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -336,4 +360,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 2_558_225_360 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 970_954_119 };

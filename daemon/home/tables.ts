@@ -23,6 +23,8 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   audiences: AudiencesTable;
   transcripts: TranscriptsTable;
   sent_sessions: SentSessionsTable;
+  memory_folders: MemoryFoldersTable;
+  memory_files: MemoryFilesTable;
 }
 
 /** A transcript of an assistant, as far as it was read. It stays when the file goes. */
@@ -34,6 +36,34 @@ interface TranscriptsTable {
   cwd: string | null;
   /** Null: the folder belongs to no linked project. Once found, it stays while it is linked. */
   project_id: ProjectId | null;
+}
+
+/** A folder in which an assistant keeps what it remembers of a project. */
+interface MemoryFoldersTable {
+  path: string;
+  /** Once found it stays: the transcripts that told it are deleted after a month. */
+  project_id: ProjectId;
+}
+
+/** A file of such a folder, as it was when memsync read or wrote it last. */
+interface MemoryFilesTable {
+  folder: string;
+  name: string;
+  /** SHA-256 of the bytes, in hex. */
+  hash: string;
+  text: string;
+  /** The entries that this text stands for, as `parseEntryIds` reads them. */
+  seen: string;
+  /** Hash of a text of the file that is held; null: none is. */
+  held: string | null;
+  /** `StandingMemory` as JSON: what is being written into the file; null: nothing. */
+  next: string | null;
+  /** The file is `missing`, or its memory was `deleted` elsewhere, and nobody has decided. */
+  asked: "missing" | "deleted" | null;
+  /** What a person has decided, until it is done. */
+  settled: "delete" | "restore" | null;
+  /** When it came from elsewhere and the index did not name it; null: it does, or is not ours. */
+  arrived_at: number | null;
 }
 
 /** A record of a session, as the service of its project has it or has refused it. */

@@ -1,0 +1,74 @@
+import { join } from "node:path";
+import { folderEntries, foldersIn, smallText } from "../transcripts/list-files.ts";
+
+/** `.claude.json` grows with each project that Claude Code has seen. */
+const PATHS_BYTES_MAX = 32 * 1024 * 1024;
+/** Claude Code cuts longer names and adds a hash, which its parts make in different ways. */
+const SLUG_MAX = 200;
+const MEMORY = "memory";
+
+/** The folder of one project's auto memory. */
+export interface AutoMemoryFolder {
+  readonly path: string;
+  /** The name that Claude Code made of the project's path. Several paths may have the same. */
+  readonly slug: string;
+  /** The folder is a symbolic link. */
+  readonly isLink: boolean;
+}
+
+/** Where Claude Code keeps its files: `CLAUDE_CONFIG_DIR`, else `~/.claude`. */
+export interface ClaudeCodePlace {
+  readonly configDir: string;
+  /** Its list of projects. */
+  readonly stateFile: string;
+}
+
+/**
+ * Where Claude Code keeps its files for this user.
+ *
+ * ```
+ * claudeCodePlace("/root", {}).configDir; // "/root/.claude"
+ * ```
+ */
+export function claudeCodePlace(
+  userFolder: string,
+  { CLAUDE_CONFIG_DIR: dir }: Readonly<Record<string, string | undefined>>,
+): ClaudeCodePlace {
+  const configDir = dir || join(userFolder, ".claude");
+  return { configDir, stateFile: join(dir || userFolder, ".claude.json") };
+}
+
+/** The name of a path's folder; undefined for a path whose name nobody can tell beforehand. */
+export function slugOf(path: string): string | undefined {
+  const slug = path.replaceAll(/[^0-9A-Za-z]/g, "-");
+  return slug.length > SLUG_MAX ? undefined : slug;
+}
+
+/** Where the auto memory of a project at this path belongs. */
+export function autoMemoryFolderOf(configDir: string, slug: string): string {
+  return join(configDir, "projects", slug, MEMORY);
+}
+
+/** The folders with auto memory that are there, by name. */
+export async function listAutoMemoryFolders(configDir: string): Promise<AutoMemoryFolder[]> {
+  const projects = join(configDir, "projects");
+  const folders: AutoMemoryFolder[] = [];
+  for (const slug of (await foldersIn(projects)).sort()) {
+    const entry = (await folderEntries(join(projects, slug))).find(({ name }) => name === MEMORY);
+    const isLink = entry?.isSymbolicLink() === true;
+    if (!entry || !(isLink || entry.isDirectory())) continue;
+    folders.push({ path: autoMemoryFolderOf(configDir, slug), slug, isLink });
+  }
+  return folders;
+}
+
+/** The paths of all projects that Claude Code knows; none where its list can't be read. */
+export async function listClaudeCodePaths({ stateFile }: ClaudeCodePlace): Promise<string[]> {
+  const text = await smallText(stateFile, PATHS_BYTES_MAX);
+  try {
+    const { projects } = JSON.parse(text ?? "{}") as { readonly projects?: unknown };
+    return typeof projects === "object" && projects !== null ? Object.keys(projects) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,57 @@
+import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
+import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import { putMemoryFile, readMemoryFiles } from "../../home/memory-files.ts";
+import type { DaemonTables } from "../../home/tables.ts";
+import { isNamedIn, isReadWhole, withLineFor } from "./index-lines.ts";
+import { INDEX_NAME, keyOfName } from "./memory-names.ts";
+import type { MemoryNote, TakenFolder } from "./plan-arrivals.ts";
+
+/** Whoever wrote the file is given this time to name it in the index, too. */
+const INDEX_MS = 60_000;
+
+/**
+ * Adds a line to the index for each file that came from elsewhere and that no line names: an
+ * assistant would never find it. None is added that it would not read; that is told.
+ */
+export async function addIndexLines(
+  context: WriteContext<DaemonTables>,
+  open: OpenDocument,
+  { folder, files }: { readonly folder: string } & Pick<TakenFolder, "files">,
+): Promise<MemoryNote[]> {
+  const { db, now } = context;
+  const known = await readMemoryFiles(db, folder);
+  const arrived = [...known.values()].filter(({ arrivedAt }) => arrivedAt !== undefined);
+  if (arrived.length === 0) return [];
+  const key = keyOfName(INDEX_NAME);
+  const [current, ...others] = open.document.memories.get(key);
+  // An index that is being changed, or that nobody follows, is looked at later.
+  const file = files.get(INDEX_NAME);
+  const shown = known.get(INDEX_NAME);
+  const isTaken = file === undefined ? shown === undefined : isSame(file, shown?.hash);
+  if (!isTaken || others.length > 0) return [];
+  const notes: MemoryNote[] = [];
+  let index = current === undefined ? undefined : String(current.value);
+  for (const each of arrived) {
+    const { name, text, arrivedAt = now } = each;
+    const isNamed = index !== undefined && isNamedIn(index, name);
+    if (!isNamed && now - arrivedAt < INDEX_MS) continue;
+    const longer: string = isNamed && index ? index : withLineFor(index, { name, text });
+    if (!isNamed && (!isReadWhole(longer) || exceedsBytes(longer, LIMITS.memoryValueBytes))) {
+      notes.push({ name, why: { code: "memory-index-full" } });
+      continue;
+    }
+    index = longer;
+    await putMemoryFile(db, folder, { ...each, arrivedAt: undefined });
+  }
+  if (index !== undefined && index !== current?.value) {
+    const seen = current ? [current.id] : [];
+    open.document.setEntry("memories", key, { value: index, now, seen });
+    await context.flush(open);
+  }
+  return notes;
+}
+
+function isSame(file: { readonly kind: string; readonly hash?: string }, hash: string | undefined) {
+  return file.kind === "text" && file.hash === hash;
+}

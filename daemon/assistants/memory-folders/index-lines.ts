@@ -1,0 +1,94 @@
+import { exceedsBytes } from "../../../shared/limits.ts";
+import { joinForm, plainLines, splitForm } from "../../../shared/replica/text/text-form.ts";
+import { uniteTexts } from "./merge-texts.ts";
+
+/** An assistant reads so much of an index at the start of a session, and nothing beyond. */
+const LINES_MAX = 200;
+const BYTES_MAX = 25_000;
+/** A line of the index is a hint, and every session pays for it. */
+const HINT_CHARS_MAX = 120;
+const HEADING = "# Memory Index\n\n";
+
+/** Whether an assistant would read all of this index. */
+export function isReadWhole(index: string): boolean {
+  return plainLines(index).length <= LINES_MAX && !exceedsBytes(index, BYTES_MAX);
+}
+
+/** Whether an index leads to a file. One that it does not name is never found. */
+export function isNamedIn(index: string, name: string): boolean {
+  const stem = name.replace(/\.md$/, "");
+  return index.includes(name) || index.includes(`[[${stem}]]`) || index.includes(encodeURI(name));
+}
+
+/** The index with a line for one more file, after all others. */
+export function withLineFor(
+  index: string | undefined,
+  { name, text }: { readonly name: string; readonly text: string },
+): string {
+  const { form, lines } = splitForm(index ?? HEADING);
+  return joinForm(`${lines}${indexLine(name, text)}\n`, form);
+}
+
+/** In the form in which Claude Code writes it. */
+function indexLine(name: string, text: string): string {
+  const { title, hint } = readFrontMatter(text);
+  const label = (title ?? name.replace(/\.md$/, "")).replaceAll(/[[\]]/g, "");
+  const target = /[\s()]/.test(name) ? `<${name}>` : name;
+  return `- [${label}](${target})${hint === undefined ? "" : ` — ${hint}`}`;
+}
+
+/** Name and description of a topic file, flat or nested; undefined where nothing is like that. */
+function readFrontMatter(text: string) {
+  const [first, ...lines] = plainLines(text);
+  if (first?.trimEnd() !== "---") return {};
+  const end = lines.findIndex((line) => line.trimEnd() === "---");
+  const head = lines.slice(0, Math.max(end, 0));
+  const find = (field: string) => {
+    const line = head.find((each) => each.startsWith(`${field}:`));
+    return line === undefined ? undefined : shortened(unquoted(line.slice(field.length + 1)));
+  };
+  return { title: find("name"), hint: find("description") };
+}
+
+/** A block or an alias of YAML says nothing in its first line. */
+function unquoted(value: string): string {
+  const text = value.trim();
+  const [, quoted] = /^(?:"(.*)"|'(.*)')$/.exec(text) ?? [];
+  return quoted ?? (/^[|>&*!{[]/.test(text) ? "" : text.replace(/^'(.*)'$/, "$1"));
+}
+
+function shortened(text: string): string | undefined {
+  const characters = [...text.replaceAll(/\s+/g, " ").trim()];
+  if (characters.length === 0) return undefined;
+  if (characters.length <= HINT_CHARS_MAX) return characters.join("");
+  return `${characters
+    .slice(0, HINT_CHARS_MAX - 1)
+    .join("")
+    .trimEnd()}…`;
+}
+
+/**
+ * All lines of the versions of an index, of which nobody knows what they were made of. The first
+ * one counts: where it leads to a file, it does so by its own line alone.
+ */
+export function uniteIndexes([first = "", ...others]: readonly string[]): string {
+  return others.reduce((united, other) => {
+    const same = new Set(plainLines(united));
+    const known = new Set([...same].flatMap(targetsOf));
+    const { form, lines } = splitForm(other);
+    // Equal lines tell where the others belong.
+    const kept = lines.split("\n").filter((line) => same.has(line) || !isKnown(line, known));
+    return uniteTexts(united, joinForm(kept.join("\n"), form));
+  }, first);
+}
+
+function isKnown(line: string, known: ReadonlySet<string>): boolean {
+  const targets = targetsOf(line);
+  return targets.length > 0 && targets.every((target) => known.has(target));
+}
+
+/** The files to which a line of a list leads. */
+function targetsOf(line: string): string[] {
+  if (!/^\s*[-*+] /.test(line)) return [];
+  return [...line.matchAll(/\]\(<?([^)>]+\.md)>?\)/g)].map(([, target = ""]) => target);
+}

@@ -1,0 +1,107 @@
+import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
+import { type Entry, type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
+import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import type { StandingMemory } from "../../home/memory-files.ts";
+import type { DaemonTables } from "../../home/tables.ts";
+import { uniteIndexes } from "./index-lines.ts";
+import { INDEX_NAME, keyOfName } from "./memory-names.ts";
+import { mergeTexts } from "./merge-texts.ts";
+import type { MemoryRead } from "./read-memory-folder.ts";
+
+type Context = WriteContext<DaemonTables>;
+export type MemoryText = Extract<MemoryRead, { kind: "text" }>;
+
+/** A file with the text that it was edited to. */
+export interface MemoryEdit {
+  readonly name: string;
+  /** What the file showed before; undefined for a file that was not known. */
+  readonly base: StandingMemory | undefined;
+  readonly file: MemoryText;
+}
+
+/**
+ * Writes an edit of a file into the document: over exactly what the file showed. What others have
+ * written meanwhile is merged with it by lines where no place was changed differently by both. Else
+ * both stay, the later one counts, and the other is a conflict. In an index all lines stay. Returns
+ * what the file shows now.
+ */
+export async function takeMemoryEdit(
+  context: Context,
+  open: OpenDocument,
+  { name, base, file }: MemoryEdit,
+): Promise<StandingMemory> {
+  const { document } = open;
+  const key = keyOfName(name);
+  const seen = base?.seen ?? [];
+  const before = document.memories.get(key);
+  const others = before.filter(({ id }) => !isAmong(seen, id));
+  const now = Math.min(context.now, Math.round(file.savedAt));
+  const { content, hash } = file;
+  document.setEntry("memories", key, { value: content, now, seen });
+  await context.flush(open);
+  const own = ownEntry(open, key);
+  const shown = { hash, text: content, seen: own ? [own.id] : [] };
+  // Where the base's entries are gone, whoever replaced them had seen them.
+  const isBaseOfAll = base !== undefined && others.length === before.length;
+  const [theirs, ...more] = others;
+  if (theirs && own && isBaseOfAll && more.length === 0) {
+    const sides = { base: base.text, mine: content, theirs: String(theirs.value) };
+    const { text, isClean } = mergeTexts(sides);
+    const replaced = [own, theirs];
+    if (isClean || name === INDEX_NAME) await writeMerged(context, open, { key, text, replaced });
+  } else if (theirs && name === INDEX_NAME) {
+    await uniteVersions(context, open, key);
+  }
+  return shown;
+}
+
+/**
+ * Brings the versions of an index together, if this machine wrote one that does not count: one
+ * machine alone does it, and that one knows that its lines were new.
+ */
+export async function uniteOwnVersion(
+  context: Context,
+  open: OpenDocument,
+  { name, seen }: { readonly name: string; readonly seen: readonly EntryId[] },
+): Promise<void> {
+  if (name !== INDEX_NAME) return;
+  const [, ...losers] = open.document.memories.get(keyOfName(name));
+  if (losers.some(({ id }) => isAmong(seen, id))) {
+    await uniteVersions(context, open, keyOfName(name));
+  }
+}
+
+async function uniteVersions(context: Context, open: OpenDocument, key: string): Promise<void> {
+  const replaced = open.document.memories.get(key);
+  const text = uniteIndexes(replaced.map(({ value }) => String(value)));
+  await writeMerged(context, open, { key, text, replaced });
+}
+
+/** What is replaced goes into the history. A text over the limit stays in its versions. */
+async function writeMerged(
+  context: Context,
+  open: OpenDocument,
+  {
+    key,
+    text,
+    replaced,
+  }: { readonly key: string; readonly text: string; readonly replaced: readonly Entry[] },
+): Promise<void> {
+  if (exceedsBytes(text, LIMITS.memoryValueBytes)) return;
+  const seen = replaced.map(({ id }) => id);
+  open.document.setEntry("memories", key, { value: text, now: context.now, seen });
+  await context.flush(open);
+}
+
+/** The last one that this process wrote. */
+function ownEntry({ document }: OpenDocument, key: string): Entry | undefined {
+  const own = document.memories.get(key).filter(({ id }) => {
+    return id.client === document.ydoc.clientID;
+  });
+  return own.sort((one, other) => other.id.clock - one.id.clock)[0];
+}
+
+function isAmong(ids: readonly EntryId[], id: EntryId): boolean {
+  return ids.some((each) => sameId(each, id));
+}

@@ -1,0 +1,55 @@
+import { LIMITS } from "./limits.ts";
+
+/** Reasons to leave a file alone in which an assistant keeps what it remembers, or its folder. */
+export const MEMORY_REASONS = {
+  "memory-several": {
+    meaning: "several projects may have the folder of memories, since its name is not one path's",
+    say: ({ paths }: { readonly paths: readonly string[] }) =>
+      `may be that of ${paths.length > 1 ? paths.join(" or ") : "several projects"}`,
+    advise: () => "it is neither read nor written until only one of them is there",
+  },
+  "memory-folder-link": {
+    meaning: "the folder of memories is a symbolic link",
+    say: () => "is a symbolic link, and is left alone",
+    advise: () => "put a folder in its place",
+  },
+  "memory-too-many": {
+    meaning: "the folder of memories has more files than it is followed with",
+    say: ({ files }: { readonly files: number }) => `has ${files} files, which are left alone`,
+    advise: () => "leave at most 1000 in it",
+  },
+  "memory-too-large": {
+    meaning: "a file of memories is over the limit of a memory",
+    say: () => `is over ${LIMITS.memoryValueBytes} bytes`,
+    advise: () => "shorten it or split it",
+  },
+  "memory-name": {
+    meaning: "not every system can have a file of this name",
+    say: () => "has a name that not every system can have",
+    advise: () => "rename it",
+  },
+  "memory-clash": {
+    meaning: "another file has this name but for upper and lower case, or for how it is encoded",
+    say: ({ other }: { readonly other: string }) => `has the name of ${other} on some systems`,
+    advise: () => "rename one of them",
+  },
+  "memory-index-full": {
+    meaning: "the index has no room for a line about this file that an assistant would read",
+    say: () => "is in no line of MEMORY.md, which is full",
+    advise: () => "shorten MEMORY.md",
+  },
+  "memory-index-long": {
+    meaning: "with others' lines the index is longer than what an assistant reads of it",
+    say: () => "would be longer than an assistant reads, with what others wrote in it",
+    advise: () => "shorten it, here or there",
+  },
+  "memory-linked": {
+    meaning: "the file has further names (hard links), and is not written",
+    say: () => "has further names, and is not written",
+    advise: () => "put a file of its own in its place",
+  },
+  "memory-unwritable": {
+    meaning: "the system does not let the file be written",
+    say: ({ said }: { readonly said: string }) => `can't be written: ${said}`,
+  },
+} as const;

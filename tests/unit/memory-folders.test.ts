@@ -1,0 +1,339 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
+import {
+  exchangeMemories,
+  MEMORY_PROJECT,
+  MemoryMachine,
+  settleMemories,
+} from "../support/memory-machines.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
+import { projectId } from "../support/project-id.ts";
+
+const FLAT = "---\nname: Tests\ndescription: how to test\ntype: feedback\n---\n\nRun bun.\n";
+const NESTED =
+  '---\nname: deploy\ndescription: "no \\"force\\""\nmetadata: \n  node_type: memory\n' +
+  "  type: project\n  unknown: [a, b\n---\r\nBody without an end";
+
+let a: MemoryMachine;
+let b: MemoryMachine;
+let others: MemoryMachine[];
+
+beforeEach(async () => {
+  a = await MemoryMachine.start("anna");
+  b = await MemoryMachine.start("ben");
+  others = [];
+});
+afterEach(async () => {
+  for (const machine of [a, b, ...others]) await machine.remove();
+});
+
+test("what one machine's assistant remembers, the other's finds: byte for byte", async () => {
+  a.save("feedback_tests.md", FLAT);
+  a.save("deploy.md", NESTED);
+  a.save("MEMORY.md", "- [Tests](feedback_tests.md) — how\n- [Deploy](deploy.md)\n");
+  await settleMemories(a, b);
+  expect(b.files()).toEqual(["MEMORY.md", "deploy.md", "feedback_tests.md"]);
+  for (const name of b.files()) expect(b.read(name)).toBe(a.read(name));
+  expect(a.keeper.status).toMatchObject([{ project: MEMORY_PROJECT, files: 3, notes: [] }]);
+});
+
+test("nothing is read before somebody says so, and nothing written by a yes to reading", async () => {
+  a.mode = "off";
+  b.mode = "read";
+  a.save("one.md", "one\n");
+  await settleMemories(a, b);
+  expect(await a.values("one.md")).toEqual([]);
+  a.mode = "write";
+  await settleMemories(a, b);
+  expect(await b.values("one.md")).toEqual(["one\n"]);
+  expect(b.files()).toEqual([]);
+});
+
+test("two indexes that were written at the same moment lose no line", async () => {
+  a.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n");
+  await settleMemories(a, b);
+  a.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n");
+  b.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n- [Three](three.md)\n");
+  await settleMemories(a, b);
+  expect(a.read("MEMORY.md")).toBe(b.read("MEMORY.md"));
+  expect(a.read("MEMORY.md")?.split("\n").filter(Boolean).sort()).toEqual([
+    "# Memory",
+    "- [One](one.md)",
+    "- [Three](three.md)",
+    "- [Two](two.md)",
+  ]);
+  expect(await a.values("MEMORY.md")).toHaveLength(1);
+});
+
+test("a save over a text that others have changed meanwhile is an edit of what it showed", async () => {
+  a.save("topic.md", "one\ntwo\nthree\n");
+  await settleMemories(a, b);
+  b.save("topic.md", "one\ntwo\nthree\nfour\n");
+  await b.look();
+  await exchangeMemories(a, b);
+  a.save("topic.md", "zero\none\ntwo\nthree\n");
+  await settleMemories(a, b);
+  expect(a.read("topic.md")).toBe("zero\none\ntwo\nthree\nfour\n");
+  expect(b.read("topic.md")).toBe("zero\none\ntwo\nthree\nfour\n");
+});
+
+test("of two texts of one topic the later counts, and the other is a conflict", async () => {
+  a.save("topic.md", FLAT);
+  await settleMemories(a, b);
+  a.save("topic.md", FLAT.replace("bun", "npm"));
+  b.save("topic.md", FLAT.replace("bun", "deno"));
+  await settleMemories(a, b);
+  expect(a.read("topic.md")).toBe(FLAT.replace("bun", "deno"));
+  expect(b.read("topic.md")).toBe(FLAT.replace("bun", "deno"));
+  const both = [FLAT.replace("bun", "deno"), FLAT.replace("bun", "npm")];
+  expect(await a.values("topic.md")).toEqual(both);
+});
+
+test("the same files on both machines are no conflict", async () => {
+  for (const machine of [a, b]) {
+    machine.save("topic.md", FLAT);
+    machine.save("MEMORY.md", "- [Tests](topic.md)\n");
+  }
+  await settleMemories(a, b);
+  expect(new Set(await a.values("topic.md"))).toEqual(new Set([FLAT]));
+  expect(b.read("MEMORY.md")).toBe("- [Tests](topic.md)\n");
+});
+
+test("files that are gone delete nothing, and one decision brings them back or deletes them", async () => {
+  const names = ["one.md", "two.md", "three.md", "four.md"];
+  for (const name of names) a.save(name, `${name}\n`);
+  await settleMemories(a, b);
+  a.drop(".");
+  await settleMemories(a, b);
+  b.world.advance(61_000);
+  await settleMemories(a, b);
+  // The index that was made there is not put into a folder that somebody has emptied.
+  expect(b.files()).toEqual(["MEMORY.md", ...names].sort());
+  expect(a.files()).toEqual([]);
+  const asked = a.keeper.status[0]?.asked.map(({ name }) => name);
+  expect(asked).toEqual([...names].sort());
+  await a.settle("one.md", "restore");
+  await a.settle("two.md", "delete");
+  await settleMemories(a, b);
+  expect(a.read("one.md")).toBe("one.md\n");
+  expect(await b.values("two.md")).toEqual([]);
+  // Nobody on this machine has said that the file may go.
+  expect(b.read("two.md")).toBe("two.md\n");
+  expect(b.keeper.status[0]?.asked).toEqual([{ name: "two.md", asked: "deleted" }]);
+  await b.settle("two.md", "delete");
+  await settleMemories(a, b);
+  expect(b.read("two.md")).toBeUndefined();
+  expect(await b.history()).toContain("two.md");
+});
+
+test("a file that was deleted elsewhere and is wanted becomes a memory again", async () => {
+  a.save("one.md", "one\n");
+  await settleMemories(a, b);
+  await a.writeMemory("auto-memory/one.md", undefined);
+  await settleMemories(a, b);
+  await b.settle("one.md", "restore");
+  await settleMemories(a, b);
+  expect(await a.values("one.md")).toEqual(["one\n"]);
+  expect([a, b].map(({ keeper }) => keeper.status[0]?.asked)).toEqual([[], []]);
+});
+
+test("an emptied file deletes nothing", async () => {
+  a.save("one.md", "one\n");
+  await settleMemories(a, b);
+  truncateSync(join(a.memories, "one.md"));
+  await settleMemories(a, b);
+  expect(b.read("one.md")).toBe("one\n");
+  await a.settle("one.md", "restore");
+  await settleMemories(a, b);
+  expect(a.read("one.md")).toBe("one\n");
+});
+
+test("a secret is held, and the file stays as it is", async () => {
+  a.save("one.md", "one\n");
+  await settleMemories(a, b);
+  const secret = `one\n${PLANTED.github}\n`;
+  a.save("one.md", secret);
+  await settleMemories(a, b);
+  expect(b.read("one.md")).toBe("one\n");
+  expect(a.read("one.md")).toBe(secret);
+  const held = await a.store.reader.selectFrom("held").selectAll().execute();
+  expect(held).toMatchObject([{ key: "auto-memory/one.md", value: secret }]);
+  a.save("one.md", "two\n");
+  await settleMemories(a, b);
+  expect(b.read("one.md")).toBe("two\n");
+  expect(await a.store.reader.selectFrom("held").selectAll().execute()).toEqual([]);
+});
+
+test("a file from elsewhere that no line names gets one, in the form of the assistant", async () => {
+  a.save("feedback_tests.md", FLAT);
+  a.save("deploy.md", NESTED);
+  await settleMemories(a, b);
+  b.world.advance(61_000);
+  await settleMemories(a, b);
+  const index = '# Memory Index\n\n- [deploy](deploy.md) — no \\"force\\"\n';
+  expect(b.read("MEMORY.md")).toBe(`${index}- [Tests](feedback_tests.md) — how to test\n`);
+  expect(a.read("MEMORY.md")).toBe(b.read("MEMORY.md") ?? "");
+});
+
+test("no line is added that an assistant would not read, nor does a merge make an index too long", async () => {
+  const lines = Array.from({ length: 150 }, (_, at) => `- [m${at}](m${at}.md)\n`).join("");
+  b.save("MEMORY.md", `${lines}${"- more\n".repeat(50)}`);
+  await b.look();
+  a.save("one.md", FLAT);
+  await settleMemories(a, b);
+  b.world.advance(61_000);
+  await settleMemories(a, b);
+  const full = { name: "one.md", why: { code: "memory-index-full" } } as const;
+  expect(b.keeper.status[0]?.notes).toEqual([full]);
+  const long = `${lines}${"- more\n".repeat(50)}`;
+  expect(b.read("MEMORY.md")).toBe(long);
+  await b.writeMemory("auto-memory/MEMORY.md", `${long}- one too many\n`);
+  await b.look();
+  expect(b.keeper.status[0]?.notes).toContainEqual({
+    name: "MEMORY.md",
+    why: { code: "memory-index-long" },
+  });
+  expect(b.read("MEMORY.md")).toBe(long);
+});
+
+test("a key from elsewhere never leads out of the folder, nor to what a system takes for else", async () => {
+  const bad = ["../out.md", "/etc/x.md", "a/b.md", "..md", ".hidden.md", "CON.md", "a\\b.md", "x"];
+  const more = ["cafe\u0301.md", "a:b.md", "tail .md", "nul.x.md", ".md", "\u0007.md"];
+  for (const name of [...bad, ...more]) await a.writeMemory(`auto-memory/${name}`, "text\n");
+  await a.writeMemory("auto-memory/good.md", "text\n");
+  await a.look();
+  expect(a.files()).toEqual(["good.md"]);
+  expect(a.keeper.status[0]?.notes.map(({ why }) => why.code)).toEqual(
+    [...bad, ...more].map(() => "memory-name"),
+  );
+});
+
+test("names that some system takes for the same: the first stays, the other is told", async () => {
+  a.save("Topic.md", "mine\n");
+  await a.look();
+  await a.writeMemory("auto-memory/topic.md", "theirs\n");
+  await a.writeMemory("auto-memory/straße.md", "one\n");
+  await a.writeMemory("auto-memory/STRASSE.md", "two\n");
+  await a.look();
+  expect(a.files()).toEqual(["STRASSE.md", "Topic.md"]);
+  expect(a.keeper.status[0]?.notes.map(({ why }) => why)).toEqual([
+    { code: "memory-clash", other: "STRASSE.md" },
+    { code: "memory-clash", other: "Topic.md" },
+  ]);
+});
+
+test("what is no text, too large or elsewhere is left alone, and everything else goes on", async () => {
+  a.save("bytes.md", new Uint8Array([0xff, 0xfe, 0x00]));
+  a.save("zero.md", "a\0b\n");
+  a.save("large.md", "x".repeat(40_000));
+  writeFileSync(join(a.folder, "outside.md"), "outside\n");
+  symlinkSync(join(a.folder, "outside.md"), join(a.memories, "link.md"));
+  mkdirSync(join(a.memories, "folder.md"));
+  a.save("cafe\u0301.md", "decomposed\n");
+  a.save("good.md", "good\n");
+  await settleMemories(a, b);
+  expect(b.files()).toEqual(["good.md"]);
+  const codes = a.keeper.status[0]?.notes.map(({ name, why }) => `${name} ${why.code}`);
+  expect(codes).toEqual([
+    "bytes.md not-utf8",
+    "cafe\u0301.md memory-name",
+    "folder.md not-a-file",
+    "large.md memory-too-large",
+    "link.md became-link",
+    "zero.md has-nul",
+  ]);
+});
+
+test("a file with further names is not written, and says so", async () => {
+  a.save("one.md", "one\n");
+  await settleMemories(a, b);
+  linkSync(join(b.memories, "one.md"), join(b.folder, "other"));
+  a.save("one.md", "two\n");
+  await settleMemories(a, b);
+  expect(b.read("one.md")).toBe("one\n");
+  expect(b.keeper.status[0]?.notes).toEqual([{ name: "one.md", why: { code: "memory-linked" } }]);
+});
+
+test("a folder with too many files is left alone as a whole", async () => {
+  for (let at = 0; at <= 1000; at++) a.save(`m${at}.md`, "m\n");
+  await a.keeper.look();
+  expect(a.keeper.status[0]?.why).toEqual({ code: "memory-too-many", files: 1001 });
+  expect(await a.values("m0.md")).toEqual([]);
+});
+
+test("a folder that two paths may have is left alone, until one is gone", async () => {
+  const twin = join(a.folder, "my", "app");
+  a.links = [a.linkTo(join(a.folder, "my-app")), a.linkTo(twin, projectId("other"))];
+  mkdirSync(join(a.folder, "my-app"));
+  mkdirSync(twin, { recursive: true });
+  const slug = slugOf(twin) ?? "";
+  const folder = join(a.config, "projects", slug, "memory");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "one.md"), "one\n");
+  await a.look();
+  expect(a.keeper.status).toMatchObject([{ path: folder, why: { code: "memory-several" } }]);
+  expect(await a.values("one.md")).toEqual([]);
+  a.links = a.links.slice(0, 1);
+  await a.look();
+  expect(await a.values("one.md")).toEqual(["one\n"]);
+  // A path that only the assistant knows counts, too.
+  writeFileSync(join(a.folder, ".claude.json"), JSON.stringify({ projects: { [twin]: {} } }));
+  writeFileSync(join(folder, "two.md"), "two\n");
+  await a.look();
+  expect(a.keeper.status).toMatchObject([{ why: { code: "memory-several" } }]);
+  expect(await a.values("two.md")).toEqual([]);
+});
+
+test("a folder keeps its project when the project's folder is renamed, and the new one has all", async () => {
+  a.save("one.md", "one\n");
+  await a.look();
+  const old = a.memories;
+  a.links = [a.linkTo(join(a.folder, "renamed"))];
+  mkdirSync(join(a.folder, "renamed"));
+  await a.look();
+  const paths = a.keeper.status.map(({ path, project }) => [path, project]);
+  const now = join(a.config, "projects", slugOf(join(a.folder, "renamed")) ?? "", "memory");
+  expect(paths).toEqual([
+    [now, MEMORY_PROJECT],
+    [old, MEMORY_PROJECT],
+  ]);
+  writeFileSync(join(now, "one.md"), "two\n");
+  await a.look();
+  expect(a.read("one.md")).toBe("two\n");
+});
+
+test("a text that may be half written is left until it has stood", async () => {
+  a.save("one.md", "one\ntwo\n");
+  await a.look();
+  a.save("one.md", "one");
+  await a.keeper.look();
+  expect(await a.values("one.md")).toEqual(["one\ntwo\n"]);
+  a.save("one.md", "one\ntwo\nthree\n");
+  await a.keeper.look();
+  expect(await a.values("one.md")).toEqual(["one\ntwo\nthree\n"]);
+});
+
+test("what was taken is known after a start, and what was saved meanwhile is an edit of it", async () => {
+  a.save("one.md", "one\n");
+  await settleMemories(a, b);
+  await a.end();
+  a.save("one.md", "one\ntwo\n");
+  b.save("one.md", "zero\none\n");
+  await b.look();
+  await a.begin();
+  await exchangeMemories(a, b);
+  await settleMemories(a, b);
+  expect(a.read("one.md")).toBe("zero\none\ntwo\n");
+  expect(b.read("one.md")).toBe("zero\none\ntwo\n");
+});
+
+test("another machine's empty folder deletes nothing, and is filled", async () => {
+  a.save("one.md", "one\n");
+  await a.look();
+  mkdirSync(b.memories, { recursive: true });
+  await settleMemories(a, b);
+  expect(b.read("one.md")).toBe("one\n");
+  rmSync(b.memories, { recursive: true });
+});
