@@ -75,6 +75,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   { names: ["held"], load: async () => (await import("./commands/held.ts")).addHeldCommands },
   { names: ["setup"], load: async () => (await import("./commands/setup.ts")).addSetupCommand },
+  {
+    names: ["auto-memory"],
+    load: async () => (await import("./commands/auto-memory.ts")).addAutoMemoryCommand,
+  },
   { names: ["mcp"], load: async () => (await import("./commands/mcp.ts")).addMcpCommand },
   { names: ["hook"], load: async () => (await import("./commands/hook.ts")).addHookCommand },
   {

@@ -5,6 +5,8 @@ import { Sweeper } from "../shared/replica/history/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/merge/text-conflicts.ts";
 import type { ReplicaStore } from "../shared/replica/store/store.ts";
 import type { World } from "../shared/world.ts";
+import type { ClaudeCodePlace } from "./assistants/claude-code/memory-folders.ts";
+import { MemoryKeeper } from "./assistants/memory-folders/memory-keeper.ts";
 import { SessionKeeper } from "./assistants/sessions/session-keeper.ts";
 import type { SessionSource } from "./assistants/transcripts/transcript-file.ts";
 import type { SyncUnit } from "./budget/sync-units.ts";
@@ -16,8 +18,9 @@ import { heardAccounts } from "./gateway/heard-accounts.ts";
 import { serviceStoreOf } from "./gateway/mount.ts";
 import { routeServices } from "./gateway/routed-services.ts";
 import { createWithholding } from "./gateway/withholding.ts";
-import { createGit } from "./git/run-git.ts";
+import { createGit, type Git } from "./git/run-git.ts";
 import { type Activity, logActivity, type OnActivity } from "./home/activity.ts";
+import { autoMemoryMode } from "./home/auto-memory-switch.ts";
 import type { Home } from "./home/home.ts";
 import { LOCAL_ACCOUNT } from "./home/local-account.ts";
 import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
@@ -46,6 +49,7 @@ import { getDefault } from "./remotes/remote-view.ts";
 import { TokenStore } from "./remotes/token-store.ts";
 import type { Service, ServiceAnswer } from "./service/service.ts";
 import { type AudienceView, readAudience } from "./status/audience-view.ts";
+import { autoMemoryStatus } from "./status/memory-status.ts";
 import { readStatus } from "./status/read-status.ts";
 import type { DaemonStatus } from "./status/status.ts";
 import { SYNC_MS_MIN, type SyncResult, type SyncWait, SyncWaiter } from "./status/wait-for-sync.ts";
@@ -79,6 +83,8 @@ export interface DaemonOptions {
   readonly onCommit?: (() => void) | undefined;
   /** The assistants whose sessions are recorded; none where it is left out. */
   readonly assistants?: readonly SessionSource[] | undefined;
+  /** Where Claude Code keeps its files; left out: its auto memory is not looked at. */
+  readonly claudeCode?: ClaudeCodePlace | undefined;
 }
 
 /** Before a project is deleted, its service is waited for this long. */
@@ -111,6 +117,7 @@ export class Daemon implements Controlled {
   readonly #syncWaiter: SyncWaiter;
   readonly #salvage: SalvageSettler;
   readonly #sessions: SessionKeeper;
+  readonly #memories: MemoryKeeper;
   #gateway: Gateway | undefined;
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
@@ -172,25 +179,43 @@ export class Daemon implements Controlled {
       log,
       serviceOf: (account) => serviceNameOf(this.#remotes.remoteOf(account)),
     });
-    this.#sessions = new SessionKeeper({
-      store,
-      world,
-      log,
-      git,
-      sources: options.assistants ?? [],
-      machine: currentMachineName(home),
-      links: () => this.#folders.links,
-      accountOf: (project) =>
-        this.#remotes.bindingOf(project) ?? getDefault(this.#remotes.view).account,
-      isOn: () => recordsSessions(home),
-      onDue: (project) => this.#openRemoteOf(project)?.engine.sessionsDue(project),
-    });
+    const keepers = this.#assistantKeepers(git);
+    this.#memories = keepers.memories;
+    this.#sessions = keepers.sessions;
     const onWake = (stoodStillMs: number) => {
       // The disk may have been written by another system meanwhile, and a network drive replaced.
       if (stoodStillMs > 0) this.#followers.rescan();
       void this.#remotes.woke(stoodStillMs);
     };
     this.#wakeWatch = new WakeWatch({ world, signs: realSigns, onWake });
+  }
+
+  /** Who reads and writes the files of assistants. */
+  #assistantKeepers(git: Git) {
+    const { home, world, log, assistants, claudeCode } = this.#options;
+    const accountOf = (project: ProjectId) =>
+      this.#remotes.bindingOf(project) ?? getDefault(this.#remotes.view).account;
+    const all = {
+      store: this.#store,
+      world,
+      log,
+      git,
+      links: () => this.#folders.links,
+      accountOf,
+    };
+    const memories = new MemoryKeeper({
+      ...all,
+      place: claudeCode,
+      mode: () => autoMemoryMode(home),
+    });
+    const sessions = new SessionKeeper({
+      ...all,
+      sources: assistants ?? [],
+      machine: currentMachineName(home),
+      isOn: () => recordsSessions(home),
+      onDue: (project) => this.#openRemoteOf(project)?.engine.sessionsDue(project),
+    });
+    return { memories, sessions };
   }
 
   /** Opens the home's replica, serves the gateway, and begins to follow files and to sync. */
@@ -233,6 +258,7 @@ export class Daemon implements Controlled {
     this.#wakeWatch.start();
     this.#sweeper.start();
     await this.#sessions.start();
+    this.#memories.start();
   }
 
   get introduction(): Introduction {
@@ -250,6 +276,7 @@ export class Daemon implements Controlled {
       polled: (dir) => this.#followers.polled(dir),
       repositoryNote: (dir) => this.#folders.noteOf(dir),
       placeChange: (dir) => this.#folders.changeOf(dir),
+      autoMemory: autoMemoryStatus(autoMemoryMode(this.#options.home), this.#memories.status),
       now: this.#options.world.now(),
     });
   }
@@ -264,6 +291,7 @@ export class Daemon implements Controlled {
     }
     const link = await this.#folders.link(folder, options);
     void this.#sessions.look();
+    void this.#memories.look();
     return link;
   }
 
@@ -315,6 +343,7 @@ export class Daemon implements Controlled {
     const { writes, allows } = await drainInbox(this.#store, account);
     // A held write was allowed or dropped. It may be that of a followed file.
     if (allows || writes === 0) for (const file of this.#followers.files()) file.look();
+    void this.#memories.look();
     return writes;
   }
 
@@ -367,6 +396,7 @@ export class Daemon implements Controlled {
     this.#wakeWatch.stop();
     this.#quietTime.stop();
     await this.#sessions.stop();
+    await this.#memories.stop();
     this.#remotes.abandonCalls();
     await this.#gateway?.close();
     await this.#folders.settled();
@@ -383,6 +413,7 @@ export class Daemon implements Controlled {
     const open = units.includes("own") ? this.#remotes.find(account) : undefined;
     if (open) this.#audiences.contacted(open);
     this.#salvage.answered();
+    void this.#memories.look();
     // Only files of units that were answered: a look costs several git processes.
     for (const file of this.#followers.files()) {
       if (file.status.state === "waiting" && units.includes(file.link.projectId)) file.look();
@@ -393,7 +424,7 @@ export class Daemon implements Controlled {
   async #takeFiles(project: ProjectId): Promise<void> {
     const files = this.#followers.files().filter(({ link }) => link.projectId === project);
     for (const file of files) file.look();
-    const work = Promise.all(files.map((file) => file.settled()));
+    const work = Promise.all([this.#memories.look(), ...files.map((file) => file.settled())]);
     await within(this.#options.world, TAKE_MS_MAX, { work });
   }
 }

@@ -20,6 +20,7 @@ import { cut, shownColumns } from "../screen/text-width.ts";
 import { tilde } from "../screen/tilde.ts";
 import { toned } from "../screen/tones.ts";
 import { visible } from "../screen/visible.ts";
+import { autoMemoryLines } from "./auto-memory-view.ts";
 import { heldLines } from "./held-view.ts";
 import { layerLine } from "./seen-by.ts";
 import { refusedShown, unlinkedLines, waitingShown } from "./waiting-view.ts";
@@ -67,6 +68,7 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
     ...remotes.flatMap((remote) => layerLines(remote, several)),
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held, namedProjects(status), several),
+    ...autoMemoryLines(status.auto_memory, namedProjects(status)),
   ].map(visible);
 }
 

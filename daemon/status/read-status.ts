@@ -23,6 +23,7 @@ import type { SyncEngine } from "../sync/engine.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import { readAudience } from "./audience-view.ts";
 import { readHeldStatus } from "./held-status.ts";
+import type { AutoMemoryStatus } from "./memory-status.ts";
 import { serviceState } from "./service-state.ts";
 import type {
   DaemonStatus,
@@ -49,6 +50,7 @@ export interface StatusSources {
   readonly polled: (dir: string) => Polled | undefined;
   readonly repositoryNote: (dir: string) => Reason | undefined;
   readonly placeChange: (dir: string) => PlaceChange | undefined;
+  readonly autoMemory: AutoMemoryStatus;
   /** In milliseconds since the Unix epoch. */
   readonly now: number;
 }
@@ -94,6 +96,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     unlinked: await unlinkedProjects(sources),
     own: usual.own,
     damaged: readDamageNotes(sources.home),
+    auto_memory: sources.autoMemory,
     held: await readHeldStatus(sources.store.reader, (account) => {
       return open.remoteOf(account)?.name ?? null;
     }),

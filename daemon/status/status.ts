@@ -7,6 +7,7 @@ import type { DamageNote } from "../recovery/set-aside.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { AudienceView } from "./audience-view.ts";
 import type { HeldStatus } from "./held-status.ts";
+import type { AutoMemoryStatus } from "./memory-status.ts";
 import type { ServiceState } from "./service-state.ts";
 
 /** How far a unit is saved on this machine and acknowledged by its service. */
@@ -161,6 +162,8 @@ export interface DaemonStatus {
   readonly damaged: readonly DamageNote[];
   /** What is held on this machine, each with the reason and what to do. */
   readonly held: readonly HeldStatus[];
+  /** What assistants remember in files of their own. */
+  readonly auto_memory: AutoMemoryStatus;
 }
 
 /** What is left of one of the account's quotas. */

@@ -60,6 +60,8 @@ export class Machine {
   service: ServiceConfig | undefined;
   /** Its processes have so much to do that code is worth to be made faster. */
   worksLong = false;
+  /** Of its own, besides those of all machines of its lab. */
+  variables: Readonly<Record<string, string>> = {};
   readonly #env: Readonly<Record<string, string>>;
   readonly #running = new Set<RunningProcess>();
   #daemon: RunningProcess | undefined;
@@ -87,6 +89,7 @@ export class Machine {
     const { service } = this;
     return {
       ...this.#env,
+      ...this.variables,
       MEMSYNC_HOME: this.home,
       // The keyring of whoever runs the tests is none of theirs.
       MEMSYNC_KEYRING: "off",

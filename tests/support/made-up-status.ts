@@ -80,5 +80,6 @@ export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
     own,
     damaged: [],
     held: [],
+    auto_memory: { mode: "off", folders: [] },
   };
 }

@@ -28,7 +28,7 @@ test("every command's help has a sentence, and examples of the command itself", 
     const where = `the example of ${path} belongs into cli/help/examples.ts`;
     expect([where, examples]).toEqual([where, expect.stringContaining(`memsync ${words}`)]);
     const known = commands.map(pathOf);
-    for (const [, name = ""] of examples.matchAll(/\bmemsync ([a-z]+)/g)) {
+    for (const [, name = ""] of examples.matchAll(/\bmemsync ([a-z]+(?:-[a-z]+)*)/g)) {
       expect([path, known]).toEqual([path, expect.arrayContaining([name])]);
     }
   }

@@ -1,0 +1,151 @@
+import { expect } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine, ServiceConfig } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+const TOPIC =
+  '---\nname: run-tests\ndescription: "how the tests run"\nmetadata: \n  node_type: memory\n' +
+  "  type: feedback\n  originSessionId: ddacea9b\n---\n\nRun `bun test`.\n\n**Why:** it is fast.\n";
+const INDEX = "# Memory\n\n- [Run tests](feedback_tests.md) — how\n";
+
+/** Two machines of one repository, each with Claude Code's files in a place of its own. */
+class Assistants {
+  readonly config: string;
+
+  constructor(
+    readonly machine: Machine,
+    lab: Lab,
+  ) {
+    this.config = configOf(lab, machine.name);
+  }
+
+  get folder(): string {
+    const slug = slugOf(realpathSync(this.machine.folder)) ?? "";
+    return join(this.config, "projects", slug, "memory");
+  }
+
+  save(name: string, text: string): void {
+    mkdirSync(this.folder, { recursive: true });
+    writeFileSync(join(this.folder, name), text);
+  }
+
+  read(name: string): string | undefined {
+    const path = join(this.folder, name);
+    return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  }
+
+  async until(name: string, isThere: (text: string | undefined) => boolean): Promise<void> {
+    await waitFor(`${name} of ${this.machine.name}`, () => isThere(this.read(name)));
+  }
+
+  async listed(): Promise<string[]> {
+    return (await this.machine.list()).map(({ key }) => key).sort();
+  }
+}
+
+function configOf(lab: Lab, name: string): string {
+  return join(lab.git.folder, `claude-${name}`);
+}
+
+async function twoAssistants(lab: Lab, service: ServiceConfig) {
+  const clones = await lab.clones({ "README.md": "" });
+  return (["a", "b"] as const).map((name, at) => {
+    const machine = lab.machine(name, clones[at] ?? "", service);
+    machine.variables = { CLAUDE_CONFIG_DIR: configOf(lab, name) };
+    mkdirSync(configOf(lab, name));
+    return new Assistants(machine, lab);
+  }) as [Assistants, Assistants];
+}
+
+scenario("what Claude Code remembers on one machine it finds on the other", async (lab) => {
+  const [a, b] = await twoAssistants(lab, emulator.account("auto-memory"));
+  a.save("feedback_tests.md", TOPIC);
+  a.save("MEMORY.md", INDEX);
+  await a.machine.up();
+  await b.machine.up();
+  // Nothing is done with it before somebody says so.
+  expect(await a.machine.memsync("auto-memory")).toContain("auto memory is off");
+  await a.machine.syncOnce();
+  expect(await a.listed()).toEqual([]);
+  expect(await a.machine.memsync("auto-memory", "on")).toContain("2 files here");
+  await b.machine.memsync("auto-memory", "on", "--write");
+  await b.until("feedback_tests.md", (text) => text === TOPIC);
+  await b.until("MEMORY.md", (text) => text === INDEX);
+  expect(await b.listed()).toEqual(["auto-memory/MEMORY.md", "auto-memory/feedback_tests.md"]);
+  expect(await b.machine.memsync("status")).toContain("2 files, read and written");
+  // What was only to be read is not written.
+  b.save("MEMORY.md", `${INDEX}- [More](more.md)\n`);
+  await waitFor("the index", async () =>
+    (await a.machine.memsync("get", "auto-memory/MEMORY.md")).includes("More"),
+  );
+  expect(a.read("MEMORY.md")).toBe(INDEX);
+});
+
+scenario("two indexes that were written apart lose no line, also after a kill", async (lab) => {
+  const [a, b] = await twoAssistants(lab, emulator.account("auto-memory-apart"));
+  for (const { machine } of [a, b]) {
+    await machine.up();
+    await machine.memsync("auto-memory", "on", "--write");
+  }
+  a.save("MEMORY.md", INDEX);
+  await b.until("MEMORY.md", (text) => text === INDEX);
+  await b.machine.down("SIGKILL");
+  b.save("MEMORY.md", `${INDEX}- [Of b](of_b.md)\n`);
+  b.save("of_b.md", "of b\n");
+  a.save("MEMORY.md", `${INDEX}- [Of a](of_a.md)\n`);
+  await a.machine.syncOnce();
+  await a.machine.down("SIGKILL");
+  await a.machine.up();
+  await b.machine.up();
+  const isWhole = (text: string | undefined) =>
+    text?.includes("of_a.md") === true && text.includes("of_b.md");
+  await a.until("MEMORY.md", isWhole);
+  await b.until("MEMORY.md", isWhole);
+  await a.until("of_b.md", (text) => text === "of b\n");
+  for (const each of [a, b]) expect(each.read("MEMORY.md")?.startsWith(INDEX)).toBe(true);
+});
+
+scenario("a purged folder deletes nothing, and one command brings it back", async (lab) => {
+  const [a, b] = await twoAssistants(lab, emulator.account("auto-memory-purged"));
+  const names = ["MEMORY.md", "four.md", "one.md", "three.md", "two.md"];
+  for (const name of names) a.save(name, `${name}: one.md two.md three.md four.md\n`);
+  for (const { machine } of [a, b]) {
+    await machine.up();
+    await machine.memsync("auto-memory", "on", "--write");
+  }
+  for (const name of names) await b.until(name, (text) => text !== undefined);
+  rmSync(a.folder, { recursive: true });
+  await waitFor("the question", async () =>
+    (await a.machine.memsync("status")).includes("5 files"),
+  );
+  await waitFor("the question", async () =>
+    (await a.machine.memsync("status")).includes("missing"),
+  );
+  expect(readdirSync(b.folder).sort()).toEqual(names);
+  expect(await a.machine.memsync("auto-memory")).toContain("missing here");
+  await a.machine.memsync("auto-memory", "restore");
+  for (const name of names) await a.until(name, (text) => text === b.read(name));
+  rmSync(join(a.folder, "one.md"));
+  await waitFor("the question", async () =>
+    (await a.machine.memsync("status")).includes("missing"),
+  );
+  const refused = await a.machine.run(["auto-memory", "delete"]);
+  expect(refused).toMatchObject({ status: 1 });
+  expect(refused.stderr).toContain("nothing was deleted");
+  await a.machine.memsync("auto-memory", "delete", "--yes");
+  await waitFor("the deletion", async () => (await b.listed()).length === 4);
+  expect(b.read("one.md")).toBeDefined();
+  expect(await a.machine.memsync("history", "auto-memory/one.md")).toContain("deleted");
+});
