@@ -1,6 +1,6 @@
 import { chmodSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { Server as NetServer } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { AppError } from "../../shared/errors.ts";
@@ -53,6 +53,11 @@ export const listenNode: Listen = async (app, address) => {
   server.setTimeout(IDLE_TIMEOUT_S * 1000);
   server.on("clientError", (_error, socket) => void refuseMalformed(app, socket));
   const sockets = acceptSockets(app, server);
+  const connections = new Set<Socket>();
+  server.on("connection", (socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
   await listening(server, address);
   if ("unix" in address) chmodSync(address.unix, address.mode ?? 0o600);
   const port = portOf(server);
@@ -76,6 +81,8 @@ export const listenNode: Listen = async (app, address) => {
     closing = true;
     const ended = stopAccepting();
     server.closeIdleConnections();
+    // To Node one that was opened ahead, as `fetch` does, and has asked nothing yet is not idle.
+    for (const each of connections) if (each.bytesRead === 0) each.destroy();
     for (const socket of sockets.clients) socket.close(CLOSE.goingAway, "the server is stopping");
     await settledWithin(app.world, ended, graceMs);
     for (const socket of sockets.clients) socket.terminate();

@@ -43,6 +43,8 @@ const app = createApp({
     process.stderr.write(`a guess from ${client}\n`);
   },
 });
+/** Whatever is to end by itself ends within a test, or not at all. */
+const LONGER_THAN_A_TEST_MS = 600_000;
 const [host = "127.0.0.1", port = "0", unix] = process.argv.slice(2);
 try {
   const listener = await listen(app, unix ? { unix } : { host, port: Number(port) });
@@ -52,7 +54,7 @@ try {
     process.stdout.write("drained\n");
   });
   process.stdin.once("end", async () => {
-    await listener.close();
+    await listener.close(LONGER_THAN_A_TEST_MS);
     process.exit(0);
   });
 } catch (thrown) {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HEADERS_TIMEOUT_S } from "../../server/listen/listener.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { MEMORY, PROJECT } from "../support/fake-services.ts";
 import { errorOf, sendRaw } from "../support/http-server.ts";
@@ -260,6 +261,19 @@ test("Node drains: who is connected is answered and told to leave, and nobody ne
   raw.write(request);
   expect(await raw.until(/"ok"\}[\s\S]*"ok"\}$/)).toMatch(/^connection: close/im);
   child.stdin.end();
+  expect(await child.exited).toBe(0);
+});
+
+test("Node does not wait for a connection that was opened ahead and has asked nothing", async () => {
+  const { child, port } = await startNode();
+  using ahead = await connectRaw(port);
+  using asked = await connectRaw(port);
+  asked.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await asked.until(/"ok"\}$/);
+  child.stdin.end();
+  // Node itself would hang up when the time for a head is over.
+  const soonerMs = (HEADERS_TIMEOUT_S * 1000) / 2;
+  await waitFor("the connection to be closed", () => ahead.closed(), soonerMs);
   expect(await child.exited).toBe(0);
 });
 
