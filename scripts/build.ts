@@ -1,6 +1,7 @@
 // Makes `dist/`, which is all of the package but its documents: `bun scripts/build.ts`.
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { bundleTesting } from "./build-testing.ts";
 import { bundle, bundleLauncher, bundleLibrary, noticesOf } from "./bundle.ts";
 import { emitTypes, type Library } from "./emit-types.ts";
 import { manPage } from "./man-page.ts";
@@ -9,6 +10,7 @@ import { wireTypes } from "./wire-types.ts";
 const ROOT = join(import.meta.dir, "..");
 const DIST = join(ROOT, "dist");
 const EMULATOR = "server/emulator/start-emulator.ts";
+const TESTING = "server/testing/use-memsync.ts";
 const CLIENT = "client/client.ts";
 const COMMAND_LINE = "cli/main.ts";
 
@@ -56,12 +58,13 @@ async function writeCommonJs(name: string, source: string): Promise<void> {
   );
 }
 
-/** The declarations of both libraries. */
+/** The declarations of the libraries. */
 async function declareLibraries(): Promise<void> {
   const written = { "client/wire.ts": wireTypes() };
   const libraries: readonly Library[] = [
     { entry: CLIENT, kinds: ["js", "cjs"], written },
     { entry: EMULATOR, kinds: ["js"] },
+    { entry: TESTING, kinds: ["js", "cjs"] },
   ];
   await emitTypes(ROOT, libraries, join(DIST, "types"));
 }
@@ -69,6 +72,7 @@ async function declareLibraries(): Promise<void> {
 process.chdir(ROOT);
 await rm(DIST, { recursive: true, force: true });
 await declareLibraries();
+await bundleTesting(TESTING, DIST);
 await bundleLibrary({ source: CLIENT, name: "client", dist: DIST });
 const packages = [...(await buildCommand()), ...(await buildForNode())];
 await Bun.write(join(DIST, "memsync.1"), await manPage());

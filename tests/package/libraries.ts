@@ -88,7 +88,11 @@ function testEmulatorTypes(installed: Installed): void {
   ] as const) {
     test(`the types are right for moduleResolution ${resolution} in ${name}`, async () => {
       const text = `import { type Emulator, startEmulator } from "memsync/emulator";
+        import { useMemsync } from "memsync/testing";
         export const right: Promise<Emulator> = startEmulator({ port: 0, plan: "team" });
+        export const used: Emulator = useMemsync({ plan: "team", reset: "each" });
+        // @ts-expect-error: there is no such reset
+        export const unused = useMemsync({ reset: "all" });
         // @ts-expect-error: a port is a number
         export const wrong = startEmulator({ port: "0" });`;
       await installed().write({ [name]: text });

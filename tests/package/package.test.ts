@@ -9,6 +9,7 @@ import { NEWER_HOME, tryNewerHome } from "../released/newer-home.ts";
 import { takeOn } from "../released/take-on.ts";
 import { LINUX, type Need, testWith } from "../support/needs.ts";
 import { type Consumer, createConsumer, ROOT } from "./consumer.ts";
+import { testExamples } from "./examples.ts";
 import {
   contentsOf,
   installed,
@@ -269,3 +270,4 @@ test("with neither binary nor Bun the command says in a sentence what to do", as
 });
 
 testLibraries(() => consumer);
+testExamples(() => consumer);

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "bun:test";
+import type { Emulator } from "../../server/emulator/start-emulator.ts";
+import type { TestHooks } from "../../server/testing/test-hooks.ts";
+import { useMemsync } from "../../server/testing/use-memsync.ts";
+
+const SEED = { user: { memories: [{ key: "editor", value: "vim" }] } };
+const NOON = "2026-01-01T12:00:00Z";
+
+async function remember(key: string, content = "x"): Promise<number> {
+  const { status } = await fetch(`${process.env.MEMSYNC_URL}/v1/memories`, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${process.env.MEMSYNC_TOKEN}`,
+      "Content-Type": "application/json",
+    },
+    body: JSON.stringify({ layer: "user", key, content }),
+  });
+  return status;
+}
+
+async function keysOf(memsync: Emulator): Promise<(string | undefined)[]> {
+  const { user } = await memsync.export();
+  return (user?.memories ?? []).map(({ key }) => key);
+}
+
+describe("by the runner's own hooks", () => {
+  const memsync = useMemsync({ seed: SEED, clock: NOON, random: 7, reset: "each" });
+
+  for (const round of ["first", "second"]) {
+    test(`the ${round} test finds what the seed says, and nothing else`, async () => {
+      expect(await keysOf(memsync)).toEqual(["editor"]);
+      expect(memsync.clock.read()).toMatchObject({ now: "2026-01-01T12:00:00.000Z", frozen: true });
+      expect(memsync.faults.list()).toEqual([]);
+      expect((await memsync.requests.list()).requests).toEqual([]);
+      expect(await remember("left")).toBe(200);
+      expect(await keysOf(memsync)).toEqual(["editor", "left"]);
+      memsync.faults.add({ path: "/v1/memories", status: 503 });
+      await memsync.clock.advance("1d");
+      await memsync.limits.set({ token: memsync.token, exhaust: "day" });
+    });
+  }
+});
+
+describe("without a reset", () => {
+  const memsync = useMemsync({ reset: "never" });
+
+  test("a test leaves a memory", async () => {
+    expect(await remember("left")).toBe(200);
+  });
+
+  test("the next test finds it", async () => {
+    expect(await keysOf(memsync)).toEqual(["left"]);
+  });
+});
+
+describe("a clock that runs", () => {
+  const memsync = useMemsync();
+
+  test("a test moves it", async () => {
+    await memsync.clock.advance("1d");
+    await memsync.clock.freeze();
+    expect(memsync.clock.read().offsetMs).toBeGreaterThan(86_000_000);
+  });
+
+  test("the next test has the real time", () => {
+    const { frozen, offsetMs } = memsync.clock.read();
+    expect(frozen).toBe(false);
+    expect(Math.abs(offsetMs)).toBeLessThan(60_000);
+  });
+});
+
+/** Hooks that are run by hand. */
+class HeldHooks implements TestHooks {
+  readonly #work: Record<keyof TestHooks, (() => Promise<void>)[]> = {
+    beforeAll: [],
+    afterAll: [],
+    beforeEach: [],
+  };
+  readonly beforeAll = (work: () => Promise<void>) => this.#work.beforeAll.push(work);
+  readonly afterAll = (work: () => Promise<void>) => this.#work.afterAll.push(work);
+  readonly beforeEach = (work: () => Promise<void>) => this.#work.beforeEach.push(work);
+
+  async run(name: keyof TestHooks): Promise<void> {
+    for (const work of this.#work[name]) await work();
+  }
+}
+
+test("its variables are set while tests run, and are what they were afterwards", async () => {
+  const hooks = new HeldHooks();
+  const { MEMSYNC_URL: before } = process.env;
+  process.env.MEMSYNC_TOKEN = "mst_of_the_developer";
+  try {
+    const memsync = useMemsync({ hooks });
+    await hooks.run("beforeAll");
+    expect(process.env.MEMSYNC_URL).toBe(memsync.url);
+    expect(process.env.MEMSYNC_TOKEN).toBe("mst_dev_pro");
+    await hooks.run("afterAll");
+    expect(process.env.MEMSYNC_URL).toBe(before);
+    expect(process.env.MEMSYNC_TOKEN).toBe("mst_of_the_developer");
+  } finally {
+    delete process.env.MEMSYNC_TOKEN;
+  }
+});
+
+test("it says so if it is used before the tests, or after", async () => {
+  const hooks = new HeldHooks();
+  const memsync = useMemsync({ hooks });
+  const early = "memsync.url: it runs only while tests do";
+  expect(() => memsync.url).toThrow(early);
+  // Whoever waits for it, or prints it, does not use it.
+  expect(await memsync).toBe(memsync);
+  await hooks.run("beforeAll");
+  expect(memsync.url).toStartWith("http://127.0.0.1:");
+  await hooks.run("afterAll");
+  expect(() => memsync.url).toThrow(early);
+});
+
+test("what could not start leaves the variables alone, and says why", async () => {
+  const hooks = new HeldHooks();
+  useMemsync({ hooks, port: -1 });
+  const { MEMSYNC_URL: before } = process.env;
+  await expect(hooks.run("beforeAll")).rejects.toThrow();
+  await hooks.run("afterAll");
+  expect(process.env.MEMSYNC_URL).toBe(before);
+});
