@@ -1,5 +1,6 @@
 import type { World } from "../../shared/world.ts";
 import type { App } from "../app/app.ts";
+import { portHolder } from "./port-holder.ts";
 
 /** Where to listen. Port 0 takes any free one. The caller creates the folder of a unix socket. */
 export type ListenAddress =
@@ -59,11 +60,17 @@ export function listenError(address: ListenAddress, thrown: unknown): Error {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
   const place =
     "unix" in address ? `the socket ${address.unix}` : `port ${address.port} on ${address.host}`;
-  return new Error(`${place} ${problemOf(code)}`, { cause: thrown });
+  const port = "unix" in address ? undefined : address.port;
+  return new Error(`${place} ${problemOf(code, port)}`, { cause: thrown });
 }
 
-function problemOf(code: string): string {
-  if (code === "EADDRINUSE") return "is in use; stop what listens there, or choose another";
+function problemOf(code: string, port: number | undefined): string {
+  if (code === "EADDRINUSE") {
+    const holder = port === undefined ? undefined : portHolder(port);
+    if (!holder) return "is in use; stop what listens there, or choose another";
+    const { command, pid } = holder;
+    return `is in use by ${command} (process ${pid}); stop that, or choose another`;
+  }
   if (code === "EACCES" || code === "EPERM")
     return "may not be opened by this user; choose another";
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return "is not an address of this machine";

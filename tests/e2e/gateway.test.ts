@@ -120,10 +120,9 @@ scenario("a fixed port that is in use, or is none, is one sentence", async (lab)
   const upOn = (port: string) => machine.run(["up"], { env: { MEMSYNC_GATEWAY_PORT: port } });
   const { status, stdout, stderr } = await upOn(`${taken.port}`);
   expect([status, stdout]).toEqual([1, ""]);
-  expect(stderr).toBe(
-    `memsync: MEMSYNC_GATEWAY_PORT: port ${taken.port} on 127.0.0.1 is in use; ` +
-      "stop what listens there, or choose another\n",
-  );
+  const place = `memsync: MEMSYNC_GATEWAY_PORT: port ${taken.port} on 127.0.0.1`;
+  expect(stderr).toStartWith(`${place} is in use`);
+  expect(stderr).toEndWith(", or choose another\n");
   for (const port of ["http", "65536", "-1"]) {
     expect((await upOn(port)).stderr).toBe(
       "memsync: MEMSYNC_GATEWAY_PORT is a port from 1 to 65535, or 0 for any free one\n",

@@ -1,15 +1,17 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApp } from "../../server/app/app.ts";
 import { listen } from "../../server/listen/listen.ts";
 import { DRAIN_MS } from "../../server/listen/listener.ts";
+import { portHolder } from "../../server/listen/port-holder.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { createFakeServices, fakeAuthenticate } from "../support/fake-services.ts";
 import { sendRaw, startServer } from "../support/http-server.ts";
 import { manualTimers } from "../support/manual-timers.ts";
+import { LINUX, testWith } from "../support/needs.ts";
 import { connectRaw } from "../support/raw-connection.ts";
 
 function newApp() {
@@ -24,11 +26,40 @@ test("port 0 is a free port", async () => {
   expect(url).toBe(`http://127.0.0.1:${port}`);
 });
 
-test("a port in use is one clear sentence", async () => {
+test("a port in use is one clear sentence, which says who has it", async () => {
   await using server = await startServer();
   const port = server.listener.port ?? 0;
   const second = listen(newApp(), { host: "127.0.0.1", port });
-  await expect(second).rejects.toThrow(`port ${port} on 127.0.0.1 is in use; `);
+  await expect(second).rejects.toThrow(
+    // Other systems than Linux do not say.
+    process.platform === "linux"
+      ? new RegExp(
+          `^port ${port} on 127\\.0\\.0\\.1 is in use by [^\\n]+ \\(process ${process.pid}\\); stop`,
+        )
+      : `port ${port} on 127.0.0.1 is in use; `,
+  );
+});
+
+testWith(LINUX, "who has a port is told by its program and its first words", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "memsync-"));
+  const script = join(folder, "holder.js");
+  writeFileSync(
+    script,
+    'const server = require("net").createServer();' +
+      'server.listen(0, "127.0.0.1", () => console.log(server.address().port));',
+  );
+  const args = ["--token=secret", "serve", "mst_dev_secret"];
+  const holder = Bun.spawn(["node", script, ...args], { stdout: "pipe" });
+  try {
+    const { value } = await holder.stdout.getReader().read();
+    const port = Number(new TextDecoder().decode(value));
+    expect(portHolder(port)).toEqual({ pid: holder.pid, command: "node holder.js serve" });
+  } finally {
+    holder.kill();
+    await holder.exited;
+    rmSync(folder, { recursive: true });
+  }
+  expect(portHolder(1)).toBeUndefined();
 });
 
 test("an address of another machine is one clear sentence", async () => {

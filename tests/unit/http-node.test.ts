@@ -232,7 +232,7 @@ test("a port in use is one clear sentence on Node", async () => {
   const { child } = await startNode("127.0.0.1", String(server.port));
   expect(await child.exited).toBe(1);
   const said = await new Response(child.stderr).text();
-  expect(said).toStartWith(`port ${server.port} on 127.0.0.1 is in use; `);
+  expect(said).toStartWith(`port ${server.port} on 127.0.0.1 is in use`);
 });
 
 test("a unix socket on Node is its owner's alone, and gone when closed", async () => {
