@@ -139,11 +139,15 @@ export class FollowedMachine {
   async settle(): Promise<void> {
     const file = this.#file;
     if (!file) return;
+    // A look that committed nothing leaves the next to a timer.
+    let isAtRest = false;
     for (let looks = 0; looks < 3 || this.#isBeingWritten; looks++) {
-      file.look();
+      const before = this.#store.version;
+      if (!isAtRest) file.look();
       await file.settled();
       this.#world.advance(QUIET_MS);
       await file.settled();
+      isAtRest = before === this.#store.version;
     }
   }
 
