@@ -13,15 +13,15 @@ import { listAccounts } from "./stores/account-store.ts";
 const SECOND_MS = 1000;
 
 /**
- * Runs the emulator until a signal ends it. `onReady` is called when it answers, and `onEnd` before
- * it is closed.
+ * Runs the emulator until a signal ends it, or `over` resolves. `onReady` is called when it
+ * answers, and `onEnd` before it is closed.
  */
 export async function runEmulator(
-  options: EmulatorOptions & { readonly logLevel: LogLevel },
+  options: EmulatorOptions & { readonly logLevel: LogLevel; readonly over?: Promise<void> },
   onReady: (emulator: Emulator) => void,
   onEnd: (emulator: Emulator) => Promise<void> = async () => {},
 ): Promise<void> {
-  const ended = endSignal();
+  const ended = Promise.race([endSignal(), ...(options.over ? [options.over] : [])]);
   const emulator = await startEmulator(options, {
     world: realWorld,
     log: openLog(options.logLevel),

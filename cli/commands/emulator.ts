@@ -48,6 +48,7 @@ Examples:
 interface EmulatorFlags extends ListenFlags {
   readonly seed?: string;
   readonly exportOnExit?: string;
+  readonly endWithStdin?: boolean;
   readonly allowHost?: readonly string[];
   readonly random?: string;
   readonly strict?: boolean;
@@ -72,6 +73,7 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
     .option("--limits <on|off>", "hold requests to the plans' limits", "on")
     .option("--seed <file>", "write into the Pro account what an export has")
     .option("--export-on-exit <file>", "write the Pro account as an export when it ends")
+    .option("--end-with-stdin", "end with its standard input, so with whoever started it")
     .option("--random <seed>", "have ids repeat for a seed")
     .option("--strict", "report what goes beyond the specification as a violation")
     .option("--allow-host <host...>", "further names that requests may call it by")
@@ -104,6 +106,7 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
           limits: flags.limits,
           strict: flags.strict === true,
           ...(dataDir !== undefined && { dataDir }),
+          ...(flags.endWithStdin && { over: endOf(process.stdin) }),
           ...(flags.random !== undefined && { random: flags.random }),
           ...(flags.allowHost && { allowedHosts: flags.allowHost }),
           ...(flags.seed !== undefined && { seed: await readSeed(env, flags.seed) }),
@@ -126,6 +129,14 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
         },
       );
     });
+}
+
+/** A pipe ends when the last process that may write into it does, however that ended. */
+function endOf(input: NodeJS.ReadStream): Promise<void> {
+  return new Promise((resolve) => {
+    for (const event of ["end", "close", "error"]) input.once(event, () => resolve());
+    input.resume();
+  });
 }
 
 /** The token for control calls, where it is asked for; one is made where it is not set. */

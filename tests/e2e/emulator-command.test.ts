@@ -1,7 +1,10 @@
 import { expect } from "bun:test";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { control } from "../support/emulator-calls.ts";
 import { scenario } from "../support/lab.ts";
+import { MEMSYNC } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const SEED = {
   projects: [{ id: "proj_a", name: "a", memories: [{ key: "build", value: "make" }] }],
@@ -37,5 +40,36 @@ scenario(
     expect((await control(there, "POST reset", { body: {} })).status).toBe(401);
     expect((await control(there, "POST reset", { body: {}, token })).status).toBe(200);
     await emulated.end("SIGTERM");
+  },
+);
+
+scenario(
+  "an emulator ends in good order with whoever started it, if that is asked",
+  async (lab) => {
+    const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+    const after = lab.git.path("after.json");
+    const emulator = [...MEMSYNC, "emulator", "--port", "0", "--end-with-stdin"];
+    // What starts it holds the other end of its standard input, and is killed.
+    const script = `const child = Bun.spawn(${JSON.stringify([...emulator, "--export-on-exit", after])}, {
+    stdio: ["pipe", "inherit", "inherit"],
+  });
+  await child.exited;`;
+    const parent = Bun.spawn([process.execPath, "-e", script], {
+      env: { ...process.env, HOME: machine.folder, MEMSYNC_HOME: join(machine.folder, "home") },
+      stdout: "pipe",
+    });
+    const { value } = await parent.stdout.getReader().read();
+    const url = /ready at (\S+)/.exec(new TextDecoder().decode(value))?.[1] ?? "";
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    parent.kill("SIGKILL");
+    await parent.exited;
+    const left = await waitFor("the export", () => readFile(after, "utf8").catch(() => undefined));
+    expect(JSON.parse(left)).toMatchObject({ projects: [] });
+    await waitFor("the port to be closed", () =>
+      fetch(`${url}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    );
   },
 );
