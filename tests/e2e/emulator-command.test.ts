@@ -50,10 +50,9 @@ scenario(
     const after = lab.git.path("after.json");
     const emulator = [...MEMSYNC, "emulator", "--port", "0", "--end-with-stdin"];
     // What starts it holds the other end of its standard input, and is killed.
-    const script = `const child = Bun.spawn(${JSON.stringify([...emulator, "--export-on-exit", after])}, {
-    stdio: ["pipe", "inherit", "inherit"],
-  });
-  await child.exited;`;
+    const command = JSON.stringify([...emulator, "--export-on-exit", after]);
+    const script = `const stdio = ["pipe", "inherit", "inherit"];
+    await Bun.spawn(${command}, { stdio }).exited;`;
     const parent = Bun.spawn([process.execPath, "-e", script], {
       env: { ...process.env, HOME: machine.folder, MEMSYNC_HOME: join(machine.folder, "home") },
       stdout: "pipe",
