@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
@@ -11,10 +11,11 @@ const DATA = join(import.meta.dir, "..", "data");
 const TRANSCRIPT = join(DATA, "sessions", "claude-code", "tool-heavy.jsonl");
 const SESSION = "d6e0bada-1959-4eec-a9d2-0bfade768d8f";
 
-/** What an assistant sends at the start of a session. */
+/** What an assistant sends at the start of a session; of `assistant-end`, at its end. */
 function payloadOf(assistant: string, machine: Machine, session = assistant): string {
   return readFileSync(join(DATA, "hooks", `${assistant}.json`), "utf8")
     .replaceAll("FOLDER", machine.folder)
+    .replaceAll("HOME", dirname(machine.folder))
     .replaceAll("SESSION", session);
 }
 
@@ -108,11 +109,14 @@ scenario("a hook says nothing where nothing is known, and never fails", async (l
 scenario("the next session knows what the last one was about", async (lab) => {
   const machine = await oneMachine(lab, "hooks-summary");
   await machine.up();
-  const folder = join(lab.git.folder, ".claude", "projects", "anything");
-  mkdirSync(folder, { recursive: true });
-  const text = readFileSync(TRANSCRIPT, "utf8").replaceAll("/projects/spotter", machine.folder);
-  writeFileSync(join(folder, `${SESSION}.jsonl`), text);
+  const ended = payloadOf("claude-code-end", machine, SESSION);
   const { source: _, ...payload } = JSON.parse(payloadOf("claude-code", machine, SESSION));
+  const { transcript_path: path } = payload;
+  expect(JSON.parse(ended).transcript_path).toBe(path);
+  expect(path).toStartWith(join(lab.git.folder, ".claude", "projects"));
+  mkdirSync(dirname(path), { recursive: true });
+  const text = readFileSync(TRANSCRIPT, "utf8").replaceAll("/projects/spotter", machine.folder);
+  writeFileSync(path, text);
   const compact = (summary: string) =>
     hook(machine, "post-compact", JSON.stringify({ ...payload, compact_summary: summary }));
   await compact("The login was moved to the server.");
@@ -120,7 +124,7 @@ scenario("the next session knows what the last one was about", async (lab) => {
   await compact(`The token is ${PLANTED.github}.`);
   const next = payloadOf("claude-code", machine, "the-next");
   await waitFor("the session to be told of", async () => {
-    await hook(machine, "session-end", JSON.stringify(payload));
+    await hook(machine, "session-end", ended);
     return (await hook(machine, "session-start", next)).includes(
       "> The login was moved to the server.",
     );

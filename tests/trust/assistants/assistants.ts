@@ -5,24 +5,28 @@ import type { Lab } from "../../support/lab.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { print, runCase } from "../cases.ts";
 import { installAssistants, User } from "./installed.ts";
-import { claudeSession, memsync, type Seat, withSeats } from "./seat.ts";
+import { recordPayloads } from "./recorded.ts";
+import { memsync, NAMES, type Seat, session, withSeats } from "./seat.ts";
 import type { Step } from "./stand-in.ts";
 
-export const USAGE = "assistants [registration | online | offline]";
+export const USAGE = "assistants [registration | online | offline | each] [--record]";
 
 const PLUGIN = join(import.meta.dir, "..", "..", "..", "plugin");
-const NAMES = ["claude", "codex", "gemini"];
 /** On a machine with more to do. */
 const PATIENCE_MS = 180_000;
 
 /**
  * The command `assistants`: the real Claude Code, Codex and Gemini CLI take what `memsync setup`
- * writes, and sessions of Claude Code on two machines know what the other's learned, with a model
- * that is played from a script. Resolves to the exit status.
+ * writes, and sessions on two machines know what the other's learned, with a model that is played
+ * from a script. Resolves to the exit status.
  */
 export async function assistants(args: string[]): Promise<number> {
-  const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
-  const cases = { registration, online, offline };
+  const { positionals, values } = parseArgs({
+    args,
+    options: { record: { type: "boolean", default: false } },
+    allowPositionals: true,
+  });
+  const cases = { registration, online, offline, each: eachOf(values.record) };
   const names = Object.keys(cases) as (keyof typeof cases)[];
   const unknown = positionals.filter((each) => !names.some((name) => name === each));
   if (unknown.length > 0) throw new Error(`no such case: ${unknown.join(" ")}`);
@@ -78,17 +82,17 @@ async function registration(lab: Lab): Promise<void> {
 }
 
 const remember = (key: string, value: string): Step => ({
-  name: "mcp__memsync__remember",
+  name: "remember",
   input: { key, value },
 });
-const recall = (query: string): Step => ({ name: "mcp__memsync__recall", input: { query } });
+const recall = (query: string): Step => ({ name: "recall", input: { query } });
 const DONE: Step = { text: "Done." };
 
 async function online(lab: Lab): Promise<void> {
   await withSeats(lab, async (ann, bob) => {
     const here = join(ann.folder, "CLAUDE.md");
     const there = join(bob.folder, "CLAUDE.md");
-    await claudeSession(ann, "Learn how this is built.", [
+    await session(ann, "claude", [
       remember("build", "npm run build, never make"),
       { name: "Write", input: { file_path: here, content: "# Widget\n\n- no tabs\n" } },
       DONE,
@@ -98,13 +102,13 @@ async function online(lab: Lab): Promise<void> {
     await memsync(bob, "sync");
     await memsync(bob, "doc", "write");
     await waitFor("the instructions", () => existsSync(there), PATIENCE_MS);
-    const seen = await claudeSession(bob, "How is this built?", [recall("build"), DONE]);
+    const seen = await session(bob, "claude", [recall("build"), DONE]);
     const [started = "", recalled = ""] = seen;
     check("the next session elsewhere starts with it", started.includes("never make"), started);
     check("it has the instructions of the first", started.includes("no tabs"), started);
     check("it finds it again by a tool", recalled.split("never make").length > 2, recalled);
     const edit = { file_path: there, old_string: "- no tabs", new_string: "- two spaces" };
-    await claudeSession(bob, "Say it otherwise.", [
+    await session(bob, "claude", [
       { name: "Read", input: { file_path: there } },
       { name: "Edit", input: edit },
       DONE,
@@ -139,7 +143,7 @@ async function offline(lab: Lab): Promise<void> {
       const areKept = /walrus/.test(versions) && /heron/.test(versions);
       check("both values of one key are kept", areKept, versions);
     }
-    const seen = await claudeSession(bob, "What is known?", [DONE]);
+    const seen = await session(bob, "claude", [DONE]);
     check(
       "the next session knows both",
       /walrus of ann/.test(`${seen}`) && /heron/.test(`${seen}`),
@@ -147,11 +151,35 @@ async function offline(lab: Lab): Promise<void> {
   });
 }
 
+/**
+ * What one assistant remembers, every other one knows on the other machine. What they tell their
+ * hooks is kept if that is wished.
+ */
+const eachOf = (isRecorded: boolean) => (lab: Lab) =>
+  withSeats(lab, async (ann, bob) => {
+    for (const name of NAMES) {
+      await session(ann, name, [remember(`of-${name}`, `walrus of ${name}`), DONE]);
+      check(`${name} remembers`, /walrus/.test(await kept(ann, `of-${name}`)));
+      if (isRecorded) recordPayloads(ann, name);
+    }
+    await memsync(ann, "sync");
+    await memsync(bob, "sync");
+    for (const name of NAMES) {
+      const [started = "", ...later] = await session(bob, name, [recall("walrus"), DONE]);
+      const areThere = NAMES.every((other) => started.includes(`walrus of ${other}`));
+      check(`${name} starts with what all remember`, areThere, started);
+      const found = later.join("").split("walrus of gemini").length > 2;
+      check(`${name} finds it again by a tool`, found, later);
+    }
+    const isListed = async () => JSON.parse(await memsync(ann, "sessions", "--json")).total === 6;
+    check("all sessions are listed", await waitFor("their records", isListed, PATIENCE_MS));
+  });
+
 /** A session that adds a line to the instructions, and remembers it under two keys. */
 async function note(seat: Seat, line: string, key: string): Promise<void> {
   const file_path = join(seat.folder, "CLAUDE.md");
   const new_string = `- first\n- ${line}\n`;
-  await claudeSession(seat, "Note this.", [
+  await session(seat, "claude", [
     { name: "Read", input: { file_path } },
     { name: "Edit", input: { file_path, old_string: "- first\n", new_string } },
     remember(key, `${line} of ${key}`),

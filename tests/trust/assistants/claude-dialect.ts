@@ -1,4 +1,4 @@
-import { type Asked, type Dialect, eventStream, type Step } from "./stand-in.ts";
+import { type Asked, type Dialect, eventStream, isOurs, type Step } from "./stand-in.ts";
 
 interface MessagesRequest {
   readonly model: string;
@@ -32,10 +32,7 @@ export const CLAUDE: Dialect = {
 };
 
 function messageOf(model: string, step: Step) {
-  const block =
-    "text" in step
-      ? { type: "text", text: step.text }
-      : { type: "tool_use", id: `toolu_${crypto.randomUUID()}`, ...step };
+  const block = "text" in step ? { type: "text", text: step.text } : toolUse(step.name, step.input);
   return {
     id: `msg_${crypto.randomUUID()}`,
     type: "message",
@@ -46,6 +43,11 @@ function messageOf(model: string, step: Step) {
     stop_sequence: null,
     usage: USAGE,
   };
+}
+
+function toolUse(name: string, input: object) {
+  const called = isOurs(name) ? `mcp__memsync__${name}` : name;
+  return { type: "tool_use", id: `toolu_${crypto.randomUUID()}`, name: called, input };
 }
 
 function streamed(model: string, step: Step): Response {

@@ -98,6 +98,12 @@ export class User {
     throw new Error(`\`${command.join(" ")}\` ended with ${status}: ${stderr}${stdout}`);
   }
 
+  /** Makes a file of settings. */
+  writeSettings(path: string, settings: object): void {
+    mkdirSync(dirname(join(this.folder, path)), { recursive: true });
+    writeFileSync(join(this.folder, path), JSON.stringify(settings));
+  }
+
   /** All settings, by path, without the names of folders. */
   settings(): Readonly<Record<string, string>> {
     const paths = [".claude.json", ".claude", ".codex", ".gemini"].flatMap((path) =>

@@ -1,9 +1,13 @@
 import type { Lab } from "../../support/lab.ts";
 import { CLAUDE } from "./claude-dialect.ts";
+import { CODEX } from "./codex-dialect.ts";
+import { GEMINI } from "./gemini-dialect.ts";
 import { User } from "./installed.ts";
-import { ModelStandIn, type Step } from "./stand-in.ts";
+import { type Dialect, ModelStandIn, type Step } from "./stand-in.ts";
 
-const TOOLS = "mcp__memsync,Read,Edit,Write";
+/** The assistants, as `memsync setup` calls them. */
+export const NAMES = ["claude", "codex", "gemini"] as const;
+export type AssistantName = (typeof NAMES)[number];
 
 /** Somebody with a clone, a home and assistants of their own. */
 export interface Seat {
@@ -12,7 +16,10 @@ export interface Seat {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Two people with a clone each, their daemons, and Claude Code set up. */
+/** Without it Gemini CLI would ask how to sign in. */
+const GEMINI_SETTINGS = { security: { auth: { selectedType: "gemini-api-key" } } };
+
+/** Two people with a clone each, their daemons, and all assistants set up. */
 export async function withSeats(
   lab: Lab,
   run: (ann: Seat, bob: Seat, emulator: Awaited<ReturnType<Lab["emulator"]>>) => Promise<void>,
@@ -25,7 +32,8 @@ export async function withSeats(
   const bob = { user: new User(lab.git.path("bob")), folder: there, env };
   try {
     for (const seat of [ann, bob]) {
-      await memsync(seat, "setup", "claude", "--yes");
+      seat.user.writeSettings(".gemini/settings.json", GEMINI_SETTINGS);
+      await memsync(seat, "setup", "--yes", ...NAMES);
       await memsync(seat, "start", ".");
     }
     await run(ann, bob, emulator);
@@ -39,31 +47,76 @@ export function memsync(seat: Seat, ...args: readonly string[]): Promise<string>
   return seat.user.run(["memsync", ...args], { cwd: seat.folder, env: seat.env });
 }
 
+/** Whatever is asked, the script decides what is done. */
+const PROMPT = "Do what is to be done.";
+
+/** How a whole session of an assistant is run. */
+interface Played {
+  readonly dialect: Dialect;
+  command(url: string): readonly string[];
+  env(url: string): Readonly<Record<string, string>>;
+}
+
+// The first request of each waits for its servers. Else it names their tools once they have
+// started, and on a machine with more to do the script would call one that is not there yet.
+const PLAYED: Readonly<Record<AssistantName, Played>> = {
+  claude: {
+    dialect: CLAUDE,
+    command: () => ["claude", "-p", PROMPT, "--allowedTools", "mcp__memsync,Read,Edit,Write"],
+    env: (url) => ({
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: "x",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+      ENABLE_TOOL_SEARCH: "false",
+      MCP_CONNECTION_NONBLOCKING: "0",
+      MCP_CONNECT_TIMEOUT_MS: "100000",
+      MCP_TIMEOUT: "100000",
+    }),
+  },
+  codex: {
+    dialect: CODEX,
+    command: (url) => [
+      "codex",
+      "exec",
+      // Somebody at a terminal is asked once.
+      "--dangerously-bypass-hook-trust",
+      "--dangerously-bypass-approvals-and-sandbox",
+      ...[
+        'model="played"',
+        'model_provider="played"',
+        `model_providers.played={name="played",base_url="${url}/v1",wire_api="responses"}`,
+        "mcp_servers.memsync.required=true",
+        "mcp_servers.memsync.startup_timeout_sec=100",
+      ].flatMap((setting) => ["-c", setting]),
+      PROMPT,
+    ],
+    env: () => ({}),
+  },
+  gemini: {
+    dialect: GEMINI,
+    command: () => ["gemini", "-p", PROMPT, "-m", "gemini-2.5-flash", "--yolo"],
+    env: (url) => ({
+      GOOGLE_GEMINI_BASE_URL: url,
+      GEMINI_API_KEY: "x",
+      GEMINI_CLI_TRUST_WORKSPACE: "true",
+    }),
+  },
+};
+
 /**
- * A whole session of the real Claude Code, whose model takes these steps. Resolves to what it sent
- * to its model, request by request; rejects if a tool failed.
+ * A whole session of a real assistant, whose model takes these steps. Resolves to what it sent to
+ * its model, request by request; rejects if a tool failed.
  */
-export async function claudeSession(
+export async function session(
   seat: Seat,
-  prompt: string,
+  name: AssistantName,
   script: readonly Step[],
 ): Promise<readonly string[]> {
-  using model = new ModelStandIn(CLAUDE, script);
-  const env = {
-    ...seat.env,
-    ANTHROPIC_BASE_URL: model.url,
-    ANTHROPIC_API_KEY: "x",
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-    DISABLE_AUTOUPDATER: "1",
-    ENABLE_TOOL_SEARCH: "false",
-    // Its first request waits for its servers. Else it names their tools once they have started,
-    // and on a machine with more to do the script would call one that is not there yet.
-    MCP_CONNECTION_NONBLOCKING: "0",
-    MCP_CONNECT_TIMEOUT_MS: "100000",
-    MCP_TIMEOUT: "100000",
-  };
-  const command = ["claude", "-p", prompt, "--allowedTools", TOOLS];
-  await seat.user.run(command, { cwd: seat.folder, env });
+  const { dialect, command, env } = PLAYED[name];
+  using model = new ModelStandIn(dialect, script);
+  const given = { cwd: seat.folder, env: { ...seat.env, ...env(model.url) } };
+  await seat.user.run(command(model.url), given);
   if (model.refused.length > 0) throw new Error(`a tool failed: ${model.refused.join("\n")}`);
   return model.seen;
 }

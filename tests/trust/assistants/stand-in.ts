@@ -3,6 +3,11 @@ export type Step =
   | { readonly name: string; readonly input: Readonly<Record<string, unknown>> }
   | { readonly text: string };
 
+/** Whether a tool is memsync's, which each assistant gives a name of its own. */
+export function isOurs(name: string): boolean {
+  return name === "remember" || name === "recall";
+}
+
 /** A request of an assistant, as its provider's interface has it. */
 export interface Asked {
   /** False: a side question, as for a title. */
