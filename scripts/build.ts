@@ -40,8 +40,9 @@ async function buildForNode(): Promise<Set<string>> {
  * its first call, so that one process never holds two copies of it.
  */
 async function writeCommonJs(name: string, source: string): Promise<void> {
-  const library: Readonly<Record<string, unknown>> = await import(join(DIST, `${name}.mjs`));
-  const functions = Object.keys(library);
+  // Not loaded: this process has a copy of what is in it already.
+  const text = await Bun.file(join(DIST, `${name}.mjs`)).text();
+  const functions = new Bun.Transpiler({ loader: "js" }).scan(text).exports.toSorted();
   const values = functions.map(
     (each) =>
       `exports.${each} = async (...args) => (await import("./${name}.mjs")).${each}(...args);\n`,

@@ -74,7 +74,7 @@ async function change(
       "a program that asks for one of them sees the other's memories, under connected_projects " +
         `of GET /api/projects/${one.id}; \`memsync list\` shows a project's own`,
     );
-  } else say(`${one.name} and ${other.name} are connected no more`);
+  } else say(`${one.name} and ${other.name} are not connected now`);
 }
 
 async function find(env: Environment, named: string): Promise<Named> {

@@ -42,9 +42,8 @@ async function preview(env: Environment, json: boolean): Promise<void> {
   }
   const changed = previews.filter(isWaiting);
   for (const each of changed) for (const line of lines(each)) say(line);
-  const rest = previews.length - changed.length;
   if (changed.length === 0) say("nothing waits to be sent");
-  else if (rest > 0) say(`${count(rest, "other place has", "other places have")} nothing to send`);
+  else if (previews.length > changed.length) say("nothing else waits to be sent");
 }
 
 /** A running daemon sends to the service with which it was started. */

@@ -10,8 +10,10 @@ import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-
 import { renameDurably } from "../../shared/durable-files.ts";
 import { AppError } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
 import type { Environment } from "../place/environment.ts";
+import { ownDocument } from "../place/layer-option.ts";
 import { withAgreement, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
@@ -116,13 +118,26 @@ function heldLines({ secrets, leftOut }: HeldInExport): string[] {
   ];
 }
 
+/** Whether another account of the home has user or global memories. */
+async function hasOthersOwn(db: Kysely<DaemonTables>, account: AccountId): Promise<boolean> {
+  const row = await db
+    .selectFrom("memories")
+    .innerJoin("documents", "documents.id", "memories.document_id")
+    .select("row_id")
+    .where("owner", "!=", account)
+    .where("name", "in", [ownDocument("user"), ownDocument("global")])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /**
  * The account whose user and global memories are included: the named remote's, else the default's.
  */
 async function ownAccount(env: Environment, db: Kysely<DaemonTables>, named: string | undefined) {
   const view = await readRemotes(db, remoteEnvironment(env));
   const { name, account } = named === undefined ? getDefault(view) : getRemote(view.remotes, named);
-  if (view.remotes.length > 1) {
+  if (await hasOthersOwn(db, account)) {
     sayAside(`user and global memories are those of ${name}; --remote takes another's`);
   }
   return account;

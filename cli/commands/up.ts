@@ -138,6 +138,9 @@ function leftBehind(status: DaemonStatus): string {
   const waiting = waitingIn(status);
   if (waiting > 0)
     return `${count(waiting, "change waits", "changes wait")} here for the next start`;
+  // With the embedded service alone there is nothing that it could be synced with.
+  const isHereAlone = status.remotes.every(({ service }) => service.state === "embedded");
+  if (isHereAlone) return "everything is saved here";
   return isSynced(status) ? "everything is synced" : "what is saved is kept here";
 }
 

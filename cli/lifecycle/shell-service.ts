@@ -3,6 +3,7 @@ import { listRemotes } from "../../daemon/home/remote-store.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { Introduction } from "../../daemon/supervise/introduction.ts";
 import type { Environment } from "../place/environment.ts";
+import { gatewayPort } from "../place/gateway-port.ts";
 import { withLocal } from "../place/place.ts";
 import { sayAside } from "../screen/output.ts";
 
@@ -77,8 +78,14 @@ export function sayOfShell(
   );
 }
 
-/** Says on standard error that the running daemon uses another service. */
+/** Says on standard error that the running daemon uses another service, or another port. */
 export function sayOfRunning(env: Environment, introduction: Introduction): void {
   const note = otherService(env, introduction);
   if (note) sayAside(`${note.detail}: ${note.mend}`);
+  const port = gatewayPort(env);
+  if (port === undefined || introduction.environment.gateway_port === `${port}`) return;
+  sayAside(
+    `MEMSYNC_GATEWAY_PORT is ${port} here, and the running daemon was started without that: ` +
+      "`memsync stop` and `memsync start` change its port",
+  );
 }

@@ -16,5 +16,6 @@ export async function wholeStatus(env: Environment, status: DaemonStatus): Promi
 
 /** The status line about conflicts, if there are any. */
 export function conflictCountLines({ conflicts }: Pick<WholeStatus, "conflicts">): string[] {
-  return conflicts > 0 ? [`conflicts ${conflicts}: \`memsync conflicts\` shows them`] : [];
+  const shows = conflicts === 1 ? "shows it" : "shows them";
+  return conflicts > 0 ? [`conflicts ${conflicts}: \`memsync conflicts\` ${shows}`] : [];
 }

@@ -194,7 +194,9 @@ function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Tim
   const left = Object.entries(requests).map(([name, { limit, remaining, resets_at }]) => {
     if (limit === remaining) return `${name}: all ${limit} left`;
     const ofLimit = limit === null ? "" : ` of ${limit}`;
-    return `${name}: ${remaining}${ofLimit} left, more in ${until(resets_at)}`;
+    const told = `${name}: ${remaining}${ofLimit} left`;
+    // A moment that has passed was told by the last answer, and the next one tells another.
+    return Date.parse(resets_at) > now ? `${told}, more in ${until(resets_at)}` : told;
   });
   const [first, ...others] = left;
   if (first === undefined) return [];

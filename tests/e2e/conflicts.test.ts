@@ -94,7 +94,7 @@ scenario("the losing value of a key is shown on both machines, and restored", as
     await terminal[Symbol.asyncDispose]();
     const shown = await machine.memsync("conflicts", "show", conflict.id);
     expect(shown).toMatch(/lost, written .* on laptop\n\n {4}npm run build,\n {6}never make\n/);
-    expect(await machine.memsync("status")).toContain("conflicts 1: `memsync conflicts`");
+    expect(await machine.memsync("status")).toContain("conflicts 1: `memsync conflicts` shows it");
     for (const command of ["status", "sync", "up"]) {
       expect(JSON.parse(await machine.memsync(command, "--json"))).toMatchObject({ conflicts: 1 });
     }

@@ -11,3 +11,11 @@ scenario("a port in use is one sentence and exit status 1", async (lab) => {
   expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   expect(stderr).toMatch(/^memsync: port \d+ on 127\.0\.0\.1 is in use; [^\n]*\n$/);
 });
+
+scenario("a daemon that runs says that it does not have the port of this shell", async (lab) => {
+  const machine = lab.machine("a", lab.git.folder);
+  await machine.memsync("start");
+  const { stderr } = await machine.run(["start"], { env: { MEMSYNC_GATEWAY_PORT: "9" } });
+  expect(stderr).toContain("MEMSYNC_GATEWAY_PORT is 9 here, and the running daemon");
+  expect((await machine.run(["start"])).stderr).toBe("");
+});

@@ -99,6 +99,19 @@ scenario("an export comes back byte for byte from an empty home", async (lab) =>
   expect({ ...layers, projects: projects.filter((each) => !alone.has(each.id)) }).toEqual(home);
 });
 
+scenario("an export names the remote of its own memories where another has some", async (lab) => {
+  const machine = lab.machine("a", lab.git.folder);
+  const { url, token } = emulator.account("export-own");
+  await machine.memsyncWith({ stdin: `${token}\n` }, "login", "--url", url, "--token-stdin");
+  await machine.memsync("set", "k", "v", "--layer", "user");
+  await machine.memsync("start");
+  await machine.sync();
+  expect((await machine.run(["export"])).stderr).toBe("");
+  await machine.memsync("set", "k", "v", "--layer", "user", "--remote", "embedded");
+  await machine.sync();
+  expect((await machine.run(["export"])).stderr).toContain("--remote takes another's");
+});
+
 scenario("a project that was deleted is not exported", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "CLAUDE.md": "# One\n" }));
   const exported = async () =>
