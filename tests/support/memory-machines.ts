@@ -23,6 +23,7 @@ import { settleMemoryFile } from "../../daemon/home/memory-files.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { silentLog } from "../../shared/log.ts";
+import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
 import { projectId } from "./project-id.ts";
@@ -148,9 +149,10 @@ export class MemoryMachine {
   }
 
   /** Every former value of a file that the history keeps. */
-  async history(): Promise<string> {
-    const rows = await this.store.reader.selectFrom("revisions").selectAll().execute();
-    return JSON.stringify(rows);
+  async history(name: string): Promise<string[]> {
+    const id = await this.store.write(async (context) => (await context.open(ADDRESS)).id);
+    const asked = { kind: "memory", key: keyOfName(name) } as const;
+    return (await listRevisions(this.store.reader, id, asked)).flatMap(({ value }) => value ?? []);
   }
 
   async update(): Promise<Uint8Array> {

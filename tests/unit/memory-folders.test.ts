@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
+import { hashOf } from "../../daemon/disk/read-file.ts";
+import { putMemoryFile, readMemoryFiles } from "../../daemon/home/memory-files.ts";
 import {
   exchangeMemories,
   MEMORY_PROJECT,
@@ -125,7 +127,7 @@ test("files that are gone delete nothing, and one decision brings them back or d
   await b.settle("two.md", "delete");
   await settleMemories(a, b);
   expect(b.read("two.md")).toBeUndefined();
-  expect(await b.history()).toContain("two.md");
+  expect(await b.history("two.md")).toEqual(["two.md\n"]);
 });
 
 test("a file that was deleted elsewhere and is wanted becomes a memory again", async () => {
@@ -327,6 +329,54 @@ test("what was taken is known after a start, and what was saved meanwhile is an 
   await settleMemories(a, b);
   expect(a.read("one.md")).toBe("zero\none\ntwo\n");
   expect(b.read("one.md")).toBe("zero\none\ntwo\n");
+});
+
+test("an index that is begun anew after a purge takes nothing from the others", async () => {
+  a.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n");
+  a.save("one.md", "one\n");
+  a.save("two.md", "two\n");
+  await settleMemories(a, b);
+  // In one step, as when no daemon runs.
+  a.drop(".");
+  a.save("MEMORY.md", "# Memory\n\n- [Three](three.md)\n");
+  await settleMemories(a, b);
+  for (const name of ["one", "two", "three"]) expect(b.read("MEMORY.md")).toContain(`${name}.md`);
+  expect(b.files()).toEqual(["MEMORY.md", "one.md", "two.md"]);
+  expect(a.keeper.status[0]?.asked.map(({ name }) => name)).toEqual(["one.md", "two.md"]);
+});
+
+test("a topic that is written anew after it was missed is a version beside the other", async () => {
+  a.save("one.md", "one\ntwo\nthree\n");
+  await settleMemories(a, b);
+  a.drop("one.md");
+  await settleMemories(a, b);
+  a.save("one.md", "another\n");
+  await settleMemories(a, b);
+  expect(b.read("one.md")).toBe("another\n");
+  expect(await b.values("one.md")).toEqual(["another\n", "one\ntwo\nthree\n"]);
+});
+
+test("after a kill in the middle of a write, what was written is no edit", async () => {
+  a.save("one.md", "one\n");
+  await settleMemories(a, b);
+  a.save("one.md", "two\n");
+  a.save("new.md", "new\n");
+  await a.look();
+  await exchangeMemories(a, b);
+  const [known] = [...(await readMemoryFiles(b.store.reader, b.memories)).values()];
+  const next = { hash: hashOf("two\n"), text: "two\n", seen: [] };
+  // Noted and written, but the daemon never got to say so; then others wrote again.
+  await b.store.write(async ({ db }) => {
+    if (known) await putMemoryFile(db, b.memories, { ...known, next });
+  });
+  b.save("one.md", "two\n");
+  a.save("one.md", "three\n");
+  await a.look();
+  await exchangeMemories(a, b);
+  await settleMemories(a, b);
+  expect(b.read("one.md")).toBe("three\n");
+  expect(await b.values("one.md")).toEqual(["three\n"]);
+  expect(b.read("new.md")).toBe("new\n");
 });
 
 test("another machine's empty folder deletes nothing, and is filled", async () => {

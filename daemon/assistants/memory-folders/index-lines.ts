@@ -1,6 +1,11 @@
 import { exceedsBytes } from "../../../shared/limits.ts";
-import { joinForm, plainLines, splitForm } from "../../../shared/replica/text/text-form.ts";
-import { uniteTexts } from "./merge-texts.ts";
+import {
+  joinForm,
+  plainLines,
+  splitForm,
+  withoutMark,
+} from "../../../shared/replica/text/text-form.ts";
+import { mergeTexts, type TextSides, uniteTexts } from "./merge-texts.ts";
 
 /** An assistant reads so much of an index at the start of a session, and nothing beyond. */
 const LINES_MAX = 200;
@@ -78,8 +83,29 @@ export function uniteIndexes([first = "", ...others]: readonly string[]): string
     const { form, lines } = splitForm(other);
     // Equal lines tell where the others belong.
     const kept = lines.split("\n").filter((line) => same.has(line) || !isKnown(line, known));
-    return uniteTexts(united, joinForm(kept.join("\n"), form));
+    const all = uniteTexts(united, joinForm(kept.join("\n"), form));
+    return withoutRepeats(all, [united, other]);
   }, first);
+}
+
+/** The merge of two edits of an index. A line that both moved is in it once. */
+export function mergeIndexes(sides: TextSides): string {
+  return withoutRepeats(mergeTexts(sides).text, [sides.mine, sides.theirs]);
+}
+
+/** No line stands more often in what two texts come to than in one of them. */
+function withoutRepeats(merged: string, texts: readonly string[]): string {
+  const counts = texts.map((text) => Map.groupBy(plainLines(text), (line) => line));
+  const seen = new Map<string, number>();
+  const { form, lines } = splitForm(merged);
+  const kept = lines.split("\n").filter((each) => {
+    const line = withoutMark(each);
+    const count = (seen.get(line) ?? 0) + 1;
+    seen.set(line, count);
+    const allowed = Math.max(...counts.map((known) => known.get(line)?.length ?? 0));
+    return line.trim() === "" || count <= allowed;
+  });
+  return joinForm(kept.join("\n"), form);
 }
 
 function isKnown(line: string, known: ReadonlySet<string>): boolean {

@@ -191,6 +191,8 @@ export class MemoryKeeper {
     const { store, log } = this.#options;
     const known = await readMemoryFiles(store.reader, path);
     const notes: MemoryNote[] = [];
+    const gone = [...known.keys()].filter((name) => !files.has(name)).length;
+    const isBegunAnew = gone > 1 && 2 * gone > known.size;
     for (const name of new Set([...files.keys(), ...known.keys()])) {
       const read = files.get(name);
       if (read?.kind === "problem") {
@@ -204,7 +206,7 @@ export class MemoryKeeper {
         await store.write(async (context) => {
           const open = await context.open(this.#address(project));
           if (deletionOf(open.document)) return;
-          await takeMemoryFile(context, open, { folder: path, name, file });
+          await takeMemoryFile(context, open, { folder: path, name, file, isBegunAnew });
         });
       } catch (thrown) {
         const said = messageOf(thrown);

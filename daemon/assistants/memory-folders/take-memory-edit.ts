@@ -4,7 +4,7 @@ import type { OpenDocument } from "../../../shared/replica/store/open-document.t
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
-import { uniteIndexes } from "./index-lines.ts";
+import { mergeIndexes, uniteIndexes } from "./index-lines.ts";
 import { INDEX_NAME, keyOfName } from "./memory-names.ts";
 import { mergeTexts } from "./merge-texts.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
@@ -47,9 +47,10 @@ export async function takeMemoryEdit(
   const [theirs, ...more] = others;
   if (theirs && own && isBaseOfAll && more.length === 0) {
     const sides = { base: base.text, mine: content, theirs: String(theirs.value) };
-    const { text, isClean } = mergeTexts(sides);
     const replaced = [own, theirs];
-    if (isClean || name === INDEX_NAME) await writeMerged(context, open, { key, text, replaced });
+    const { text, isClean } =
+      name === INDEX_NAME ? { text: mergeIndexes(sides), isClean: true } : mergeTexts(sides);
+    if (isClean) await writeMerged(context, open, { key, text, replaced });
   } else if (theirs && name === INDEX_NAME) {
     await uniteVersions(context, open, key);
   }

@@ -1,5 +1,6 @@
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
 import { dropHeld, placeOf, putHeld } from "../../home/held-store.ts";
 import {
@@ -10,7 +11,7 @@ import {
   readMemoryFiles,
 } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
-import { keyOfName } from "./memory-names.ts";
+import { INDEX_NAME, keyOfName } from "./memory-names.ts";
 import { type MemoryText, takeMemoryEdit, uniteOwnVersion } from "./take-memory-edit.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -21,6 +22,8 @@ export interface SeenMemoryFile {
   readonly name: string;
   /** Undefined: nothing, or no text any more. */
   readonly file: MemoryText | undefined;
+  /** Most files of the folder are gone: what is in it now was begun anew. */
+  readonly isBegunAnew: boolean;
 }
 
 /**
@@ -34,6 +37,9 @@ export async function takeMemoryFile(
 ): Promise<void> {
   const { db } = context;
   const { folder, name, file } = seen;
+  const written = (await readMemoryFiles(db, folder)).get(name);
+  // Its lines were new, whatever became of the file.
+  if (written) await uniteOwnVersion(context, open, written);
   const known = await settled(context, open, seen);
   if (!file) {
     if (known) await takeMissing(db, open, { folder, known });
@@ -43,7 +49,8 @@ export async function takeMemoryFile(
     await takeUnchanged(context, open, { folder, known });
     return;
   }
-  const taken = await takeChanged(context, open, { name, file, known });
+  const isAnew = seen.isBegunAnew || known?.asked === "missing";
+  const taken = await takeChanged(context, open, { name, file, known, isAnew });
   if (taken) await putMemoryFile(db, folder, taken);
 }
 
@@ -102,7 +109,6 @@ async function takeUnchanged(
   if (known.held !== undefined) {
     await dropHeld(context.db, { kind: "memory", ...placeOf(open), key: keyOfName(name) });
   }
-  await uniteOwnVersion(context, open, { name, seen });
   const [current] = open.document.memories.get(keyOfName(name));
   const asked = current ? undefined : ("deleted" as const);
   const isShown = current?.value === text;
@@ -120,10 +126,12 @@ async function takeChanged(
     name,
     file,
     known,
+    isAnew,
   }: {
     readonly name: string;
     readonly file: MemoryText;
     readonly known: MemoryFile | undefined;
+    readonly isAnew: boolean;
   },
 ): Promise<MemoryFile | undefined> {
   const { content, hash } = file;
@@ -146,6 +154,20 @@ async function takeChanged(
     return { ...(known ?? { name, ...NEVER_SHOWN }), next: undefined, held: hash };
   }
   if (known?.held !== undefined) await dropHeld(db, place);
-  const base = known?.hash === NEVER_SHOWN.hash ? undefined : known;
+  // Who writes a file anew has not seen what it had, and deletes nothing of that.
+  const isEdit = known !== undefined && known.hash !== NEVER_SHOWN.hash;
+  const base = isEdit && !isAnew && !isOther(name, known.text, content) ? known : undefined;
   return { name, arrivedAt, ...(await takeMemoryEdit(context, open, { name, base, file })) };
+}
+
+/** Whether an index has nothing of what it had: somebody may have lost it, and begun another. */
+function isOther(name: string, former: string, content: string): boolean {
+  if (name !== INDEX_NAME) return false;
+  const lines = new Set(linesOf(former));
+  return lines.size > 0 && !linesOf(content).some((line) => lines.has(line));
+}
+
+/** Headings are the same in every index. */
+function linesOf(index: string): string[] {
+  return plainLines(index).filter((line) => line.trim() !== "" && !line.startsWith("#"));
 }
