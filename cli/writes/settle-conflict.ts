@@ -4,7 +4,9 @@ import {
   type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { findCodeBlocks } from "../../shared/replica/text/code-blocks.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { Sections } from "../../shared/replica/text/sections.ts";
 import {
   holdsAnyLine,
   holdsEachLine,
@@ -49,6 +51,31 @@ export interface Settled {
  * the conflict.
  */
 export function settle(conflict: TextConflict, chosen: number): Settled {
+  const settled = settleVersions(conflict, chosen);
+  const wanted = conflict.versions[chosen]?.text ?? "";
+  if (isDoubled(conflict.content, wanted, settled.content)) throw unsure(conflict.id);
+  return settled;
+}
+
+/** Whether a line of what was chosen stood in its section already, and stands there twice now. */
+function isDoubled(content: string, wanted: string, after: string): boolean {
+  const [before, now] = [content, after].map((text) => new Sections(plainLines(text)));
+  if (!before || !now) return false;
+  const said = plainLines(wanted).filter(hasWord);
+  const code = new Set(
+    findCodeBlocks(now.lines).flatMap(([from, to]) => now.lines.slice(from, to)),
+  );
+  return said.some((line) => {
+    if (code.has(line)) return false;
+    const own = said.filter((each) => each === line).length;
+    return now.places(line).some((at) => {
+      const there = before.count(line, now.over[at] ?? "");
+      return there > 0 && now.count(line, now.over[at] ?? "") > Math.max(there, own);
+    });
+  });
+}
+
+function settleVersions(conflict: TextConflict, chosen: number): Settled {
   const { id, record, versions, content } = conflict;
   const [wanted, other] = [versions[chosen], versions[1 - chosen]];
   if (!wanted || !other) throw new CommandFailed("a conflict has two versions: choose 1 or 2");

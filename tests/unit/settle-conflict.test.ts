@@ -54,6 +54,18 @@ describe("choosing a version", () => {
     );
   });
 
+  test("a version of which a line was moved within its section is no second one there", () => {
+    const content = "## One\n\n- a1\n\n## Four\n\n- ours\n- theirs\n- moved\n";
+    const ours = { text: "- ours\n", inText: true, behind: "- moved\n", ahead: "" };
+    const theirs = { text: "- theirs\n- more\n", inText: true, behind: "- moved\n", ahead: "" };
+    const both = conflict(content, ours, theirs, "both");
+    for (const nth of [0, 1]) expect(() => settle(both, nth)).toThrow("stand at several places");
+    const above = content
+      .replace("- a1\n", "- a1\n- ours\n")
+      .replace("## Four\n\n- ours\n", "## Four\n\n");
+    expect(settle(conflict(above, ours, NONE, "both"), 0).content).toContain("- moved\n- ours\n");
+  });
+
   const steps = (own: string) =>
     `## Build\n\n- install\n${own}- pack\n\n## Test\n\n- start db\n- run tests\n- stop db\n`;
   const place = { inText: true, behind: "- install\n", ahead: "- pack\n" };
