@@ -110,7 +110,7 @@ export function findKeptEdits(
   const isNew = newLines(ytext, { again, met });
   const inPlace = editsInPlace(lines, graves, isNew);
   const alone = moved && movedEdits(lines, movedByOne(moved));
-  const twice = movedEdits(lines, linesTwice(lines, moved));
+  const twice = movedEdits(lines, linesTwice(lines, moved), withHeading);
   const crossed = taken && isByBoth ? findCrossedMoves(lines, taken, graves) : [];
   // What is in a version of what was moved twice is settled with that.
   const whole = [...twice.mine, ...twice.theirs];
@@ -200,10 +200,33 @@ function blanksAfter(lines: readonly string[], [first, end]: readonly [number, n
   return next === -1 ? lines.length - end : next;
 }
 
-function movedEdits(lines: readonly MergedLine[], moved: MovedLines): MovedTwice {
-  const editsBy = (by: WritingSide) =>
-    movedRuns(lines, by, moved[by]).map((run) => keptEdit(lines, by, run));
+function movedEdits(
+  lines: readonly MergedLine[],
+  moved: MovedLines,
+  whole: typeof withHeading = (_lines, _by, run) => run,
+): MovedTwice {
+  const editsBy = (by: WritingSide) => {
+    return movedRuns(lines, by, moved[by]).map((run) => keptEdit(lines, by, whole(lines, by, run)));
+  };
   return { mine: editsBy("mine"), theirs: editsBy("theirs") };
+}
+
+/** A section that one of two has renamed as it moved it is moved with its name. */
+function withHeading(
+  lines: readonly MergedLine[],
+  by: WritingSide,
+  [first, end]: readonly [number, number],
+): readonly [number, number] {
+  const above = lines.slice(0, first).findLastIndex(({ side, text }) => {
+    return side !== by || hasWord(text);
+  });
+  const isNamed =
+    lines[above]?.side === by &&
+    endsHeading(
+      lines.map(({ text }) => text),
+      above,
+    );
+  return isNamed ? [above, end] : [first, end];
 }
 
 function keptEdit(lines: readonly MergedLine[], by: WritingSide, [first, end]: readonly number[]) {
