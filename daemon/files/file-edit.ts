@@ -114,7 +114,9 @@ export async function applyEdit(
   });
   const readLines = () =>
     readSideLines(document.text, { mine, theirs, deleted, removed: piecesOf(seen) });
-  const facts = { mine, theirs, both, again, apart, readLines };
+  const texts =
+    theirs.size + gone.size > 0 ? { base: seen.text, mine: lines, theirs: before.text } : undefined;
+  const facts = { mine, theirs, both, again, apart, texts, readLines };
   const { met, put, conflicts } = await cleanUpText(context, open, facts);
   const unshown = rangesOutside(before, shown);
   const known = new Set(plainLines(seen.text));
@@ -127,10 +129,7 @@ export async function applyEdit(
     taken: { mine: known, theirs: known },
     again,
     met,
-    texts:
-      theirs.size + gone.size > 0
-        ? { base: seen.text, mine: lines, theirs: before.text }
-        : undefined,
+    texts,
   };
   const kept = await tellKeptEdits(context, open, { sides, put: unseen, moved, readLines });
   const shared = await tellSharedVersions(context, open, disagreed);

@@ -227,6 +227,7 @@ export async function applyRemote(
       both,
       again,
       apart,
+      texts,
       readLines,
     });
     // At first contact everything is new, and nothing tells who deleted what when.

@@ -30,7 +30,7 @@ interface Merge {
 
 /**
  * What a merge did that nobody meant and no conflict tells: a line that is lost, back or twice, or
- * that stands under a heading under which nobody had it.
+ * that stands under a heading under which nobody had it; a gap that is doubled.
  */
 export function silentHarms({ base, saved, merged, conflicts, former }: Merge): string[] {
   const [first, texts, now] = [read(base), saved.map(read), read(merged)];
@@ -58,5 +58,6 @@ export function silentHarms({ base, saved, merged, conflicts, former }: Merge): 
     });
     if (!isMeant) note(line, `stands under ${now.over.get(line)}`);
   }
+  if (/\n\n\n|\n\n$/.test(merged)) harms.push("a gap is there that nobody left");
   return harms;
 }

@@ -150,10 +150,11 @@ const BESIDE: Readonly<Record<string, Change>> = {
   "its last line": deleteLine("Three", 2),
   "a line above it": deleteLine("Two", 1),
   "the last line above it": deleteLine("Two", 2),
+  "the section below": remove("Four"),
 };
 
 for (const [what, order] of Object.entries(ORDERS)) {
-  test(`one ${what} and deletes a line: nothing is back untold, whatever order the other makes`, async () => {
+  test(`one ${what} and deletes something: nothing is back untold, whatever order the other makes`, async () => {
     const wrong: string[] = [];
     for (const [line, deletion] of Object.entries(BESIDE)) {
       for (const [other, second] of Object.entries(ORDERS)) {
@@ -230,19 +231,21 @@ for (const [what, [one, two, three]] of Object.entries(THREE)) {
   });
 }
 
-test("a section that both moved, and of which one deleted a line, is one conflict", async () => {
-  const without: Change = (sections) => void section(sections, "Three").lines.shift();
-  for (const nth of [0, 1]) {
-    const lab = new FollowedFolders();
-    const changes = [moveSection("Three", 3), both(without, moveSection("Three", 0))];
-    const { machines, saved } = await met(lab, changes);
-    const [first] = machines;
-    const { conflicts } = await openIn(first);
-    expect(conflicts.length).toBe(1);
-    const chosen = conflicts[0]?.versions[nth]?.text ?? "";
-    await first?.drain(await first.choiceOf(chosen));
-    expect(saved).toContain((await first?.doc()) ?? "");
-    expect((await openIn(first)).conflicts).toEqual([]);
-    await lab.end();
-  }
-});
+for (const [what, besides] of Object.entries({
+  "deleted a line": deleteLine("Three", 0),
+  "renamed it": rename("Three"),
+}))
+  for (const nth of [0, 1])
+    test(`a section that both moved, and of which one ${what}, is one conflict`, async () => {
+      const lab = new FollowedFolders();
+      const changes = [moveSection("Three", 3), both(moveSection("Three", 0), besides)];
+      const { machines, saved } = await met(lab, changes);
+      const [first] = machines;
+      const { conflicts } = await openIn(first);
+      expect(conflicts.length).toBe(1);
+      const chosen = conflicts[0]?.versions[nth]?.text ?? "";
+      await first?.drain(await first.choiceOf(chosen));
+      expect(saved).toContain((await first?.doc()) ?? "");
+      expect((await openIn(first)).conflicts).toEqual([]);
+      await lab.end();
+    });

@@ -25,6 +25,7 @@ import { textRuns } from "../text/text.ts";
 import { plainLines, readForm } from "../text/text-form.ts";
 import { clientAt } from "../text/text-spans.ts";
 import { findCarriedLines } from "./carried-lines.ts";
+import { closeDoubledGaps } from "./doubled-gaps.ts";
 import {
   type CleanUp,
   type CleanUpFacts,
@@ -66,13 +67,26 @@ export interface CleanedText extends Pick<CleanUp, "met" | "put"> {
 export async function cleanUpText<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
-  { mine, theirs, readLines, ...facts }: Pick<MetSides, "mine" | "theirs"> & MetFacts,
+  {
+    mine,
+    theirs,
+    texts,
+    readLines,
+    ...facts
+  }: Pick<MetSides, "mine" | "theirs" | "texts"> & MetFacts,
 ): Promise<CleanedText> {
-  if (mine.size === 0 || theirs.size === 0) return { met: [], put: [], conflicts: [] };
   const { document } = open;
+  const closeGaps = () => {
+    if (texts) document.change("local", () => closeDoubledGaps(document.text, texts));
+  };
+  if (mine.size === 0 || theirs.size === 0) {
+    closeGaps();
+    return { met: [], put: [], conflicts: [] };
+  }
   const { met, put, conflicts } = document.change("local", () =>
     removeDoubles(document.text, mine, { theirs, cleanUpFacts: facts }),
   );
+  closeGaps();
   const known = conflicts.length > 0 ? listOpenConflicts(document) : [];
   const found = sameOnce(conflicts).flatMap((conflict) => {
     return twoByTwo(bothConflict(context, open, conflict), known);
