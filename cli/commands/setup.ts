@@ -4,7 +4,15 @@ import type { Command } from "commander";
 import type { Environment } from "../place/environment.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { complain, sayAside, sayJson, sayRows, saySentence } from "../screen/output.ts";
+import {
+  complain,
+  inLines,
+  say,
+  sayAside,
+  sayJson,
+  sayRows,
+  saySentence,
+} from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
@@ -172,7 +180,11 @@ function show(step: SetupStep, { remove = false }: SetupFlags): void {
   const rows = command
     ? [`  $ ${command.join(" ")}`]
     : changed.map((entry) => `  ${remove ? "-" : "+"} ${entryShown(entry)}`);
-  sayRows([place, ...rows.map((row) => styled("dim", visible(row)))]);
+  sayRows([place]);
+  // A value is long, and a terminal would break it within a word.
+  for (const row of rows) {
+    for (const line of inLines(row, process.stdout)) say(styled("dim", line));
+  }
 }
 
 function stateShown(hasOwn: boolean, remove: boolean): string {

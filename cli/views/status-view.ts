@@ -148,7 +148,8 @@ function contactLine(remote: RemoteStatus, { home, to }: Place, time: Time): str
   const last = contact === null ? [] : [`last contact ${agoShown(contact, time)}`];
   const said = message === null ? [] : [message];
   const why = message ?? "nobody knows why";
-  const saved = "everything is saved here";
+  // Not that everything is: the disk may be full.
+  const saved = "what is saved here";
   switch (state) {
     case "embedded":
       return `embedded, kept in ${tilde(home)}: ${
@@ -165,17 +166,17 @@ function contactLine(remote: RemoteStatus, { home, to }: Place, time: Time): str
       return `${name}   ${["answers", ...last, ...said].join("; ")}`;
     case "connecting":
       if (contact !== null) return `${name}   ${["connecting", ...last, ...said].join("; ")}`;
-      return `${name}   connecting: not reached yet; ${saved} and goes when it is`;
+      return `${name}   connecting: not reached yet; ${saved} goes when it is`;
     case "offline":
       // Part of this home: it is not away, and what it could not keep is not saved.
       if (isEmbedded(remote)) return `embedded, kept in ${tilde(home)}: ${toned("bad", why)}`;
-      last.push(`${saved} and goes when it is back`);
+      last.push(`${saved} goes when it is back`);
       return `${name}   ${toned("bad", `offline: ${[why, ...last].join("; ")}`)}`;
     case "token-refused":
       return `${name}   ${toned("bad", `refuses the token (${why}): ${tokenAdvice(remote)}`)}`;
     case "blocked":
       if (name === UNKNOWN_SERVICE) return `kept here alone: ${why}`;
-      return `${name}   ${toned("bad", `can't be called: ${why}; ${saved} meanwhile`)}`;
+      return `${name}   ${toned("bad", `can't be called: ${why}; ${saved} stays here meanwhile`)}`;
   }
 }
 

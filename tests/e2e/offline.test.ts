@@ -69,7 +69,7 @@ scenario("with the service away all goes on, and catches up by itself", async (l
   await b.memsync("rm", "noticed");
   expect(await b.memsync("get", "kept")).toBe("2");
   expect((await b.list()).map(({ key }) => key)).toEqual(["kept"]);
-  expect(await b.memsync("status")).toContain("everything is saved here and goes when it is back");
+  expect(await b.memsync("status")).toContain("what is saved here goes when it is back");
   expect((await b.run(["sync", "--wait", "0"])).status).toBe(1);
   // Nobody who did not say how long to wait does so for a service that can't be reached.
   const begunAt = performance.now();

@@ -13,6 +13,7 @@ import {
 import { delimiter, dirname, join } from "node:path";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { TerminalSession } from "../support/terminal-session.ts";
 
 /** A user's folder of its own, in which assistants have kept their settings before. */
 async function makeUser(lab: Lab, files: Readonly<Record<string, string>>) {
@@ -223,4 +224,13 @@ scenario("doctor says which assistants are set up, and what is wrong with them",
   expect(await findingsOf(machine, env)).toContainEqual(
     expect.objectContaining({ state: "wrong", detail: expect.stringContaining("settings.json") }),
   );
+});
+
+scenario("on a terminal what would be changed is broken between words", async (lab) => {
+  const { machine, env } = await makeUser(lab, { ".claude/settings.json": "{}\n" });
+  await using terminal = new TerminalSession(lab, machine, ["setup", "claude"], env);
+  await terminal.untilShown(/Set this up/);
+  expect(terminal.screen.text).toMatch(/memsync hook\s*\n {2}session-start/);
+  terminal.type("n\r");
+  expect(await terminal.ended()).toBe(1);
 });

@@ -33,7 +33,7 @@ test("a status tells the last contact and what is left of the requests, as spans
   const shown = { ...status, remotes: remote ? [{ ...remote, service }] : [] };
   expect(statusLines(shown, { now: NOW }).slice(0, 4)).toEqual([
     "service   https://memory.example.com   offline: the connection was refused; " +
-      "last contact 1 min 0 s ago; everything is saved here and goes when it is back",
+      "last contact 1 min 0 s ago; what is saved here goes when it is back",
     "requests  minute: 54 of 60 left, more in 1 min 5 s",
     "          day: 12 left, more in 11 h 3 min",
     "          12 projects still to go, the next in 43 s: the account has 60 requests a minute",
@@ -58,7 +58,7 @@ test("what the embedded service could not keep is not said to be saved", () => {
   const shown = remote ? [{ ...remote, name: "embedded", service }] : [];
   const [line] = statusLines({ ...status, remotes: shown }, { now: NOW });
   expect(line).toContain(message);
-  expect(line).not.toContain("everything is saved");
+  expect(line).not.toContain("saved here");
 });
 
 const SCREEN = { columns: 80, rows: 24 };
