@@ -343,7 +343,7 @@ export class Daemon implements Controlled {
     const { writes, allows } = await drainInbox(this.#store, account);
     // A held write was allowed or dropped. It may be that of a followed file.
     if (allows || writes === 0) for (const file of this.#followers.files()) file.look();
-    void this.#memories.look();
+    void this.#memories.lookAnew();
     return writes;
   }
 

@@ -18,6 +18,7 @@ import {
   listAskedMemoryFiles,
   settleMemoryFile,
 } from "../../daemon/home/memory-files.ts";
+import { findDaemon } from "../contact/gateway-client.ts";
 import type { Environment } from "../place/environment.ts";
 import { findMeantProject } from "../place/find-project.ts";
 import { withLocal } from "../place/place.ts";
@@ -145,10 +146,12 @@ async function turnOn(env: Environment, flags: AutoMemoryFlags): Promise<void> {
   await turn(env, flags.write ? "write" : "read", flags);
 }
 
-/** A daemon that runs looks at it before each of its looks. */
+/** A daemon that runs looks at it before each of its looks, and is told to look now. */
 async function turn(env: Environment, mode: AutoMemoryMode, { json }: AutoMemoryFlags) {
   prepareHome(env.home);
   switchAutoMemory(env.home, mode);
+  const daemon = await findDaemon(env.home);
+  await daemon?.call("POST", "/_memsync/inbox", { body: {} }).catch(() => undefined);
   if (json) {
     sayJson({ mode });
     return;

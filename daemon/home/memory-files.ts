@@ -60,6 +60,21 @@ export async function readMemoryFiles(db: Db, folder: string): Promise<Map<strin
   return new Map(rows.map((row) => [row.name, toFile(row)]));
 }
 
+/** One file of a folder; undefined where it is not known. */
+export async function findMemoryFile(
+  db: Db,
+  folder: string,
+  name: string,
+): Promise<MemoryFile | undefined> {
+  const row = await db
+    .selectFrom("memory_files")
+    .selectAll()
+    .where("folder", "=", folder)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row && toFile(row);
+}
+
 function toFile(row: Selectable<DaemonTables["memory_files"]>): MemoryFile {
   const { name, hash, text, seen, held, next, asked, settled, arrived_at: arrivedAt } = row;
   return {

@@ -146,6 +146,7 @@ export class MemoryMachine {
   async settle(name: string, as: "delete" | "restore"): Promise<void> {
     const place = { folder: this.memories, name };
     await this.store.write(({ db }) => settleMemoryFile(db, place, as));
+    await this.keeper.lookAnew();
   }
 
   /** Every former value of a file that the history keeps. */

@@ -301,9 +301,9 @@ test("a folder keeps its project when the project's folder is renamed, and the n
     [now, MEMORY_PROJECT],
     [old, MEMORY_PROJECT],
   ]);
-  writeFileSync(join(now, "one.md"), "two\n");
+  writeFileSync(join(now, "one.md"), "one\nand two\n");
   await a.look();
-  expect(a.read("one.md")).toBe("two\n");
+  expect(a.read("one.md")).toBe("one\nand two\n");
 });
 
 test("a text that may be half written is left until it has stood", async () => {

@@ -1,3 +1,4 @@
+import { lstat } from "node:fs/promises";
 import type { ProjectId } from "../../../shared/ids.ts";
 import type { Git } from "../../git/run-git.ts";
 import { findWorkingTree, mainFolder } from "../../git/working-tree.ts";
@@ -48,6 +49,10 @@ export class MemoryFolderOwners {
   readonly #place: ClaudeCodePlace;
   readonly #folders: FolderProjects;
   #linked = "";
+  #listed: { readonly sign: string | undefined; readonly paths: readonly string[] } = {
+    sign: undefined,
+    paths: [],
+  };
   #mains = new Map<string, Set<ProjectId>>();
 
   constructor(git: Git, place: ClaudeCodePlace) {
@@ -61,7 +66,7 @@ export class MemoryFolderOwners {
     const { links, cwds, kept } = places;
     await this.#learn(links);
     const there = await listAutoMemoryFolders(this.#place.configDir);
-    const claudes = await listClaudeCodePaths(this.#place);
+    const claudes = await this.#claudes();
     const linked = [...links.map(({ dir }) => dir), ...this.#mains.keys()];
     const paths = [...new Set([...linked, ...claudes, ...cwds])];
     const folders: OwnedFolder[] = [];
@@ -79,6 +84,16 @@ export class MemoryFolderOwners {
       folders.push({ path, owner, isLink: false, isNew: true });
     }
     return folders;
+  }
+
+  /** Claude Code's list may be large, and hardly ever changes in what is asked of it here. */
+  async #claudes(): Promise<readonly string[]> {
+    const stats = await lstat(this.#place.stateFile, { bigint: true }).catch(() => undefined);
+    const sign = stats && `${stats.size} ${stats.mtimeNs} ${stats.ino}`;
+    if (sign === undefined || sign !== this.#listed.sign) {
+      this.#listed = { sign, paths: await listClaudeCodePaths(this.#place) };
+    }
+    return this.#listed.paths;
   }
 
   /** The main checkout of each link's repository: assistants keep one memory for all of it. */

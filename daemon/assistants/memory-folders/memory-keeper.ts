@@ -10,6 +10,7 @@ import type { AutoMemoryMode } from "../../home/auto-memory-switch.ts";
 import type { Link } from "../../home/links.ts";
 import {
   forgetMemoryFile,
+  type MemoryFile,
   NEVER_SHOWN,
   putMemoryFile,
   putMemoryFolder,
@@ -48,6 +49,17 @@ export interface MemoryKeeperOptions {
   readonly mode: () => AutoMemoryMode;
 }
 
+/** So long is a folder not looked into that has not changed. */
+const QUIET_MS = 60_000;
+
+/** A folder in which there is nothing to do. */
+interface QuietFolder {
+  readonly sign: string;
+  /** By the steady clock. */
+  readonly at: number;
+  readonly status: MemoryFolderStatus;
+}
+
 /** A folder whose project is known. */
 interface Followed {
   readonly path: string;
@@ -69,7 +81,9 @@ interface Followed {
 export class MemoryKeeper {
   readonly #options: MemoryKeeperOptions;
   readonly #owners: MemoryFolderOwners | undefined;
-  readonly #reader = new MemoryFolderReader();
+  readonly #reader: MemoryFolderReader;
+  /** Folders in which there was nothing to do, and what they were like. */
+  readonly #quiet = new Map<string, QuietFolder>();
   readonly #unfinished: UnfinishedMemories;
   readonly #late: LateMemorySaves;
   #status: readonly MemoryFolderStatus[] = [];
@@ -82,6 +96,7 @@ export class MemoryKeeper {
   constructor(options: MemoryKeeperOptions) {
     const { git, place, world, store } = options;
     this.#options = options;
+    this.#reader = new MemoryFolderReader(world);
     this.#owners = place && new MemoryFolderOwners(git, place);
     this.#unfinished = new UnfinishedMemories(world);
     this.#late = new LateMemorySaves({ world, store, look: () => void this.look() });
@@ -113,6 +128,12 @@ export class MemoryKeeper {
     });
     this.#looking = this.#next;
     return this.#next;
+  }
+
+  /** The same, also at what did not change: somebody has decided something. */
+  lookAnew(): Promise<void> {
+    this.#quiet.clear();
+    return this.look();
   }
 
   async stop(): Promise<void> {
@@ -154,11 +175,10 @@ export class MemoryKeeper {
     mode: "read" | "write",
   ): Promise<MemoryFolderStatus | undefined> {
     const nothing = { path, project: null, files: 0, asked: [], notes: [] };
-    const { store } = this.#options;
-    const before = await readMemoryFiles(store.reader, path);
+    const { store, world } = this.#options;
     if (owner.kind === "nobody") return undefined;
-    if (isNew && before.size === 0 && (owner.kind === "several" || mode === "read")) {
-      return undefined;
+    if (isNew && (owner.kind === "several" || mode === "read")) {
+      if ((await readMemoryFiles(store.reader, path)).size === 0) return undefined;
     }
     if (owner.kind === "several") {
       return { ...nothing, why: { code: "memory-several", paths: owner.paths } };
@@ -166,6 +186,13 @@ export class MemoryKeeper {
     const { project } = owner;
     if (isLink) return { ...nothing, project, why: { code: "memory-folder-link" } };
     const followed = { path, project };
+    const sign = await this.#signOf(followed, mode);
+    const quiet = this.#quiet.get(path);
+    if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < QUIET_MS) {
+      return quiet.status;
+    }
+    this.#quiet.delete(path);
+    const before = await readMemoryFiles(store.reader, path);
     if (!isNew) await store.write(({ db }) => putMemoryFolder(db, path, project));
     const read = await this.#reader.read(path, before);
     if (read.kind === "problem") return { ...nothing, project, why: read.why };
@@ -180,7 +207,23 @@ export class MemoryKeeper {
     });
     const all = [...notes, ...arrivals.notes];
     if (isNew && known.size === 0 && all.length === 0) return undefined;
-    return { path, project, files: known.size, asked, notes: all, why: undefined };
+    const status = { path, project, files: known.size, asked, notes: all, why: undefined };
+    const isDone = arrivals.written === 0 && all.every(({ why }) => why.code !== "look-failed");
+    if (sign !== undefined && isDone && isAllTaken(read.files, known)) {
+      this.#quiet.set(path, { sign, at: world.monotonic(), status });
+    }
+    return status;
+  }
+
+  /** Equal as long as neither the folder nor the memories changed; undefined: nobody can tell. */
+  async #signOf({ path, project }: Followed, mode: AutoMemoryMode): Promise<string | undefined> {
+    const glimpse = await this.#reader.glimpse(path);
+    if (glimpse === undefined) return undefined;
+    const address = this.#address(project);
+    const head = await this.#options.store.write(async (context) => {
+      return (await context.find(address))?.head;
+    });
+    return head && JSON.stringify([mode, address, head, glimpse]);
   }
 
   /** Takes what the files have into the document, each by itself. */
@@ -285,6 +328,23 @@ export class MemoryKeeper {
       await store.write(({ db }) => forgetMemoryFile(db, path, name));
     }
   }
+}
+
+/** Whether no file waits for anything but a decision. */
+function isAllTaken(
+  files: ReadonlyMap<string, MemoryRead>,
+  known: ReadonlyMap<string, MemoryFile>,
+): boolean {
+  const isSame = [...files].every(([name, file]) => {
+    const { hash, held } = known.get(name) ?? {};
+    return file.kind === "problem" || file.hash === hash || file.hash === held;
+  });
+  return (
+    isSame &&
+    [...known.values()].every(({ settled, next, arrivedAt }) => {
+      return settled === undefined && next === undefined && arrivedAt === undefined;
+    })
+  );
 }
 
 /** Whoever empties a file is about to write it, or has lost it. Nothing is deleted for that. */

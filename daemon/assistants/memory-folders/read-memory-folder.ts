@@ -1,8 +1,10 @@
+import type { BigIntStats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import type { Reason } from "../../../shared/reasons.ts";
+import type { World } from "../../../shared/world.ts";
 import { isMissing, readFileAt } from "../../disk/read-file.ts";
 import type { MemoryFile } from "../../home/memory-files.ts";
 import { isMemoryName } from "./memory-names.ts";
@@ -37,11 +39,36 @@ interface Sighting {
  * nothing.
  *
  * ```
- * const read = await new MemoryFolderReader().read(folder, new Map());
+ * const read = await new MemoryFolderReader(world).read(folder, new Map());
  * ```
  */
 export class MemoryFolderReader {
+  readonly #world: Pick<World, "now">;
   readonly #seen = new Map<string, Sighting>();
+
+  constructor(world: Pick<World, "now">) {
+    this.#world = world;
+  }
+
+  /**
+   * Equal as long as no file of the folder was changed, added or removed. Undefined where that
+   * can't be told, since something was changed just now or can't be read.
+   */
+  async glimpse(folder: string): Promise<string | undefined> {
+    const names = await readdir(folder).catch(() => undefined);
+    const signatures: string[] = [];
+    for (const name of names?.sort() ?? []) {
+      const stats = await lstat(join(folder, name), { bigint: true }).catch(() => undefined);
+      if (!stats || !this.#isPast(stats)) return undefined;
+      signatures.push(`${name} ${signatureOf(stats)}`);
+    }
+    return names && JSON.stringify(signatures);
+  }
+
+  /** A second change in one tick of the file system's clock can't be told from the first. */
+  #isPast({ ctimeNs }: BigIntStats): boolean {
+    return this.#world.now() - Number(ctimeNs / NS_PER_MS) > TICK_MS;
+  }
 
   /** `known`: the files as they were last, by name. A folder that is not there has no files. */
   async read(folder: string, known: ReadonlyMap<string, MemoryFile>): Promise<FolderRead> {
@@ -71,19 +98,29 @@ export class MemoryFolderReader {
     if (!isMemoryName(name)) return { kind: "problem", why: { code: "memory-name" } };
     const path = join(folder, name);
     const stats = await lstat(path, { bigint: true }).catch(() => undefined);
-    const { size = 0n, mtimeNs = 0n, ctimeNs = 0n, ino = 0n } = stats ?? {};
-    if (size > LIMITS.memoryValueBytes) return TOO_LARGE;
-    const signature = [size, mtimeNs, ctimeNs, ino].join(" ");
+    if (!stats) return undefined;
+    if (stats.isFile() && stats.size > LIMITS.memoryValueBytes) return TOO_LARGE;
+    const signature = signatureOf(stats);
     const seen = this.#seen.get(path);
-    if (known && stats?.isFile() && seen?.signature === signature && seen.hash === known.hash) {
-      const savedAt = Number(mtimeNs / 1_000_000n);
+    if (known && stats.isFile() && seen?.signature === signature && seen.hash === known.hash) {
+      const savedAt = Number(stats.mtimeNs / NS_PER_MS);
       return { kind: "text", content: known.text, hash: known.hash, savedAt };
     }
     const file = await readMemoryFile(folder, name);
-    if (file?.kind === "text") this.#seen.set(path, { signature, hash: file.hash });
+    if (file?.kind === "text" && this.#isPast(stats)) {
+      this.#seen.set(path, { signature, hash: file.hash });
+    }
     return file;
   }
 }
+
+function signatureOf({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
+  return [size, mtimeNs, ctimeNs, ino].join(" ");
+}
+
+const NS_PER_MS = 1_000_000n;
+/** Longer than any file system's clock stands still. */
+const TICK_MS = 2000;
 
 const TOO_LARGE: MemoryRead = { kind: "problem", why: { code: "memory-too-large" } };
 

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { utf8Bytes } from "../../../shared/limits.ts";
 import { explain } from "../../../shared/reasons.ts";
+import { realWorld } from "../../../shared/world-real.ts";
 import type { Git } from "../../git/run-git.ts";
 import { memoryReason } from "../../held/judge.ts";
 import { listLinks } from "../../home/links.ts";
@@ -62,7 +63,8 @@ export async function scanMemoryFolders(
     const known = await readMemoryFiles(db, path);
     if (owner.kind === "nobody" || (isNew && known.size === 0)) continue;
     const project = owner.kind === "project" ? owner.project : null;
-    const read = isLink || !project ? undefined : await new MemoryFolderReader().read(path, known);
+    const read =
+      isLink || !project ? undefined : await new MemoryFolderReader(realWorld).read(path, known);
     const why =
       owner.kind === "several"
         ? ({ code: "memory-several", paths: owner.paths } as const)

@@ -4,11 +4,11 @@ import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
 import { dropHeld, placeOf, putHeld } from "../../home/held-store.ts";
 import {
+  findMemoryFile,
   forgetMemoryFile,
   type MemoryFile,
   NEVER_SHOWN,
   putMemoryFile,
-  readMemoryFiles,
 } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { INDEX_NAME, keyOfName } from "./memory-names.ts";
@@ -37,7 +37,7 @@ export async function takeMemoryFile(
 ): Promise<void> {
   const { db } = context;
   const { folder, name, file } = seen;
-  const written = (await readMemoryFiles(db, folder)).get(name);
+  const written = await findMemoryFile(db, folder, name);
   // Its lines were new, whatever became of the file.
   if (written) await uniteOwnVersion(context, open, written);
   const known = await settled(context, open, seen);
@@ -66,7 +66,7 @@ async function settled(
   { folder, name, file }: SeenMemoryFile,
 ): Promise<MemoryFile | undefined> {
   const { db } = context;
-  const known = (await readMemoryFiles(db, folder)).get(name);
+  const known = await findMemoryFile(db, folder, name);
   if (!known?.settled) return known;
   const { asked, settled: by, ...rest } = known;
   // To be written again; see below.
