@@ -12,6 +12,7 @@ import {
 } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { projectId } from "../support/project-id.ts";
+import { memoryChanges } from "../support/real-data.ts";
 
 const FLAT = "---\nname: Tests\ndescription: how to test\ntype: feedback\n---\n\nRun bun.\n";
 const NESTED =
@@ -386,4 +387,27 @@ test("another machine's empty folder deletes nothing, and is filled", async () =
   await settleMemories(a, b);
   expect(b.read("one.md")).toBe("one\n");
   rmSync(b.memories, { recursive: true });
+});
+
+test("a project's real memories are on the other machine byte for byte, and none is deleted", async () => {
+  const changes = memoryChanges().slice(0, 60);
+  const names = new Map<string, string>();
+  for (const change of changes) {
+    const name = change.key.replaceAll("/", "_").replace(/(?:\.md)?$/, ".md");
+    if (change.op === "delete") {
+      if (a.read(name) !== undefined) a.drop(name);
+    } else {
+      a.save(name, change.value);
+      names.set(name, change.value);
+    }
+    await a.look();
+  }
+  await settleMemories(a, b);
+  for (const [name, text] of names) expect(b.read(name)).toBe(text);
+  for (const { name } of a.keeper.status[0]?.asked ?? []) await a.settle(name, "delete");
+  await settleMemories(a, b);
+  expect(a.keeper.status[0]?.asked).toEqual([]);
+  expect(b.keeper.status[0]?.asked.length).toBe(
+    [...names.keys()].filter((name) => a.read(name) === undefined).length,
+  );
 });
