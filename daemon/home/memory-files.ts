@@ -39,9 +39,15 @@ export async function readMemoryFolders(db: Db): Promise<Map<string, ProjectId>>
   return new Map(rows.map(({ path, project_id }) => [path, project_id]));
 }
 
-/** Durable with the transaction. */
+/**
+ * Notes a folder's project. Of another project than before all its files are new. Durable with the
+ * transaction.
+ */
 export async function putMemoryFolder(db: Db, path: string, project: ProjectId): Promise<void> {
   const values = { project_id: project };
+  const former = (await readMemoryFolders(db)).get(path);
+  if (former === project) return;
+  await db.deleteFrom("memory_files").where("folder", "=", path).execute();
   await db
     .insertInto("memory_folders")
     .values({ path, ...values })

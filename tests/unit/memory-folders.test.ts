@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
 import { hashOf } from "../../daemon/disk/read-file.ts";
@@ -287,6 +295,26 @@ test("a folder that two paths may have is left alone, until one is gone", async 
   await a.look();
   expect(a.keeper.status).toMatchObject([{ why: { code: "memory-several" } }]);
   expect(await a.values("two.md")).toEqual([]);
+});
+
+test("of another project, all files of a folder are new", async () => {
+  a.save("one.md", "one\n");
+  await a.look();
+  a.links = [a.linkTo(a.project, projectId("other"))];
+  await a.look();
+  expect(a.keeper.status).toMatchObject([{ project: projectId("other"), files: 1, asked: [] }]);
+  expect(await a.values("one.md")).toEqual(["one\n"]);
+});
+
+test("a folder that is a link, or in one, is neither read nor written", async () => {
+  a.save("one.md", "one\n");
+  renameSync(join(a.memories, ".."), join(a.folder, "elsewhere"));
+  symlinkSync(join(a.folder, "elsewhere"), join(a.memories, ".."));
+  await a.writeMemory("auto-memory/two.md", "two\n");
+  await a.look();
+  expect(a.keeper.status).toMatchObject([{ why: { code: "memory-folder-link" } }]);
+  expect(await a.values("one.md")).toEqual([]);
+  expect(a.files()).toEqual(["one.md"]);
 });
 
 test("a folder keeps its project when the project's folder is renamed, and the new one has all", async () => {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { folderEntries, foldersIn, smallText } from "../transcripts/list-files.ts";
+import { folderEntries, smallText } from "../transcripts/list-files.ts";
 
 /** `.claude.json` grows with each project that Claude Code has seen. */
 const PATHS_BYTES_MAX = 32 * 1024 * 1024;
@@ -12,7 +12,7 @@ export interface AutoMemoryFolder {
   readonly path: string;
   /** The name that Claude Code made of the project's path. Several paths may have the same. */
   readonly slug: string;
-  /** The folder is a symbolic link. */
+  /** The folder, or the one that it is in, is a symbolic link. */
   readonly isLink: boolean;
 }
 
@@ -53,13 +53,15 @@ export function autoMemoryFolderOf(configDir: string, slug: string): string {
 export async function listAutoMemoryFolders(configDir: string): Promise<AutoMemoryFolder[]> {
   const projects = join(configDir, "projects");
   const folders: AutoMemoryFolder[] = [];
-  for (const slug of (await foldersIn(projects)).sort()) {
-    const entry = (await folderEntries(join(projects, slug))).find(({ name }) => name === MEMORY);
+  for (const project of await folderEntries(projects)) {
+    const { name: slug } = project;
+    const path = autoMemoryFolderOf(configDir, slug);
+    const entries = project.isDirectory() ? await folderEntries(join(projects, slug)) : [];
+    const entry = project.isSymbolicLink() ? project : entries.find(({ name }) => name === MEMORY);
     const isLink = entry?.isSymbolicLink() === true;
-    if (!entry || !(isLink || entry.isDirectory())) continue;
-    folders.push({ path: autoMemoryFolderOf(configDir, slug), slug, isLink });
+    if (isLink || entry?.isDirectory()) folders.push({ path, slug, isLink });
   }
-  return folders;
+  return folders.sort((one, other) => (one.slug < other.slug ? -1 : 1));
 }
 
 /** The paths of all projects that Claude Code knows; none where its list can't be read. */

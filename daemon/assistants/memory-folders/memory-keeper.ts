@@ -192,15 +192,12 @@ export class MemoryKeeper {
       return quiet.status;
     }
     this.#quiet.delete(path);
+    await store.write(({ db }) => putMemoryFolder(db, path, project));
     const before = await readMemoryFiles(store.reader, path);
-    if (!isNew) await store.write(({ db }) => putMemoryFolder(db, path, project));
     const read = await this.#reader.read(path, before);
     if (read.kind === "problem") return { ...nothing, project, why: read.why };
     const notes = await this.#take(followed, read.files);
     const arrivals = await this.#planned(followed, read.files, mode);
-    if (isNew && arrivals.written > 0) {
-      await store.write(({ db }) => putMemoryFolder(db, path, project));
-    }
     const known = await readMemoryFiles(store.reader, path);
     const asked = [...known.values()].flatMap(({ name, asked: what, settled }) => {
       return what && !settled ? [{ name, asked: what }] : [];
