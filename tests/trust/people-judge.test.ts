@@ -46,6 +46,21 @@ test("what was taken away on purpose stays away, unless it was put back or is in
   expect(judged([...steps, ["a", "returned"]], 1)).toEqual(["back"]);
 });
 
+test("whoever took away one of two copies wants the other one", () => {
+  const ledger = new Ledger(0);
+  ledger.allow(`${LINE}\n${LINE}\n`);
+  for (const [change, text] of [
+    ["put", `${LINE}\n${LINE}\n`],
+    ["meant", `${LINE}\n`],
+  ] as const) {
+    ledger.enter("a", change, text);
+    ledger.tell(LINE, change);
+  }
+  const of = (text: string) => judge(ledger, text, () => false);
+  expect(of(`${LINE}\n`)).toMatchObject({ back: [], lost: [] });
+  expect(of("")).toMatchObject({ back: [], lost: [LINE] });
+});
+
 test("what somebody put back where it was taken away must be there", () => {
   expect(judged([...PUT_ON_A, ["b", "meant"], ["b", "put"]], 0)).toEqual(["lost"]);
   expect(judged([...PUT_ON_A, ["b", "meant"], ["a", "put"]], 0)).toEqual([]);

@@ -26,14 +26,18 @@ export interface Judgement {
  * a conflict has a line, or one that is still open.
  */
 export function judge(
-  { lines, copiesMax }: Ledger,
+  { entries, lines, copiesMax }: Ledger,
   text: string,
   isInConflict: (line: string, isOpen: boolean) => boolean,
 ): Judgement {
   const counts = countNamed(text);
   const all = new Set([...copiesMax.keys(), ...lines.keys()]);
   const fates = [...all].map((line) => {
-    const fate = { events: lines.get(line) ?? [], present: (counts.get(line) ?? 0) > 0 };
+    // Whoever took away one of two copies wants the other one.
+    const isKept = ({ change, record }: LineEvent) =>
+      TAKES.has(change) && countNamed(entries[record]?.text ?? "").has(line);
+    const events = (lines.get(line) ?? []).filter((each) => !isKept(each));
+    const fate = { events, present: (counts.get(line) ?? 0) > 0 };
     return { line, fate, verdict: verdictOf(fate) };
   });
   const of = (verdict: Verdict) =>
