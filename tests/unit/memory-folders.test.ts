@@ -78,6 +78,41 @@ test("two indexes that were written at the same moment lose no line", async () =
   expect(await a.values("MEMORY.md")).toHaveLength(1);
 });
 
+test("two sessions on one machine that write what they read a moment ago lose no line", async () => {
+  const index = "# Memory\n\n- [One](one.md)\n";
+  a.save("MEMORY.md", index);
+  await a.look();
+  a.save("MEMORY.md", `${index}- [Two](two.md)\n`);
+  await a.look();
+  a.save("MEMORY.md", `${index}- [Three](three.md)\n`);
+  await a.look();
+  expect(a.read("MEMORY.md")).toBe(`${index}- [Three](three.md)\n- [Two](two.md)\n`);
+  expect(await a.history("MEMORY.md")).toContain(`${index}- [Three](three.md)\n`);
+  // Whoever takes a line away later has seen it.
+  a.world.advance(61_000);
+  await a.look();
+  a.save("MEMORY.md", `${index}- [Three](three.md)\n`);
+  await a.look();
+  expect(a.read("MEMORY.md")).toBe(`${index}- [Three](three.md)\n`);
+});
+
+test("what a stale save took away stays, though others have written as well", async () => {
+  const index = "# Memory\n\n- [One](one.md)\n";
+  a.save("MEMORY.md", index);
+  await settleMemories(a, b);
+  b.save("MEMORY.md", `- [Zero](zero.md)\n${index}`);
+  await b.look();
+  a.save("MEMORY.md", `${index}- [Two](two.md)\n`);
+  await a.keeper.look();
+  await exchangeMemories(a, b);
+  a.save("MEMORY.md", `${index}- [Three](three.md)\n`);
+  await settleMemories(a, b);
+  for (const name of ["zero", "one", "two", "three"]) {
+    expect(b.read("MEMORY.md")).toContain(`${name}.md`);
+  }
+  expect(a.read("MEMORY.md")).toBe(b.read("MEMORY.md") ?? "");
+});
+
 test("a save over a text that others have changed meanwhile is an edit of what it showed", async () => {
   a.save("topic.md", "one\ntwo\nthree\n");
   await settleMemories(a, b);

@@ -26,6 +26,7 @@ import type { MemoryFolderStatus } from "./memory-folder-status.ts";
 import { INDEX_NAME } from "./memory-names.ts";
 import { type MemoryArrival, type MemoryNote, planArrivals } from "./plan-arrivals.ts";
 import { MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
+import { RecentTexts } from "./recent-texts.ts";
 import { listSessionFolders } from "./scan-memory-folders.ts";
 import type { MemoryText } from "./take-memory-edit.ts";
 import { takeMemoryFile } from "./take-memory-file.ts";
@@ -85,6 +86,7 @@ export class MemoryKeeper {
   /** Folders in which there was nothing to do, and what they were like. */
   readonly #quiet = new Map<string, QuietFolder>();
   readonly #unfinished: UnfinishedMemories;
+  readonly #recent: RecentTexts;
   readonly #late: LateMemorySaves;
   #status: readonly MemoryFolderStatus[] = [];
   #timer: Timer | undefined;
@@ -99,6 +101,7 @@ export class MemoryKeeper {
     this.#reader = new MemoryFolderReader(world);
     this.#owners = place && new MemoryFolderOwners(git, place);
     this.#unfinished = new UnfinishedMemories(world);
+    this.#recent = new RecentTexts(world);
     this.#late = new LateMemorySaves({ world, store, look: () => void this.look() });
   }
 
@@ -242,12 +245,14 @@ export class MemoryKeeper {
       const former = known.get(name);
       const file = withoutEmptied(read);
       if (file && this.#unfinished.isUnfinished(join(path, name), former, file)) continue;
+      const staleBase = file && this.#staleBase(path, name, file);
       try {
         await store.write(async (context) => {
           const open = await context.open(this.#address(project));
           if (deletionOf(open.document)) return;
-          await takeMemoryFile(context, open, { folder: path, name, file, isBegunAnew });
+          await takeMemoryFile(context, open, { folder: path, name, file, isBegunAnew, staleBase });
         });
+        if (file) this.#recent.note(join(path, name), file.content);
       } catch (thrown) {
         const said = messageOf(thrown);
         log.warn({ path: join(path, name), reason: said }, "a memory file was not taken");
@@ -255,6 +260,11 @@ export class MemoryKeeper {
       }
     }
     return notes;
+  }
+
+  /** Only in an index several sessions write at once, each a line. */
+  #staleBase(path: string, name: string, { content }: MemoryText): string | undefined {
+    return name === INDEX_NAME ? this.#recent.staleBase(join(path, name), content) : undefined;
   }
 
   #address(project: ProjectId) {
@@ -305,6 +315,7 @@ export class MemoryKeeper {
     const former = (await readMemoryFiles(store.reader, path)).get(name);
     const arrivedAt = former?.arrivedAt;
     await store.write(({ db }) => putMemoryFile(db, path, { name, arrivedAt, ...next }));
+    this.#recent.note(join(path, name), next.text);
     if (outcome.replaced && former) {
       const at = { folder: path, name, address: this.#address(project) };
       await this.#late.add(outcome.replaced, { ...at, base: former });

@@ -18,6 +18,8 @@ export interface MemoryEdit {
   /** What the file showed before; undefined for a file that was not known. */
   readonly base: StandingMemory | undefined;
   readonly file: MemoryText;
+  /** What its author saw, if that was an earlier text than `base`. */
+  readonly staleBase?: string | undefined;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface MemoryEdit {
 export async function takeMemoryEdit(
   context: Context,
   open: OpenDocument,
-  { name, base, file }: MemoryEdit,
+  { name, base, file, staleBase }: MemoryEdit,
 ): Promise<StandingMemory> {
   const { document } = open;
   const key = keyOfName(name);
@@ -40,13 +42,14 @@ export async function takeMemoryEdit(
   const { content, hash } = file;
   document.setEntry("memories", key, { value: content, now, seen });
   await context.flush(open);
-  const own = ownEntry(open, key);
-  const shown = { hash, text: content, seen: own ? [own.id] : [] };
+  const written = ownEntry(open, key);
+  const own = await withUnseen(context, open, { key, file, base, staleBase });
+  const shown = { hash, text: content, seen: written ? [written.id] : [] };
   // Where the base's entries are gone, whoever replaced them had seen them.
   const isBaseOfAll = base !== undefined && others.length === before.length;
   const [theirs, ...more] = others;
   if (theirs && own && isBaseOfAll && more.length === 0) {
-    const sides = { base: base.text, mine: content, theirs: String(theirs.value) };
+    const sides = { base: base.text, mine: String(own.value), theirs: String(theirs.value) };
     const replaced = [own, theirs];
     const { text, isClean } =
       name === INDEX_NAME ? { text: mergeIndexes(sides), isClean: true } : mergeTexts(sides);
@@ -55,6 +58,27 @@ export async function takeMemoryEdit(
     await uniteVersions(context, open, key);
   }
   return shown;
+}
+
+/**
+ * The entry of the edit, with what its author took away unseen; see `RecentTexts`. The edit by
+ * itself is in the history.
+ */
+async function withUnseen(
+  context: Context,
+  open: OpenDocument,
+  {
+    key,
+    file,
+    base,
+    staleBase,
+  }: { readonly key: string } & Pick<MemoryEdit, "file" | "base" | "staleBase">,
+): Promise<Entry | undefined> {
+  const own = ownEntry(open, key);
+  if (!own || !base || staleBase === undefined) return own;
+  const text = mergeIndexes({ base: staleBase, mine: file.content, theirs: base.text });
+  await writeMerged(context, open, { key, text, replaced: [own] });
+  return ownEntry(open, key);
 }
 
 /**

@@ -24,6 +24,8 @@ export interface SeenMemoryFile {
   readonly file: MemoryText | undefined;
   /** Most files of the folder are gone: what is in it now was begun anew. */
   readonly isBegunAnew: boolean;
+  /** See `MemoryEdit`. */
+  readonly staleBase?: string | undefined;
 }
 
 /**
@@ -50,7 +52,7 @@ export async function takeMemoryFile(
     return;
   }
   const isAnew = seen.isBegunAnew || known?.asked === "missing";
-  const taken = await takeChanged(context, open, { name, file, known, isAnew });
+  const taken = await takeChanged(context, open, { ...seen, file, known, isAnew });
   if (taken) await putMemoryFile(db, folder, taken);
 }
 
@@ -127,8 +129,8 @@ async function takeChanged(
     file,
     known,
     isAnew,
-  }: {
-    readonly name: string;
+    staleBase,
+  }: Pick<SeenMemoryFile, "name" | "staleBase"> & {
     readonly file: MemoryText;
     readonly known: MemoryFile | undefined;
     readonly isAnew: boolean;
@@ -157,7 +159,8 @@ async function takeChanged(
   // Who writes a file anew has not seen what it had, and deletes nothing of that.
   const isEdit = known !== undefined && known.hash !== NEVER_SHOWN.hash;
   const base = isEdit && !isAnew && !isOther(name, known.text, content) ? known : undefined;
-  return { name, arrivedAt, ...(await takeMemoryEdit(context, open, { name, base, file })) };
+  const edit = { name, base, file, staleBase };
+  return { name, arrivedAt, ...(await takeMemoryEdit(context, open, edit)) };
 }
 
 /** Whether an index has nothing of what it had: somebody may have lost it, and begun another. */
