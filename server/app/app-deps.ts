@@ -21,6 +21,8 @@ export interface AppDeps {
    * Called for every request, and again at every ping of a live socket. Must not count its calls.
    */
   readonly authenticate: Authenticate;
+  /** What is said of a token that is none; who has one to give, where that is left out. */
+  readonly refusedToken?: string;
   /**
    * Called for each authenticated request. A request to an existing path and method is charged
    * before it is examined further; a live handshake when it is accepted.

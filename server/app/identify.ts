@@ -13,15 +13,15 @@ export async function identify(
 ): Promise<CallerContext> {
   const caller = await deps.authenticate(headers.get("authorization"));
   if (caller === undefined) {
-    throw new AppError("unauthorized", whyUnauthorized(headers));
+    throw new AppError("unauthorized", whyUnauthorized(headers, deps.refusedToken));
   }
   const quota = deps.quotaOf?.(caller) ?? UNLIMITED;
   return { ...context, caller, quota: quota instanceof Promise ? await quota : quota };
 }
 
 /** Nobody learns why a token is refused, but that one was sent and read. */
-function whyUnauthorized(headers: Headers): string {
+function whyUnauthorized(headers: Headers, refused = REFUSED_TOKEN): string {
   return bearerToken(headers.get("authorization")) === undefined
     ? "a valid API token is needed: Authorization: Bearer <token>"
-    : REFUSED_TOKEN;
+    : refused;
 }

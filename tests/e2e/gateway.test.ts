@@ -33,6 +33,9 @@ scenario("the gateway is open to its owner alone", async (lab) => {
   expect(await status({})).toBe(401);
   expect(await status({ authorization: `Bearer ${token}x` })).toBe(401);
   expect(await status({ authorization: "Bearer mst_dev_pro" })).toBe(401);
+  const wrong = { headers: { authorization: `Bearer ${token}x` } };
+  const told = await (await fetch(`${url}/v1/memories`, wrong)).text();
+  expect(told).toContain("`memsync env` prints one");
   const foreign = { authorization: `Bearer ${token}`, origin: "https://evil.example" };
   expect(await status(foreign)).toBe(403);
   // The daemon's own calls are on the socket alone.
