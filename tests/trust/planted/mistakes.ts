@@ -2,6 +2,7 @@ import { EMULATOR } from "./emulator.ts";
 import { FOLLOWED } from "./followed.ts";
 import { HOOKS } from "./hooks.ts";
 import { MCP } from "./mcp.ts";
+import { MEMORIES } from "./memories.ts";
 import type { Mistake } from "./mistake.ts";
 import { SESSIONS } from "./sessions.ts";
 
@@ -11,6 +12,7 @@ export type { Mistake };
 export const MISTAKES: readonly Mistake[] = [
   ...SESSIONS,
   ...MCP,
+  ...MEMORIES,
   ...HOOKS,
   ...FOLLOWED,
   ...EMULATOR,

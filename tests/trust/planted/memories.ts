@@ -1,0 +1,54 @@
+import { type Mistake, mistakesIn } from "./mistake.ts";
+
+const TESTS = "unit/memory-folders.test.ts";
+const take = mistakesIn("daemon/assistants/memory-folders/take-memory-file.ts", TESTS);
+const edit = mistakesIn("daemon/assistants/memory-folders/take-memory-edit.ts", TESTS);
+const plan = mistakesIn("daemon/assistants/memory-folders/plan-arrivals.ts", TESTS);
+const owner = mistakesIn("daemon/assistants/memory-folders/folder-projects.ts", TESTS);
+const keeper = mistakesIn("daemon/assistants/memory-folders/memory-keeper.ts", TESTS);
+
+/** In what is done with the files in which assistants keep what they remember. */
+export const MEMORIES: readonly Mistake[] = [
+  take(
+    "an index that is begun anew deletes all lines of the former one",
+    "an index that is begun anew after a purge takes nothing from the others",
+    "const base = isEdit && !isAnew && !isOther(name, known.text, content) ? known : undefined;",
+    "const base = isEdit ? known : undefined;",
+  ),
+  take(
+    "what was being written before a kill counts as an edit",
+    "after a kill in the middle of a write, what was written is no edit",
+    "if (known?.next?.hash === hash) return { name, arrivedAt, ...known.next };",
+    "",
+  ),
+  edit(
+    "an edit of a memory file replaces what it has not shown",
+    "a save over a text that others have changed meanwhile is an edit of what it showed",
+    "const seen = base?.seen ?? [];",
+    "const seen = open.document.memories.get(key).map(({ id }) => id);",
+  ),
+  plan(
+    "a memory's key leads out of its folder",
+    "a key from elsewhere never leads out of the folder, nor to what a system takes for else",
+    'if (!isMemoryName(name) || text.includes("\\0")) return { code: "memory-name" };',
+    "",
+  ),
+  plan(
+    "a folder that somebody has emptied is filled again",
+    "files that are gone delete nothing, and one decision brings them back or deletes them",
+    "(isPurged && !isAskedFor)",
+    "isPurged === undefined",
+  ),
+  owner(
+    "of several projects that may have a folder of memories the first gets it",
+    "a folder that two paths may have is left alone, until one is gone",
+    "return owners.size === 1 ?",
+    "return owners.size >= 1 ?",
+  ),
+  keeper(
+    "memory files are written though they were only to be read",
+    "nothing is read before somebody says so, and nothing written by a yes to reading",
+    'if (mode === "read") return { written: 0, notes: [] };',
+    "",
+  ),
+];
