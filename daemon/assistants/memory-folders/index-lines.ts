@@ -72,20 +72,12 @@ function shortened(text: string): string | undefined {
     .trimEnd()}…`;
 }
 
-/**
- * All lines of the versions of an index, of which nobody knows what they were made of. The first
- * one counts: where it leads to a file, it does so by its own line alone.
- */
+/** All lines of the versions of an index, of which nobody knows what they were made of. */
 export function uniteIndexes([first = "", ...others]: readonly string[]): string {
-  return others.reduce((united, other) => {
-    const same = new Set(plainLines(united));
-    const known = new Set([...same].flatMap(targetsOf));
-    const { form, lines } = splitForm(other);
-    // Equal lines tell where the others belong.
-    const kept = lines.split("\n").filter((line) => same.has(line) || !isKnown(line, known));
-    const all = uniteTexts(united, joinForm(kept.join("\n"), form));
-    return withoutRepeats(all, [united, other]);
-  }, first);
+  return others.reduce(
+    (united, other) => withoutRepeats(uniteTexts(united, other), [united, other]),
+    first,
+  );
 }
 
 /** The merge of two edits of an index. A line that both moved is in it once. */
@@ -93,28 +85,25 @@ export function mergeIndexes(sides: TextSides): string {
   return withoutRepeats(mergeTexts(sides).text, [sides.mine, sides.theirs]);
 }
 
-/** No line stands more often in what two texts come to than in one of them. */
+/**
+ * No line that leads to a file stands more often in what two texts come to than in one of them.
+ * Others may: each side may have meant its own, as the ends of a block of code.
+ */
 function withoutRepeats(merged: string, texts: readonly string[]): string {
-  const counts = texts.map((text) => Map.groupBy(plainLines(text), (line) => line));
+  const linesOfTexts = texts.map(plainLines);
+  const allowed = (line: string) =>
+    Math.max(...linesOfTexts.map((lines) => lines.filter((each) => each === line).length));
   const seen = new Map<string, number>();
   const { form, lines } = splitForm(merged);
   const kept = lines.split("\n").filter((each) => {
     const line = withoutMark(each);
+    if (!LEADS_TO_FILE.test(line)) return true;
     const count = (seen.get(line) ?? 0) + 1;
     seen.set(line, count);
-    const allowed = Math.max(...counts.map((known) => known.get(line)?.length ?? 0));
-    return line.trim() === "" || count <= allowed;
+    return count <= allowed(line);
   });
   return joinForm(kept.join("\n"), form);
 }
 
-function isKnown(line: string, known: ReadonlySet<string>): boolean {
-  const targets = targetsOf(line);
-  return targets.length > 0 && targets.every((target) => known.has(target));
-}
-
-/** The files to which a line of a list leads. */
-function targetsOf(line: string): string[] {
-  if (!/^\s*[-*+] /.test(line)) return [];
-  return [...line.matchAll(/\]\(<?([^)>]+\.md)>?\)/g)].map(([, target = ""]) => target);
-}
+/** A line of a list that leads to a file. */
+const LEADS_TO_FILE = /^\s*[-*+] .*\]\(<?[^)>]+\.md>?\)/;
