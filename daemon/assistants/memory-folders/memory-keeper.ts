@@ -35,6 +35,8 @@ import { removeMemoryFile, writeMemoryFile } from "./write-memory-file.ts";
 
 /** How often the folders are looked at. */
 const LOOK_MS = 5000;
+/** How often it is asked whether they may be; whoever turns it on tells the daemon as well. */
+const OFF_MS = 60_000;
 
 /** What the keeper of memory folders works with. */
 export interface MemoryKeeperOptions {
@@ -127,7 +129,9 @@ export class MemoryKeeper {
         const reason = messageOf(thrown);
         this.#options.log.warn({ reason }, "memory folders were not looked at");
       }
-      this.#timer = this.#options.world.setTimer(LOOK_MS, () => void this.look());
+      const { world, mode } = this.#options;
+      const restMs = mode() === "off" ? OFF_MS : LOOK_MS;
+      this.#timer = world.setTimer(restMs, () => void this.look());
     });
     this.#looking = this.#next;
     return this.#next;
@@ -237,6 +241,7 @@ export class MemoryKeeper {
     const gone = [...known.keys()].filter((name) => !files.has(name)).length;
     const isBegunAnew = gone > 1 && 2 * gone > known.size;
     for (const name of new Set([...files.keys(), ...known.keys()])) {
+      if (this.#stopped) break;
       const read = files.get(name);
       if (read?.kind === "problem") {
         notes.push({ name, why: read.why });
@@ -296,6 +301,7 @@ export class MemoryKeeper {
     });
     const notes = [...plan.notes];
     for (const arrival of plan.arrivals) {
+      if (this.#stopped) break;
       const why = await this.#write(followed, arrival);
       if (why) notes.push(why);
     }
