@@ -106,4 +106,4 @@ function withoutRepeats(merged: string, texts: readonly string[]): string {
 }
 
 /** A line of a list that leads to a file. */
-const LEADS_TO_FILE = /^\s*[-*+] .*\]\(<?[^)>]+\.md>?\)/;
+const LEADS_TO_FILE = /^\s*[-*+]\s.*\]\(<?[^)>]+\.md>?\)/;
