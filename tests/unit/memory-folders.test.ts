@@ -410,6 +410,28 @@ test("an index that is begun anew after a purge takes nothing from the others", 
   expect(a.keeper.status[0]?.asked.map(({ name }) => name)).toEqual(["one.md", "two.md"]);
 });
 
+test("who mends the only line of an index has it mended everywhere, and once", async () => {
+  a.save("MEMORY.md", "# Memory\n\n- The server is at 10.0.0.1\n");
+  await settleMemories(a, b);
+  const mended = "# Memory\n\n- The server is at 10.0.0.2\n";
+  a.save("MEMORY.md", mended);
+  await settleMemories(a, b);
+  expect(a.read("MEMORY.md")).toBe(mended);
+  expect(b.read("MEMORY.md")).toBe(mended);
+});
+
+test("who mends a line of an index at once after it was added has it mended", async () => {
+  a.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n");
+  await settleMemories(a, b);
+  a.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n- The server is at 10.0.0.1\n");
+  await settleMemories(a, b);
+  const mended = "# Memory\n\n- [One](one.md)\n- The server is at 10.0.0.2\n";
+  a.save("MEMORY.md", mended);
+  await settleMemories(a, b);
+  expect(a.read("MEMORY.md")).toBe(mended);
+  expect(b.read("MEMORY.md")).toBe(mended);
+});
+
 test("a topic that is written anew after it was missed is a version beside the other", async () => {
   a.save("one.md", "one\ntwo\nthree\n");
   await settleMemories(a, b);

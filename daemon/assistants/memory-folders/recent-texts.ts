@@ -1,5 +1,6 @@
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import type { World } from "../../../shared/world.ts";
+import { isMendedLine } from "./mended-line.ts";
 
 /** An assistant may write what it read so long ago. */
 const STALE_MS = 60_000;
@@ -35,17 +36,19 @@ export class RecentTexts {
 
   /**
    * What a save was made from, if its author has not seen the last text: the save has nothing of
-   * what was added since. Undefined where nothing speaks for that.
+   * what was added since, nor what would be a mend of it. Undefined where nothing speaks for that.
    */
   staleBase(path: string, saved: string): string | undefined {
     const [...earlier] = this.#recent(path);
     const last = earlier.pop();
     if (!last || last.text === saved) return undefined;
-    const lines = new Set(plainLines(saved));
     const found = earlier.findLast(({ text }) => {
       const known = new Set(plainLines(text));
-      const added = plainLines(last.text).filter((line) => !known.has(line) && line.trim() !== "");
-      return added.length > 0 && !added.some((line) => lines.has(line));
+      const isNew = (line: string) => !known.has(line) && line.trim() !== "";
+      const [added, own] = [plainLines(last.text).filter(isNew), plainLines(saved).filter(isNew)];
+      return (
+        added.length > 0 && !added.some((line) => own.some((each) => isMendedLine(line, each)))
+      );
     });
     return found?.text;
   }

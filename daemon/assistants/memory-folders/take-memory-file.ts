@@ -12,6 +12,7 @@ import {
 } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { INDEX_NAME, keyOfName } from "./memory-names.ts";
+import { isMendedLine } from "./mended-line.ts";
 import { type MemoryText, takeMemoryEdit, uniteOwnVersion } from "./take-memory-edit.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -166,8 +167,9 @@ async function takeChanged(
 /** Whether an index has nothing of what it had: somebody may have lost it, and begun another. */
 function isOther(name: string, former: string, content: string): boolean {
   if (name !== INDEX_NAME) return false;
-  const lines = new Set(linesOf(former));
-  return lines.size > 0 && !linesOf(content).some((line) => lines.has(line));
+  const lines = linesOf(former);
+  const isOf = (line: string) => lines.some((known) => isMendedLine(known, line));
+  return lines.length > 0 && !linesOf(content).some(isOf);
 }
 
 /** Headings are the same in every index. */
