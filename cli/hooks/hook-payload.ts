@@ -17,10 +17,13 @@ export interface HookPayload {
   readonly isCursor: boolean;
 }
 
+/** Linux opens no longer path, and nobody works so deep anywhere else. */
+const PATH_LENGTH_MAX = 4096;
+
 /**
  * Reads a hook's input. Claude Code, Codex and Gemini write `session_id`, VS Code `sessionId`, and
  * Cursor `conversation_id`; each may leave out anything, and add more. Undefined for what is no
- * JSON object.
+ * JSON object, and for a folder that no system can have.
  *
  * ```
  * parsePayload('{"session_id":"1","cwd":"/src"}')?.folder; // "/src"
@@ -31,9 +34,11 @@ export function parsePayload(text: string): HookPayload | undefined {
   if (payload === undefined) return undefined;
   const { workspace_roots: roots } = payload;
   const [root] = Array.isArray(roots) ? roots : [];
+  const folder = textIn(payload.cwd, root);
+  if (folder !== undefined && folder.length > PATH_LENGTH_MAX) return undefined;
   return {
     session: textIn(payload.session_id, payload.sessionId, payload.conversation_id),
-    folder: textIn(payload.cwd, root),
+    folder,
     source: textIn(payload.source),
     transcript: textIn(payload.transcript_path),
     summary: textIn(payload.compact_summary),

@@ -29,5 +29,14 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
  */
 function folderOf(env: Readonly<Record<string, string | undefined>>): string {
   const isOwnScript = env.npm_package_name === "memsync" && env.npm_lifecycle_event === "memsync";
-  return (isOwnScript && env.INIT_CWD) || process.cwd();
+  return (isOwnScript && env.INIT_CWD) || currentFolder(env);
+}
+
+/** A folder that was deleted has only the name left that the shell knew. */
+function currentFolder({ PWD }: Readonly<Record<string, string | undefined>>): string {
+  try {
+    return process.cwd();
+  } catch {
+    return PWD || "/";
+  }
 }

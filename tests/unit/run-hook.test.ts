@@ -63,6 +63,9 @@ test("an unknown event, and what is no JSON, does nothing, and Codex gets JSON",
   await save("npm run build");
   expect(await hook("before-tea", {})).toBe("");
   expect(await runHook(env, "session-start", "{")).toBe("");
+  // It would be looked for in each folder above.
+  const cwd = "/a".repeat(50_000);
+  expect(await runHook(env, "session-start", JSON.stringify({ cwd }))).toBe("");
   expect(await hook("stop", {})).toBe("{}\n");
   expect(await runHook(env, "stop", "")).toBe("{}\n");
   expect(await hook("session-end", {})).toBe("");
