@@ -19,7 +19,6 @@ import {
   settleMemories,
 } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
-import { projectId } from "../support/project-id.ts";
 import { memoryChanges } from "../support/real-data.ts";
 
 const FLAT = "---\nname: Tests\ndescription: how to test\ntype: feedback\n---\n\nRun bun.\n";
@@ -308,38 +307,6 @@ test("a folder with too many files is left alone as a whole", async () => {
   await a.keeper.look();
   expect(a.keeper.status[0]?.why).toEqual({ code: "memory-too-many", files: 1001 });
   expect(await a.values("m0.md")).toEqual([]);
-});
-
-test("a folder that two paths may have is left alone, until one is gone", async () => {
-  const twin = join(a.folder, "my", "app");
-  a.links = [a.linkTo(join(a.folder, "my-app")), a.linkTo(twin, projectId("other"))];
-  mkdirSync(join(a.folder, "my-app"));
-  mkdirSync(twin, { recursive: true });
-  const slug = slugOf(twin) ?? "";
-  const folder = join(a.config, "projects", slug, "memory");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "one.md"), "one\n");
-  await a.look();
-  expect(a.keeper.status).toMatchObject([{ path: folder, why: { code: "memory-several" } }]);
-  expect(await a.values("one.md")).toEqual([]);
-  a.links = a.links.slice(0, 1);
-  await a.look();
-  expect(await a.values("one.md")).toEqual(["one\n"]);
-  // A path that only the assistant knows counts, too.
-  writeFileSync(join(a.folder, ".claude.json"), JSON.stringify({ projects: { [twin]: {} } }));
-  writeFileSync(join(folder, "two.md"), "two\n");
-  await a.look();
-  expect(a.keeper.status).toMatchObject([{ why: { code: "memory-several" } }]);
-  expect(await a.values("two.md")).toEqual([]);
-});
-
-test("of another project, all files of a folder are new", async () => {
-  a.save("one.md", "one\n");
-  await a.look();
-  a.links = [a.linkTo(a.project, projectId("other"))];
-  await a.look();
-  expect(a.keeper.status).toMatchObject([{ project: projectId("other"), files: 1, asked: [] }]);
-  expect(await a.values("one.md")).toEqual(["one\n"]);
 });
 
 test("a folder that is a link, or in one, is neither read nor written", async () => {

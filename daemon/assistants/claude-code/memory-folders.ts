@@ -1,3 +1,4 @@
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { folderEntries, smallText } from "../transcripts/list-files.ts";
 
@@ -64,13 +65,26 @@ export async function listAutoMemoryFolders(configDir: string): Promise<AutoMemo
   return folders.sort((one, other) => (one.slug < other.slug ? -1 : 1));
 }
 
-/** The paths of all projects that Claude Code knows; none where its list can't be read. */
-export async function listClaudeCodePaths({ stateFile }: ClaudeCodePlace): Promise<string[]> {
+/**
+ * The paths of all projects that Claude Code knows; none without a list. Undefined where there is
+ * one that can't be read, as in the middle of a write.
+ */
+export async function listClaudeCodePaths({
+  stateFile,
+}: ClaudeCodePlace): Promise<string[] | undefined> {
   const text = await smallText(stateFile, PATHS_BYTES_MAX);
+  if (text === undefined) return (await isThere(stateFile)) ? undefined : [];
   try {
-    const { projects } = JSON.parse(text ?? "{}") as { readonly projects?: unknown };
+    const { projects } = JSON.parse(text) as { readonly projects?: unknown };
     return typeof projects === "object" && projects !== null ? Object.keys(projects) : [];
   } catch {
-    return [];
+    return undefined;
   }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    (thrown: NodeJS.ErrnoException) => thrown.code !== "ENOENT",
+  );
 }

@@ -49,10 +49,7 @@ export class MemoryFolderOwners {
   readonly #place: ClaudeCodePlace;
   readonly #folders: FolderProjects;
   #linked = "";
-  #listed: { readonly sign: string | undefined; readonly paths: readonly string[] } = {
-    sign: undefined,
-    paths: [],
-  };
+  #listed: { readonly sign: string | undefined; readonly paths: readonly string[] } | undefined;
   #mains = new Map<string, Set<ProjectId>>();
 
   constructor(git: Git, place: ClaudeCodePlace) {
@@ -67,6 +64,9 @@ export class MemoryFolderOwners {
     await this.#learn(links);
     const there = await listAutoMemoryFolders(this.#place.configDir);
     const claudes = await this.#claudes();
+    // Another path may have the same name: whose a folder is can't be told before that is known.
+    if (!claudes)
+      return there.map((each) => ({ ...each, owner: { kind: "nobody" }, isNew: false }));
     const linked = [...links.map(({ dir }) => dir), ...this.#mains.keys()];
     const paths = [...new Set([...linked, ...claudes, ...cwds])];
     const folders: OwnedFolder[] = [];
@@ -86,14 +86,18 @@ export class MemoryFolderOwners {
     return folders;
   }
 
-  /** Claude Code's list may be large, and hardly ever changes in what is asked of it here. */
-  async #claudes(): Promise<readonly string[]> {
+  /**
+   * Claude Code's list may be large, and hardly ever changes in what is asked of it here. While it
+   * can't be read, the former one stands; undefined where there is none.
+   */
+  async #claudes(): Promise<readonly string[] | undefined> {
     const stats = await lstat(this.#place.stateFile, { bigint: true }).catch(() => undefined);
     const sign = stats && `${stats.size} ${stats.mtimeNs} ${stats.ino}`;
-    if (sign === undefined || sign !== this.#listed.sign) {
-      this.#listed = { sign, paths: await listClaudeCodePaths(this.#place) };
+    if (!this.#listed || sign === undefined || sign !== this.#listed.sign) {
+      const paths = await listClaudeCodePaths(this.#place);
+      if (paths) this.#listed = { sign, paths };
     }
-    return this.#listed.paths;
+    return this.#listed?.paths;
   }
 
   /** The main checkout of each link's repository: assistants keep one memory for all of it. */
