@@ -11,7 +11,7 @@ export interface PortHolder {
 /** The state of a socket that listens, in a table of `/proc/net`; see proc_pid_net(5). */
 const LISTENING = "0A";
 
-/** Words of a command line that say what it is; others may be nobody's business. */
+/** Words of a command line, before its options, that say what it is; others may be secrets. */
 const WORDS_MAX = 3;
 
 /**
@@ -44,12 +44,10 @@ function* listeningOn(port: number): Generator<string> {
 
 function commandOf(pid: string): string {
   const line = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")) ?? "";
-  const [program = "", ...args] = line.split("\0");
-  const told = args.filter((arg) => arg !== "" && !arg.startsWith("-"));
-  return [program, ...told]
-    .slice(0, WORDS_MAX)
-    .map((word) => basename(word))
-    .join(" ");
+  const words = line.split("\0").filter((word) => word !== "");
+  const option = words.findIndex((word) => word.startsWith("-"));
+  const told = words.slice(0, option === -1 ? WORDS_MAX : Math.min(option, WORDS_MAX));
+  return told.map((word) => basename(word)).join(" ");
 }
 
 function entriesOf(folder: string): readonly string[] {

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
-import { type Machine, MEMSYNC } from "../support/machine.ts";
+import type { Machine } from "../support/machine.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -101,19 +101,6 @@ scenario("a hook says nothing where nothing is known, and never fails", async (l
   for (const args of [["hook"], ["hook", "stop", "--assistant", "x", "more"]]) {
     expect((await machine.run(args, { stdin: payload })).status).toBe(0);
   }
-  const [program = "", ...args] = MEMSYNC;
-  const inDeleted = [
-    "-c",
-    'cd "$(mktemp -d)" && rmdir "$PWD" && exec "$@"',
-    "sh",
-    program,
-    ...args,
-  ];
-  const deleted = Bun.spawn(["sh", ...inDeleted, "hook", "session-start"], {
-    stdin: new Blob([payload]),
-    stderr: "pipe",
-  });
-  expect([await deleted.exited, await deleted.stderr.text()]).toEqual([0, ""]);
   const wrong = { MEMSYNC_HOME: "relative" };
   const { status } = await machine.run(["hook", "session-start"], { stdin: payload, env: wrong });
   expect(status).toBe(0);

@@ -75,7 +75,7 @@ test("a port that is taken and a database that is served are one sentence each",
   const server = await folder.server();
   const onPort = await folder.run(["server", "--port", `${server.port}`]);
   expect([onPort.status, onPort.stdout]).toEqual([1, ""]);
-  expect(onPort.stderr).toMatch(/^memsync: port \d+ on 127\.0\.0\.1 is in use; [^\n]+\n$/);
+  expect(onPort.stderr).toMatch(/^memsync: port \d+ on 127\.0\.0\.1 is in use[^\n]+\n$/);
   const onDatabase = await folder.run(["server", "--port", "0"]);
   expect([onDatabase.status, onDatabase.stdout]).toEqual([1, ""]);
   expect(onDatabase.stderr).toMatch(/^memsync: the database \S+ is served by another [^\n]+\n$/);

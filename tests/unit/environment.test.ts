@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { readEnvironment } from "../../cli/place/environment.ts";
 
 const AT = { MEMSYNC_HOME: "/users/.memsync", INIT_CWD: "/users/ann/shop" };
@@ -14,4 +14,15 @@ test.each([
   ["no script", {}],
 ])("below %s the folder is the one that it runs in", (_, npm) => {
   expect(readEnvironment({ ...AT, ...npm }).dir).toBe(process.cwd());
+});
+
+test("a folder that was deleted is known by the name that the shell has for it", () => {
+  const cwd = spyOn(process, "cwd").mockImplementation(() => {
+    throw new Error("ENOENT: no such file or directory, uv_cwd");
+  });
+  try {
+    expect(readEnvironment({ ...AT, PWD: "/users/ann/gone" }).dir).toBe("/users/ann/gone");
+  } finally {
+    cwd.mockRestore();
+  }
 });

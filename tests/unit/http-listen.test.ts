@@ -48,7 +48,7 @@ testWith(LINUX, "who has a port is told by its program and its first words", asy
     'const server = require("net").createServer();' +
       'server.listen(0, "127.0.0.1", () => console.log(server.address().port));',
   );
-  const args = ["--token=secret", "serve", "mst_dev_secret"];
+  const args = ["serve", "--token", "mst_dev_secret"];
   const holder = Bun.spawn(["node", script, ...args], { stdout: "pipe" });
   try {
     const { value } = await holder.stdout.getReader().read();

@@ -4,7 +4,10 @@ const TESTS = "unit/memory-folders.test.ts";
 const take = mistakesIn("daemon/assistants/memory-folders/take-memory-file.ts", TESTS);
 const edit = mistakesIn("daemon/assistants/memory-folders/take-memory-edit.ts", TESTS);
 const plan = mistakesIn("daemon/assistants/memory-folders/plan-arrivals.ts", TESTS);
-const owner = mistakesIn("daemon/assistants/memory-folders/folder-projects.ts", TESTS);
+const owner = mistakesIn(
+  "daemon/assistants/memory-folders/folder-projects.ts",
+  "unit/memory-folder-owners.test.ts",
+);
 const keeper = mistakesIn("daemon/assistants/memory-folders/memory-keeper.ts", TESTS);
 
 /** In what is done with the files in which assistants keep what they remember. */
