@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { liveFor } from "../trust/people/people.ts";
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 600_000;
 // With people who think for minutes, many more saves and any seed, by `npm run trust -- people`.
 const HABITS = { thinks: 0, breakMsMax: 1000 };
 const SHORT = { saves: 60, machines: 2, projects: 4, forMsMax: 12_000, ...HABITS };

@@ -11,7 +11,7 @@ export const DISK = process.env.MEMSYNC_TEST_DISK ?? tmpdir();
 
 const MEMORY = "/dev/shm";
 /** Some ten times what is there at a time during `npm test`. */
-const ROOM_BYTES = 2 * 2 ** 30;
+const ROOM_BYTES = 2 ** 30;
 
 /**
  * Where folders are made in a tenth of a disk's time. It is the temporary folder where memory has

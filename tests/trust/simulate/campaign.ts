@@ -105,3 +105,14 @@ export async function runSeeds(
   failed.sort((one, other) => one.seed - other.seed);
   return { seeds, failed, cpuMs, doubled };
 }
+
+/** The first line with a problem, or the last line, of what a worker runs. */
+export async function firstProblem(options: Parameters<typeof runWorker>[0]): Promise<SeedLine> {
+  let last: SeedLine | undefined;
+  for await (const line of runWorker(options)) {
+    last = line;
+    if (line.problems.length > 0) break;
+  }
+  if (!last) throw new Error("no seed was run");
+  return last;
+}
