@@ -5,36 +5,48 @@ import { realWorld } from "../../../shared/world-real.ts";
 import { RunningProcess } from "../../support/running-process.ts";
 
 const PACKAGES = join(import.meta.dir, "packages");
-const PROGRAMS = join(PACKAGES, "node_modules", ".bin");
 const MAIN = join(import.meta.dir, "..", "..", "..", "cli", "main.ts");
-const INSTALL_MS_MAX = 600_000;
-const COMMAND_MS_MAX = 300_000;
+/** Somebody at a terminal waits this long for an installation or a session. */
+const PATIENCE_MS = 600_000;
+
+/** The assistants, as `memsync setup` calls them. */
+export const NAMES = ["claude", "codex", "gemini"] as const;
+export type AssistantName = (typeof NAMES)[number];
+
+/** An assistant did not run, or not to its end in time, which says nothing of memsync. */
+export class NotTried extends Error {}
+
+/** Until when something may go on, by the steady clock. */
+export const soon = () => performance.now() + PATIENCE_MS;
+
+const programsOf = (name: AssistantName) => join(PACKAGES, name, "node_modules", ".bin");
 
 /**
- * Installs the assistants that the lock file names, unless they are there. No package's script runs
- * but Claude Code's, which puts the program that npm brought into its place.
+ * Installs an assistant as its lock file says, unless it is there. No package's script runs but
+ * Claude Code's, which puts the program that npm brought into its place. Rejects where npm can't.
  */
-export async function installAssistants(): Promise<void> {
-  if (existsSync(join(PROGRAMS, "claude")) && (await said(["claude", "--version"])) !== "") return;
-  process.stderr.write("installing the assistants, which takes a minute or two …\n");
+export async function installAssistant(name: AssistantName, until = soon()): Promise<void> {
+  if (await isInstalled(name)) return;
+  process.stderr.write(`installing ${name}, which may take a minute …\n`);
+  const cwd = join(PACKAGES, name);
   const quiet = ["--no-audit", "--no-fund"];
-  await must(["npm", "ci", "--ignore-scripts", ...quiet]);
-  await must(["npm", "rebuild", "@anthropic-ai/claude-code", ...quiet]);
+  await must(["npm", "ci", "--ignore-scripts", ...quiet], cwd, until);
+  const script = ["npm", "rebuild", "@anthropic-ai/claude-code", ...quiet];
+  if (name === "claude") await must(script, cwd, until);
+  if (!(await isInstalled(name))) throw new Error(`${name} does not start here`);
 }
 
-async function said(command: readonly string[]): Promise<string> {
-  const env = { ...process.env, PATH: `${PROGRAMS}${delimiter}${process.env.PATH}` };
-  const child = Bun.spawn([...command], { env, stdio: ["ignore", "pipe", "ignore"] });
-  const printed = await child.stdout.text();
-  return (await child.exited) === 0 ? printed : "";
+async function isInstalled(name: AssistantName): Promise<boolean> {
+  const program = join(programsOf(name), name);
+  if (!existsSync(program)) return false;
+  return (await Bun.spawn([program, "--version"], { stdio: NO_OUTPUT }).exited) === 0;
 }
 
-async function must(command: readonly string[]): Promise<void> {
-  const child = Bun.spawn([...command], {
-    cwd: PACKAGES,
-    stdio: ["ignore", "ignore", "inherit"],
-    timeout: INSTALL_MS_MAX,
-  });
+const NO_OUTPUT: ["ignore", "ignore", "ignore"] = ["ignore", "ignore", "ignore"];
+
+async function must(command: readonly string[], cwd: string, until: number): Promise<void> {
+  const timeout = Math.max(1, Math.round(until - performance.now()));
+  const child = Bun.spawn([...command], { cwd, stdio: NO_OUTPUT, timeout });
   if ((await child.exited) !== 0) throw new Error(`\`${command.join(" ")}\` failed`);
 }
 
@@ -50,14 +62,20 @@ export class User {
   readonly env: Readonly<Record<string, string>>;
   readonly #heard: string;
 
-  constructor(readonly folder: string) {
+  /** What it runs is over by `until`, or is ended and rejects with `NotTried`. */
+  constructor(
+    readonly folder: string,
+    readonly until = soon(),
+  ) {
     const bin = join(folder, "bin");
     this.#heard = join(folder, "heard");
     for (const each of [bin, this.#heard]) mkdirSync(each, { recursive: true });
     writeFileSync(join(bin, "memsync"), this.#program(), { mode: 0o755 });
     this.env = {
       HOME: folder,
-      PATH: [bin, PROGRAMS, dirname(process.execPath), process.env.PATH].join(delimiter),
+      PATH: [bin, ...NAMES.map(programsOf), dirname(process.execPath), process.env.PATH].join(
+        delimiter,
+      ),
       MEMSYNC_HOME: join(folder, ".memsync"),
       MEMSYNC_KEYRING: "off",
       // A machine that tests beside others may take longer than a session would wait.
@@ -88,13 +106,23 @@ export class User {
   /** What it prints. Rejects unless it ends with 0. */
   async run(
     command: readonly string[],
-    { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+    {
+      cwd,
+      env = {},
+      until = this.until,
+    }: {
+      readonly cwd: string;
+      readonly env?: Readonly<Record<string, string>>;
+      readonly until?: number;
+    },
   ): Promise<string> {
     const child = new RunningProcess(command, { cwd, env: { ...this.env, ...env } });
     const ended = child.ended();
-    if (!(await within(realWorld, COMMAND_MS_MAX, { work: ended }))) await child.end("SIGKILL");
+    const isOver = await within(realWorld, until - performance.now(), { work: ended });
+    if (!isOver) await child.end("SIGKILL");
     const { status, stdout, stderr } = await ended;
     if (status === 0) return stdout + stderr;
+    if (!isOver) throw new NotTried(`\`${command.join(" ")}\` took too long`);
     throw new Error(`\`${command.join(" ")}\` ended with ${status}: ${stderr}${stdout}`);
   }
 

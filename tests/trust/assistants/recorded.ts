@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AssistantName, Seat } from "./seat.ts";
+import type { AssistantName } from "./installed.ts";
+import type { Seat } from "./seat.ts";
 
 const FOLDER = join(import.meta.dir, "..", "..", "data", "hooks");
 const FILES = { claude: "claude-code", codex: "codex", gemini: "gemini" } as const;

@@ -1,13 +1,10 @@
+import { messageOf } from "../../../shared/errors.ts";
 import type { Lab } from "../../support/lab.ts";
 import { CLAUDE } from "./claude-dialect.ts";
 import { CODEX } from "./codex-dialect.ts";
 import { GEMINI } from "./gemini-dialect.ts";
-import { User } from "./installed.ts";
+import { type AssistantName, NAMES, NotTried, soon, User } from "./installed.ts";
 import { type Dialect, ModelStandIn, type Step } from "./stand-in.ts";
-
-/** The assistants, as `memsync setup` calls them. */
-export const NAMES = ["claude", "codex", "gemini"] as const;
-export type AssistantName = (typeof NAMES)[number];
 
 /** Somebody with a clone, a home and assistants of their own. */
 export interface Seat {
@@ -16,29 +13,38 @@ export interface Seat {
   readonly env: Readonly<Record<string, string>>;
 }
 
+interface Seats {
+  readonly names?: readonly AssistantName[];
+  /** See `User`. */
+  readonly until?: number;
+}
+
 /** Without it Gemini CLI would ask how to sign in. */
 const GEMINI_SETTINGS = { security: { auth: { selectedType: "gemini-api-key" } } };
 
-/** Two people with a clone each, their daemons, and all assistants set up. */
+/** Two people with a clone each, their daemons, and these assistants set up. */
 export async function withSeats(
   lab: Lab,
   run: (ann: Seat, bob: Seat, emulator: Awaited<ReturnType<Lab["emulator"]>>) => Promise<void>,
+  { names = NAMES, until = soon() }: Seats = {},
 ): Promise<void> {
   const emulator = await lab.emulator(lab.git.path("kept"));
   const { url, token } = emulator.account("team");
   const env = { MEMSYNC_URL: url, MEMSYNC_TOKEN: token };
   const [here, there] = await lab.clones({ "README.md": "" });
-  const ann = { user: new User(lab.git.path("ann")), folder: here, env };
-  const bob = { user: new User(lab.git.path("bob")), folder: there, env };
+  const ann = { user: new User(lab.git.path("ann"), until), folder: here, env };
+  const bob = { user: new User(lab.git.path("bob"), until), folder: there, env };
   try {
     for (const seat of [ann, bob]) {
       seat.user.writeSettings(".gemini/settings.json", GEMINI_SETTINGS);
-      await memsync(seat, "setup", "--yes", ...NAMES);
+      await memsync(seat, "setup", "--yes", ...names);
       await memsync(seat, "start", ".");
     }
     await run(ann, bob, emulator);
   } finally {
-    for (const seat of [ann, bob]) await memsync(seat, "stop").catch(() => "");
+    for (const { user, folder: cwd } of [ann, bob]) {
+      await user.run(["memsync", "stop"], { cwd, until: soon() }).catch(() => "");
+    }
   }
 }
 
@@ -116,7 +122,9 @@ export async function session(
   const { dialect, command, env } = PLAYED[name];
   using model = new ModelStandIn(dialect, script);
   const given = { cwd: seat.folder, env: { ...seat.env, ...env(model.url) } };
-  await seat.user.run(command(model.url), given);
+  await seat.user.run(command(model.url), given).catch((thrown: unknown) => {
+    throw new NotTried(messageOf(thrown));
+  });
   if (model.refused.length > 0) throw new Error(`a tool failed: ${model.refused.join("\n")}`);
   return model.seen;
 }
