@@ -198,7 +198,9 @@ scenario("`start` takes over from a daemon that was killed", async (lab) => {
   expect((await machine.run(["status"])).stderr).toContain("start it with `memsync start`");
   await machine.memsync("set", "between", "daemons");
   await machine.memsync("start");
-  expect((await machine.projectOf()).memories).toBe(1);
+  // It answers before it has looked at its folders.
+  const found = await waitFor("its folder", () => machine.projectOf().catch(() => undefined));
+  expect(found.memories).toBe(1);
 });
 
 scenario("a daemon whose socket is gone starts itself again", async (lab) => {

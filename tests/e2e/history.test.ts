@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { readEnvironment } from "../../cli/place/environment.ts";
@@ -81,7 +81,9 @@ for (const withDaemon of [true, false]) {
     const texts = ["one\n", "# A\r\n\r\none\r\ntwo", "\uFEFF# B\n"];
     await machine.up();
     for (const text of texts) {
-      await writeFile(file, text);
+      // In one step: Bun writes first and cuts off what is left of the former text then.
+      await writeFile(`${file}.new`, text);
+      await rename(`${file}.new`, file);
       await waitFor("the text", async () => (await machine.memsync("doc")) === text);
     }
     await machine.untilSynced();
