@@ -26,7 +26,7 @@ import { LOCAL_ACCOUNT } from "./home/local-account.ts";
 import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
 import { openReplica } from "./home/open-replica.ts";
 import { QuietTime } from "./home/quiet-time.ts";
-import { type RemoteEnvironment, serviceNameOf } from "./home/remote.ts";
+import { type Remote, type RemoteEnvironment, serviceNameOf } from "./home/remote.ts";
 import { recordsSessions } from "./home/session-switch.ts";
 import type { DaemonTables } from "./home/tables.ts";
 import { within } from "./home/within.ts";
@@ -38,7 +38,7 @@ import { type ImportResult, importHome } from "./portable/import-home.ts";
 import { SalvageSettler } from "./recovery/salvage-settler.ts";
 import { Audiences } from "./remotes/audiences.ts";
 import type { Keyring } from "./remotes/keyring.ts";
-import { OpenRemotes } from "./remotes/open-remotes.ts";
+import { type OpenRemote, OpenRemotes } from "./remotes/open-remotes.ts";
 import {
   type ChangedRemote,
   describeRemotes,
@@ -277,6 +277,7 @@ export class Daemon implements Controlled {
       repositoryNote: (dir) => this.#folders.noteOf(dir),
       placeChange: (dir) => this.#folders.changeOf(dir),
       autoMemory: autoMemoryStatus(autoMemoryMode(this.#options.home), this.#memories.status),
+      audience: (open) => this.#readAudience(open.remote, open),
       now: this.#options.world.now(),
     });
   }
@@ -376,13 +377,19 @@ export class Daemon implements Controlled {
     void (ended === undefined ? this.#sessions.look() : this.#sessions.end(ended));
   }
 
-  /** Who can read `global` of an account, for somebody who is about to write there. */
-  async audience(account: AccountId): Promise<AudienceView | null> {
+  /** Who can read `global` of an account. The service is asked where somebody is about to write. */
+  async audience(account: AccountId, isWritten: boolean): Promise<AudienceView | null> {
     const open = this.#remotes.find(account);
     const remote = open?.remote ?? this.#remotes.remoteOf(account);
     if (!remote) throw new AppError("not_found", "no remote has this account");
-    if (open) await this.#audiences.before(open);
-    return await readAudience(this.#store.reader, remote);
+    if (open && isWritten) await this.#audiences.before(open);
+    return await this.#readAudience(remote, open);
+  }
+
+  async #readAudience(remote: Remote, open: OpenRemote | undefined): Promise<AudienceView | null> {
+    const isCurrent = open !== undefined && this.#audiences.isCurrent(open);
+    const now = isCurrent ? this.#options.world.now() : undefined;
+    return await readAudience(this.#store.reader, remote, now);
   }
 
   requestStop(): void {

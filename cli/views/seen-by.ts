@@ -1,8 +1,18 @@
 import type { AudienceView } from "../../daemon/status/audience-view.ts";
-import { count } from "../screen/output.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { count, momentShown } from "../screen/output.ts";
 
 /** Width of the column with a status line's subject. */
 const LABEL_WIDTH = 10;
+
+/** A number of users that is older than this is shown with its time. */
+const AGED_MS = 10_000;
+
+/** Whether somebody may have come since a service told who can read what is in `global`. */
+export function isAged(audience: AudienceView | null): audience is AudienceView {
+  if (!audience?.heard_at) return false;
+  return Math.abs(realWorld.now() - Date.parse(audience.heard_at)) > AGED_MS;
+}
 
 /** Whether others can read what is in `global`, or may be able to where nobody has said. */
 export function isShared(audience: AudienceView | null): audience is AudienceView {
@@ -26,7 +36,9 @@ export function layerLine(
 /** Who can read what is in `global`, in words that follow "seen by". */
 export function seenBy(audience: AudienceView | null): string {
   if (audience === null) return "you alone";
-  const { account, users } = audience;
+  const { account, users, heard_at } = audience;
   const whom = `everybody in ${account ?? "this account"}`;
-  return users === null ? whom : `${whom} (${count(users, "user", "users")})`;
+  if (users === null) return whom;
+  const at = isAged(audience) ? ` as of ${momentShown(heard_at ?? "", realWorld.now())}` : "";
+  return `${whom} (${count(users, "user", "users")}${at})`;
 }

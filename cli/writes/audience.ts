@@ -7,7 +7,7 @@ import { type AudienceView, readAudience } from "../../daemon/status/audience-vi
 import type { AccountId } from "../../shared/ids.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { DaemonSilent, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import { contactDaemon, DaemonSilent, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import type { Environment } from "../place/environment.ts";
 import { type MemoryPlace, withLocal } from "../place/place.ts";
@@ -15,8 +15,11 @@ import { remoteEnvironment } from "../place/remote-environment.ts";
 import { confirm, isTerminal } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { sayAside } from "../screen/output.ts";
-import { isShared, seenBy } from "../views/seen-by.ts";
+import { isAged, isShared, seenBy } from "../views/seen-by.ts";
 import { changeHome } from "./inbox-write.ts";
+
+/** A list is not kept for longer by a daemon that is busy. */
+const SHOWN_DEADLINE_MS = 500;
 
 /** Options of a command that may write to `global`. */
 export interface AgreeOptions {
@@ -57,8 +60,13 @@ export async function mayBeSeen(
     yes = false,
   }: { readonly audience: AudienceView | null; readonly question: string } & AgreeOptions,
 ): Promise<boolean> {
-  if (!isShared(audience)) return true;
+  const isAlone = !isShared(audience);
+  if (isAlone && !isAged(audience)) return true;
   const sentence = `global is seen by ${seenBy(audience)}`;
+  if (isAlone) {
+    sayAside(sentence);
+    return true;
+  }
   const asks = !audience.agreed && !yes && isTerminal();
   if (asks && !(await confirm(`${sentence}. ${question}`))) return false;
   if (!asks) sayAside(sentence);
@@ -121,7 +129,24 @@ export async function audienceShown(
 ): Promise<AudienceView | null | undefined> {
   if (!memories.some(({ layer }) => layer === "global")) return undefined;
   const place = places.find(({ layer }) => layer === "global");
-  return place && (await localAudience(env, db, place.account));
+  const known = place && (await localAudience(env, db, place.account));
+  return known && isAged(known) ? ((await daemonsAudience(env, place.account)) ?? known) : known;
+}
+
+/** As the daemon knows it, which asks nobody. Undefined without an answer in a moment. */
+async function daemonsAudience(
+  { home }: Environment,
+  account: AccountId,
+): Promise<AudienceView | null | undefined> {
+  const deadlineMs = SHOWN_DEADLINE_MS;
+  const daemon = await contactDaemon(home, deadlineMs);
+  const options = { body: { account, shown: true }, deadlineMs };
+  const answer = daemon?.call("POST", "/_memsync/audience", options);
+  return await answer?.then(
+    (told) => (told as { audience: AudienceView | null }).audience,
+    // What the home has is shown with its age.
+    () => undefined,
+  );
 }
 
 /** Says who can read what was shown, if something of `global` is among it and others can. */

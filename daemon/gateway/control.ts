@@ -47,7 +47,7 @@ export interface Controlled {
   /** The service's answer to a `GET`, or why there is none. */
   askService(path: string): Promise<object>;
   /** Who can read an account's `global`; null: nobody else. */
-  audience(account: AccountId): Promise<object | null>;
+  audience(account: AccountId, isWritten: boolean): Promise<object | null>;
   requestStop(): void;
 }
 
@@ -109,7 +109,10 @@ export function createControl(daemon: () => Controlled): Control {
         return Response.json(await daemon().askService(textOf(body, "path")));
       case "POST audience":
         return Response.json({
-          audience: await daemon().audience(asAccountId(textOf(body, "account"))),
+          audience: await daemon().audience(
+            asAccountId(textOf(body, "account")),
+            body.shown !== true,
+          ),
         });
       case "POST stop":
         daemon().requestStop();

@@ -11,10 +11,8 @@ import { hearAccount, parseAccount } from "./hear-audience.ts";
 import type { OpenRemote } from "./open-remotes.ts";
 
 const MINUTE_MS = 60_000;
-/** An answer this young is not asked for again. */
-const FRESH_MS = MINUTE_MS;
-/** Where the user has not agreed to write for the current readers: new ones may just have come. */
-const UNAGREED_MS = 5000;
+/** A writer is told an answer of this age where the account's requests are scarce. */
+const SCARCE_MS = MINUTE_MS;
 /** Where nobody writes, an answer of this age is good enough to show. */
 const SHOWN_MS = 60 * MINUTE_MS;
 /** A service that has not told on its live socket by then is asked whose the token is. */
@@ -35,13 +33,15 @@ interface Asked {
   /** By the steady clock. */
   readonly at: number;
   readonly over: Promise<void>;
-  answered: boolean;
+  state: "asking" | "answered" | "silent";
 }
 
 /** Keeps track of who can read each remote's `global`, with as few requests as possible. */
 export class Audiences {
   readonly #options: AudiencesOptions;
   readonly #asked = new WeakMap<OpenRemote["service"], Asked>();
+  /** Services that tell by themselves, on their live sockets. */
+  readonly #tellers = new WeakSet<OpenRemote["service"]>();
   readonly #contacts = new WeakMap<OpenRemote["service"], number>();
   readonly #underWay = new Set<Promise<unknown>>();
 
@@ -50,18 +50,25 @@ export class Audiences {
   }
 
   /**
-   * Before a write that all of them can read: asks unless the answer is recent, and waits a moment.
+   * Before a write that all of them can read: asks, because one of them may just have come, and
+   * waits a moment. Not asked: a service that was silent lately, and one whose requests are scarce.
    */
   async before(open: OpenRemote): Promise<void> {
-    const { world, store } = this.#options;
-    const { agreed } = await findAudience(store.reader, open.remote);
-    const freshMs = agreed ? FRESH_MS : UNAGREED_MS;
+    const { world } = this.#options;
+    const isScarce = (open.service.budget?.notBefore("change") ?? 0) > 0;
+    const work = this.#hear(open, isScarce ? SCARCE_MS : 0);
     // A failure is in the log, and the last answer stays.
-    await within(world, PATIENCE_MS, { work: this.#hear(open, freshMs) }).catch(() => false);
+    await within(world, PATIENCE_MS, { work }).catch(() => false);
+  }
+
+  /** Whether the service would have told of a change since its last answer. */
+  isCurrent({ service, engine }: OpenRemote): boolean {
+    return engine.contact.socket === "live" && this.#tellers.has(service);
   }
 
   /** The service answered a call. Asks it about readers later, if somebody is shown the answer. */
   contacted(open: OpenRemote): void {
+    if (this.#asked.get(open.service)?.state === "silent") this.#asked.delete(open.service);
     if (open.remote.url === undefined || this.#isFresh(open, SHOWN_MS)) return;
     if ((open.service.budget?.notBefore("change") ?? 0) > 0) return;
     this.#track(this.#hearWhereShown(open));
@@ -71,7 +78,8 @@ export class Audiences {
   told({ service, remote }: OpenRemote, told: unknown): void {
     if (remote.url === undefined) return;
     const over = this.#keep({ service, remote }, parseAccount(told));
-    this.#asked.set(service, { at: this.#options.world.monotonic(), over, answered: true });
+    this.#tellers.add(service);
+    this.#asked.set(service, { at: this.#options.world.monotonic(), over, state: "answered" });
     this.#track(over);
   }
 
@@ -121,7 +129,7 @@ export class Audiences {
     const asked = this.#asked.get(service);
     if (!asked) return false;
     const ageMs = this.#options.world.monotonic() - asked.at;
-    return ageMs < (asked.answered ? freshMs : SILENT_MS);
+    return ageMs < (asked.state === "answered" ? freshMs : SILENT_MS);
   }
 
   #hear(open: OpenRemote, freshMs: number): Promise<void> {
@@ -131,9 +139,9 @@ export class Audiences {
     if (former && this.#isFresh(open, freshMs)) return former.over;
     const at = this.#options.world.monotonic();
     const over = this.#ask(open).then((answered) => {
-      asked.answered = answered;
+      asked.state = answered ? "answered" : "silent";
     });
-    const asked: Asked = { at, over, answered: false };
+    const asked: Asked = { at, over, state: "asking" };
     this.#asked.set(service, asked);
     this.#track(over);
     return over;

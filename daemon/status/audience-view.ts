@@ -12,19 +12,24 @@ export interface AudienceView {
   readonly account: string | null;
   /** How many users it has, the reader included; null where that is unknown. */
   readonly users: number | null;
-  /** When the service told this; null: it has not told yet. */
+  /** When this was true: the service told it, or would have told a change. Null: not told yet. */
   readonly heard_at: string | null;
   /** The user has agreed to write for these readers. */
   readonly agreed: boolean;
 }
 
-/** As last told. Null where nobody else can read it, because it stays in the home. */
+/**
+ * As last told. Null where nobody else can read it, because it stays in the home. `currentAt`: when
+ * it is known to be still so, in milliseconds since the Unix epoch.
+ */
 export async function readAudience(
   db: Kysely<DaemonTables>,
   remote: Pick<Remote, "url" | "account">,
+  currentAt?: number,
 ): Promise<AudienceView | null> {
   if (remote.url === undefined) return null;
-  const { name, users, heardAt, agreed } = await findAudience(db, remote);
+  const { name, users, heardAt: toldAt, agreed } = await findAudience(db, remote);
+  const heardAt = toldAt === undefined ? undefined : Math.max(toldAt, currentAt ?? 0);
   return {
     service: serviceNameOf(remote),
     account: name,

@@ -21,7 +21,7 @@ import { readDamageNotes } from "../recovery/set-aside.ts";
 import type { OpenRemote, OpenRemotes } from "../remotes/open-remotes.ts";
 import type { SyncEngine } from "../sync/engine.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
-import { readAudience } from "./audience-view.ts";
+import type { AudienceView } from "./audience-view.ts";
 import { readHeldStatus } from "./held-status.ts";
 import type { AutoMemoryStatus } from "./memory-status.ts";
 import { serviceState } from "./service-state.ts";
@@ -51,6 +51,7 @@ export interface StatusSources {
   readonly repositoryNote: (dir: string) => Reason | undefined;
   readonly placeChange: (dir: string) => PlaceChange | undefined;
   readonly autoMemory: AutoMemoryStatus;
+  readonly audience: (open: OpenRemote) => Promise<AudienceView | null>;
   /** In milliseconds since the Unix epoch. */
   readonly now: number;
 }
@@ -81,7 +82,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
         documents: [`user/${LOCAL_USER}`],
       }),
       global: await unitStatus(sources, remote.account, { unit: "own", documents: ["global"] }),
-      audience: await readAudience(sources.store.reader, remote),
+      audience: await sources.audience(each),
     });
   }
   const usual = remotes.find((each) => each.default);

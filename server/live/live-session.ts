@@ -118,7 +118,7 @@ class Session implements LiveSession {
     this.#detach = sockets.attach({
       account: caller.account,
       // Can't reject: an error ends the session.
-      recheck: () => void this.#checkToken(),
+      recheck: () => void this.#recheck(),
       end: (reason) => this.#end(CLOSE.goingAway, reason),
     });
     this.#schedulePing();
@@ -265,9 +265,14 @@ class Session implements LiveSession {
     await this.#tellAccount().catch((thrown) => this.#fail(thrown));
   }
 
-  /** With each ping, so that a colleague who comes is known within one. */
+  /** Tokens have changed, and with them perhaps the account's users. */
+  async #recheck(): Promise<void> {
+    await this.#checkToken();
+    await this.#tellAccount().catch((thrown) => this.#fail(thrown));
+  }
+
   async #tellAccount(): Promise<void> {
-    if (!this.#wantsAccount) return;
+    if (!this.#wantsAccount || this.#ended) return;
     const account = await this.#deps.account.get(this.#deps.caller);
     const frame = encodeServerFrame({ type: "account", account });
     if (frame === this.#accountFrame) return;

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -114,8 +115,11 @@ scenario("a colleague is shown who sees what, and the owner of a lonely account 
     );
     await folder.token("lonely", "--user", "joe");
     const joined = "memsync: global is seen by everybody in lonely (2 users)\n";
-    await waitFor("a write to tell of the new colleague", async () => {
-      return (await aside(alone, ["set", "style", "spaces", ...GLOBAL])) === joined;
+    expect(await aside(alone, ["set", "style", "spaces", ...GLOBAL])).toBe(joined);
+    // The service tells it on its socket, so a list needs no question.
+    await folder.token("lonely", "--user", "sue");
+    await waitFor("a list to tell of the next one", async () => {
+      return (await aside(alone, ["list"])).includes("lonely (3 users)");
     });
     const nowhere = machineIn(lab, "nowhere");
     expect(await aside(nowhere, ["set", "style", "tabs", ...GLOBAL])).toBe("");
@@ -124,6 +128,13 @@ scenario("a colleague is shown who sees what, and the owner of a lonely account 
     expect(await nowhere.memsync("status")).toContain("global    seen by you alone: 1 memory");
   }),
 );
+
+/** What its home was told of accounts was told years ago. */
+function forgetHours({ home }: Machine): void {
+  const database = new Database(join(home, "memsync.db"));
+  database.run("UPDATE audiences SET heard_at = 1");
+  database.close();
+}
 
 scenario("offline, and without a daemon, what was heard last counts", (lab) =>
   withTeam(lab, async ({ machine, server, folder }) => {
@@ -141,6 +152,14 @@ scenario("offline, and without a daemon, what was heard last counts", (lab) =>
     expect(await ann.memsync("preview")).toContain(waits);
     await ann.up();
     expect(await aside(ann, ["set", "style", "4", ...GLOBAL])).toBe(SEEN);
+    await ann.down();
+    forgetHours(ann);
+    const aged = /global is seen by everybody in acme \(3 users as of \S+\)/;
+    expect(await aside(ann, ["set", "style", "4", ...GLOBAL])).toMatch(aged);
+    expect(await aside(ann, ["list"])).toMatch(aged);
+    await ann.up();
+    expect(await aside(ann, ["set", "style", "5", ...GLOBAL])).toMatch(aged);
+    expect(await ann.memsync("status")).toMatch(/acme \(3 users as of \S+\)/);
     await ann.down();
     // A daemon that starts asks anew.
     const again = await folder.server("--port", `${server.port}`);

@@ -115,6 +115,11 @@ test.each([
   [{ account: "acme", users: 3 }, "everybody in acme (3 users)", true],
   [{ account: "acme", users: 1 }, "everybody in acme (1 user)", false],
   [{ account: "acme", users: null }, "everybody in acme", true],
+  [
+    { account: "acme", users: 3, heard_at: "2026-01-02T12:00:00.000Z" },
+    "everybody in acme (3 users as of 2026-01-02)",
+    true,
+  ],
   [{ account: null, users: null }, "everybody in this account", true],
 ])("an audience %j is %s", (known, words, shared) => {
   const audience = known && { service: "s", heard_at: null, agreed: false, ...known };
@@ -130,36 +135,31 @@ async function asking(...outcomes: Outcome<unknown>[]) {
   return { store, remote, world, audiences, open, asked };
 }
 
-test("whoever wrote alone until now is told of a user who came a moment ago", async () => {
-  const alone = { ...TEAM, users: 1 };
-  const { store, remote, world, audiences, open, asked } = await asking(
-    { kind: "answered", value: alone },
-    { kind: "answered", value: { ...TEAM, users: 2 } },
+test("each write is told of a user who came a moment ago, agreed or not", async () => {
+  const { store, remote, audiences, open, asked } = await asking(
+    ...[1, 2, 3].map((users) => ({ kind: "answered", value: { ...TEAM, users } }) as const),
   );
   await audiences.before(open);
-  await audiences.before(open);
-  expect(asked).toHaveLength(1);
   expect(await findAudience(store.reader, remote)).toMatchObject({ users: 1 });
-  world.advance(5000);
   await audiences.before(open);
-  expect(asked).toHaveLength(2);
   expect(await findAudience(store.reader, remote)).toMatchObject({ users: 2 });
+  await store.write(({ db }) => keepAgreed(db, remote, 1));
+  await audiences.before(open);
+  expect(await findAudience(store.reader, remote)).toMatchObject({ users: 3 });
+  expect(asked).toHaveLength(3);
 });
 
-test("a service is asked once for the writes of ten minutes that somebody agreed to", async () => {
-  const { store, remote, world, audiences, open, asked } = await asking(
-    { kind: "answered", value: TEAM },
-    { kind: "answered", value: { ...TEAM, users: 4 } },
-  );
-  await store.write(({ db }) => keepAgreed(db, remote, 1));
+test("writes at once ask one question, and where requests are scarce, once a minute", async () => {
+  const { world, audiences, open, asked } = await asking({ kind: "answered", value: TEAM });
   await Promise.all([audiences.before(open), audiences.before(open)]);
-  await audiences.before(open);
   expect(asked).toEqual(["GET /api/account"]);
-  expect(await findAudience(store.reader, remote)).toMatchObject(TEAM);
-  world.advance(10 * 60_000);
-  await audiences.before(open);
+  const budget = { notBefore: () => 1 } as unknown as Service["budget"];
+  const scarce = { ...open, service: Object.assign(open.service, { budget }) };
+  await audiences.before(scarce);
+  expect(asked).toHaveLength(1);
+  world.advance(60_000);
+  await audiences.before(scarce);
   expect(asked).toHaveLength(2);
-  expect(await findAudience(store.reader, remote)).toMatchObject({ users: 4 });
 });
 
 test("what was heard last counts while the service is away, which is not asked each time", async () => {
@@ -175,6 +175,10 @@ test("what was heard last counts while the service is away, which is not asked e
   world.advance(30_000);
   await audiences.before(open);
   expect(asked).toHaveLength(3);
+  // A call that is answered shows that it is there again.
+  audiences.contacted(open);
+  await audiences.before(open);
+  expect(asked).toHaveLength(4);
 });
 
 test("a service that does not answer keeps a write for two seconds", async () => {
@@ -216,12 +220,16 @@ test("with a contact only that one is asked whose global has something, and once
   expect(asked).toHaveLength(2);
 });
 
-test("what a service tells on its socket counts at once, and saves the question", async () => {
+test("what a service tells on its socket counts at once, and is current until it ends", async () => {
   const { store, remote, audiences, open, asked } = await asking({ kind: "answered", value: TEAM });
   const service = { ...open.service, tokenDigest: "t1" };
+  const withSocket = (socket: "live" | "absent") =>
+    ({ ...open, service, engine: { contact: { socket } } }) as unknown as OpenRemote;
+  expect(audiences.isCurrent(withSocket("live"))).toBe(false);
   audiences.told({ ...open, service }, { ...TEAM, users: 4 });
   await audiences.settled();
-  await audiences.before({ ...open, service });
+  expect(audiences.isCurrent(withSocket("live"))).toBe(true);
+  expect(audiences.isCurrent(withSocket("absent"))).toBe(false);
   expect(await findAudience(store.reader, remote)).toMatchObject({ users: 4, token: "t1" });
   expect(asked).toEqual([]);
   // The digest of a token of somebody else's is not noted.

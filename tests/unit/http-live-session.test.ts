@@ -147,7 +147,7 @@ test("one socket may have only so much looked up between two pings", async () =>
 });
 
 test("a client that wants it is told of its account, and within a ping of who comes", async () => {
-  const { session, account, ping, told } = openSession();
+  const { session, sockets, account, ping, told } = openSession();
   session.receive(encodeSubscribe([PROJECT], { account: true }));
   await waitFor("the account", async () => told().length === 1);
   const frame = { type: "account", account: { ...account } };
@@ -157,6 +157,10 @@ test("a client that wants it is told of its account, and within a ping of who co
   await ping();
   await waitFor("the colleague", async () => told().length === 2);
   expect(told()).toEqual([frame, { type: "account", account: { ...frame.account, users: 2 } }]);
+  // A user who is made or removed comes or goes with tokens.
+  account.users = 3;
+  sockets.recheck();
+  await waitFor("the next user", async () => told().at(-1).account.users === 3);
 });
 
 test("a client that does not want it is told nothing of its account", async () => {
