@@ -145,9 +145,9 @@ function websocketHandler(sockets: Set<Socket>): Bun.WebSocketHandler<SocketData
       else socket.data.session?.receiveBinary();
     },
     pong: (socket) => socket.data.session?.pong(),
-    close(socket) {
+    close(socket, code, reason) {
       sockets.delete(socket);
-      socket.data.session?.closed();
+      socket.data.session?.closed(code, reason);
     },
   };
 }

@@ -196,7 +196,7 @@ function connect(ws: WebSocket, open: (socket: LiveSocket) => LiveSession): void
     else session.receive(frame.toString("utf8"));
   });
   ws.on("pong", () => session.pong());
-  ws.on("close", () => session.closed());
+  ws.on("close", (code, reason) => session.closed(code, reason.toString("utf8")));
   // Whatever went wrong, "close" follows and says everything that matters.
   ws.on("error", () => {});
 }

@@ -47,8 +47,8 @@ export interface LiveSession {
   receiveBinary(): void;
   /** The answer to a ping came. */
   pong(): void;
-  /** The socket is closed, by whichever side. */
-  closed(): void;
+  /** The socket is closed, by whichever side; with the code and reason of the closing frame. */
+  closed(code?: number, reason?: string): void;
 }
 
 /** Bytes of one frame from a client: a thousand project ids and room to spare. */

@@ -1,8 +1,14 @@
 import { invalidAt } from "../../../shared/errors.ts";
-import type { EmulatorRequests, SeenRequest, Violation } from "../interface/requests.ts";
+import type {
+  EmulatorRequests,
+  RequestFilter,
+  SeenRequest,
+  Violation,
+} from "../interface/requests.ts";
 
 const NAMES: readonly string[] = [
-  ...["token", "method", "path", "status", "since", "min", "wait_ms"],
+  ...["token", "method", "path", "status", "since", "frame", "close_code"],
+  ...["min", "wait_ms", "after"],
 ];
 
 /** A client waits no longer than this for one answer. */
@@ -10,20 +16,22 @@ const WAIT_MS_MAX = 60_000;
 
 /**
  * The requests that a query asks for. With `wait_ms` it waits for `min` of them, 1 when left out;
- * `timed_out` says that there were not so many.
+ * `timed_out` says that there were not so many. With `after` it is asked for what has changed.
  */
 export async function requestsAsked(requests: EmulatorRequests, query: URLSearchParams) {
   for (const name of query.keys()) {
     if (!NAMES.includes(name)) throw invalidAt(name, "is not a parameter of this call");
   }
   const text = (name: string) => query.get(name) ?? undefined;
-  const [status, min, waitMs] = ["status", "min", "wait_ms"].map((name) => number(query, name));
-  const filter = {
-    ...{ token: text("token"), method: text("method"), path: text("path"), status },
-    since: text("since"),
+  const filter: RequestFilter = {
+    ...{ token: text("token"), method: text("method"), path: text("path"), since: text("since") },
+    ...{ frame: text("frame"), status: number(query, "status") },
+    closeCode: number(query, "close_code"),
   };
+  const [min, waitMs, after] = [number(query, "min"), number(query, "wait_ms"), text("after")];
+  const timeoutMs = Math.min(waitMs ?? 0, WAIT_MS_MAX);
+  if (after !== undefined) return await requests.changes({ ...filter, after, timeoutMs });
   if (waitMs === undefined) return await requests.list(filter);
-  const timeoutMs = Math.min(waitMs, WAIT_MS_MAX);
   const came = await requests
     .waitFor({ ...filter, count: min ?? 1, timeoutMs })
     .then(() => true)
@@ -40,13 +48,14 @@ function number(query: URLSearchParams, name: string): number | undefined {
 
 /** A request as an answer shows it. */
 export function requestAnswer(seen: SeenRequest) {
-  const { receivedAt, finishedAt, responseBody, violations, ...rest } = seen;
+  const { receivedAt, finishedAt, responseBody, violations, framesDropped, ...rest } = seen;
   return {
     ...rest,
     received_at: receivedAt,
     finished_at: finishedAt,
     response_body: responseBody,
     violations: violations?.map(violationAnswer),
+    frames_dropped: framesDropped,
   };
 }
 

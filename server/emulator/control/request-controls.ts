@@ -1,4 +1,3 @@
-import { timestampOf } from "../../../shared/timestamps.ts";
 import { pathMatches } from "../faults/fault-paths.ts";
 import type { ServedRoute } from "../interface/emulator.ts";
 import type { OfToken } from "../interface/of-token.ts";
@@ -8,11 +7,10 @@ import type {
   RequestFilter,
   RequestList,
   SeenRequest,
-  Violation,
 } from "../interface/requests.ts";
-import { inspectEntries, parsedBody, type Wrong } from "../journal/inspect.ts";
+import { inspectEntries } from "../journal/inspect.ts";
 import type { Journal, RequestEntry } from "../journal/journal.ts";
-import { redactedHeaders, redactedText, redactedToken } from "../journal/redact.ts";
+import { seenRequest } from "../journal/seen-request.ts";
 import type { EmulatorAccounts } from "../state/emulator-accounts.ts";
 import { parseTime } from "../time/parse-time.ts";
 
@@ -30,28 +28,41 @@ const WAIT_MS = 5000;
 const SHOWN_MAX = 10;
 
 /** What came, and how to wait for it. */
-export function createRequestControls(
-  parts: SeenParts,
-): EmulatorRequests & { wait: (filter: WaitFilter) => Promise<RequestList> } {
+export function createRequestControls(parts: SeenParts): EmulatorRequests {
   const { journal } = parts;
-  const wait = async (filter: WaitFilter): Promise<RequestList> => {
-    const matches = matching(parts, filter);
-    const found = await journal.wait(matches, { count: filter.count, timeoutMs: filter.timeoutMs });
+  const list = async (filter: RequestFilter = {}): Promise<RequestList> => {
+    const found = journal.find(matching(parts, filter));
     const dropped = journal.dropped(accountOf(parts, filter));
     return { requests: await shown(parts, filter, found), dropped };
   };
   return {
-    wait,
-    list: (filter = {}) => wait({ ...filter, count: 0, timeoutMs: 0 }),
+    list,
     async waitFor({ count = 1, timeoutMs = WAIT_MS, ...filter } = {}) {
-      const { requests } = await wait({ ...filter, count, timeoutMs });
-      if (requests.length >= count) return requests;
-      const { token } = filter;
-      const { requests: all } = await wait({ token, count: 0, timeoutMs: 0 });
+      const matches = matching(parts, filter);
+      const came = () => counted(journal.find(matches), filter);
+      await journal.wait(() => came() >= count, timeoutMs);
+      const { requests } = await list(filter);
+      if (came() >= count) return requests;
+      const { requests: all } = await list({ token: filter.token });
+      const there = all.slice(-SHOWN_MAX).map(line).join(", ") || "none";
+      const what = filter.frame === undefined ? "requests" : "frames";
       throw new Error(
-        `${requests.length} of ${count} requests came within ${timeoutMs} ms that match ` +
-          `${JSON.stringify(filter)}; there were: ${all.slice(-SHOWN_MAX).map(line).join(", ") || "none"}`,
+        `${came()} of ${count} ${what} came within ${timeoutMs} ms that match ` +
+          `${JSON.stringify(filter)}; there were: ${there}`,
       );
+    },
+    async changes({ after = "", timeoutMs = WAIT_MS, ...filter } = {}) {
+      const matches = matching(parts, filter);
+      const [id, count] = after.split(".");
+      // Another emulator's answer, or none, says nothing about this journal.
+      const from = (id === journal.id && Number(count)) || 0;
+      if (from > 0) await journal.wait(() => journal.changes > from, timeoutMs);
+      const whole = from === 0 || journal.clearedAt > from;
+      const next = `${journal.id}.${journal.changes}`;
+      const found = journal.find(matches).filter(({ changedAt }) => whole || changedAt > from);
+      const dropped = journal.dropped(accountOf(parts, filter));
+      const requests = await shown(parts, filter, found);
+      return { requests, dropped, next, ...(whole && { whole }) };
     },
     clear: (of = {}) => journal.clear(accountOf(parts, of)),
   };
@@ -75,10 +86,11 @@ export function createViolationControls(parts: SeenParts): EmulatorViolations {
   };
 }
 
-/** A filter with how many are waited for, and how long. */
-export interface WaitFilter extends RequestFilter {
-  readonly count: number;
-  readonly timeoutMs: number;
+/** How many requests these are, or frames of the type that is asked for. */
+function counted(entries: readonly RequestEntry[], { frame }: RequestFilter): number {
+  if (frame === undefined) return entries.length;
+  const frames = entries.flatMap(({ socket }) => socket?.frames ?? []);
+  return frames.filter(({ type }) => type === frame).length;
 }
 
 function accountOf({ accounts }: SeenParts, { token }: OfToken) {
@@ -86,7 +98,7 @@ function accountOf({ accounts }: SeenParts, { token }: OfToken) {
 }
 
 function matching(parts: SeenParts, filter: RequestFilter): (entry: RequestEntry) => boolean {
-  const { method, path, status } = filter;
+  const { method, path, status, frame, closeCode } = filter;
   const account = accountOf(parts, filter);
   const since = filter.since === undefined ? undefined : parseTime(filter.since, "since");
   return (entry) =>
@@ -94,6 +106,8 @@ function matching(parts: SeenParts, filter: RequestFilter): (entry: RequestEntry
     (method === undefined || entry.method === method.toUpperCase()) &&
     (path === undefined || pathMatches(path, entry.path)) &&
     (status === undefined || entry.status === status) &&
+    (frame === undefined || entry.socket?.frames.some(({ type }) => type === frame) === true) &&
+    (closeCode === undefined || entry.socket?.closed?.code === closeCode) &&
     (since === undefined || entry.receivedAt >= since);
 }
 
@@ -110,50 +124,6 @@ async function shown(
   const all = parts.journal.find(matching(parts, { token }));
   const wrongs = inspectEntries(all, rules);
   return entries.map((entry) => seenRequest(entry, wrongs.get(entry) ?? []));
-}
-
-function seenRequest(entry: RequestEntry, wrongs: readonly Wrong[]): SeenRequest {
-  const { receivedAt, method, path, query, token, headers } = entry;
-  const { body, bodyBytes, finishedAt, status, aborted, refusal, injected } = entry;
-  const id = entry.requestId ?? `seen-${entry.serial}`;
-  const at = timestampOf(receivedAt);
-  const violations: Violation[] = wrongs.map((each) => ({ ...each, requestId: id, at }));
-  const refused = refusal === undefined ? undefined : parsed(refusal);
-  const why = wrongs.find(({ rule }) => rule === "unmatched")?.text ?? messageIn(refused);
-  return {
-    ...{ id, receivedAt: at, method, path, query: redactedText(query) },
-    token: token === undefined ? null : redactedToken(token),
-    headers: redactedHeaders(headers),
-    ...(body && { body: shownBody(entry, body), bytes: bodyBytes }),
-    ...(body && body.length < bodyBytes && { truncated: true }),
-    ...(finishedAt !== undefined && { finishedAt: timestampOf(finishedAt) }),
-    ...(status !== undefined && { status }),
-    ...(aborted && { aborted: true }),
-    ...(refused !== undefined && { responseBody: refused }),
-    ...(why !== undefined && { why }),
-    ...(injected !== undefined && { injected }),
-    ...(violations.length > 0 && { violations }),
-  };
-}
-
-function shownBody(entry: RequestEntry, body: Uint8Array): unknown {
-  const text = redactedText(new TextDecoder().decode(body));
-  return parsedBody(entry) === undefined ? text : parsed(text);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-function messageIn(refusal: unknown): string | undefined {
-  const { error } = (typeof refusal === "object" && refusal !== null ? refusal : {}) as {
-    readonly error?: { readonly message?: unknown };
-  };
-  return typeof error?.message === "string" ? error.message : undefined;
 }
 
 function line({ method, path, status, aborted }: SeenRequest): string {

@@ -10,8 +10,29 @@ export interface Violation {
   readonly at: string;
 }
 
+/** A message of a live socket. Pings are none. */
+export interface SeenFrame {
+  readonly from: "client" | "server";
+  readonly at: string;
+  /** As JSON if it was some; a text otherwise; absent for a binary one. Without secrets. */
+  readonly body?: unknown;
+  readonly bytes: number;
+  /** The journal has the beginning of it. */
+  readonly truncated?: true;
+}
+
+/** How a live socket ended: by whom, and with which code of RFC 6455 or of the interface. */
+export interface SeenClose {
+  readonly code: number;
+  readonly reason: string;
+  readonly by: "client" | "server";
+  readonly at: string;
+}
+
 /** A request as it came, and what became of it. */
 export interface SeenRequest {
+  /** Counts the requests from the emulator's start. */
+  readonly serial: number;
   /** Its answer's `X-Request-Id`; a name of the journal's where there is none. */
   readonly id: string;
   readonly receivedAt: string;
@@ -39,6 +60,11 @@ export interface SeenRequest {
   /** The id of the fault that it had. */
   readonly injected?: string;
   readonly violations?: readonly Violation[];
+  /** What went over a live socket, the oldest first; so many older ones are forgotten. */
+  readonly frames?: readonly SeenFrame[];
+  readonly framesDropped?: number;
+  /** Absent as long as the socket is open. */
+  readonly closed?: SeenClose;
 }
 
 /** Which requests. What is left out matches any. */
@@ -49,6 +75,10 @@ export interface RequestFilter extends OfToken {
   readonly status?: number | undefined;
   /** Received at this time or later, by the emulator's clock. */
   readonly since?: string | undefined;
+  /** Live sockets that carried a frame of this type: `subscribe`, `subscribed`, `changed`. */
+  readonly frame?: string | undefined;
+  /** Live sockets that were closed with this code. */
+  readonly closeCode?: number | undefined;
 }
 
 /** Requests, the oldest first, and how many the journal has forgotten. */
@@ -57,12 +87,21 @@ export interface RequestList {
   readonly dropped: number;
 }
 
+/** What has changed since a former answer. */
+export interface RequestChanges extends RequestList {
+  /** Where the next one begins. */
+  readonly next: string;
+  /** These are all there are: some were forgotten, or this is the first answer. */
+  readonly whole?: true;
+}
+
 /** What the emulator has seen. */
 export interface EmulatorRequests {
   list(filter?: RequestFilter): Promise<RequestList>;
   /**
-   * Resolves to the requests that match, once there are so many: 1 when left out. Rejects after
-   * `timeoutMs` of real time, 5000 when left out, with what came instead.
+   * Resolves to the requests that match, once there are so many: 1 when left out. With `frame` it
+   * is the frames that are counted. Rejects after `timeoutMs` of real time, 5000 when left out,
+   * with what came instead.
    */
   waitFor(
     filter?: RequestFilter & {
@@ -70,6 +109,16 @@ export interface EmulatorRequests {
       readonly timeoutMs?: number | undefined;
     },
   ): Promise<readonly SeenRequest[]>;
+  /**
+   * The requests of which something became known after `after`, the `next` of a former answer.
+   * Resolves when there is news, or after `timeoutMs` of real time, 5000 when left out.
+   */
+  changes(
+    filter?: RequestFilter & {
+      readonly after?: string | undefined;
+      readonly timeoutMs?: number | undefined;
+    },
+  ): Promise<RequestChanges>;
   /** Forgets them; says how many. */
   clear(of?: OfToken): number;
 }

@@ -6,6 +6,7 @@ import { cutOf } from "../../http/cut-answer.ts";
 import { pathOf } from "../../http/query.ts";
 import { watchBody } from "../../http/watched-body.ts";
 import type { Journal, RequestEntry } from "./journal.ts";
+import { recordSocket } from "./recorded-socket.ts";
 import { RetryWaits } from "./retry-waits.ts";
 
 /** What recording stands on. */
@@ -44,7 +45,7 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
       ...{ token, account: accountOf(headers), headers },
       ...{ body: undefined, bodyBytes: 0, finishedAt: undefined, status: undefined },
       ...{ aborted: false, refusal: undefined, requestId: undefined, retryAfter: null },
-      ...{ injected: undefined, violations: [] },
+      ...{ injected: undefined, socket: undefined, changedAt: 0, violations: [] },
     };
     const early = waits.came(entry);
     if (early !== undefined) entry.violations.push({ rule: "early-retry", text: early });
@@ -67,7 +68,7 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
       const text = "asked for more than the plan of the account allows";
       entry.violations.push({ rule: "over-limit", text });
     }
-    journal.changed();
+    journal.changed(entry);
   }
 
   return {
@@ -82,19 +83,21 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
       async openLive(request, peer) {
         const entry = begin(request);
         const handshake = await app.openLive(request, peer);
-        if (!handshake.accepted) await finish(entry, handshake.response);
-        else {
-          entry.status = 101;
-          entry.finishedAt = world.now();
-          journal.changed();
+        if (!handshake.accepted) {
+          await finish(entry, handshake.response);
+          return handshake;
         }
-        return handshake;
+        entry.status = 101;
+        entry.finishedAt = world.now();
+        const recorded = recordSocket(handshake, { entry, journal, world });
+        journal.changed(entry);
+        return recorded;
       },
       aborted(request) {
         const entry = entries.get(request);
         if (!entry || entry.finishedAt !== undefined) return;
         entry.aborted = true;
-        journal.changed();
+        journal.changed(entry);
       },
     },
     injected(request, id) {

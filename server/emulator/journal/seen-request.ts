@@ -1,0 +1,71 @@
+import { timestampOf } from "../../../shared/timestamps.ts";
+import type { SeenFrame, SeenRequest, Violation } from "../interface/requests.ts";
+import { parsedBody, type Wrong } from "./inspect.ts";
+import type { FrameEntry, RequestEntry, SocketEntry } from "./journal.ts";
+import { redactedHeaders, redactedText, redactedToken } from "./redact.ts";
+
+/** An entry as it is told, without secrets. */
+export function seenRequest(entry: RequestEntry, wrongs: readonly Wrong[]): SeenRequest {
+  const { receivedAt, method, path, query, token, headers } = entry;
+  const { body, bodyBytes, finishedAt, status, aborted, refusal, injected, socket } = entry;
+  const id = entry.requestId ?? `seen-${entry.serial}`;
+  const at = timestampOf(receivedAt);
+  const violations: Violation[] = wrongs.map((each) => ({ ...each, requestId: id, at }));
+  const refused = refusal === undefined ? undefined : parsed(refusal);
+  const why = wrongs.find(({ rule }) => rule === "unmatched")?.text ?? messageIn(refused);
+  return {
+    ...{ serial: entry.serial, id, receivedAt: at, method, path, query: redactedText(query) },
+    token: token === undefined ? null : redactedToken(token),
+    headers: redactedHeaders(headers),
+    ...(body && { body: shownBody(entry, body), bytes: bodyBytes }),
+    ...(body && body.length < bodyBytes && { truncated: true }),
+    ...(finishedAt !== undefined && { finishedAt: timestampOf(finishedAt) }),
+    ...(status !== undefined && { status }),
+    ...(aborted && { aborted: true }),
+    ...(refused !== undefined && { responseBody: refused }),
+    ...(why !== undefined && { why }),
+    ...(injected !== undefined && { injected }),
+    ...(violations.length > 0 && { violations }),
+    ...(socket && seenSocket(socket)),
+  };
+}
+
+function seenSocket({ frames, framesDropped, closed }: SocketEntry) {
+  return {
+    frames: frames.map(seenFrame),
+    ...(framesDropped > 0 && { framesDropped }),
+    ...(closed && { closed: { ...closed, at: timestampOf(closed.at) } }),
+  };
+}
+
+function seenFrame({ from, at, text, bytes }: FrameEntry): SeenFrame {
+  const isWhole = text !== undefined && Buffer.byteLength(text) === bytes;
+  const shown = text === undefined ? undefined : redactedText(text);
+  return {
+    from,
+    at: timestampOf(at),
+    ...(shown !== undefined && { body: isWhole ? parsed(shown) : shown }),
+    bytes,
+    ...(shown !== undefined && !isWhole && { truncated: true }),
+  };
+}
+
+function shownBody(entry: RequestEntry, body: Uint8Array): unknown {
+  const text = redactedText(new TextDecoder().decode(body));
+  return parsedBody(entry) === undefined ? text : parsed(text);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function messageIn(refusal: unknown): string | undefined {
+  const { error } = (typeof refusal === "object" && refusal !== null ? refusal : {}) as {
+    readonly error?: { readonly message?: unknown };
+  };
+  return typeof error?.message === "string" ? error.message : undefined;
+}
