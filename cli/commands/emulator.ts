@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import {
   type EmulatorSeed,
@@ -8,7 +8,6 @@ import {
   runEmulator,
 } from "../../daemon/embedded/embedded-service.ts";
 import { renameDurably, syncFile } from "../../shared/durable-files.ts";
-import { fileFailure } from "../../shared/file-failures.ts";
 import type { Environment } from "../place/environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
@@ -27,7 +26,8 @@ Examples:
   memsync emulator                              in memory, on port 4777
   memsync emulator --port 0 --limits off
   memsync emulator --data-dir ./emulator-data   keeps what it is given
-  memsync emulator --seed seed.json --export-on-exit after.json`;
+  memsync emulator --seed seed.json --export-on-exit after.json
+  memsync emulator --seed tests/seed            a folder: PROJECT/KEY.md, user/KEY.md, FILE.json`;
 
 const ENV_HELP = `
 Examples:
@@ -71,7 +71,7 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
     .option("--memory", "keep nothing (the default)")
     .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
     .option("--limits <on|off>", "hold requests to the plans' limits", "on")
-    .option("--seed <file>", "write into the Pro account what an export has")
+    .option("--seed <path>", "write into the Pro account what an export has, or a folder")
     .option("--export-on-exit <file>", "write the Pro account as an export when it ends")
     .option("--end-with-stdin", "end with its standard input, so with whoever started it")
     .option("--random <seed>", "have ids repeat for a seed")
@@ -109,7 +109,7 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
           ...(flags.endWithStdin && { over: endOf(process.stdin) }),
           ...(flags.random !== undefined && { random: flags.random }),
           ...(flags.allowHost && { allowedHosts: flags.allowHost }),
-          ...(flags.seed !== undefined && { seed: await readSeed(env, flags.seed) }),
+          ...(flags.seed !== undefined && { seed: resolveFolder(env, flags.seed) }),
           ...(given !== undefined && { controlToken: given }),
         },
         ({ url, controlToken }) => {
@@ -141,17 +141,6 @@ function endOf(input: NodeJS.ReadStream): Promise<void> {
 
 /** The token for control calls, where it is asked for; one is made where it is not set. */
 const CONTROL_TOKEN = "MEMSYNC_EMULATOR_TOKEN";
-
-async function readSeed(env: Environment, path: string): Promise<EmulatorSeed> {
-  const text = await readFile(resolveFolder(env, path), "utf8").catch((thrown: unknown) => {
-    throw new CommandFailed(`the seed ${path} can't be read: ${fileFailure(thrown)}`);
-  });
-  try {
-    return JSON.parse(text) as EmulatorSeed;
-  } catch {
-    throw new CommandFailed(`the seed ${path} is not JSON`);
-  }
-}
 
 /** Whoever reads the file meanwhile finds the former one, or this one whole. */
 async function writeExport(path: string, seed: EmulatorSeed): Promise<void> {

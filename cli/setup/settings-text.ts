@@ -6,7 +6,7 @@ import {
   type ParseError,
   parse,
   printParseErrorCode,
-} from "jsonc-parser";
+} from "jsonc-parser/lib/esm/main.js";
 
 /**
  * What memsync needs in an assistant's settings: a value of its own under `keys`, or one more item

@@ -13,6 +13,7 @@ import { Readiness } from "../operations/readiness.ts";
 import { openControlled } from "./controlled-emulator.ts";
 import type { EmulatorControls, EmulatorTime } from "./interface/emulator.ts";
 import type { EmulatorSeed } from "./interface/state.ts";
+import { readSeed } from "./state/read-seed.ts";
 import { parseTime } from "./time/parse-time.ts";
 
 export type * from "./interface/emulator.ts";
@@ -20,6 +21,7 @@ export type * from "./interface/faults.ts";
 export type * from "./interface/of-token.ts";
 export type * from "./interface/requests.ts";
 export type * from "./interface/state.ts";
+export { readSeed } from "./state/read-seed.ts";
 
 const PRIVATE_FOLDER = 0o700;
 
@@ -39,8 +41,8 @@ export interface EmulatorOptions {
   readonly publishedOnly?: boolean;
   /** Requests that use anything beyond the published specification are violations. */
   readonly strict?: boolean;
-  /** What the account of `mst_dev_pro` has at the start. */
-  readonly seed?: EmulatorSeed;
+  /** What the account of `mst_dev_pro` has at the start, or the path of it as for `readSeed`. */
+  readonly seed?: EmulatorSeed | string;
   /** The time at which the clock stands still, until it is moved; it runs when left out. */
   readonly clock?: EmulatorTime;
   /** Ids repeat for it; they are random when left out. */
@@ -89,6 +91,7 @@ export async function startEmulator(
   const { world } = deps;
   const { host = "127.0.0.1", port = 0, dataDir, plan = "pro", limits = "on" } = options;
   const { publishedOnly = false, allowedHosts = [], random, clock, strict = false } = options;
+  const given = typeof options.seed === "string" ? await readSeed(options.seed) : options.seed;
   const isLoopback = isLoopbackHost(host);
   // Not by the emulator's own chance, whose seed others may know.
   const { controlToken = isLoopback ? undefined : mintToken(world) } = options;
@@ -108,7 +111,7 @@ export async function startEmulator(
     seed: random === undefined ? undefined : String(random),
   });
   try {
-    if (options.seed !== undefined) await emulator.controls.seed(options.seed);
+    if (given !== undefined) await emulator.controls.seed(given);
     const listener = await listen(emulator.app, { host, port });
     const close = once(async () => {
       readiness.state = "draining";

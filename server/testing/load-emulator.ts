@@ -1,4 +1,4 @@
-import type { Emulator, EmulatorOptions } from "../emulator/start-emulator.ts";
+import type { Emulator, EmulatorOptions, EmulatorSeed } from "../emulator/start-emulator.ts";
 
 /**
  * Loads the emulator when it is needed first. The package has two of its own in place of this: a
@@ -6,6 +6,7 @@ import type { Emulator, EmulatorOptions } from "../emulator/start-emulator.ts";
  */
 export async function loadEmulator(): Promise<{
   startEmulator(options: EmulatorOptions): Promise<Emulator>;
+  readSeed(path: string): Promise<EmulatorSeed>;
 }> {
   return await import("../emulator/start-emulator.ts");
 }

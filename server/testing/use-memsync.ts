@@ -1,5 +1,10 @@
 import { AppError } from "../../shared/errors.ts";
-import type { Emulator, EmulatorClock, EmulatorOptions } from "../emulator/start-emulator.ts";
+import type {
+  Emulator,
+  EmulatorClock,
+  EmulatorOptions,
+  EmulatorSeed,
+} from "../emulator/start-emulator.ts";
 import { loadEmulator } from "./load-emulator.ts";
 import { findTestHooks, type TestHooks } from "./test-hooks.ts";
 
@@ -34,15 +39,17 @@ export interface UseMemsyncOptions extends EmulatorOptions {
 export function useMemsync(options: UseMemsyncOptions = {}): Emulator {
   const { reset = "each", hooks = findTestHooks(), ...rest } = options;
   let running: Emulator | undefined;
+  let seed: EmulatorSeed | undefined;
   let restore = () => {};
   hooks.beforeAll(async () => {
-    const { startEmulator } = await loadEmulator();
-    running = await startEmulator(rest);
+    const { startEmulator, readSeed } = await loadEmulator();
+    seed = typeof rest.seed === "string" ? await readSeed(rest.seed) : rest.seed;
+    running = await startEmulator({ ...rest, ...(seed && { seed }) });
     restore = setVariables(running.env);
   });
   let isNew = true;
   hooks.beforeEach(async () => {
-    if (running && reset === "each" && !isNew) await beginAgain(running, rest);
+    if (running && reset === "each" && !isNew) await beginAgain(running, { ...rest, seed });
     isNew = false;
   });
   hooks.afterAll(async () => {
@@ -53,8 +60,12 @@ export function useMemsync(options: UseMemsyncOptions = {}): Emulator {
   return whenItRuns(() => running);
 }
 
-/** As `startEmulator` left it. */
-async function beginAgain(emulator: Emulator, { clock, random, seed }: EmulatorOptions) {
+/** How `startEmulator` left it. */
+interface Beginning extends Pick<EmulatorOptions, "clock" | "random"> {
+  readonly seed: EmulatorSeed | undefined;
+}
+
+async function beginAgain(emulator: Emulator, { clock, random, seed }: Beginning) {
   if (clock === undefined) await resumeRealTime(emulator.clock);
   else await emulator.clock.freeze(clock);
   emulator.random(random ?? null);

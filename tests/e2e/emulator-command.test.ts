@@ -29,6 +29,20 @@ scenario(
   },
 );
 
+scenario("a seed that is wrong is said with its place, and no emulator starts", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  await lab.git.write(lab.git.path("seeds", "more.json"), '{\n  "user": []\n}');
+  const { status, stdout, stderr } = await machine.run([
+    "emulator",
+    "--port",
+    "0",
+    "--seed",
+    lab.git.path("seeds"),
+  ]);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/seeds.more\.json:2 \/user must be an object\n$/);
+});
+
 scenario(
   "an emulator that other machines reach is controlled with its token alone",
   async (lab) => {

@@ -1,4 +1,7 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Emulator } from "../../server/emulator/start-emulator.ts";
 import type { TestHooks } from "../../server/testing/test-hooks.ts";
 import { useMemsync } from "../../server/testing/use-memsync.ts";
@@ -51,6 +54,20 @@ describe("without a reset", () => {
   test("the next test finds it", async () => {
     expect(await keysOf(memsync)).toEqual(["left"]);
   });
+});
+
+describe("a seed in a folder", () => {
+  const folder = mkdtempSync(join(tmpdir(), "memsync-seed-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "seed.json"), JSON.stringify(SEED));
+  const memsync = useMemsync({ seed: folder });
+
+  for (const round of ["first", "second"]) {
+    test(`the ${round} test finds what is in it`, async () => {
+      expect(await keysOf(memsync)).toEqual(["editor"]);
+      expect(await remember("left")).toBe(200);
+    });
+  }
 });
 
 describe("a clock that runs", () => {

@@ -1,60 +1,93 @@
-import { AppError, invalidAt } from "../../../shared/errors.ts";
-import { parseConnectRequest } from "../../../shared/wire/connection.ts";
-import { parseProjectPut } from "../../../shared/wire/project.ts";
-import { parseSyncPayload } from "../../../shared/wire/sync.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { type ErrorDetail, invalidAt } from "../../../shared/errors.ts";
+import { LIMITS } from "../../../shared/limits.ts";
+import { connectRequestOf } from "../../../shared/wire/connection.ts";
+import { ProjectIdText } from "../../../shared/wire/id.ts";
+import { parseMetadata } from "../../../shared/wire/json.ts";
+import { MemoryKey } from "../../../shared/wire/memory.ts";
+import { invalid, tryWith } from "../../../shared/wire/parse.ts";
+import { type ProjectPut, ProjectPutBody } from "../../../shared/wire/project.ts";
+import { sessionUploadOf } from "../../../shared/wire/session.ts";
+import { refuseDoubles, SessionsBody, type SyncPayload } from "../../../shared/wire/sync.ts";
+import { text } from "../../../shared/wire/text.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
+const Memories = Type.Optional(
+  Type.Array(
+    Type.Object({
+      key: Type.Optional(MemoryKey),
+      value: text({ bytesMax: LIMITS.memoryValueBytes }),
+    }),
+  ),
+);
+
+const ProjectBody = Type.Object({
+  ...ProjectPutBody.properties,
+  memories: Memories,
+  sessions: Type.Optional(SessionsBody),
+});
+
+const Layer = Type.Optional(Type.Object({ memories: Memories }));
+
+const SeedBody = Type.Object({
+  format: Type.Optional(Type.Integer()),
+  projects: Type.Optional(Type.Array(ProjectBody)),
+  user: Layer,
+  global: Layer,
+  connections: Type.Optional(
+    Type.Array(
+      Type.Object({
+        project_ids: Type.Array(ProjectIdText, {
+          minItems: 2,
+          maxItems: 2,
+          expected: "an array of two projects' ids",
+        }),
+      }),
+    ),
+  ),
+});
+
+type Memory = NonNullable<Static<typeof Memories>>[number];
 
 /**
- * A seed, checked by the rules of the interface: throws a 400. It has the form of an export, of
- * `memsync export` as well; what that has besides is left out.
+ * A seed, checked by the rules of the interface: throws a 400 that names every wrong place. It has
+ * the form of an export, of `memsync export` as well; what that has besides is left out.
  */
 export function parseSeed(value: unknown) {
-  const { format = 1, projects = [], user, global, connections = [] } = objectIn(value, "");
+  const details: ErrorDetail[] = [];
+  const seed = tryWith(SeedBody, value, details);
+  if (seed === undefined) throw invalid(details);
+  const { format = 1, projects = [], user, global, connections = [] } = seed;
   if (format !== 1) throw invalidAt("/format", "is not known: this emulator reads format 1");
-  return {
-    projects: listIn(projects, "/projects").map((each, at) => {
-      const { memories = [], sessions, ...put } = objectIn(each, `/projects/${at}`);
-      const plain = listIn(memories, `/projects/${at}/memories`).map(keyAndValue);
-      const sync = { memories: plain, ...(sessions !== undefined && { sessions }) };
-      return { put: parseProjectPut(put), sync: parseSyncPayload(sync) };
-    }),
+  const parsed = {
+    projects: projects.map((each, at) => projectOf(each, `/projects/${at}`, details)),
     memories: [...layerOf(user, "user"), ...layerOf(global, "global")],
-    connections: listIn(connections, "/connections").map((each, at) => {
-      const [one, other] = listIn(objectIn(each, "").project_ids, `/connections/${at}/project_ids`);
-      return parseConnectRequest({ project_id: one, target_project_id: other });
-    }),
+    connections: connections.map(({ project_ids: [one = "", other = ""] }, at) =>
+      connectRequestOf(one, other, `/connections/${at}/project_ids`),
+    ),
   };
+  if (details.length > 0) throw invalid(details);
+  return parsed;
 }
 
-function layerOf(part: unknown, layer: "user" | "global") {
-  if (part === undefined) return [];
-  const { memories = [] } = objectIn(part, `/${layer}`);
-  return listIn(memories, `/${layer}/memories`).map((each, at) => {
-    const { key, value } = keyAndValue(each);
-    if (typeof value !== "string" || (key !== undefined && typeof key !== "string")) {
-      throw invalidAt(
-        `/${layer}/memories/${at}`,
-        "needs a text as value, and as key if there is one",
-      );
-    }
-    return { layer, key, value };
-  });
+function projectOf(body: Static<typeof ProjectBody>, path: string, details: ErrorDetail[]) {
+  const { memories = [], sessions = [], metadata, ...rest } = body;
+  if (rest.id === undefined && rest.name === undefined) {
+    details.push({ path, message: "needs an id or a name" });
+  }
+  const stored = metadata && parseMetadata(metadata, `${path}/metadata`, details);
+  const put: ProjectPut = { ...rest, ...(stored && { metadata: stored }) };
+  refuseDoubles(
+    // Those without a key are never the same.
+    memories.map(({ key }, at) => (key === undefined ? `${at}` : `key ${key}`)),
+    (identity) => identity,
+    { path: `${path}/memories`, field: "key", details },
+  );
+  refuseDoubles(sessions, ({ id }) => id, { path: `${path}/sessions`, field: "id", details });
+  const keyed = memories.flatMap(({ key, value }) => (key === undefined ? [] : [{ key, value }]));
+  const sync: SyncPayload = { memories: keyed, sessions: sessions.map(sessionUploadOf) };
+  return { put, sync, keyless: memories.filter(({ key }) => key === undefined) };
 }
 
-/** What else a memory has in an export is about its history. */
-function keyAndValue(memory: unknown) {
-  const { key, value } = objectIn(memory, "/memories");
-  return { key, value };
-}
-
-function objectIn(value: unknown, path: string): Fields {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
-  if (path !== "") throw invalidAt(path, "must be an object");
-  throw new AppError("invalid_request", "a seed is an object with projects, user and global");
-}
-
-function listIn(value: unknown, path: string): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  throw invalidAt(path, "must be an array");
+function layerOf(part: { readonly memories?: Memory[] } | undefined, layer: "user" | "global") {
+  return (part?.memories ?? []).map((memory) => ({ layer, ...memory }));
 }

@@ -12,10 +12,13 @@ export async function seedAccount(
 ): Promise<{ readonly projects: number; readonly memories: number }> {
   const seed = parseSeed(value);
   let memories = 0;
-  for (const { put, sync } of seed.projects) {
+  for (const { put, sync, keyless } of seed.projects) {
     const { id } = await services.projects.put(caller, put);
     await services.sync.apply(caller, id, { payload: sync, createMissing: true });
-    memories += sync.memories?.length ?? 0;
+    for (const { value: content } of keyless) {
+      await services.memories.create(caller, { layer: "project", project_id: id, content });
+    }
+    memories += (sync.memories?.length ?? 0) + keyless.length;
   }
   for (const { layer, key, value: content } of seed.memories) {
     const create = { layer, content, ...(key !== undefined && { key }) };
