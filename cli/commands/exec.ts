@@ -9,12 +9,14 @@ import { messageOf } from "../../shared/errors.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
 import { stopDaemon } from "../contact/stop-daemon.ts";
 import type { Environment } from "../place/environment.ts";
+import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandEnded, UsageError } from "../screen/errors.ts";
 import { complain } from "../screen/output.ts";
 
 interface ExecFlags {
   readonly plan: string;
   readonly limits: string;
+  readonly seed?: string;
   readonly publishedOnly?: boolean;
 }
 
@@ -25,7 +27,7 @@ shell has it: 127 where there is no such command, 128 and the signal's number wh
 
 Examples:
   memsync exec -- npm test
-  memsync exec --limits off -- pytest -x tests/
+  memsync exec --limits off --seed tests/seed -- pytest -x tests/
   memsync exec -- sh -c 'curl --oauth2-bearer $MEMSYNC_TOKEN $MEMSYNC_URL/v1/projects'`;
 
 const NOT_FOUND = 127;
@@ -40,6 +42,7 @@ export function addExecCommand(program: Command, env: Environment): void {
     .description("run a command with an emulator of its own, and a home that is gone afterwards")
     .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
     .option("--limits <on|off>", "hold requests to the plans' limits", "on")
+    .option("--seed <path>", "write into the Pro account what an export has, or a folder")
     .option("--published-only", "serve the published specification and nothing else")
     .addHelpText("after", HELP)
     .passThroughOptions()
@@ -50,7 +53,8 @@ async function exec(env: Environment, command: readonly string[], flags: ExecFla
   const { plan, limits, publishedOnly = false } = flags;
   if (plan !== "pro" && plan !== "team") throw new UsageError("--plan is pro or team");
   if (limits !== "on" && limits !== "off") throw new UsageError("--limits is on or off");
-  const emulator = await startEmulator({ plan, limits, publishedOnly });
+  const seed = flags.seed === undefined ? {} : { seed: resolveFolder(env, flags.seed) };
+  const emulator = await startEmulator({ plan, limits, publishedOnly, ...seed });
   const folder = await mkdtemp(join(tmpdir(), "memsync-exec-"));
   try {
     const variables = {

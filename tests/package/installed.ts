@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findPlatform, packageNameOf } from "../../scripts/launcher/platforms.ts";
+import { type Registry, startRegistry } from "../support/registry.ts";
 import { type Consumer, createConsumer, type Outcome, ROOT } from "./consumer.ts";
-import { type Registry, startRegistry } from "./registry.ts";
 
 /** What `npm run package` makes on this machine. */
 export interface Packed extends AsyncDisposable {

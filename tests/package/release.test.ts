@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { executableOf, PLATFORMS, packageNameOf } from "../../scripts/launcher/platforms.ts";
 import { type Manifest, mainManifest, platformManifest } from "../../scripts/npm-manifests.ts";
 import { VERSION } from "../../shared/version.ts";
+import { type Registry, startRegistry } from "../support/registry.ts";
 import { type Consumer, createConsumer, type Outcome, ROOT } from "./consumer.ts";
-import { type Registry, startRegistry } from "./registry.ts";
 
 const COMMIT = "4f1c0b7";
 const ALL_PLATFORMS = PLATFORMS.map((each) => `${packageNameOf(each)}@${VERSION}`).sort();

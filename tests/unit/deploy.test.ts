@@ -64,12 +64,30 @@ test("the image and the unit set what is a setting", () => {
   expect(named.filter((name) => !known.includes(name) && name !== "MEMSYNC_SERVER_")).toEqual([]);
 });
 
-test("the image is of this version, its server is nobody's root and its data is kept", () => {
+/** The instructions of each stage, by its name. */
+function stagesOf(dockerfile: string): Map<string, string[]> {
+  const texts = dockerfile.split(/^(?=FROM )/m).slice(1);
+  return new Map(
+    texts.map((text) => {
+      const [, name = ""] = /^FROM \S+ AS (\w+)$/m.exec(text) ?? [];
+      return [name, text.split("\n").filter((line) => /^[A-Z]+ /.test(line))];
+    }),
+  );
+}
+
+test("the images are of this version, nobody's root runs in them, and the server keeps its data", () => {
   expect(DOCKERFILE).toContain(`\nARG VERSION=${VERSION}\n`);
-  const instructions = DOCKERFILE.split("\n").filter((line) => /^[A-Z]+ /.test(line));
-  const at = (start: string) => instructions.findIndex((line) => line.startsWith(start));
-  expect(at("USER node")).toBeGreaterThan(at("RUN "));
-  expect(at("ENTRYPOINT")).toBeGreaterThan(at("USER node"));
-  for (const start of ["VOLUME /data", "HEALTHCHECK ", "EXPOSE 4777", "STOPSIGNAL SIGTERM"])
-    expect(at(start)).toBeGreaterThan(-1);
+  const stages = stagesOf(DOCKERFILE);
+  // The last one is made where none is named.
+  expect([...stages.keys()]).toEqual(["package", "emulator", "server"]);
+  const { package: common = [], emulator = [], server = [] } = Object.fromEntries(stages);
+  for (const start of ["EXPOSE 4777", "STOPSIGNAL SIGTERM", "ENTRYPOINT "])
+    expect(common.some((line) => line.startsWith(start))).toBe(true);
+  for (const stage of [emulator, server]) {
+    const at = (start: string) => stage.findIndex((line) => line.startsWith(start));
+    expect(at("FROM package ")).toBe(0);
+    expect(at("USER node")).toBeGreaterThan(at("RUN "));
+    expect(at("HEALTHCHECK ")).toBeGreaterThan(at("USER node"));
+  }
+  expect(server).toContain("VOLUME /data");
 });
