@@ -28,6 +28,7 @@ export const PLAIN_PASSWORD_RULES: readonly SecretRule[] = [
     kind: "a password",
     keywords: KEYWORDS,
     pattern: LINE,
+    needsLine: true,
     accepts: (found) => isPlainPassword(found),
   },
 ];

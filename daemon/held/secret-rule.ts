@@ -12,6 +12,8 @@ export interface SecretRule {
    * take linear time, because the text may be hostile.
    */
   readonly pattern: RegExp;
+  /** It finds only what has a line to itself: in a table it would take words for secrets. */
+  readonly needsLine?: boolean;
   /** Whether a match of the pattern can be a secret. */
   accepts(found: FoundSecret): boolean;
 }

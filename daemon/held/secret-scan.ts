@@ -1,4 +1,5 @@
 import type { SecretRule } from "./secret-rule.ts";
+import { tableAssignments } from "./table-assignments.ts";
 
 /** A part of a text that looks like a secret. */
 export interface Secret {
@@ -56,11 +57,7 @@ export async function findSecrets(
   text: string,
   unknownAmong: (found: readonly Secret[]) => Promise<readonly Secret[]> = async (all) => all,
 ): Promise<Secret[]> {
-  rules ??= loadRules().catch((thrown) => {
-    rules = undefined;
-    throw thrown;
-  });
-  const known = await rules;
+  const known = await knownRules();
   const found = new Map<string, Secret>();
   let line = 1;
   for (let at = 0; at === 0 || at + SHARED_LENGTH < text.length; ) {
@@ -74,6 +71,31 @@ export async function findSecrets(
     at = next;
   }
   return [...found.values()].sort((one, other) => one.line - other.line);
+}
+
+/** What a secret is shown as. */
+const HIDDEN = "[secret]";
+
+/**
+ * Hides what looks like a secret in a short text, such as a line of a log.
+ *
+ * ```
+ * const hide = await secretHider();
+ * hide("unknown command ghp_…"); // "unknown command [secret]"
+ * ```
+ */
+export async function secretHider(): Promise<(text: string) => string> {
+  const known = await knownRules();
+  return (text) =>
+    secretsIn(known, text, 1).reduce((left, { text: each }) => left.replaceAll(each, HIDDEN), text);
+}
+
+function knownRules(): Promise<readonly SecretRule[]> {
+  rules ??= loadRules().catch((thrown) => {
+    rules = undefined;
+    throw thrown;
+  });
+  return rules;
 }
 
 async function loadRules(): Promise<readonly SecretRule[]> {
@@ -97,7 +119,29 @@ async function loadRules(): Promise<readonly SecretRule[]> {
   ];
 }
 
+/** By the rules as they are, and by what the tables in it assign. */
 function secretsIn(rules: readonly SecretRule[], piece: string, firstLine: number): Secret[] {
+  const secrets = secretsByRules(rules, piece, firstLine);
+  const inTables = tableAssignments(piece);
+  if (inTables.length === 0) return secrets;
+  const lines = new Lines(piece);
+  const tableRules = rules.filter(({ needsLine }) => !needsLine);
+  for (const { text, line } of inTables) {
+    lines.goToLine(line);
+    if (lines.isAllowed) continue;
+    for (const secret of secretsByRules(tableRules, text, firstLine + line)) {
+      if (!secrets.some((each) => isSame(each, secret))) secrets.push(secret);
+    }
+  }
+  return secrets;
+}
+
+function isSame(one: Secret, other: Secret): boolean {
+  if (one.line !== other.line) return false;
+  return one.text.includes(other.text) || other.text.includes(one.text);
+}
+
+function secretsByRules(rules: readonly SecretRule[], piece: string, firstLine: number): Secret[] {
   const lower = piece.toLowerCase();
   const findings = rules.flatMap((rule, rank) =>
     rule.keywords.some((keyword) => lower.includes(keyword)) ? findingsOf(rule, rank, piece) : [],
@@ -156,14 +200,21 @@ class Lines {
 
   /** Moves on to the line of the character at `at`, which must not lie before the current line. */
   goTo(at: number): void {
-    while (this.#end < at) {
-      const start = this.#end + 1;
-      this.#end = endOfLine(this.#text, start);
-      this.#before = this.#line;
-      this.#line = this.#text.slice(start, this.#end);
-      this.number++;
-      this.isAllowed = this.#line.includes(ALLOW_MARK) || MARK_ALONE.test(this.#before);
-    }
+    while (this.#end < at) this.#next();
+  }
+
+  /** Moves on to a line that does not lie before the current one. */
+  goToLine(number: number): void {
+    while (this.number < number) this.#next();
+  }
+
+  #next(): void {
+    const start = this.#end + 1;
+    this.#end = endOfLine(this.#text, start);
+    this.#before = this.#line;
+    this.#line = this.#text.slice(start, this.#end);
+    this.number++;
+    this.isAllowed = this.#line.includes(ALLOW_MARK) || MARK_ALONE.test(this.#before);
   }
 }
 
