@@ -72,15 +72,29 @@ async function runCommand(args: readonly string[], env: Environment): Promise<nu
   } catch (thrown) {
     if (thrown instanceof CommanderError) {
       if (thrown.exitCode === 0) return DONE;
-      for (const line of program ? wordsOn(program, args, thrown) : []) complain(line);
+      for (const line of program ? wordsOn(program, args, thrown) : []) await refuse(args, line);
       return USED_WRONGLY;
     }
-    if (thrown instanceof CommandEnded) return thrown.status;
-    complain(sentence(thrown, placeOf(args, env)), furtherOf(thrown));
+    if (thrown instanceof CommandEnded) {
+      if (thrown.sentence !== undefined) await refuse(args, thrown.sentence);
+      return thrown.status;
+    }
+    await refuse(args, sentence(thrown, placeOf(args, env)), furtherOf(thrown));
     if (thrown instanceof UsageError) return USED_WRONGLY;
     await tellNotices(args, env);
     return FAILED;
   }
+}
+
+/** A message may quote what was typed, and must not repeat a secret. */
+async function refuse(
+  args: readonly string[],
+  said: string,
+  further: readonly string[] = [],
+): Promise<void> {
+  const { typedHider } = await import("./screen/typed-secrets.ts");
+  const hide = await typedHider(args);
+  complain(hide(said), further.map(hide));
 }
 
 /** A notice that can't be shown must not change a command's result. */

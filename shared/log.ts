@@ -11,3 +11,19 @@ export interface Log {
 
 /** Discards everything. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Writes each text of a line as `hide` leaves it. */
+export function hidingLog(log: Log, hide: (text: string) => string): Log {
+  const hidden = (fields: LogFields): LogFields =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => {
+        return [name, typeof value === "string" ? hide(value) : value];
+      }),
+    );
+  return {
+    debug: (fields, message) => log.debug(hidden(fields), message),
+    info: (fields, message) => log.info(hidden(fields), message),
+    warn: (fields, message) => log.warn(hidden(fields), message),
+    error: (fields, message) => log.error(hidden(fields), message),
+  };
+}

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Environment } from "../place/environment.ts";
 import { findText, type ProjectText, pickVersion } from "../place/project-text.ts";
 import { CommandEnded, CommandFailed } from "../screen/errors.ts";
-import { complain, say, sayAside, sayJson } from "../screen/output.ts";
+import { say, sayAside, sayJson } from "../screen/output.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
 import { unifiedDiff } from "../screen/unified-diff.ts";
@@ -52,8 +52,7 @@ async function diff(
 ): Promise<void> {
   const { id, from, to } = await find(env, revisions, options).catch((thrown) => {
     if (!options.exitCode || !(thrown instanceof CommandFailed)) throw thrown;
-    complain(thrown.message);
-    throw new CommandEnded(TROUBLE);
+    throw new CommandEnded(TROUBLE, thrown.message);
   });
   const text = unifiedDiff(from.content, to.content, { from: from.name, to: to.name });
   if (options.json) sayJson({ project_id: id, from: from.name, to: to.name, diff: text });

@@ -11,7 +11,6 @@ import { stopDaemon } from "../contact/stop-daemon.ts";
 import type { Environment } from "../place/environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandEnded, UsageError } from "../screen/errors.ts";
-import { complain } from "../screen/output.ts";
 
 interface ExecFlags {
   readonly plan: string;
@@ -89,8 +88,8 @@ async function run(
   try {
     const started = spawn(program, args, { cwd, env, stdio: "inherit" });
     child = started;
-    return await new Promise<number>((resolve) => {
-      started.once("error", (thrown) => resolve(statusOfFailure(program, thrown)));
+    return await new Promise<number>((resolve, reject) => {
+      started.once("error", (thrown) => reject(failureOf(program, thrown)));
       started.once("exit", (status, signal) => {
         resolve(signal ? SIGNALLED + constants.signals[signal] : (status ?? 1));
       });
@@ -100,11 +99,11 @@ async function run(
   }
 }
 
-function statusOfFailure(program: string, thrown: Error): number {
+function failureOf(program: string, thrown: Error): CommandEnded {
   const isMissing = "code" in thrown && thrown.code === "ENOENT";
   const why = isMissing ? "there is no such command" : messageOf(thrown);
-  complain(`${program} can't be run: ${why}`);
-  return isMissing ? NOT_FOUND : NOT_RUNNABLE;
+  const status = isMissing ? NOT_FOUND : NOT_RUNNABLE;
+  return new CommandEnded(status, `${program} can't be run: ${why}`);
 }
 
 /** Ends a daemon that the command has started in the temporary home. */

@@ -7,6 +7,7 @@ import { assistantsOf } from "../../daemon/assistants/sessions/assistants.ts";
 import type { Daemon } from "../../daemon/daemon.ts";
 import { openEmbeddedService } from "../../daemon/embedded/embedded-service.ts";
 import { killRunningGit } from "../../daemon/git/run-git.ts";
+import { secretHider } from "../../daemon/held/secret-scan.ts";
 import type { OnActivity } from "../../daemon/home/activity.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { KeptDaemon } from "../../daemon/kept-daemon.ts";
@@ -17,7 +18,7 @@ import { loadReleaseCode } from "../../daemon/supervise/program-code.ts";
 import { openLogFile, RotatingFile } from "../../daemon/supervise/rotating-file.ts";
 import { selfCommand } from "../../daemon/supervise/self-command.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
-import type { Log } from "../../shared/log.ts";
+import { hidingLog, type Log } from "../../shared/log.ts";
 import { unforeseen } from "../../shared/sqlite/failures.ts";
 import type { Lock } from "../../shared/sqlite/lock.ts";
 import { VERSION } from "../../shared/version.ts";
@@ -83,7 +84,7 @@ export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
   const { home } = run.env;
   heldToTheEnd.add(lock);
   writeRecord(home, { pid: process.pid, started, ready: false });
-  const log = openLog(home);
+  const log = await openLog(home);
   const running = new RunningDaemon(run, log);
   const end = await running.untilEnd();
   run.onEnding?.();
@@ -174,9 +175,11 @@ class RunningDaemon {
   }
 }
 
-function openLog({ log }: Home): Log {
+/** A folder, or a project that is named after it, may have a secret in its name. */
+async function openLog({ log }: Home): Promise<Log> {
+  const hide = await secretHider();
   try {
-    return pino({ base: null }, new RotatingFile(log));
+    return hidingLog(pino({ base: null }, new RotatingFile(log)), hide);
   } catch (thrown) {
     throw new CommandFailed(`the daemon's log ${log} can't be written: ${fileFailure(thrown)}`);
   }

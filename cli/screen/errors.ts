@@ -15,12 +15,16 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Ends a command with the exit status of another one that it ran, without a message. */
+/** Ends a command with an exit status of its own, as that of another one that it ran. */
 export class CommandEnded extends Error {
   override readonly name = "CommandEnded";
 
-  constructor(readonly status: number) {
-    super(`ended with ${status}`);
+  constructor(
+    readonly status: number,
+    /** What is said, if anything is. */
+    readonly sentence?: string,
+  ) {
+    super(sentence ?? `ended with ${status}`);
   }
 }
 

@@ -77,7 +77,7 @@ async function identifyIn(
   const url = await originOf(git, tree);
   if (url !== undefined) {
     const { text, written, former } = await comparableUrl(git, url, tree);
-    const name = projectName(basename(written), pathInside);
+    const name = projectName(nameIn(written), pathInside);
     const projectId = projectIdOf("origin", text, pathInside);
     const formerId = former === text ? undefined : projectIdOf("origin", former, pathInside);
     return { kind: "origin", projectId, ...(formerId && { formerId }), name, ...place };
@@ -89,6 +89,11 @@ async function identifyIn(
   if (root === undefined) return { kind: "none", why: "no-commit", name, ...place };
   const projectId = projectIdOf("root-commit", root, pathInside);
   return { kind: "root-commit", projectId, name, rootCommit: root, ...place };
+}
+
+/** The last part of a URL, without what tells who fetches from it. */
+function nameIn(url: string): string {
+  return basename(withoutGitSuffix(url.replace(/[?#].*$/s, ""))).replace(/^[^@]*:.*@/s, "");
 }
 
 /**

@@ -17,6 +17,7 @@ import {
 import { identifyProject, identityAmong, type ProjectIdentity } from "../git/identity.ts";
 import type { Git } from "../git/run-git.ts";
 import { realPathOf } from "../git/working-tree.ts";
+import { secretHider } from "../held/secret-scan.ts";
 import type { Home } from "../home/home.ts";
 import { type Link, listLinks, removeLink } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
@@ -156,7 +157,10 @@ export class LinkedFolders {
       throw new AppError("invalid_request", `${whose}: link the folder of one project`);
     }
     const identity = await identifyProject(this.#options.git, dir);
-    return { dir, identity: await this.#byKnownName(dir, identity, options) };
+    // Its name is sent to the service. The folder's, or the repository's, may hold a secret.
+    const hide = await secretHider();
+    const named = { ...identity, name: hide(identity.name) };
+    return { dir, identity: await this.#byKnownName(dir, named, options) };
   }
 
   /**

@@ -168,3 +168,71 @@ scenario("what a request gets wrong is not repeated, whatever it is", async (lab
   }
   expect(toldBy(machine.logs())).toEqual([]);
 });
+
+scenario("a secret in the name of a folder or of a repository reaches no service", async (lab) => {
+  const secret = PLANTED.otherGithub;
+  const service = emulator.account("secret-names");
+  const origins = [
+    "",
+    `https://host.test/ann/${secret}.git`,
+    `https://ann:${secret}@host.test/ann/one`,
+    `https://${secret}@host.test`,
+    `ssh://git@host.test/ann/two.git?token=${secret}`,
+    "ext::https://ann:sunflower@host.test",
+  ];
+  const { git } = lab;
+  const machine = lab.machine("a", await git.repository(secret, {}), service);
+  await machine.up();
+  for (const [at, origin] of origins.entries()) {
+    if (origin === "") continue;
+    const folder = await git.repository(`folder-${at}`, { "CLAUDE.md": `# ${at}\n` });
+    await git.run(folder, "remote", "add", "origin", origin);
+    await machine.memsync("link", folder);
+  }
+  await machine.memsync("sync");
+  const headers = { authorization: `Bearer ${service.token}` };
+  const answer = await fetch(`${service.url}/api/projects`, { headers });
+  const { projects } = (await answer.json()) as { projects: { name: string }[] };
+  const names = projects.map(({ name }) => name).sort();
+  expect(names).toEqual(["[secret]", "[secret]", "host.test", "host.test", "one", "two"]);
+  expect(await Bun.file(join(machine.home, "daemon.log")).text()).not.toContain(secret);
+});
+
+scenario("an error repeats no secret that was typed", async (lab) => {
+  const secret = PLANTED.otherGithub;
+  const machine = lab.machine("a", await lab.git.repository("a", { "CLAUDE.md": "# One\n" }));
+  const lines = [
+    [secret],
+    [`--${secret}`],
+    ["get", secret],
+    ["get", "x", secret],
+    ["rm", secret],
+    ["move", secret, "--layer", "user"],
+    ["held", "show", secret],
+    ["held", "allow", secret],
+    ["env", "--remote", secret],
+    ["list", "--layer", secret],
+    ["list", "--project", secret],
+    ["link", secret],
+    ["login", "--url", secret],
+    ["login", "--url", `https://ann:${secret}@host.test`, "--token-stdin"],
+    ["project", "rm", secret],
+    ["exec", secret],
+    ["doc", "diff", secret, "--exit-code"],
+    ["remote", "rm", secret],
+    ["server", "account", "plan", secret, secret],
+    ["get", `password: ${SECRETS.assigned}`],
+  ];
+  for (const without of [true, false]) {
+    if (!without) await machine.up();
+    for (const line of lines) {
+      const { status, stdout, stderr } = await machine.run(line);
+      expect([line, status]).not.toEqual([line, 0]);
+      // Not even its beginning.
+      const told = [secret.slice(0, 16), SECRETS.assigned].filter((each) => {
+        return `${stdout}${stderr}`.includes(each);
+      });
+      expect([line, told]).toEqual([line, []]);
+    }
+  }
+});
