@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { checkAssistants } from "../doctor/assistant-checks.ts";
+import { checkAssistants, checkAutoMemory } from "../doctor/assistant-checks.ts";
 import {
   checkDaemon,
   checkFailing,
@@ -79,6 +79,7 @@ async function examine(env: Environment): Promise<Finding[]> {
     ])),
     ...ofRemotes,
     ...checkAssistants(env),
+    ...checkAutoMemory(env),
   ];
 }
 

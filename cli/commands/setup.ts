@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Command } from "commander";
+import { autoMemoryMode } from "../../daemon/home/auto-memory-switch.ts";
 import type { Environment } from "../place/environment.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
@@ -17,6 +18,7 @@ import { styled } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
 import { type Assistant, assistantsFor } from "../setup/assistant.ts";
+import { TURN_ON_AUTO_MEMORY } from "../setup/auto-memory-hint.ts";
 import { KeptChanges } from "../setup/kept-changes.ts";
 import { MEND_PATH, NOT_ON_PATH } from "../setup/on-path.ts";
 import {
@@ -100,7 +102,8 @@ async function run(env: Environment, names: readonly string[], flags: SetupFlags
       failures.push({ assistant, thrown });
     }
   }
-  sayEnd(chosen, { steps, due, unread, failures, flags });
+  const isAutoMemoryOff = autoMemoryMode(env.home) === "off";
+  sayEnd(chosen, { steps, due, unread, failures, flags, isAutoMemoryOff });
   failAtEnd(failures, unread);
 }
 
@@ -198,10 +201,11 @@ interface Outcome {
   readonly unread: readonly SetupStep[];
   readonly failures: readonly StepFailure[];
   readonly flags: SetupFlags;
+  readonly isAutoMemoryOff: boolean;
 }
 
 function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
-  const { steps, due, unread, failures, flags } = outcome;
+  const { steps, due, unread, failures, flags, isAutoMemoryOff } = outcome;
   if (flags.json) {
     sayJson({
       removed: flags.remove === true,
@@ -233,6 +237,9 @@ function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
   );
   if (flags.remove) return;
   for (const { next } of changed) if (next !== undefined) sayAside(next);
+  if (changed.some(({ id }) => id === "claude") && isAutoMemoryOff) {
+    sayAside(`Claude Code's auto memory is not read: ${TURN_ON_AUTO_MEMORY}`);
+  }
 }
 
 function stateNamed(kind: string, isDue: boolean): "changed" | "unchanged" | "unreadable" {
