@@ -141,6 +141,10 @@ export class Daemon implements Controlled {
       watch: watchFolder,
       onGone: (link) => this.#folders.onGone(link),
       onRepository: (link) => this.#folders.onRepository(link),
+      onIgnored: () => {
+        void this.#memories.look();
+        void this.#sessions.heedIgnored();
+      },
       onActivity,
       account: LOCAL_ACCOUNT,
       service: serviceNameOf(environment),
@@ -431,7 +435,8 @@ export class Daemon implements Controlled {
   async #takeFiles(project: ProjectId): Promise<void> {
     const files = this.#followers.files().filter(({ link }) => link.projectId === project);
     for (const file of files) file.look();
-    const work = Promise.all([this.#memories.look(), ...files.map((file) => file.settled())]);
+    const looks = [this.#memories.look(), this.#sessions.heedIgnored()];
+    const work = Promise.all([...looks, ...files.map((file) => file.settled())]);
     await within(this.#options.world, TAKE_MS_MAX, { work });
   }
 }

@@ -1,3 +1,4 @@
+import { IGNORED_REASONS } from "./ignored-reasons.ts";
 import { equalJson, type JsonValue } from "./json.ts";
 import { LIMITS } from "./limits.ts";
 import { MEMORY_REASONS } from "./memory-reasons.ts";
@@ -405,6 +406,7 @@ export const REASONS = {
       return `${every}, to last for the day (\`memsync sync\` does not wait)`;
     },
   },
+  ...IGNORED_REASONS,
   ...MEMORY_REASONS,
 } as const satisfies Readonly<Record<string, Entry>>;
 

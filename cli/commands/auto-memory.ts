@@ -124,13 +124,15 @@ function asJson({ project, ...folder }: ScannedFolder) {
 
 function row({ name, bytes, state, note }: ScannedFile): string[] {
   const size = bytes === null ? "" : bytesShown(bytes);
-  return [`  ${visible(name)}`, size, note === null ? STATES[state] : `${STATES[state]}: ${note}`];
+  const said = note === null || state === "ignored" ? [] : [note];
+  return [`  ${visible(name)}`, size, [STATES[state], ...said].join(": ")];
 }
 
 const STATES: Readonly<Record<ScannedFile["state"], string>> = {
   new: "not read yet",
   followed: "a memory",
   held: "held",
+  ignored: "ignored",
   "left-alone": "left alone",
   missing: "missing here",
   deleted: "its memory was deleted",

@@ -3,16 +3,19 @@ import type { RemoteEnvironment } from "../../daemon/home/remote.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
 import { type DocumentPreview, type KeyChanges, previewSync } from "../local/local-preview.ts";
+import { previewSources, type SourcePreview } from "../local/preview-sources.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
-import { count, firstLine, say, sayJson } from "../screen/output.ts";
+import { count, firstLine, say, sayJson, sayRows, tableInLines } from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 
 const HELP = `
 Compares what is on this machine with what the service was last known to have; asks no service and
-sends nothing. What is held is named by \`memsync held\`, and is sent nowhere.
+sends nothing. What is held is named by \`memsync held\`, and is sent nowhere. Of each file that is
+not sent, or was not read yet, a line says why. A file .memsyncignore in a project's folder names
+what never leaves this machine.
 
 Examples:
   memsync preview               what would be sent, and to which service
@@ -33,15 +36,24 @@ export function addPreviewCommand(program: Command, env: Environment): void {
 
 async function preview(env: Environment, json: boolean): Promise<void> {
   const environment = await sendersEnvironment(env);
-  const previews = await withLocal(env, async (db) => {
-    return db ? await previewSync(db, await readRemotes(db, environment)) : [];
+  const { previews, sources } = await withLocal(env, async (db) => {
+    if (!db) return { previews: [], sources: [] };
+    const found = await previewSync(db, await readRemotes(db, environment));
+    return { previews: found, sources: await previewSources(env, db) };
   });
+  const of = ({ name }: DocumentPreview) => sources.filter(({ project }) => project === name);
   if (json) {
-    sayJson(previews.map(shown));
+    sayJson(previews.map((each) => ({ ...shown(each), sources: of(each).map(withoutProject) })));
     return;
   }
+  const kept = (each: DocumentPreview) => of(each).filter(({ state }) => state !== "sent");
   const changed = previews.filter(isWaiting);
-  for (const each of changed) for (const line of lines(each)) say(line);
+  const isKept = (each: DocumentPreview) => kept(each).some(({ state }) => state !== "off");
+  const told = previews.filter((each) => isWaiting(each) || isKept(each));
+  for (const each of told) {
+    for (const line of lines(each)) say(line);
+    sayRows(tableInLines(kept(each).map(sourceRow)).map((row) => `  ${row}`));
+  }
   if (changed.length === 0) say("nothing waits to be sent");
   else if (previews.length > changed.length) say("nothing else waits to be sent");
 }
@@ -53,6 +65,24 @@ async function sendersEnvironment(env: Environment): Promise<RemoteEnvironment> 
   const { url } = daemon.introduction.environment;
   return remoteEnvironment({ ...env, serviceUrl: url ?? undefined });
 }
+
+function withoutProject({ project: _, ...source }: SourcePreview) {
+  return source;
+}
+
+function sourceRow({ path, state, note }: SourcePreview): string[] {
+  const said = note === null || state === "ignored" ? "" : `: ${note}`;
+  return [path, `${SOURCE_STATES[state]}${said}`];
+}
+
+const SOURCE_STATES: Readonly<Record<SourcePreview["state"], string>> = {
+  sent: "sent",
+  new: "not read yet",
+  ignored: "ignored, stays here",
+  held: "held",
+  "left-alone": "left alone",
+  off: "not read",
+};
 
 function isWaiting({ waiting, held, changes, sessions }: DocumentPreview): boolean {
   if (waiting > 0 || held > 0 || sessions.length > 0) return true;

@@ -7,6 +7,9 @@ import { isMissing } from "./read-file.ts";
 /** The paths, from a project's folder, at which its description document may be. */
 export const FOLLOWED_NAMES = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md"] as const;
 
+/** The file of a project's folder in which a user names what never leaves the machine. */
+export const IGNORE_NAME = ".memsyncignore";
+
 export type FollowedName = (typeof FOLLOWED_NAMES)[number];
 
 /** What is at one of these paths. */

@@ -1,5 +1,7 @@
+import { sep } from "node:path";
 import type { AccountId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import {
   type Counted,
@@ -11,6 +13,7 @@ import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import type { FileStanding } from "../git/git-state.ts";
 import { chooseFile, type Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { type Ignored, takeIgnored, type WhyIgnored } from "../ignored/ignore-file.ts";
 import { findSuccessor } from "./find-successor.ts";
 import { findFirstFile } from "./first-file.ts";
 import type { Sight } from "./follow-facts.ts";
@@ -21,6 +24,8 @@ export interface CountedFileOptions {
   readonly store: ReplicaStore<DaemonTables>;
   readonly log: Log;
   readonly account: AccountId;
+  /** Called when a look finds that something else is ignored than at the one before. */
+  readonly onIgnored?: () => void;
 }
 
 /** Finds the file of a linked folder that counts. */
@@ -28,6 +33,7 @@ export class CountedFile {
   readonly #link: Link;
   readonly #options: CountedFileOptions;
   #beside: readonly Followable[] = [];
+  #ignoredSign: string | undefined;
 
   constructor(link: Link, options: CountedFileOptions) {
     this.#link = link;
@@ -41,12 +47,22 @@ export class CountedFile {
 
   /** Finds the file that counts. Resolves symbolic links each time. */
   async find(stored: FollowedState | undefined): Promise<Counted> {
+    const ignored = await this.#ignored();
     const before = stored && { path: stored.path, hadText: stored.base.text.trim() !== "" };
-    const found = await listFollowable(this.#link.dir, stored?.path);
+    const all = await listFollowable(this.#link.dir, stored?.path);
+    const found = withoutIgnored(all, ignored, stored?.path);
     const chosen = this.#link.file ?? (before ? undefined : await this.#findFirst(found));
     const counted = countedOf(found, { chosen, before });
     this.#beside = counted.beside;
     return counted;
+  }
+
+  async #ignored(): Promise<Ignored> {
+    const ignored = await takeIgnored(this.#options.store, this.#link.dir);
+    const before = this.#ignoredSign ?? ignored.sign;
+    this.#ignoredSign = ignored.sign;
+    if (ignored.sign !== before) this.#options.onIgnored?.();
+    return ignored;
   }
 
   async #findFirst(found: readonly Followable[]): Promise<string | undefined> {
@@ -62,6 +78,20 @@ export class CountedFile {
     const { problem: why, unread = false } = followable;
     if (why) return { kind: "problem", path, why, unread };
     return await readFileAt(this.#link.dir, path);
+  }
+
+  /**
+   * Why the file stays on this machine; undefined: it does not. Asked after it was read: whoever
+   * names a file before he writes into it is heeded.
+   */
+  async whyIgnored({ path, followable }: Counted): Promise<Reason | undefined> {
+    const { account, store } = this.#options;
+    const { projectId } = this.#link;
+    const ignored = await this.#ignored();
+    const why = whyFileIgnored(ignored, { name: followable?.name, path });
+    if (why?.code !== "ignored") return why;
+    const text = await readStoredText(store.reader, account, projectId);
+    return text.trim() === "" ? why : { code: "ignored-sent", command: "memsync doc clear" };
   }
 
   /** Follows a renamed file under its new name from now on. False: it was not renamed. */
@@ -82,6 +112,31 @@ export class CountedFile {
     this.#options.log.info(told, "a followed file goes on under another name");
     return true;
   }
+}
+
+/**
+ * The files of which one may count. One that was followed so far is not replaced by another: the
+ * user is told. Where all are ignored it is one of these, for none is to be created beside it.
+ */
+export function withoutIgnored(
+  found: readonly Followable[],
+  ignored: Ignored,
+  before: string | undefined,
+): readonly Followable[] {
+  const open = found.filter((each) => each.path === before || !whyFileIgnored(ignored, each));
+  return open.length > 0 ? open : found;
+}
+
+/** Why a file is ignored: by the name at which it is looked for, or by where a link there leads. */
+export function whyFileIgnored(
+  ignored: Ignored,
+  { name, path }: { readonly name?: string | undefined; readonly path: string },
+): WhyIgnored | undefined {
+  return [path, name ?? path].map((each) => ignored.why(slashed(each))).find((why) => why);
+}
+
+function slashed(path: string): string {
+  return sep === "/" ? path : path.replaceAll(sep, "/");
 }
 
 /** Whether git has no say in what is done with the file. */

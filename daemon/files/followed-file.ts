@@ -59,6 +59,8 @@ export interface FollowerOptions {
   readonly isOpenToWrite?: (path: string) => Promise<boolean>;
   /** Called when a look finds that the folder is not where it was linked. */
   readonly onGone?: (link: Link) => void;
+  /** Called when a look finds that something else is ignored than at the one before. */
+  readonly onIgnored?: () => void;
   /** Called with each write of others' changes into a file. */
   readonly onActivity?: OnActivity | undefined;
 }
@@ -206,12 +208,17 @@ export class FollowedFile {
     const overtaken = this.#glimpses.dropKnown(seen);
     const counted = await this.#counted.find(stored);
     const read = await this.#counted.read(counted);
+    const ignored = await this.#counted.whyIgnored(counted);
     const place = await this.#place.check();
     if (place.kind !== "here") {
       this.#grace.end();
       this.#options.onGone?.(this.link);
       const state = place.kind === "unknown" ? "failing" : "left-alone";
       return { status: statusOf(counted.path, state, place.why), againMs: "later" };
+    }
+    if (ignored) {
+      this.#glimpses.forget(seen);
+      return { status: statusOf(counted.path, "left-alone", ignored) };
     }
     if (stored?.next && (await finishBegunWrite({ dir, known: stored, next: stored.next }))) {
       return this.#lookAgain(stored.path);

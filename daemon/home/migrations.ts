@@ -348,6 +348,16 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-ignore-files",
+    async up(db) {
+      await db.schema
+        .createTable("ignore_files")
+        .addColumn("dir", "text", (column) => column.primaryKey())
+        .addColumn("text", "text", (column) => column.notNull())
+        .execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -360,4 +370,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 970_954_119 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_558_466_493 };

@@ -24,6 +24,23 @@ export async function putSession(db: Db, account: AccountId, session: Session): 
     .execute();
 }
 
+/** Takes a record back that its service lacks, or lacks as it is now. What was sent stays. */
+export async function withdrawSession(db: Db, account: AccountId, id: Session["id"]) {
+  const sent = await db
+    .selectFrom("sent_sessions")
+    .select("body")
+    .where("account", "=", account)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (sent) {
+    const own = db.updateTable("sessions").set({ body: sent.body }).where("account", "=", account);
+    await own.where("id", "=", id).execute();
+    return;
+  }
+  const own = db.deleteFrom("sessions").where("account", "=", account);
+  await own.where("id", "=", id).execute();
+}
+
 /** A record that is to be sent. */
 export interface UnsentSession {
   readonly upload: SessionUpload;

@@ -23,6 +23,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   audiences: AudiencesTable;
   transcripts: TranscriptsTable;
   sent_sessions: SentSessionsTable;
+  ignore_files: IgnoreFilesTable;
   memory_folders: MemoryFoldersTable;
   memory_files: MemoryFilesTable;
 }
@@ -36,6 +37,13 @@ interface TranscriptsTable {
   cwd: string | null;
   /** Null: the folder belongs to no linked project. Once found, it stays while it is linked. */
   project_id: ProjectId | null;
+}
+
+/** What a linked folder's file of ignored names last said. It counts when the file is gone. */
+interface IgnoreFilesTable {
+  /** The linked folder. */
+  dir: string;
+  text: string;
 }
 
 /** A folder in which an assistant keeps what it remembers of a project. */

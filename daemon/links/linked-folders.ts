@@ -19,6 +19,7 @@ import type { Git } from "../git/run-git.ts";
 import { realPathOf } from "../git/working-tree.ts";
 import { secretHider } from "../held/secret-scan.ts";
 import type { Home } from "../home/home.ts";
+import { forgetIgnoreText } from "../home/ignore-files.ts";
 import { type Link, listLinks, removeLink } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { serviceNameOf } from "../home/remote.ts";
@@ -326,6 +327,7 @@ export class LinkedFolders {
         await forgetFormerLinksAt(db, dir);
         await forgetFollowed(db, dir);
         await forgetKnownPlace(db, dir);
+        await forgetIgnoreText(db, dir);
         return await removeLink(db, dir);
       }),
     );

@@ -8,6 +8,7 @@ import {
   renewChange,
 } from "../files/place-store.ts";
 import { keepHeldSave } from "../held/keep-held-save.ts";
+import { moveIgnoreText } from "../home/ignore-files.ts";
 import { moveLinkTo, putLink, removeLink } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { forgetFormerLinks, keepFormerLink } from "./former-links.ts";
@@ -47,6 +48,7 @@ export async function carryOutPlan(context: Context, dir: string, plan: PlacePla
 async function moveLink(db: Db, from: string, to: string): Promise<void> {
   if (!(await moveLinkTo(db, from, to))) throw new AppError("not_found", `${from} is not linked`);
   await moveFollowed(db, from, to);
+  await moveIgnoreText(db, from, to);
   await db.updateTable("link_places").set({ dir: to }).where("dir", "=", from).execute();
 }
 

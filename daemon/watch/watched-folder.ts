@@ -3,7 +3,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Log } from "../../shared/log.ts";
 import type { Timer, World } from "../../shared/world.ts";
-import { FOLLOWED_NAMES, listFollowable } from "../disk/followable-files.ts";
+import { FOLLOWED_NAMES, IGNORE_NAME, listFollowable } from "../disk/followable-files.ts";
 import { POLL_MS } from "./poll-interval.ts";
 import { type FolderEvents, type OpenEvents, openEvents } from "./watch.ts";
 import {
@@ -45,7 +45,9 @@ const GIT_MARKS: ReadonlySet<string> = new Set([
 ]);
 const GIT_CONFIG = "config";
 
-const FILE_NAMES: ReadonlySet<string> = new Set(FOLLOWED_NAMES.map((path) => basename(path)));
+/** What the folder's own `.memsyncignore` says counts at once. */
+const WATCHED_NAMES: readonly string[] = [...FOLLOWED_NAMES, IGNORE_NAME];
+const FILE_NAMES: ReadonlySet<string> = new Set(WATCHED_NAMES.map((path) => basename(path)));
 const SUB_FOLDERS = [...new Set(FOLLOWED_NAMES.map((path) => dirname(path)))].filter(
   (path) => path !== ".",
 );
@@ -301,7 +303,7 @@ class WatchedFolder implements FolderWatch {
   async #signature(): Promise<string> {
     const { dir, gitDir } = this.#options;
     await this.#findTargets();
-    const names = FOLLOWED_NAMES.map((path) => join(dir, path));
+    const names = WATCHED_NAMES.map((path) => join(dir, path));
     const files = [...names, ...this.#targets, ...(gitDir ? [gitDir] : [])];
     const [folder, ...all] = await Promise.all([dir, ...files].map(statOf));
     const parts = all.map(

@@ -96,6 +96,8 @@ const titled = (title: string) =>
 const unsent = async () =>
   (await unsentSessions(store.reader, LOCAL_ACCOUNT, SHOP)).map(({ upload }) => upload);
 
+const unsentOf = () => unsentSessions(store.reader, LOCAL_ACCOUNT, SHOP);
+
 test("a session in a linked folder, or below it, has a record without a word of what was said", async () => {
   transcript("one", join(folder, "packages", "web"), titled("Start the server"));
   await keeper.look();
@@ -137,6 +139,59 @@ test("what goes on in a folder that was unlinked is not recorded, and its record
   links = [linkTo(folder, SHOP)];
   await keeper.look();
   expect(await unsent()).toMatchObject([{ title: "After" }]);
+});
+
+const ignore = (text: string) => writeFileSync(join(folder, ".memsyncignore"), text);
+const recorded = async () =>
+  (await store.reader.selectFrom("sessions").select("id").orderBy("id").execute()).map(
+    ({ id }) => `${id}`,
+  );
+
+test("a session in a folder that .memsyncignore names has no record", async () => {
+  ignore("packages/secret\n");
+  transcript("one", join(folder, "packages", "secret", "deep"));
+  transcript("two", join(folder, "packages", "open"));
+  await keeper.look();
+  expect(await recorded()).toEqual(["sess_two"]);
+  ignore("");
+  await keeper.look();
+  expect(await recorded()).toEqual(["sess_one", "sess_two"]);
+});
+
+test("a record that was not sent is taken back before the next call, and one that was stays", async () => {
+  const sent = transcript("one", folder, titled("Sent"));
+  await keeper.look();
+  await noteSentSessions(store.reader, LOCAL_ACCOUNT, await unsentOf());
+  appendFileSync(sent, titled("Not sent"));
+  transcript("two", join(folder, "packages"));
+  await keeper.look();
+  expect(await unsent()).toHaveLength(2);
+  ignore("sessions/\n");
+  await keeper.heedIgnored();
+  expect(await unsent()).toEqual([]);
+  expect(await recorded()).toEqual(["sess_one"]);
+  appendFileSync(sent, titled("Nor this"));
+  await keeper.look();
+  expect(await unsent()).toEqual([]);
+  rmSync(join(folder, ".memsyncignore"));
+  await keeper.look();
+  expect(await unsent()).toEqual([]);
+  ignore("# nothing\n");
+  await keeper.heedIgnored();
+  expect(await unsent()).toMatchObject([{ id: "sess_two" }, { title: "Nor this" }]);
+});
+
+test("a worktree's session of an ignored folder has no record either", async () => {
+  const git = createGitSandbox();
+  const dir = await git.repository("shop", { "README.md": "", "own/README.md": "" });
+  await git.run(dir, "worktree", "add", "-q", git.path("hotfix"));
+  writeFileSync(join(dir, ".memsyncignore"), "own/\n");
+  links = [linkTo(realpathSync(dir), SHOP)];
+  transcript("one", join(git.path("hotfix"), "own"));
+  transcript("two", git.path("hotfix"));
+  await keeper.look();
+  expect(await recorded()).toEqual(["sess_two"]);
+  git.remove();
 });
 
 test("a worktree's session belongs to the project of the repository", async () => {

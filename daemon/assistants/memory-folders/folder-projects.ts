@@ -123,7 +123,7 @@ export class MemoryFolderOwners {
     const named = paths.filter((path) => slugOf(path) === slug);
     const owners = new Set<ProjectId | undefined>();
     for (const path of named) {
-      const project = await this.#folders.find(path, links);
+      const project = (await this.#folders.find(path, links))?.project;
       const all = project === undefined ? [...(this.#mains.get(path) ?? [undefined])] : [project];
       for (const each of all) owners.add(each);
     }

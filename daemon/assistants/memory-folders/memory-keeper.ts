@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../../shared/ids.ts";
 import type { Log } from "../../../shared/log.ts";
+import type { Reason } from "../../../shared/reasons.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
 import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import type { Timer, World } from "../../../shared/world.ts";
@@ -18,12 +19,13 @@ import {
   readMemoryFolders,
 } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import { takeIgnoredOf, type WhyIgnored } from "../../ignored/ignore-file.ts";
 import type { ClaudeCodePlace } from "../claude-code/memory-folders.ts";
 import { addIndexLines } from "./add-index-lines.ts";
 import { MemoryFolderOwners, type OwnedFolder } from "./folder-projects.ts";
 import { LateMemorySaves } from "./late-memory-saves.ts";
 import type { MemoryFolderStatus } from "./memory-folder-status.ts";
-import { INDEX_NAME } from "./memory-names.ts";
+import { INDEX_NAME, keyOfName } from "./memory-names.ts";
 import { type MemoryArrival, type MemoryNote, planArrivals } from "./plan-arrivals.ts";
 import { MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
 import { RecentTexts } from "./recent-texts.ts";
@@ -67,6 +69,11 @@ interface QuietFolder {
 interface Followed {
   readonly path: string;
   readonly project: ProjectId;
+}
+
+interface SeenFolder extends Followed {
+  /** Why a file of this name stays on this machine; undefined: it does not. */
+  readonly whyIgnored: (name: string) => WhyIgnored | undefined;
 }
 
 /**
@@ -203,17 +210,22 @@ export class MemoryKeeper {
     const before = await readMemoryFiles(store.reader, path);
     const read = await this.#reader.read(path, before);
     if (read.kind === "problem") return { ...nothing, project, why: read.why };
-    const notes = await this.#take(followed, read.files);
-    const arrivals = await this.#planned(followed, read.files, mode);
+    // Only now: what is named before a file is saved counts for that save.
+    const ignored = await takeIgnoredOf(store, this.#options.links(), project);
+    const whyIgnored = (name: string) => ignored.why(keyOfName(name));
+    const seen = { ...followed, whyIgnored };
+    const notes = await this.#take(seen, read.files);
+    const arrivals = await this.#planned(seen, read.files, mode);
     const known = await readMemoryFiles(store.reader, path);
     const asked = [...known.values()].flatMap(({ name, asked: what, settled }) => {
-      return what && !settled ? [{ name, asked: what }] : [];
+      return what && !settled && !whyIgnored(name) ? [{ name, asked: what }] : [];
     });
     const all = [...notes, ...arrivals.notes];
     if (isNew && known.size === 0 && all.length === 0) return undefined;
     const status = { path, project, files: known.size, asked, notes: all, why: undefined };
     const isDone = arrivals.written === 0 && all.every(({ why }) => why.code !== "look-failed");
-    if (sign !== undefined && isDone && isAllTaken(read.files, known)) {
+    const open = new Map([...read.files].filter(([name]) => !whyIgnored(name)));
+    if (sign !== undefined && isDone && isAllTaken(open, known)) {
       this.#quiet.set(path, { sign, at: world.monotonic(), status });
     }
     return status;
@@ -223,16 +235,18 @@ export class MemoryKeeper {
   async #signOf({ path, project }: Followed, mode: AutoMemoryMode): Promise<string | undefined> {
     const glimpse = await this.#reader.glimpse(path);
     if (glimpse === undefined) return undefined;
+    const { store, links } = this.#options;
     const address = this.#address(project);
-    const head = await this.#options.store.write(async (context) => {
+    const head = await store.write(async (context) => {
       return (await context.find(address))?.head;
     });
-    return head && JSON.stringify([mode, address, head, glimpse]);
+    const ignored = await takeIgnoredOf(store, links(), project);
+    return head && JSON.stringify([mode, address, head, glimpse, ignored.sign]);
   }
 
   /** Takes what the files have into the document, each by itself. */
   async #take(
-    { path, project }: Followed,
+    { path, project, whyIgnored }: SeenFolder,
     files: ReadonlyMap<string, MemoryRead>,
   ): Promise<MemoryNote[]> {
     const { store, log } = this.#options;
@@ -243,6 +257,11 @@ export class MemoryKeeper {
     for (const name of new Set([...files.keys(), ...known.keys()])) {
       if (this.#stopped) break;
       const read = files.get(name);
+      const ignored = whyIgnored(name);
+      if (ignored) {
+        if (read) notes.push({ name, why: await this.#sayIgnored(project, name, ignored) });
+        continue;
+      }
       if (read?.kind === "problem") {
         notes.push({ name, why: read.why });
         continue;
@@ -267,6 +286,17 @@ export class MemoryKeeper {
     return notes;
   }
 
+  /** What was sent before a file was ignored stays until somebody deletes it. */
+  async #sayIgnored(project: ProjectId, name: string, why: WhyIgnored): Promise<Reason> {
+    if (why.code !== "ignored") return why;
+    const key = keyOfName(name);
+    const isSent = await this.#options.store.write(async (context) => {
+      const { document } = await context.open(this.#address(project));
+      return document.memories.get(key).length > 0;
+    });
+    return isSent ? { code: "ignored-sent", command: `memsync rm ${key}` } : why;
+  }
+
   /** Only in an index several sessions write at once, each a line. */
   #staleBase(path: string, name: string, { content }: MemoryText): string | undefined {
     return name === INDEX_NAME ? this.#recent.staleBase(join(path, name), content) : undefined;
@@ -278,20 +308,24 @@ export class MemoryKeeper {
 
   /** Brings what came from elsewhere into the files, where that is agreed to. */
   async #planned(
-    followed: Followed,
+    followed: SeenFolder,
     files: ReadonlyMap<string, MemoryRead>,
     mode: "read" | "write",
   ): Promise<{ readonly written: number; readonly notes: readonly MemoryNote[] }> {
     await this.#remove(followed, files);
     if (mode === "read") return { written: 0, notes: [] };
     const { store } = this.#options;
-    const { path, project } = followed;
+    const { path, project, whyIgnored } = followed;
     const plan = await store.write(async (context) => {
       const open = await context.open(this.#address(project));
       if (deletionOf(open.document)) return { arrivals: [], notes: [] };
-      const full = await addIndexLines(context, open, { folder: path, files });
+      const full = whyIgnored(INDEX_NAME)
+        ? []
+        : await addIndexLines(context, open, { folder: path, files });
       const known = await readMemoryFiles(context.db, path);
-      const { arrivals, notes } = planArrivals(open, { files, known });
+      const planned = planArrivals(open, { files, known });
+      const arrivals = planned.arrivals.filter(({ name }) => !whyIgnored(name));
+      const notes = planned.notes.filter(({ name }) => !whyIgnored(name));
       for (const { name, next } of arrivals) {
         const arrivedAt = name === INDEX_NAME ? undefined : context.now;
         const former = known.get(name) ?? { name, arrivedAt, ...NEVER_SHOWN };

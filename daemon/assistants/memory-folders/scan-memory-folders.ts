@@ -1,13 +1,14 @@
 import type { Kysely } from "kysely";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { utf8Bytes } from "../../../shared/limits.ts";
-import { explain } from "../../../shared/reasons.ts";
+import { explain, type Reason } from "../../../shared/reasons.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Git } from "../../git/run-git.ts";
 import { memoryReason } from "../../held/judge.ts";
 import { listLinks } from "../../home/links.ts";
 import { readMemoryFiles, readMemoryFolders } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import { readIgnoredOf } from "../../ignored/ignore-file.ts";
 import type { ClaudeCodePlace } from "../claude-code/memory-folders.ts";
 import { MemoryFolderOwners } from "./folder-projects.ts";
 import { keyOfName } from "./memory-names.ts";
@@ -30,9 +31,12 @@ export interface ScannedFile {
   readonly name: string;
   /** Null for a file that is not read. */
   readonly bytes: number | null;
-  /** `held`: it stays on this machine. `missing` and `deleted`: somebody has to decide. */
-  readonly state: "new" | "followed" | "held" | "left-alone" | "missing" | "deleted";
-  /** Why it is held or left alone; null where it is neither. */
+  /**
+   * `held` and `ignored`: it stays on this machine. `missing` and `deleted`: somebody has to
+   * decide.
+   */
+  readonly state: "new" | "followed" | "held" | "ignored" | "left-alone" | "missing" | "deleted";
+  /** Why it is held, ignored or left alone; null where it is none of these. */
   readonly note: string | null;
 }
 
@@ -75,9 +79,12 @@ export async function scanMemoryFolders(
             : undefined;
     const files: ScannedFile[] = [];
     const found = read?.kind === "files" ? read.files : new Map<string, MemoryRead>();
-    for (const [name, file] of found) files.push(await scannedFile(db, { name, file, known }));
+    const ignored = await readIgnoredOf(db, links, project);
+    for (const [name, file] of found) {
+      files.push(await scannedFile(db, { name, file, known, why: ignored.why(keyOfName(name)) }));
+    }
     for (const [name, { asked }] of known) {
-      if (found.has(name) || !asked) continue;
+      if (found.has(name) || !asked || ignored.why(keyOfName(name))) continue;
       files.push({ name, bytes: null, state: asked, note: null });
     }
     folders.push({ path, project, note: why ? explain(why) : null, files });
@@ -91,12 +98,15 @@ async function scannedFile(
     name,
     file,
     known,
+    why: ignored,
   }: {
     readonly name: string;
     readonly file: MemoryRead;
+    readonly why: Reason | undefined;
     readonly known: Awaited<ReturnType<typeof readMemoryFiles>>;
   },
 ): Promise<ScannedFile> {
+  if (ignored) return { name, bytes: null, state: "ignored", note: explain(ignored) };
   if (file.kind === "problem") {
     return { name, bytes: null, state: "left-alone", note: explain(file.why) };
   }

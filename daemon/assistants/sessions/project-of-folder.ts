@@ -4,6 +4,13 @@ import type { Git } from "../../git/run-git.ts";
 import { findWorkingTree, realPathOf, type WorkingTree } from "../../git/working-tree.ts";
 import type { Link } from "../../home/links.ts";
 
+/** The linked project of a folder, and the way to it from the linked folder: `packages/shop`. */
+export interface PlaceInProject {
+  readonly project: ProjectId;
+  /** Empty for the linked folder itself; with `/` between its names. */
+  readonly path: string;
+}
+
 /**
  * Which linked project a folder belongs to: that of the nearest linked folder above it, else that
  * of the linked folder at the same place in another working tree of the same repository. Undefined
@@ -17,10 +24,10 @@ export class FolderProjects {
     this.#git = git;
   }
 
-  async find(folder: string, links: readonly Link[]): Promise<ProjectId | undefined> {
+  async find(folder: string, links: readonly Link[]): Promise<PlaceInProject | undefined> {
     const real = await realPathOf(folder);
     const above = nearest(links, (link) => pathBelow(link.dir, real));
-    if (above) return above.projectId;
+    if (above) return placeIn(above, relative(above.dir, real));
     const tree = await this.#treeOf(real);
     if (!tree) return undefined;
     const inside = relative(tree.root, real);
@@ -29,10 +36,9 @@ export class FolderProjects {
       const other = await this.#treeOf(link.dir);
       if (other?.commonDir === tree.commonDir) trees.set(link, other);
     }
-    return nearest([...trees.keys()], (link) => {
-      const root = trees.get(link)?.root;
-      return root === undefined ? undefined : pathBelow(relative(root, link.dir), inside);
-    })?.projectId;
+    const linkedAt = (link: Link) => relative(trees.get(link)?.root ?? link.dir, link.dir);
+    const found = nearest([...trees.keys()], (link) => pathBelow(linkedAt(link), inside));
+    return found && placeIn(found, relative(linkedAt(found), inside));
   }
 
   /** Folders may have become others. */
@@ -49,6 +55,10 @@ export class FolderProjects {
     this.#trees.set(folder, found);
     return found;
   }
+}
+
+function placeIn({ projectId: project }: Link, path: string): PlaceInProject {
+  return { project, path: path.split(sep).join("/") };
 }
 
 /** The link with the shortest way down to the folder; `below`: how long it is. */

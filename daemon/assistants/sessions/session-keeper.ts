@@ -14,8 +14,10 @@ import {
   projectsWithUnsentSessions,
   putSession,
   putTranscript,
+  withdrawSession,
 } from "../../home/session-records.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import { takeIgnored, takeIgnoredOf } from "../../ignored/ignore-file.ts";
 import { isAsRead, readTranscript, type TranscriptState } from "../transcripts/read-transcript.ts";
 import type { SessionSource, TranscriptFile } from "../transcripts/transcript-file.ts";
 import { FolderProjects } from "./project-of-folder.ts";
@@ -31,6 +33,9 @@ const AT_WORK_MS = 5 * 60_000;
 const QUIET_MS = 60_000;
 /** … or has waited for this long. */
 const WAIT_MS_MAX = 10 * 60_000;
+
+/** By this name a folder's `.memsyncignore` names the records of all its sessions. */
+const ALL_SESSIONS = "sessions/";
 
 /** What the keeper of sessions works with. */
 export interface SessionKeeperOptions {
@@ -96,6 +101,7 @@ export class SessionKeeper {
   #ended = new Set<string>();
   /** Projects with records that the service lacks. */
   readonly #waiting = new Map<ProjectId, Waiting>();
+  /** What decides which sessions are recorded, as of the last look. */
   #linked = "";
   #changedAt = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
@@ -134,6 +140,14 @@ export class SessionKeeper {
     return this.#next;
   }
 
+  /**
+   * Takes back what was recorded and not yet sent of sessions that are ignored by now. To be called
+   * before each call of a service.
+   */
+  async heedIgnored(): Promise<void> {
+    if ((await this.#signOfLinks()) !== this.#linked) await this.look();
+  }
+
   /** The session of this transcript is over: its record is sent now. See `look`. */
   end(transcript: string): Promise<void> {
     this.#ended.add(transcript);
@@ -154,10 +168,10 @@ export class SessionKeeper {
   }
 
   async #look(): Promise<void> {
-    const { sources, links } = this.#options;
+    const { sources } = this.#options;
     const ended = this.#ended;
     this.#ended = new Set();
-    const linked = JSON.stringify(links().map(({ dir, projectId }) => [dir, projectId]));
+    const linked = await this.#signOfLinks();
     const isRelinked = linked !== this.#linked;
     if (isRelinked) this.#folders.forget();
     for (const source of sources) await this.#lookAt(source, isRelinked);
@@ -169,6 +183,26 @@ export class SessionKeeper {
     await this.#tellDue();
   }
 
+  async #signOfLinks(): Promise<string> {
+    const { links, store } = this.#options;
+    const signs = links().map(async ({ dir, projectId }) => {
+      return [dir, projectId, (await takeIgnored(store, dir)).sign];
+    });
+    return JSON.stringify(await Promise.all(signs));
+  }
+
+  /** Whether a session that began in this folder stays on this machine. */
+  async #isIgnored(project: ProjectId, cwd: string | undefined): Promise<boolean> {
+    const { links, store } = this.#options;
+    const ignored = await takeIgnoredOf(store, links(), project);
+    if (ignored.sign === "") return false;
+    if (ignored.why(ALL_SESSIONS)) return true;
+    const place = cwd === undefined ? undefined : await this.#folders.find(cwd, links());
+    // A folder that is gone may have been one that is named.
+    if (place?.project !== project) return true;
+    return place.path !== "" && ignored.why(`${place.path}/`) !== undefined;
+  }
+
   async #lookAt(source: SessionSource, isRelinked: boolean): Promise<void> {
     const { log } = this.#options;
     const titles = (await source.titles?.()) ?? new Map<string, string>();
@@ -177,7 +211,7 @@ export class SessionKeeper {
       const known = this.#known.get(file.path);
       const title = titleAmong(titles, file, known?.state);
       const isRead = isAsRead(file, known?.state) && title === known?.title;
-      if (isRead && !(isRelinked && !this.#isLinked(known?.project))) continue;
+      if (isRead && !(isRelinked && (await this.#mayBeOther(known?.project)))) continue;
       try {
         await this.#keep({ source, file, known, titles });
       } catch (thrown) {
@@ -196,17 +230,29 @@ export class SessionKeeper {
     const cwd = known?.cwd ?? file.cwd ?? facts.cwd;
     // Once found it stays, but for a project whose folders were unlinked: nothing more is recorded.
     const former = known?.project;
-    const project = this.#isLinked(former) ? former : await this.#projectAt(cwd, links());
+    const found = this.#isLinked(former) ? former : await this.#projectAt(cwd, links());
+    const isIgnored = found !== undefined && (await this.#isIgnored(found, cwd));
+    const project = isIgnored ? undefined : found;
     const title = titleAmong(titles, file, state);
     const owner = { source: source.name, machine: machine(), id: file.id, title };
-    const record = project && sessionRecord(facts, { project, ...owner });
+    const record = found && sessionRecord(facts, { project: found, ...owner });
     const { path } = file;
     await store.write(async ({ db }) => {
       await putTranscript(db, { path, state: JSON.stringify(state), cwd, project });
-      if (record) await putSession(db, accountOf(project), await withoutSecrets(db, record));
+      if (!record) return;
+      const account = accountOf(found);
+      if (isIgnored) await withdrawSession(db, account, record.id);
+      else await putSession(db, account, await withoutSecrets(db, record));
     });
     this.#known.set(path, { state, cwd, project, title });
     if (project && record) this.#noteActivity(project, record);
+  }
+
+  /** Whether a session of the project is recorded may be another matter than at the last look. */
+  async #mayBeOther(project: ProjectId | undefined): Promise<boolean> {
+    if (!project || !this.#isLinked(project)) return true;
+    const { links, store } = this.#options;
+    return (await takeIgnoredOf(store, links(), project)).sign !== "";
   }
 
   #isLinked(project: ProjectId | undefined): boolean {
@@ -214,7 +260,7 @@ export class SessionKeeper {
   }
 
   async #projectAt(cwd: string | undefined, links: readonly Link[]) {
-    return cwd === undefined ? undefined : await this.#folders.find(cwd, links);
+    return cwd === undefined ? undefined : (await this.#folders.find(cwd, links))?.project;
   }
 
   /** An old session that is read for the first time is at rest. */

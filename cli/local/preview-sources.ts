@@ -1,0 +1,161 @@
+import { homedir } from "node:os";
+import { relative, sep } from "node:path";
+import type { Kysely } from "kysely";
+import { claudeCodePlace } from "../../daemon/assistants/claude-code/memory-folders.ts";
+import { keyOfName } from "../../daemon/assistants/memory-folders/memory-names.ts";
+import {
+  type ScannedFile,
+  scanMemoryFolders,
+} from "../../daemon/assistants/memory-folders/scan-memory-folders.ts";
+import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
+import { readFileAt } from "../../daemon/disk/read-file.ts";
+import { whyFileIgnored, withoutIgnored } from "../../daemon/files/counted-file.ts";
+import { readFollowed } from "../../daemon/files/follow-store.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
+import { autoMemoryMode } from "../../daemon/home/auto-memory-switch.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import { type Link, listLinks } from "../../daemon/home/links.ts";
+import { listTranscripts } from "../../daemon/home/session-records.ts";
+import { recordsSessions } from "../../daemon/home/session-switch.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { readIgnored, readIgnoredOf } from "../../daemon/ignored/ignore-file.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { explain, parseReason, type Reason } from "../../shared/reasons.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** Something on this machine of which a project is made, and what becomes of it. */
+export interface SourcePreview {
+  readonly project: ProjectId;
+  readonly source: "instructions" | "auto-memory" | "sessions";
+  /** From the project's folder; of auto memory its key. */
+  readonly path: string;
+  /**
+   * `sent`: what was read of it is sent. `new`: it was not read yet, at least as it is now. `off`:
+   * nothing of the kind is read.
+   */
+  readonly state: "sent" | "new" | "ignored" | "held" | "left-alone" | "off";
+  /** Why it is not sent; null where it is. */
+  readonly note: string | null;
+}
+
+/** Where a home and the assistants' folders are. */
+interface Surroundings {
+  readonly home: Home;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+/** The files and sessions of linked projects, and what would leave the machine. Writes nothing. */
+export async function previewSources(env: Surroundings, db: Db): Promise<SourcePreview[]> {
+  const links = await listLinks(db);
+  const files = await Promise.all(links.map((link) => instructionFile(db, link)));
+  const sources = [...files.flat(), ...(await autoMemory(env, db)), ...(await sessions(env, db))];
+  return sources.filter(
+    (each, at) => sources.findIndex((other) => isSameSource(each, other)) === at,
+  );
+}
+
+/** Several folders of a project may have the same to say. */
+function isSameSource(one: SourcePreview, other: SourcePreview): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+async function instructionFile(db: Db, link: Link): Promise<SourcePreview[]> {
+  const { dir, projectId: project, file: chosen } = link;
+  const known = await readFollowed(db, dir);
+  const before = known && { path: known.path, hadText: known.base.text.trim() !== "" };
+  const ignored = await readIgnored(db, dir);
+  const all = await listFollowable(dir, known?.path);
+  const found = withoutIgnored(all, ignored, known?.path);
+  const { path, followable } = countedOf(found, { chosen, before });
+  if (!followable) return [];
+  const is = (state: SourcePreview["state"], why?: Reason): SourcePreview[] => {
+    const note = why ? explain(why) : null;
+    return [{ project, source: "instructions", path, state, note }];
+  };
+  const why = whyFileIgnored(ignored, { name: followable.name, path });
+  if (why) return is("ignored", why);
+  const held = await heldFile(db, dir);
+  if (held) return is("held", held);
+  if (followable.problem) return is("left-alone", followable.problem);
+  const read = await readFileAt(dir, path);
+  if (read.kind === "problem") return is("left-alone", read.why);
+  if (read.kind === "absent") return [];
+  return is(known?.path === path && known.hash === read.hash ? "sent" : "new");
+}
+
+async function heldFile(db: Db, dir: string): Promise<Reason | undefined> {
+  const row = await db
+    .selectFrom("held")
+    .select("reason")
+    .where("kind", "=", "file")
+    .where("key", "=", dir)
+    .executeTakeFirst();
+  return row && parseReason(row.reason);
+}
+
+async function autoMemory(env: Surroundings, db: Db): Promise<SourcePreview[]> {
+  const place = claudeCodePlace(homedir(), env.variables);
+  const isOff = autoMemoryMode(env.home) === "off";
+  const folders = await scanMemoryFolders(db, createGit(), place);
+  return folders.flatMap(({ project, note, files }) => {
+    if (project === null) return [];
+    const of = { project, source: "auto-memory" } as const;
+    if (isOff && files.length > 0) {
+      const said = "`memsync auto-memory on` reads it";
+      return [{ ...of, path: keyOfName(""), state: "off", note: said }];
+    }
+    if (note !== null) return [{ ...of, path: keyOfName(""), state: "left-alone", note }];
+    return files.flatMap(({ name, state, note: why }) => {
+      const to = STATES[state];
+      return to ? [{ ...of, path: keyOfName(name), state: to, note: why }] : [];
+    });
+  });
+}
+
+/** Undefined: there is no file. */
+const STATES: Readonly<Record<ScannedFile["state"], SourcePreview["state"] | undefined>> = {
+  new: "new",
+  followed: "sent",
+  held: "held",
+  ignored: "ignored",
+  "left-alone": "left-alone",
+  missing: undefined,
+  deleted: "left-alone",
+};
+
+/** Sessions are listed by the folders in which they began, if these are ignored. */
+async function sessions(env: Surroundings, db: Db): Promise<SourcePreview[]> {
+  const links = await listLinks(db);
+  const cwds = new Set((await listTranscripts(db)).flatMap(({ cwd }) => cwd ?? []));
+  const found: SourcePreview[] = [];
+  for (const project of new Set(links.map(({ projectId }) => projectId))) {
+    const of = { project, source: "sessions" } as const;
+    if (!recordsSessions(env.home)) {
+      found.push({ ...of, path: ALL, state: "off", note: "`memsync sessions on` reads them" });
+      continue;
+    }
+    const ignored = await readIgnoredOf(db, links, project);
+    const all = ignored.why(ALL);
+    if (all) {
+      found.push({ ...of, path: ALL, state: "ignored", note: explain(all) });
+      continue;
+    }
+    const own = links.filter(({ projectId }) => projectId === project);
+    const paths = own.flatMap(({ dir }) => [...cwds].flatMap((cwd) => pathBelow(dir, cwd) ?? []));
+    for (const path of [...new Set(paths)].sort()) {
+      const why = ignored.why(`${path}/`);
+      const shown = `sessions of ${path}`;
+      if (why) found.push({ ...of, path: shown, state: "ignored", note: explain(why) });
+    }
+  }
+  return found;
+}
+
+const ALL = "sessions/";
+
+/** From the folder, with `/` between its names; undefined for the folder and what is not in it. */
+function pathBelow(dir: string, path: string): string | undefined {
+  if (!path.startsWith(`${dir}${sep}`)) return undefined;
+  return relative(dir, path).split(sep).join("/");
+}

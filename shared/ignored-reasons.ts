@@ -1,0 +1,27 @@
+interface Sent {
+  /** Deletes what was sent. */
+  readonly command: string;
+}
+
+/** Reasons why a file or a record stays on this machine: its project's folder says so. */
+export const IGNORED_REASONS = {
+  ignored: {
+    meaning: "`.memsyncignore` names the file, or it is private to a machine by its name",
+    say: () => "is ignored, and stays on this machine",
+  },
+  "ignored-sent": {
+    meaning: "the same, and there is something of it in the project",
+    say: (_: Sent) => "is ignored, and what the project has of it stays there",
+    advise: ({ command }: Sent) => `\`${command}\` deletes that everywhere`,
+  },
+  "ignored-gone": {
+    meaning: "a `.memsyncignore` named the file that is not there any more, and still counts",
+    say: () => "stays on this machine, for a .memsyncignore named it that is gone",
+    advise: () => "an empty .memsyncignore ends that",
+  },
+  "ignore-unreadable": {
+    meaning: "nobody knows what is ignored, so nothing of the folder is read or written",
+    say: () => "stays on this machine, for its .memsyncignore can't be read",
+    advise: () => "make it a file of at most 64 KiB, in UTF-8",
+  },
+} as const;

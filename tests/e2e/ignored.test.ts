@@ -1,0 +1,94 @@
+import { expect } from "bun:test";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+
+interface Source {
+  readonly source: string;
+  readonly path: string;
+  readonly state: string;
+}
+
+/** What a preview says of each source, as `path state`. */
+async function sourcesOf(machine: Machine): Promise<string[]> {
+  const all = JSON.parse(await machine.memsync("preview", "--json")) as { sources: Source[] }[];
+  return all.flatMap(({ sources }) => sources.map(({ path, state }) => `${path} ${state}`)).sort();
+}
+
+function save({ folder }: Machine, name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}
+
+/** A file of Claude Code's auto memory; gives its folder's name to Claude Code. */
+function remember(lab: Lab, machine: Machine, name: string, text: string): void {
+  const config = lab.git.path(`claude-${machine.name}`);
+  machine.variables = { CLAUDE_CONFIG_DIR: config };
+  const slug = slugOf(realpathSync(machine.folder)) ?? "";
+  mkdirSync(join(config, "projects", slug, "memory"), { recursive: true });
+  writeFileSync(join(config, "projects", slug, "memory", name), text);
+}
+
+async function why(machine: Machine): Promise<string | null> {
+  return (await machine.fileStatus())?.why ?? null;
+}
+
+scenario(
+  "what .memsyncignore names stays on its machine, from the moment it is saved",
+  async (lab) => {
+    const service = emulator.account("ignored");
+    const [a, b] = await lab.twoMachines(service, { "README.md": "" });
+    save(a, ".memsyncignore", "CLAUDE.md\nauto-memory/own.md\n");
+    save(a, "CLAUDE.md", "# Of a alone\n");
+    save(a, "CLAUDE.local.md", "never\n");
+    remember(lab, a, "own.md", "mine\n");
+    remember(lab, a, "ours.md", "ours\n");
+    await a.memsync("auto-memory", "on");
+    await a.up();
+    await b.up();
+    const { id } = await a.projectOf();
+    expect(await why(a)).toBe("ignored");
+    await a.sync();
+    await b.sync();
+    expect((await b.list()).map(({ key }) => key)).toEqual(["auto-memory/ours.md"]);
+    expect(await b.doc(id)).toBe("");
+    expect(await sourcesOf(a)).toEqual([
+      "CLAUDE.md ignored",
+      "auto-memory/ours.md sent",
+      "auto-memory/own.md ignored",
+    ]);
+    const said = await a.memsync("preview");
+    expect(said).toContain("CLAUDE.md           ignored, stays here");
+    expect(said).toContain("nothing waits to be sent");
+
+    // Others' text is not written over it, and what is not named any more is sent.
+    await b.ask("POST", `/api/projects/${id}/sync`, { claude_md_content: "# Of b\n" });
+    await b.sync();
+    await a.sync();
+    expect(readFileSync(join(a.folder, "CLAUDE.md"), "utf8")).toBe("# Of a alone\n");
+    expect(await a.memsync("status")).toContain("`memsync doc clear` deletes that everywhere");
+    save(a, ".memsyncignore", "*.txt\n");
+    await waitFor("the file is followed again", async () => (await why(a)) !== "ignored-sent");
+    await waitFor("both texts are in it", async () => {
+      return (await a.doc(id)).includes("Of a alone");
+    });
+    await a.sync();
+    await b.sync();
+    expect(await b.doc(id)).toContain("# Of b");
+    expect(await b.doc(id)).toContain("# Of a alone");
+    expect((await b.list()).map(({ key }) => key)).toContain("auto-memory/own.md");
+  },
+);
+
+scenario("without a daemon a preview says what it will not read", async (lab) => {
+  const machine = await lab.stoppedMachine(emulator.account("ignored-stopped"));
+  save(machine, "CLAUDE.md", "# New\n");
+  expect(await sourcesOf(machine)).toEqual(["CLAUDE.md new"]);
+  save(machine, ".memsyncignore", "/CLAUDE.md\nsessions/\n");
+  expect(await sourcesOf(machine)).toEqual(["CLAUDE.md ignored", "sessions/ ignored"]);
+  expect(await machine.memsync("preview")).toContain("sessions/  ignored, stays here");
+});

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { exchange, FollowedMachine } from "../support/followed-machines.ts";
+import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
+import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+
+setDefaultTimeout(60_000);
+
+const IGNORE = ".memsyncignore";
+const TEXT = "# Guide\n\nBuild with make.\n";
+
+let git: GitSandbox;
+let opened: { stop(): Promise<void> }[];
+let a: FollowedMachine;
+let b: FollowedMachine;
+
+beforeEach(async () => {
+  git = createGitSandbox();
+  opened = [];
+  a = await machine("a");
+  b = await machine("b");
+});
+afterEach(async () => {
+  for (const each of opened) await each.stop();
+  git.remove();
+});
+
+function ignore({ project }: MemoryMachine, text: string): void {
+  writeFileSync(join(project, IGNORE), text);
+}
+
+async function machine(name: string): Promise<FollowedMachine> {
+  const dir = git.path(name);
+  mkdirSync(dir, { recursive: true });
+  const made = await FollowedMachine.open(name, dir, git.path(`home-${name}`), git.git);
+  opened.push(made);
+  return made;
+}
+
+test("a followed file that is named in .memsyncignore is neither read nor written", async () => {
+  a.put("CLAUDE.md\n", IGNORE);
+  a.put(TEXT);
+  await a.follow();
+  await b.follow();
+  expect(a.status).toMatchObject({ state: "left-alone", why: { code: "ignored" } });
+  expect(await a.doc()).toBe("");
+  await b.save("# Of b\n");
+  await exchange([a, b]);
+  expect(a.file()).toBe(TEXT);
+  expect(await b.doc()).toBe("# Of b\n");
+});
+
+test("what was sent before stays, and the command that deletes it is said", async () => {
+  a.put(TEXT);
+  await a.follow();
+  await b.follow();
+  a.put("*.md\n", IGNORE);
+  await a.save(`${TEXT}\nOur own.\n`);
+  const why = { code: "ignored-sent", command: "memsync doc clear" };
+  expect(a.status).toMatchObject({ state: "left-alone", why });
+  await exchange([a, b]);
+  expect(await b.doc()).toBe(TEXT);
+  expect(await a.saves()).toMatchObject({ outcomes: ["taken"] });
+});
+
+test("a file that is not named any more is an edit of what it had before", async () => {
+  a.put(TEXT);
+  await a.follow();
+  await b.follow();
+  a.put("CLAUDE.md\n", IGNORE);
+  await a.save(`${TEXT}\nOurs.\n`);
+  a.put("", IGNORE);
+  await a.settle();
+  await exchange([a, b]);
+  expect(await b.doc()).toBe(`${TEXT}\nOurs.\n`);
+});
+
+test("what a file named that is gone is still ignored, until an empty one is there", async () => {
+  a.put("CLAUDE.md\n", IGNORE);
+  a.put(TEXT);
+  await a.follow();
+  a.remove(IGNORE);
+  await a.save(`${TEXT}\n`);
+  expect(a.status).toMatchObject({ state: "left-alone", why: { code: "ignored-gone" } });
+  expect(await a.doc()).toBe("");
+  await a.save("", IGNORE);
+  expect(await a.doc()).toBe(`${TEXT}\n`);
+});
+
+test("while nobody can read what is ignored, nothing is sent", async () => {
+  symlinkSync("elsewhere", `${a.dir}/${IGNORE}`);
+  a.put(TEXT);
+  await a.follow();
+  expect(a.status).toMatchObject({ state: "left-alone", why: { code: "ignore-unreadable" } });
+  rmSync(`${a.dir}/${IGNORE}`);
+  a.put(`${"x".repeat(70_000)}\n`, IGNORE);
+  await a.settle();
+  expect(a.status).toMatchObject({ why: { code: "ignore-unreadable" } });
+  expect(await a.doc()).toBe("");
+});
+
+test("another file is followed in place of one that is ignored, and none is made beside it", async () => {
+  a.put("CLAUDE.md\n", IGNORE);
+  a.put("@AGENTS.md\n");
+  a.put(TEXT, "AGENTS.md");
+  await a.follow();
+  expect(a.status.path).toBe("AGENTS.md");
+  expect(await a.doc()).toBe(TEXT);
+  b.put("AGENTS.md\n", IGNORE);
+  b.put("of b\n", "AGENTS.md");
+  await b.follow({ write: true });
+  await exchange([a, b]);
+  expect(b.status).toMatchObject({ path: "AGENTS.md", state: "left-alone" });
+  expect(() => b.file()).toThrow();
+});
+
+test("CLAUDE.local.md and AGENTS.override.md never leave, whatever leads to them", async () => {
+  a.put("!CLAUDE.local.md\n!AGENTS.override.md\n", IGNORE);
+  for (const [name, link] of [
+    ["CLAUDE.local.md", "CLAUDE.md"],
+    ["AGENTS.override.md", "AGENTS.md"],
+  ] as const) {
+    a.put("my own\n", name);
+    await a.settle();
+    symlinkSync(name, `${a.dir}/${link}`);
+  }
+  await a.follow();
+  expect(a.status).toMatchObject({ state: "left-alone", why: { code: "ignored" } });
+  rmSync(`${a.dir}/CLAUDE.md`);
+  await a.settle();
+  expect(await a.doc()).toBe("");
+});
+
+test("a topic that is named stays here, and none that came from elsewhere is written", async () => {
+  const [one, two] = [await MemoryMachine.start("one"), await MemoryMachine.start("two")];
+  opened.push({ stop: () => one.remove() }, { stop: () => two.remove() });
+  ignore(one, "auto-memory/own*.md\n");
+  one.save("own.md", "mine\n");
+  one.save("open.md", "ours\n");
+  two.save("own-too.md", "of two\n");
+  await settleMemories(one, two);
+  expect(await two.values("own.md")).toEqual([]);
+  expect(await one.values("own.md")).toEqual([]);
+  expect(one.read("own-too.md")).toBeUndefined();
+  const notes = [{ name: "own.md", why: { code: "ignored" } }];
+  expect(one.keeper.status).toMatchObject([{ notes }]);
+  ignore(one, "*.md\n");
+  one.save("open.md", "changed\n");
+  await settleMemories(one, two);
+  expect(await two.values("open.md")).toEqual(["ours\n"]);
+  const [told] = one.keeper.status;
+  expect(told?.notes).toContainEqual({
+    name: "open.md",
+    why: { code: "ignored-sent", command: "memsync rm auto-memory/open.md" },
+  });
+  // It was deleted elsewhere; nothing is asked about a file that stays here.
+  await two.writeMemory("auto-memory/open.md", undefined);
+  await exchangeMemories(one, two);
+  await one.look();
+  expect(one.read("open.md")).toBe("changed\n");
+  expect(one.keeper.status).toMatchObject([{ asked: [] }]);
+  ignore(one, "");
+  await settleMemories(one, two);
+  expect(await two.values("own.md")).toEqual(["mine\n"]);
+});
