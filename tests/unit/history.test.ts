@@ -219,6 +219,29 @@ describe("the machine's name", () => {
 });
 
 describe("what is dropped", () => {
+  test("what is dropped is what a key has beyond 100, for each of many that are written over at once", async () => {
+    const temp = await newStore();
+    const keys = Array.from({ length: 70 }, (_, at) => `key-${at}`);
+    const write = (value: string, some: readonly string[]) =>
+      temp.store.write(async (context) => {
+        const { document } = await context.open(address());
+        document.setEntries(
+          "memories",
+          some.map((key) => ({ key, value })),
+          context.now,
+        );
+      });
+    const rounds = HISTORY.revisionsPerKey + 5;
+    for (let round = 0; round < rounds; round++) await write(`${round}`, keys);
+    await write("last", keys.slice(1));
+    const newest = Array.from({ length: HISTORY.revisionsPerKey }, (_, at) => `${rounds - 1 - at}`);
+    expect(await valuesOf(temp, "key-69")).toEqual(newest);
+    expect(await valuesOf(temp, "key-0")).toEqual([...newest.slice(1), "4"]);
+    const rows = await temp.store.reader.selectFrom("revisions").select("id").execute();
+    expect(rows).toHaveLength(keys.length * HISTORY.revisionsPerKey);
+    await checkFullText(temp);
+  });
+
   test("what is dropped are a key's oldest versions: exactly the newest 100 are kept", async () => {
     const temp = await newStore();
     const total = HISTORY.revisionsPerKey + 57;

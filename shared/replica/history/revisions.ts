@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { compiled } from "../../sqlite/compiled.ts";
+import { compiledForMany } from "../../sqlite/many.ts";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { type PastValue, type RevisionPack, unpackRevisions } from "./revision-pack.ts";
@@ -29,19 +30,46 @@ export interface Revision extends PastValue {
  * revisions in a pack are no longer shown, and are deleted with the whole pack.
  */
 export async function addRevision(db: Db, documentId: number, revision: Revision): Promise<void> {
-  const { kind, key, value, writtenAt, replacedAt, machine } = revision;
-  insertRevision.now(db, {
-    documentId,
-    kind,
-    key,
-    value,
-    writtenAt,
-    replacedAt,
-    machine: machine ?? null,
-  });
-  const [kept] = countRevisions.now(db, { documentId, kind, key });
-  const beyond = (kept?.count ?? 0) - HISTORY.revisionsPerKey;
-  if (beyond > 0) dropOldest.now(db, { documentId, kind, key, count: beyond });
+  const crowded = await crowdedKeys(db, documentId, [revision]);
+  addRevisions(db, documentId, [revision]);
+  dropCrowded(db, documentId, crowded);
+}
+
+type HistoryName = Pick<Revision, "kind" | "key">;
+
+/** The keys that will have more than are kept with `added`. */
+export async function crowdedKeys(
+  db: Db,
+  documentId: number,
+  added: readonly HistoryName[],
+): Promise<HistoryName[]> {
+  const crowded: HistoryName[] = [];
+  for (const kind of new Set(added.map((each) => each.kind))) {
+    const counts = new Map<string, number>();
+    for (const each of added) {
+      if (each.kind === kind) counts.set(each.key, (counts.get(each.key) ?? 0) + 1);
+    }
+    const asked = [...counts.keys()].map((key) => ({ documentId, kind, key }));
+    for (const { key, count } of await countRevisions(db, asked)) {
+      const total = count + (counts.get(key) ?? 0);
+      if (total > HISTORY.revisionsPerKey) crowded.push({ kind, key });
+    }
+  }
+  return crowded;
+}
+
+/** Stores revisions, the oldest first; `dropCrowded` has to follow. */
+export function addRevisions(db: Db, documentId: number, revisions: readonly Revision[]): void {
+  insertRevisions.now(
+    db,
+    revisions.map(({ machine, ...each }) => ({ documentId, ...each, machine: machine ?? null })),
+  );
+}
+
+/** Deletes the oldest revisions of each key beyond `HISTORY.revisionsPerKey`. */
+export function dropCrowded(db: Db, documentId: number, names: readonly HistoryName[]): void {
+  const kept = HISTORY.revisionsPerKey;
+  for (const { kind, key } of names) dropOldest.now(db, { documentId, kind, key, kept });
 }
 
 /**
@@ -119,54 +147,45 @@ export function readPack(documentId: number, pack: RevisionPack): PastValue[] {
   }
 }
 
-const insertRevision = compiled(
+const insertRevisions = compiledForMany(
   (
     db: Db,
-    given: {
+    rows: readonly (Omit<Revision, "machine"> & {
       readonly documentId: number;
-      readonly kind: Revision["kind"];
-      readonly key: string;
-      readonly value: string;
-      readonly writtenAt: number;
-      readonly replacedAt: number;
       readonly machine: string | null;
-    },
+    })[],
   ) =>
-    db.insertInto("revisions").values({
-      document_id: given.documentId,
-      kind: given.kind,
-      key: given.key,
-      value: given.value,
-      written_at: given.writtenAt,
-      replaced_at: given.replacedAt,
-      machine: given.machine,
-    }),
+    db.insertInto("revisions").values(
+      rows.map((row) => ({
+        document_id: row.documentId,
+        kind: row.kind,
+        key: row.key,
+        value: row.value,
+        written_at: row.writtenAt,
+        replaced_at: row.replacedAt,
+        machine: row.machine,
+      })),
+    ),
 );
 
-/** Counted separately, because most keys have few. This is the cheapest way to find out. */
-const countRevisions = compiled(
-  (
-    db: Db,
-    given: { readonly documentId: number; readonly kind: Revision["kind"]; readonly key: string },
-  ) =>
+/** Counted before the write, because most keys have few. This is the cheapest way to find out. */
+const countRevisions = compiledForMany(
+  (db: Db, rows: readonly (HistoryName & { readonly documentId: number })[]) =>
     db
       .selectFrom("revisions")
-      .select((select) => select.fn.countAll<number>().as("count"))
-      .where("document_id", "=", given.documentId)
-      .where("kind", "=", given.kind)
-      .where("key", "=", given.key),
+      .select(["key", (select) => select.fn.countAll<number>().as("count")])
+      .where("document_id", "=", rows[0]?.documentId ?? 0)
+      .where("kind", "=", rows[0]?.kind ?? "memory")
+      .where(
+        "key",
+        "in",
+        rows.map(({ key }) => key),
+      )
+      .groupBy("key"),
 );
 
 const dropOldest = compiled(
-  (
-    db: Db,
-    given: {
-      readonly documentId: number;
-      readonly kind: Revision["kind"];
-      readonly key: string;
-      readonly count: number;
-    },
-  ) =>
+  (db: Db, given: HistoryName & { readonly documentId: number; readonly kept: number }) =>
     db
       .deleteFrom("revisions")
       .where("id", "in", (select) =>
@@ -176,7 +195,8 @@ const dropOldest = compiled(
           .where("document_id", "=", given.documentId)
           .where("kind", "=", given.kind)
           .where("key", "=", given.key)
-          .orderBy("id")
-          .limit(given.count),
+          .orderBy("id", "desc")
+          .limit(-1)
+          .offset(given.kept),
       ),
 );

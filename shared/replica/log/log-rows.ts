@@ -165,11 +165,14 @@ export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
   return joinUpdates(updates) ?? Y.mergeUpdates([...updates]);
 }
 
-/** A row to append: a Yjs update (v1), with its time in milliseconds since the Unix epoch. */
+/** A row to append, with its time in milliseconds since the Unix epoch. */
 export interface NewRow {
   readonly documentId: number;
+  /** The one after the newest row's. */
+  readonly seq: number;
   readonly origin: "local" | "remote";
-  readonly payload: Uint8Array;
+  /** Yjs update, v1. */
+  readonly update: Uint8Array;
   /** What it removed from the text, as `storedRemoved` returns it. */
   readonly removed: string | null;
   readonly epoch: string;
@@ -178,24 +181,23 @@ export interface NewRow {
   readonly now: number;
 }
 
-/** Appends a row to a document's log, in a write transaction. Returns its `seq`. */
-export function appendRow(db: Db, row: NewRow): number {
-  const { documentId, origin, payload, removed, epoch, now } = row;
+/** Appends a row to a document's log, in a write transaction. */
+export function appendRow(db: Db, row: NewRow): void {
+  const { documentId, seq, origin, update, removed, epoch, now } = row;
   const [document] = nextSeq.now(db, { documentId, now });
   assert(document, "a document with a log has a row");
-  const { seq } = document;
+  assert(document.seq === seq, "this process alone writes the log");
   addUpdate.now(db, {
     documentId,
     seq,
     epoch,
     origin,
-    payload,
-    checksum: crc32(payload),
+    payload: update,
+    checksum: crc32(update),
     removed,
     committedAt: now,
   });
   if (row.opensEpoch) addEpoch.now(db, { documentId, firstSeq: seq, epoch });
-  return seq;
 }
 
 const nextSeq = compiled(

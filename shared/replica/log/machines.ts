@@ -13,7 +13,7 @@ type Db = Kysely<ReplicaTables>;
 const MACHINE_PREFIX = `${OWN_METADATA_PREFIX}machine/`;
 
 /** The metadata key with the machine of a client. */
-function machineKey(client: number): string {
+export function machineKey(client: number): string {
   return `${MACHINE_PREFIX}${client}`;
 }
 
@@ -76,6 +76,15 @@ export function machineOf(
   if (known !== undefined) return known;
   const [row] = findMetadata.now(db, { documentId, key: machineKey(client) });
   return nameIn(row);
+}
+
+/** The same, where there may be no transaction. */
+export async function machineKnown(
+  db: Db,
+  documentId: number,
+  { document, client }: { readonly document: ReplicaDocument; readonly client: number },
+): Promise<string | undefined> {
+  return machineIn(document, client) ?? (await machineInRows(db, documentId, client));
 }
 
 /** The machine of a client, from a document's rows. */

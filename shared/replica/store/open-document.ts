@@ -3,7 +3,7 @@ import * as Y from "yjs";
 import { AppError, assert } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { explain } from "../../reasons.ts";
-import type { Pause } from "../../turns.ts";
+import { NO_PAUSE, type Pause } from "../../turns.ts";
 import type { Position } from "../../wire/position.ts";
 import { type Admission, admitUpdate } from "../admission/admit.ts";
 import { findLargeDeletion } from "../conflicts/large-deletion.ts";
@@ -15,10 +15,10 @@ import { TRIMMED_PREFIX } from "../document/own-metadata.ts";
 import { deletionOf } from "../document/project-deletion.ts";
 import { historyTime } from "../history/history-clock.ts";
 import {
-  appendRow,
   lastRowBeyond,
   loadDocument,
   mergeUpdates,
+  type NewRow,
   type StoredDocument,
   writeSnapshot,
 } from "../log/log-rows.ts";
@@ -26,7 +26,9 @@ import { nameMachine } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
 import { storedRemoved } from "../text/removed-text.ts";
-import { storedText, writeRows } from "./rows.ts";
+import type { RowBatch } from "./row-batch.ts";
+import { writeBatch } from "./row-writer.ts";
+import { deriveRows, storedText } from "./rows.ts";
 
 /** A snapshot is written after this many rows. */
 const ROWS_PER_SNAPSHOT = 256;
@@ -60,14 +62,9 @@ export interface Writer {
 }
 
 /** What one commit added to one document. */
-export interface CommittedRow {
-  readonly documentId: number;
+export interface CommittedRow
+  extends Pick<NewRow, "documentId" | "epoch" | "seq" | "origin" | "update"> {
   readonly address: DocumentAddress;
-  readonly epoch: string;
-  readonly seq: number;
-  readonly origin: "local" | "remote";
-  /** Yjs update, v1. */
-  readonly update: Uint8Array;
   /** Those of the whole commit, also where it made several rows. */
   readonly changes: DocumentChanges;
 }
@@ -88,7 +85,7 @@ interface PendingUpdate {
 interface FlushOptions {
   /** See `ContextOptions`. */
   readonly droppable: (documentId: number) => Promise<number>;
-  readonly pause?: Pause | undefined;
+  readonly pause: Pause;
 }
 
 /**
@@ -241,6 +238,23 @@ export class OpenDocument {
   ): Promise<Flushed> {
     assert(!this.#flushing, "a flush that failed ends its write");
     this.#flushing = true;
+    const { batch, changes } = await this.#plan(db, now, pause);
+    const rowChanges = await writeBatch(db, batch, pause);
+    if (this.#head.seq - this.#snapshotSeq >= ROWS_PER_SNAPSHOT) {
+      await this.#snapshot(db, now, await droppable(this.id));
+    }
+    this.#touched = false;
+    this.#flushing = false;
+    const { address } = this;
+    return { rows: batch.log.map((row) => ({ ...row, address, changes })), rowChanges };
+  }
+
+  /** What `flush` has to write. From here on the document is ahead of the disk by that. */
+  async #plan(
+    db: Kysely<ReplicaTables>,
+    now: number,
+    pause: Pause,
+  ): Promise<{ batch: RowBatch; changes: DocumentChanges }> {
     const isLocal = this.#pending.some(({ origin }) => origin === "local");
     if (isLocal) {
       // Others have recorded their own deletions.
@@ -251,18 +265,13 @@ export class OpenDocument {
     const pending = this.#pending;
     this.#pending = [];
     const changes = this.document.takeChanges();
+    const { id: documentId, document } = this;
     const machine = isLocal ? this.writer.machine : undefined;
-    const target = { documentId: this.id, name: this.address.name, now, machine, pause };
-    const rowChanges = await writeRows(db, target, { document: this.document, changes });
-    await pause?.();
-    const rows: CommittedRow[] = [];
-    for (const run of runsOfOneOrigin(pending)) rows.push(this.#append(db, run, { changes, now }));
-    if (this.#head.seq - this.#snapshotSeq >= ROWS_PER_SNAPSHOT) {
-      await this.#snapshot(db, now, await droppable(this.id));
-    }
-    this.#touched = false;
-    this.#flushing = false;
-    return { rows, rowChanges };
+    const target = { documentId, name: this.address.name, now, machine, pause };
+    const derived = await deriveRows(db, target, { document, changes });
+    await pause();
+    const log = runsOfOneOrigin(pending).map((run) => this.#logRow(run, { changes, now }));
+    return { batch: { documentId, now, log, derived }, changes };
   }
 
   /** Updates the rows that were derived from `former` to this document. */
@@ -278,20 +287,17 @@ export class OpenDocument {
       metadataKeys: keysOf("metadata"),
       text: true,
     };
-    return await writeRows(
-      db,
-      { documentId: this.id, name: this.address.name, now, machine: undefined },
-      {
-        document,
-        changes: {
-          ...touched,
-          by: { local: touched, remote: touched },
-          replaced: [],
-          textClients: new Set(),
-          removedText: [],
-        },
-      },
-    );
+    const { id: documentId, address } = this;
+    const target = { documentId, name: address.name, now, machine: undefined, pause: NO_PAUSE };
+    const changes = {
+      ...touched,
+      by: { local: touched, remote: touched },
+      replaced: [],
+      textClients: new Set<number>(),
+      removedText: [],
+    };
+    const derived = await deriveRows(db, target, { document, changes });
+    return await writeBatch(db, { documentId, now, log: [], derived }, NO_PAUSE);
   }
 
   /** Records who deleted text, and a deletion of most of it. */
@@ -299,7 +305,7 @@ export class OpenDocument {
     const { document, writer } = this;
     const { text, textClients } = document.changes;
     if (!text || deletionOf(document)) return;
-    const before = storedText(db, this.id);
+    const before = await storedText(db, this.id);
     if (before === undefined || before === document.content()) return;
     if (textClients.size === 0 && writer.machine !== undefined) {
       document.setEntry("metadata", TRIMMED_PREFIX + writer.machine, {
@@ -321,27 +327,17 @@ export class OpenDocument {
     nameMachine(this.document, clientId, { name: machine, now });
   }
 
-  #append(
-    db: Kysely<ReplicaTables>,
+  #logRow(
     { origin, update }: PendingUpdate,
     { changes, now }: { readonly changes: DocumentChanges; readonly now: number },
-  ): CommittedRow {
+  ): NewRow {
     const { epoch, machine } = this.writer;
     const isOwn = origin === "local" && machine !== undefined;
     const opensEpoch = this.#head.epoch !== epoch;
-    const seq = appendRow(db, {
-      documentId: this.id,
-      origin,
-      payload: update,
-      removed: isOwn ? storedRemoved(changes.removedText) : null,
-      epoch,
-      opensEpoch,
-      now,
-    });
-    assert(seq === this.#head.seq + 1, "this process alone writes the log");
-    this.#head = { epoch, seq };
+    this.#head = { epoch, seq: this.#head.seq + 1 };
     this.#bytes += update.length;
-    return { documentId: this.id, address: this.address, epoch, seq, origin, update, changes };
+    const removed = isOwn ? storedRemoved(changes.removedText) : null;
+    return { documentId: this.id, ...this.#head, origin, update, removed, opensEpoch, now };
   }
 
   /**

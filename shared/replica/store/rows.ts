@@ -1,22 +1,24 @@
 import type { Kysely } from "kysely";
+import { memoryIdOf } from "../../ids.ts";
 import type { JsonValue } from "../../json.ts";
 import { compiled } from "../../sqlite/compiled.ts";
-import type { Pause } from "../../turns.ts";
+import { compiledForMany, ROWS_AT_ONCE } from "../../sqlite/many.ts";
+import { chunksOf, type Pause } from "../../turns.ts";
+import { wireDocumentId } from "../document/address.ts";
 import { DELETION_KEY } from "../document/deletion-entry.ts";
 import type { DocumentChanges, ReplicaDocument } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
 import { machineName } from "../document/machine-name.ts";
 import { OWN_METADATA_PREFIX, TRIMMED_PREFIX } from "../document/own-metadata.ts";
 import { deletionOf } from "../document/project-deletion.ts";
-import { addRevision, HISTORY } from "../history/revisions.ts";
-import { machineOf } from "../log/machines.ts";
+import { crowdedKeys, HISTORY, type Revision } from "../history/revisions.ts";
+import { machineIn, machineKey, machineKnown } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import type { RowChange } from "../search/full-text.ts";
-import { writeMemories } from "./memory-rows.ts";
+import type { DerivedRows, NewMemory } from "./row-batch.ts";
 
 type Db = Kysely<ReplicaTables>;
 
-/** Whose rows to write, and at which time. */
+/** Whose rows to derive, and at which time. */
 export interface RowsTarget {
   readonly documentId: number;
   readonly name: string;
@@ -24,55 +26,54 @@ export interface RowsTarget {
   /** This machine's name, if the change was made here and it has one. */
   readonly machine: string | undefined;
   /** May end the turn between two steps. */
-  readonly pause?: Pause | undefined;
+  readonly pause: Pause;
 }
 
 /**
- * Updates the rows that are derived from a document (memories, text, metadata), and stores replaced
- * values as revisions. To be called in the transaction of the change. The full-text index needs the
- * result at its end.
+ * What a change does to the rows that are derived from its document (memories, text, metadata), and
+ * which values it replaced. Reads the rows as they are before it, and writes nothing.
  */
-export async function writeRows(
-  db: Db,
-  target: RowsTarget,
-  { document, changes }: { readonly document: ReplicaDocument; readonly changes: DocumentChanges },
-): Promise<RowChange[]> {
-  // Before metadata rows are changed, because they tell which machines wrote what is replaced.
-  await keepReplaced(db, target, { document, replaced: changes.replaced });
-  const rowChanges = await writeMemories(db, target, { document, keys: [...changes.memoryKeys] });
-  for (const key of changes.metadataKeys) {
+export async function deriveRows(db: Db, target: RowsTarget, given: Changed): Promise<DerivedRows> {
+  const { document, changes } = given;
+  const text = changes.text ? await deriveText(db, target, given) : undefined;
+  const revisions = [
+    ...(await memoryRevisions(db, target, given)),
+    ...(text?.replaced ? [text.replaced] : []),
+  ];
+  const metadata = [...changes.metadataKeys].map((key) => {
     const winner = document.metadata.get(key)[0];
-    if (winner)
-      putMetadata.now(db, {
-        documentId: target.documentId,
-        key,
-        value: JSON.stringify(winner.value),
-      });
-    else dropMetadata.now(db, { documentId: target.documentId, key });
-  }
-  if (changes.text) await writeText(db, target, { document, documentChanges: changes });
-  return rowChanges;
+    return [key, winner && JSON.stringify(winner.value)] as const;
+  });
+  return {
+    revisions,
+    crowded: await crowdedKeys(db, target.documentId, revisions),
+    ...(await deriveMemories(db, target, { document, keys: [...changes.memoryKeys] })),
+    metadata: new Map(metadata),
+    text: text?.row,
+  };
 }
 
-/** Stores deleted entries as revisions, oldest first. */
-async function keepReplaced(
+interface Changed {
+  readonly document: ReplicaDocument;
+  readonly changes: DocumentChanges;
+}
+
+/** Deleted entries as revisions, oldest first. */
+async function memoryRevisions(
   db: Db,
   { documentId, now: replacedAt, pause }: RowsTarget,
-  {
-    document,
-    replaced,
-  }: { readonly document: ReplicaDocument; readonly replaced: readonly Entry[] },
-): Promise<void> {
-  for (const { id, key, value: stored, updated_at: writtenAt } of worthKeeping(
-    document,
-    replaced,
-  )) {
-    const machine = machineOf(db, documentId, { document, client: id.client });
-    const value = String(stored);
-    const revision = { kind: "memory", key, value, writtenAt, replacedAt, machine } as const;
-    await addRevision(db, documentId, revision);
-    await pause?.();
+  { document, changes: { replaced } }: Changed,
+): Promise<Revision[]> {
+  const revisions: Revision[] = [];
+  for (const some of chunksOf(worthKeeping(document, replaced), ROWS_AT_ONCE)) {
+    await pause();
+    for (const { id, key, value: stored, updated_at: writtenAt } of some) {
+      const machine = await machineKnown(db, documentId, { document, client: id.client });
+      const value = String(stored);
+      revisions.push({ kind: "memory", key, value, writtenAt, replacedAt, machine });
+    }
   }
+  return revisions;
 }
 
 /** Without those that an equal value followed, and for each key at most as many as are kept. */
@@ -91,42 +92,91 @@ function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): En
   return kept.reverse();
 }
 
-async function writeText(
+/** What becomes of the rows of memories. No key is named twice. */
+async function deriveMemories(
+  db: Db,
+  { documentId, name, pause }: RowsTarget,
+  { document, keys }: { readonly document: ReplicaDocument; readonly keys: readonly string[] },
+): Promise<Pick<DerivedRows, "replacedMemories" | "addedMemories">> {
+  const replacedMemories: DerivedRows["replacedMemories"][number][] = [];
+  const addedMemories: NewMemory[] = [];
+  for (const some of chunksOf(keys, ROWS_AT_ONCE)) {
+    await pause();
+    const found = await findMemories(
+      db,
+      some.map((key) => ({ documentId, key })),
+    );
+    const former = new Map(found.map((row) => [row.key, row]));
+    for (const key of some) {
+      const after = rowOf({ documentId, name }, { document, key });
+      const before = former.get(key);
+      if (before) replacedMemories.push({ before, after });
+      else if (after) addedMemories.push(after);
+    }
+  }
+  return { replacedMemories, addedMemories };
+}
+
+function rowOf(
+  { documentId, name }: Pick<RowsTarget, "documentId" | "name">,
+  { document, key }: { readonly document: ReplicaDocument; readonly key: string },
+): NewMemory | undefined {
+  const entries = document.memories.get(key);
+  const winner = entries[0];
+  if (!winner) return undefined;
+  return {
+    documentId,
+    key,
+    memoryId: memoryIdOf(wireDocumentId(name), key),
+    value: String(winner.value),
+    createdAt: winner.created_at,
+    updatedAt: winner.updated_at,
+    entryIds: JSON.stringify(entries.map(({ id }) => [id.client, id.clock])),
+  };
+}
+
+/** The text's row if it changes, and the text that it replaces. */
+async function deriveText(
   db: Db,
   { documentId, now, machine: here }: RowsTarget,
-  {
-    document,
-    documentChanges: { textClients, metadataKeys },
-  }: { readonly document: ReplicaDocument; readonly documentChanges: DocumentChanges },
-): Promise<void> {
+  { document, changes: { textClients, metadataKeys } }: Changed,
+): Promise<{ row: NonNullable<DerivedRows["text"]>; replaced: Revision | undefined } | undefined> {
   const content = document.content();
-  const [replaced] = findText.now(db, { documentId });
-  if (replaced?.content === content) return;
-  if (replaced) {
-    const { content: value, updated_at: writtenAt, machine } = replaced;
-    await addRevision(db, documentId, {
-      kind: "text",
-      key: "",
-      value,
-      writtenAt,
-      replacedAt: now,
-      machine: machine ?? undefined,
-    });
-  }
+  const [former] = await findText(db, { documentId });
+  if (former?.content === content) return undefined;
   const names = new Set<string | undefined>();
-  for (const client of textClients) names.add(machineOf(db, documentId, { document, client }));
+  for (const client of textClients) {
+    // A name that goes with this change is none any more.
+    const isTold = metadataKeys.has(machineKey(client));
+    names.add(
+      isTold
+        ? machineIn(document, client)
+        : await machineKnown(db, documentId, { document, client }),
+    );
+  }
   for (const key of metadataKeys) {
     if (key.startsWith(TRIMMED_PREFIX)) names.add(machineName(key.slice(TRIMMED_PREFIX.length)));
     else if (key === DELETION_KEY) names.add(deletionOf(document)?.machine);
   }
   if (textClients.size === 0) names.add(here);
   const machines = [...names].filter((name) => name !== undefined).sort();
-  putText.now(db, { documentId, content, updatedAt: now, machine: machines.join(", ") || null });
+  return {
+    row: { content, machine: machines.join(", ") || null },
+    replaced: former && {
+      kind: "text",
+      key: "",
+      value: former.content,
+      writtenAt: former.updated_at,
+      replacedAt: now,
+      machine: former.machine ?? undefined,
+    },
+  };
 }
 
 /** A document's text, from its rows; undefined if there never was any. */
-export function storedText(db: Db, documentId: number): string | undefined {
-  return findText.now(db, { documentId })[0]?.content;
+export async function storedText(db: Db, documentId: number): Promise<string | undefined> {
+  const [row] = await findText(db, { documentId });
+  return row?.content;
 }
 
 /** The machines that last changed a document's text, from its rows. */
@@ -139,21 +189,17 @@ export function isPublicKey(key: string): boolean {
   return !key.startsWith(OWN_METADATA_PREFIX);
 }
 
-const putMetadata = compiled(
-  (db: Db, given: { readonly documentId: number; readonly key: string; readonly value: string }) =>
+const findMemories = compiledForMany(
+  (db: Db, rows: readonly { readonly documentId: number; readonly key: string }[]) =>
     db
-      .insertInto("metadata")
-      .values({ document_id: given.documentId, key: given.key, value: given.value })
-      .onConflict((conflict) =>
-        conflict
-          .columns(["document_id", "key"])
-          .doUpdateSet((excluded) => ({ value: excluded.ref("excluded.value") })),
+      .selectFrom("memories")
+      .select(["row_id", "key", "value", "created_at"])
+      .where("document_id", "=", rows[0]?.documentId ?? 0)
+      .where(
+        "key",
+        "in",
+        rows.map(({ key }) => key),
       ),
-);
-
-const dropMetadata = compiled(
-  (db: Db, { documentId, key }: { readonly documentId: number; readonly key: string }) =>
-    db.deleteFrom("metadata").where("document_id", "=", documentId).where("key", "=", key),
 );
 
 const findText = compiled((db: Db, { documentId }: { readonly documentId: number }) =>
@@ -161,31 +207,4 @@ const findText = compiled((db: Db, { documentId }: { readonly documentId: number
     .selectFrom("texts")
     .select(["content", "updated_at", "machine"])
     .where("document_id", "=", documentId),
-);
-
-const putText = compiled(
-  (
-    db: Db,
-    given: {
-      readonly documentId: number;
-      readonly content: string;
-      readonly updatedAt: number;
-      readonly machine: string | null;
-    },
-  ) =>
-    db
-      .insertInto("texts")
-      .values({
-        document_id: given.documentId,
-        content: given.content,
-        updated_at: given.updatedAt,
-        machine: given.machine,
-      })
-      .onConflict((conflict) =>
-        conflict.column("document_id").doUpdateSet((excluded) => ({
-          content: excluded.ref("excluded.content"),
-          updated_at: excluded.ref("excluded.updated_at"),
-          machine: excluded.ref("excluded.machine"),
-        })),
-      ),
 );

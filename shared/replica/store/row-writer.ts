@@ -1,0 +1,161 @@
+import type { Kysely } from "kysely";
+import { assert } from "../../errors.ts";
+import { compiled } from "../../sqlite/compiled.ts";
+import { compiledForMany, ROWS_AT_ONCE } from "../../sqlite/many.ts";
+import { chunksOf, type Pause } from "../../turns.ts";
+import { addRevisions, dropCrowded } from "../history/revisions.ts";
+import { appendRow } from "../log/log-rows.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+import type { RowChange } from "../search/full-text.ts";
+import type { DerivedRows, NewMemory, RowBatch } from "./row-batch.ts";
+
+type Db = Kysely<ReplicaTables>;
+
+/**
+ * Writes what a flush has worked out, in a write transaction. Returns what the full-text index
+ * needs at its end.
+ */
+export async function writeBatch(
+  db: Db,
+  { documentId, now, log, derived }: RowBatch,
+  pause: Pause,
+): Promise<RowChange[]> {
+  const { revisions, crowded, metadata, text } = derived;
+  for (const some of chunksOf(revisions, ROWS_AT_ONCE)) {
+    addRevisions(db, documentId, some);
+    await pause();
+  }
+  dropCrowded(db, documentId, crowded);
+  const rowChanges = await writeMemories(db, derived, pause);
+  for (const [key, value] of metadata) {
+    if (value === undefined) dropMetadata.now(db, { documentId, key });
+    else putMetadata.now(db, { documentId, key, value });
+  }
+  if (text) putText.now(db, { documentId, ...text, updatedAt: now });
+  for (const row of log) {
+    await pause();
+    appendRow(db, row);
+  }
+  return rowChanges;
+}
+
+async function writeMemories(
+  db: Db,
+  { replacedMemories, addedMemories }: DerivedRows,
+  pause: Pause,
+): Promise<RowChange[]> {
+  const changes: RowChange[] = [];
+  for (const some of chunksOf(replacedMemories, ROWS_AT_ONCE)) {
+    await pause();
+    for (const each of some) changes.push(replace(db, each));
+  }
+  for (const some of chunksOf(addedMemories, ROWS_AT_ONCE)) {
+    await pause();
+    changes.push(...add(db, some));
+  }
+  return changes;
+}
+
+function replace(
+  db: Db,
+  { before: former, after: row }: DerivedRows["replacedMemories"][number],
+): RowChange {
+  const { row_id: rowId, key } = former;
+  const before = { key, value: former.value };
+  if (!row) {
+    dropMemory.now(db, { rowId });
+    return { rowId, before, after: undefined };
+  }
+  const { value, updatedAt, createdAt, entryIds } = row;
+  updateMemory.now(db, { value, updatedAt, entryIds, rowId });
+  // Only if necessary: a column that is named is written to its index even if it does not change.
+  if (former.created_at !== createdAt) moveMemory.now(db, { createdAt, rowId });
+  return { rowId, before, after: { key, value } };
+}
+
+function add(db: Db, rows: readonly NewMemory[]): RowChange[] {
+  const ids = new Map(addMemories.now(db, rows).map(({ row_id, key }) => [key, row_id]));
+  return rows.map(({ key, value }) => {
+    const rowId = ids.get(key);
+    assert(rowId !== undefined, "a row that was added has an id");
+    return { rowId, before: undefined, after: { key, value } };
+  });
+}
+
+const addMemories = compiledForMany((db: Db, rows: readonly NewMemory[]) =>
+  db
+    .insertInto("memories")
+    .values(
+      rows.map((row) => ({
+        document_id: row.documentId,
+        key: row.key,
+        memory_id: row.memoryId,
+        value: row.value,
+        created_at: row.createdAt,
+        updated_at: row.updatedAt,
+        entry_ids: row.entryIds,
+      })),
+    )
+    .returning(["row_id", "key"]),
+);
+
+const updateMemory = compiled(
+  (db: Db, given: Pick<NewMemory, "value" | "updatedAt" | "entryIds"> & { rowId: number }) =>
+    db
+      .updateTable("memories")
+      .set({ value: given.value, updated_at: given.updatedAt, entry_ids: given.entryIds })
+      .where("row_id", "=", given.rowId),
+);
+
+const moveMemory = compiled(
+  (db: Db, { createdAt, rowId }: { readonly createdAt: number; readonly rowId: number }) =>
+    db.updateTable("memories").set({ created_at: createdAt }).where("row_id", "=", rowId),
+);
+
+const dropMemory = compiled((db: Db, { rowId }: { readonly rowId: number }) =>
+  db.deleteFrom("memories").where("row_id", "=", rowId),
+);
+
+const putMetadata = compiled(
+  (db: Db, given: { readonly documentId: number; readonly key: string; readonly value: string }) =>
+    db
+      .insertInto("metadata")
+      .values({ document_id: given.documentId, key: given.key, value: given.value })
+      .onConflict((conflict) =>
+        conflict
+          .columns(["document_id", "key"])
+          .doUpdateSet((excluded) => ({ value: excluded.ref("excluded.value") })),
+      ),
+);
+
+const dropMetadata = compiled(
+  (db: Db, { documentId, key }: { readonly documentId: number; readonly key: string }) =>
+    db.deleteFrom("metadata").where("document_id", "=", documentId).where("key", "=", key),
+);
+
+const putText = compiled(
+  (
+    db: Db,
+    given: {
+      readonly documentId: number;
+      readonly content: string;
+      readonly updatedAt: number;
+      readonly machine: string | null;
+    },
+  ) =>
+    db
+      .insertInto("texts")
+      .values({
+        document_id: given.documentId,
+        content: given.content,
+        updated_at: given.updatedAt,
+        machine: given.machine,
+      })
+      .onConflict((conflict) =>
+        conflict.column("document_id").doUpdateSet((excluded) => ({
+          content: excluded.ref("excluded.content"),
+          updated_at: excluded.ref("excluded.updated_at"),
+          machine: excluded.ref("excluded.machine"),
+        })),
+      ),
+);
