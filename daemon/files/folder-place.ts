@@ -46,6 +46,20 @@ async function gitBirthOf(dir: string): Promise<string> {
 }
 
 /**
+ * Tells one git folder from every other, also from one at the same path: when it was created. A
+ * repository that was cloned anew has nothing of what was done in the former one. Undefined where
+ * nobody can tell.
+ */
+export async function repositoryAt(gitDir: string): Promise<string | undefined> {
+  const stats = await stat(gitDir, { bigint: true }).catch(() => undefined);
+  // A file system that does not record it may give the last change instead.
+  const isKnown = stats && stats.birthtimeNs > 0n && stats.birthtimeNs !== stats.ctimeNs;
+  if (isKnown) return String(stats.birthtimeNs);
+  const made = await lstat(join(gitDir, "description"), { bigint: true }).catch(() => undefined);
+  return made && `git ${made.ctimeNs}`;
+}
+
+/**
  * Whether two looks saw the same folder. A device's number may change at a restart, and an inode's
  * number is reused soon after its folder is deleted. The creation time decides both cases.
  */

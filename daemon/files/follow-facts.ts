@@ -4,7 +4,7 @@ import type { FilePast } from "../git/git-past.ts";
 import type { FileStanding } from "../git/git-state.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
 import type { FollowFacts } from "./decide-following.ts";
-import type { CheckedOut, FollowedState } from "./follow-store.ts";
+import { type CheckedOut, type FollowedState, isAnotherRepository } from "./follow-store.ts";
 import type { TreeReadiness } from "./tree-guard.ts";
 
 /** What is at a followed path and can be followed. */
@@ -86,7 +86,7 @@ export function factsOf(sight: Sight, circumstances: Circumstances): FollowFacts
     git: gitOf(sight.standing, known ? known.checkedOut.head !== undefined : isFromGit),
     tree: sight.tree.kind,
     commit: commitOf(past, document),
-    head: !known || known.checkedOut.head === checkedOut.head ? "still" : "moved",
+    head: known && isMoved(known.checkedOut, checkedOut) ? "moved" : "still",
     grace: graceMs > 0 ? "running" : "over",
     consent: consent ? "given" : "none",
     service: hasAnswered ? "answered" : "silent",
@@ -119,11 +119,16 @@ function gitOf(standing: FileStanding, wasInGit: boolean): FollowFacts["git"] {
   }
 }
 
+function isMoved(known: CheckedOut, now: CheckedOut): boolean {
+  return known.head !== now.head || isAnotherRepository(known, now);
+}
+
 function commitOf(past: FilePast | undefined, document: ReplicaDocument): FollowFacts["commit"] {
   if (!past) return "same";
   const { relation, changes } = past;
   if (relation === "same" || relation === "back") return relation;
-  return isKnownCommit(document, changes[0]) ? "told" : relation;
+  if (isKnownCommit(document, changes[0])) return "told";
+  return relation === "anew" ? "elsewhere" : relation;
 }
 
 function isBlank(text: string): boolean {

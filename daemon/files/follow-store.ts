@@ -15,6 +15,14 @@ export interface CheckedOut {
   readonly commit: string | undefined;
   /** Branch and commit as one text; undefined outside of git. */
   readonly head: string | undefined;
+  /** The git folder; see `repositoryAt`. Undefined outside of git, and where it is unknown. */
+  readonly repository: string | undefined;
+}
+
+/** Whether the file was read in another repository at this path, as before it was cloned anew. */
+export function isAnotherRepository(known: CheckedOut | undefined, now: CheckedOut): boolean {
+  if (known?.repository === undefined || now.repository === undefined) return false;
+  return known.repository !== now.repository;
 }
 
 /** What git has shown in a file with the marks of a conflict, since the file was taken last. */
@@ -41,7 +49,7 @@ export interface FollowedState extends FileState {
   readonly path: string;
   /** What a write that was begun will leave. */
   readonly next: FileState | undefined;
-  /** `commit`: at which the text was read. `head`: at which the file was last seen. */
+  /** `commit`: at which the text was read. The rest: where the file was last seen. */
   readonly checkedOut: CheckedOut;
   /** A later look found the file missing. */
   readonly isGone: boolean;
@@ -74,7 +82,11 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
     path: row.path,
     ...toState(row.hash, row.base, row.form),
     next: hash !== null && base !== null && form !== null ? toState(hash, base, form) : undefined,
-    checkedOut: { commit: row.commit_id ?? undefined, head: row.head ?? undefined },
+    checkedOut: {
+      commit: row.commit_id ?? undefined,
+      head: row.head ?? undefined,
+      repository: row.repository ?? undefined,
+    },
     isGone: row.is_gone === 1,
     beside: row.beside === null ? undefined : (JSON.parse(row.beside) as string[]),
     position: epoch === null || seq === null ? undefined : { epoch, seq },
@@ -97,6 +109,7 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
     next_form: next ? JSON.stringify(next.form) : null,
     commit_id: checkedOut.commit ?? null,
     head: checkedOut.head ?? null,
+    repository: checkedOut.repository ?? null,
     is_gone: isGone ? 1 : 0,
     base_epoch: position?.epoch ?? null,
     base_seq: position?.seq ?? null,
@@ -136,7 +149,7 @@ export async function readStoredText(db: Db, owner: AccountId, name: string): Pr
 
 /** Follows a folder that was in a repository without git from now on. */
 export async function forgetGit(db: Db, dir: string): Promise<void> {
-  const nowhere = { commit_id: null, head: null };
+  const nowhere = { commit_id: null, head: null, repository: null };
   await db.updateTable("followed_files").set(nowhere).where("dir", "=", dir).execute();
 }
 

@@ -15,6 +15,7 @@ import type { Head } from "../git/git-refs.ts";
 import { type FileStanding, fileStanding } from "../git/git-state.ts";
 import { QUIET_MS } from "../git/read-tracked-text.ts";
 import type { Git } from "../git/run-git.ts";
+import type { WorkingTree } from "../git/working-tree.ts";
 import type { OnActivity } from "../home/activity.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -306,7 +307,7 @@ export class FollowedFile {
   ): Promise<Sight | Look> {
     const beside = this.#counted.beside.map(({ path }) => path);
     if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
-      const checkedOut = checkedOutOf(headOf(standing));
+      const checkedOut = await checkedOutOf(headOf(standing), treeOf(standing));
       const untold = {
         past: undefined,
         committed: undefined,
@@ -478,6 +479,10 @@ function isReadable(standing: FileStanding): boolean {
 function headOf(standing: FileStanding): Head | undefined {
   if (standing.kind === "untracked") return standing.head;
   return standing.kind === "tracked" ? standing : undefined;
+}
+
+function treeOf(standing: FileStanding): WorkingTree | undefined {
+  return "file" in standing ? standing.file.tree : undefined;
 }
 
 function statusOf(

@@ -147,8 +147,9 @@ export async function takeGitVersion(
   if (committed === undefined) {
     return { state: takeFirst(context, open, file), conflicts: [], moved: [] };
   }
-  const isElsewhere = past?.relation === "elsewhere" && !isTold(open, past.changes);
-  const missing = isElsewhere ? await missingOf(context, open, committed) : [];
+  const isOther = past?.relation === "elsewhere" || past?.relation === "anew";
+  const isNew = past?.relation === "elsewhere" && !isTold(open, past.changes);
+  const missing = isNew ? await missingOf(context, open, committed) : [];
   const { form, lines } = splitForm(file.content, open.document.textForm());
   const aligned = open.document.alignText(splitForm(committed, form).lines);
   const isOnward = past?.relation === "onward";
@@ -160,7 +161,7 @@ export async function takeGitVersion(
   const seen = known ? [knownBase(open, known.base)] : [];
   const base = pulledBase({ from: [version], alsoSeen: seen, lines });
   const state = await takeSave(context, open, { base: { hash: "", base, form }, file });
-  const kind = isElsewhere ? "renewed" : past?.relation === "back" ? "set-aside" : undefined;
+  const kind = isOther ? "renewed" : past?.relation === "back" ? "set-aside" : undefined;
   const lacking =
     kind && known ? keptOf(context, open, { known, version: committed, file, kind }) : [];
   const back = kind === "set-aside" && known ? linesBack(known, file, committed) : [];

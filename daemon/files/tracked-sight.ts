@@ -15,10 +15,17 @@ import { readKnownCommits } from "../git/known-commits.ts";
 import { readTrackedText, type Sighting, type TrackedRead } from "../git/read-tracked-text.ts";
 import { type Git, GitTrouble } from "../git/run-git.ts";
 import { readKeptTexts } from "../git/set-aside.ts";
+import type { WorkingTree } from "../git/working-tree.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { fileText } from "./file-state.ts";
+import { repositoryAt } from "./folder-place.ts";
 import type { AsideText, LeftBehind, Readable, Sight } from "./follow-facts.ts";
-import type { CheckedOut, FollowedState, MarkedText } from "./follow-store.ts";
+import {
+  type CheckedOut,
+  type FollowedState,
+  isAnotherRepository,
+  type MarkedText,
+} from "./follow-store.ts";
 import { isMadeOf, shownLines } from "./shown-by-git.ts";
 
 /** Which file, and what is asked about it. */
@@ -84,22 +91,27 @@ export class TrackedSights {
     { head, known }: { readonly head: Head; readonly known: FollowedState | undefined },
   ): Promise<Omit<GitSight, "kept" | "shown">> {
     const { account, store, git, projectId } = this.#options;
-    const leftBehind = await this.#leftBehind(standing, file, { head, known });
+    const checkedOut = await checkedOutOf(head, standing.file.tree);
+    const isAnother = isAnotherRepository(known?.checkedOut, checkedOut);
+    const leftBehind = isAnother
+      ? undefined
+      : await this.#leftBehind(standing, file, { head, known });
     const content = file.kind === "text" ? file.content : "";
     const seen = {
       file,
       standing,
-      checkedOut: checkedOutOf(head),
+      checkedOut,
       leftBehind,
       hasGitEndings: await hasGitEndings(git, standing.file, content),
     };
     const isSame = known !== undefined && known.checkedOut.commit === head.commit;
-    if (isSame) return { ...seen, past: undefined, committed: undefined };
+    if (isSame && !isAnother) return { ...seen, past: undefined, committed: undefined };
     const told = await readKnownCommits(store.reader, account, projectId);
     const past = await readFilePast(git, standing.file, {
       head,
       read: known?.checkedOut.commit,
       isKnown: known !== undefined,
+      isAnother,
       isTold: (commit) => told.has(commit),
     });
     return { ...seen, past, committed: await this.#textIn(standing, past.putAt, file.path) };
@@ -196,9 +208,16 @@ export class TrackedSights {
 }
 
 /** What is checked out, in the form in which it is stored. */
-export function checkedOutOf(head: Head | undefined): CheckedOut {
-  if (!head) return { commit: undefined, head: undefined };
-  return { commit: head.commit, head: `${head.branch ?? ""} ${head.commit ?? ""}` };
+export async function checkedOutOf(
+  head: Head | undefined,
+  tree: Pick<WorkingTree, "gitDir"> | undefined,
+): Promise<CheckedOut> {
+  if (!head) return { commit: undefined, head: undefined, repository: undefined };
+  return {
+    commit: head.commit,
+    head: `${head.branch ?? ""} ${head.commit ?? ""}`,
+    repository: tree && (await repositoryAt(tree.gitDir)),
+  };
 }
 
 /** What of a save's changes is again as it was committed. */

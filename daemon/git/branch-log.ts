@@ -94,6 +94,16 @@ export async function madeFrom(git: Git, file: PlacedFile, commit: string): Prom
   return former === undefined ? [`${commit}^`] : [`${commit}^`, former];
 }
 
+/** Whether a commit was made in this repository, and not fetched. One git process. */
+export async function isMadeHere(
+  git: Git,
+  file: PlacedFile,
+  commit: string | undefined,
+): Promise<boolean> {
+  const entries = await readLog(git, file, "HEAD");
+  return entries.some((each) => each.commit === commit && MADE.test(each.subject));
+}
+
 /** The latest first. */
 async function readLog(git: Git, { tree }: PlacedFile, ref: string): Promise<LogEntry[]> {
   const asked = ["log", "-g", "--format=%H%x09%gs", `--max-count=${ENTRIES_MAX}`, ref, "--"];

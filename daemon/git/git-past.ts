@@ -1,12 +1,15 @@
-import { readPassage } from "./branch-log.ts";
+import { isMadeHere, readPassage } from "./branch-log.ts";
 import { bytesAt, changesOf, isAncestor } from "./file-commits.ts";
 import type { Git } from "./run-git.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
 /** How the checked-out commit relates to the one at which a file was last read. */
 export interface FilePast {
-  /** `onward`: a descendant, or the result of an amendment or a rebase. */
-  readonly relation: "same" | "onward" | "back" | "elsewhere";
+  /**
+   * `onward`: a descendant, or the result of an amendment or a rebase. `anew`: the same commit or a
+   * descendant, in another repository.
+   */
+  readonly relation: "same" | "onward" | "back" | "elsewhere" | "anew";
   /**
    * The commits since then that changed the file, newest first; if none did, the last one that did
    * before.
@@ -15,8 +18,9 @@ export interface FilePast {
   /** The file's bytes in the newest of these commits that other machines have read. */
   readonly told: readonly Buffer[];
   /**
-   * For `elsewhere`: the commit to which the branch was set. Everything since then was committed
-   * here.
+   * The commit whose text the file started from. For `elsewhere`: the one to which the branch was
+   * set; everything since then was committed here. For `anew`: the last one of others that some
+   * machine has read.
    */
   readonly putAt: string | undefined;
 }
@@ -27,6 +31,8 @@ export interface PastOptions {
   readonly read: string | undefined;
   /** Whether the file was read before, with or without a commit. */
   readonly isKnown: boolean;
+  /** Whether that was in another repository, which knows nothing of what was done there. */
+  readonly isAnother: boolean;
   /** Whether some machine has read the file at a commit that changed it. */
   readonly isTold: (commit: string) => boolean;
 }
@@ -51,6 +57,7 @@ export async function readFilePast(
     head,
     read,
     isKnown,
+    isAnother,
     isTold,
   }: {
     readonly head: { readonly branch: string | undefined; readonly commit: string | undefined };
@@ -60,9 +67,11 @@ export async function readFilePast(
   const here =
     commit === undefined ? [] : await changesOf(git, file, { commits: [commit], countMax: 1 });
   const none = { changes: here, told: [], putAt: commit };
+  if (isAnother) return await pastOfAnother(git, file, { none, read, commit, isTold });
   if (read === commit) return { relation: "same", ...none };
-  // A text that was read before the first commit, or before commits were stored, was read here.
-  if (read === undefined && isKnown) return { relation: "onward", ...none };
+  // A text that was read before it was in a commit goes on in one that was made here.
+  if (read === undefined && isKnown && (await isMadeHere(git, file, here[0])))
+    return { relation: "onward", ...none };
   if (read === undefined || commit === undefined) return { relation: "elsewhere", ...none };
   const isDescendant = await isAncestor(git, file, { one: read, other: commit });
   if (!isDescendant) {
@@ -75,13 +84,50 @@ export async function readFilePast(
       return { relation: "elsewhere", ...none, putAt: passage.at ?? commit };
     }
   }
-  // With full history: a merge that drops one side's change of the file is a change, too.
-  // In git's own order, which clocks have no part in.
-  const asked = ["--full-history", "--topo-order", commit, `^${read}`];
-  const since = await changesOf(git, file, { commits: asked, countMax: CHANGES_MAX });
+  const since = await changesSince(git, file, { read, commit });
   if (since.length === 0) return { relation: isDescendant ? "same" : "onward", ...none };
   const told = await lastOf(git, file, since.filter(isTold).slice(0, TOLD_MAX));
   return { ...none, relation: "onward", changes: since, told: await textsAt(git, file, told) };
+}
+
+/**
+ * What another repository says of the commit that was read in the former one. What was saved there
+ * and not committed is no part of it.
+ */
+async function pastOfAnother(
+  git: Git,
+  file: PlacedFile,
+  {
+    none,
+    read,
+    commit,
+    isTold,
+  }: {
+    readonly none: Omit<FilePast, "relation">;
+    readonly read: string | undefined;
+    readonly commit: string | undefined;
+    readonly isTold: (commit: string) => boolean;
+  },
+): Promise<FilePast> {
+  if (read === undefined || commit === undefined) return { ...none, relation: "elsewhere" };
+  if (read === commit) return { ...none, relation: "anew" };
+  if (!(await isAncestor(git, file, { one: read, other: commit })))
+    return { ...none, relation: "elsewhere" };
+  const since = await changesSince(git, file, { read, commit });
+  if (since.length === 0) return { ...none, relation: "anew", putAt: read };
+  return { ...none, relation: "anew", changes: since, putAt: since.find(isTold) ?? read };
+}
+
+/** The commits after `read` that changed a file, newest first. */
+async function changesSince(
+  git: Git,
+  file: PlacedFile,
+  { read, commit }: { readonly read: string; readonly commit: string },
+): Promise<string[]> {
+  // With full history: a merge that drops one side's change of the file is a change, too.
+  // In git's own order, which clocks have no part in.
+  const commits = ["--full-history", "--topo-order", commit, `^${read}`];
+  return await changesOf(git, file, { commits, countMax: CHANGES_MAX });
 }
 
 /** Those of the commits, newest first, that are no ancestors of the others. */

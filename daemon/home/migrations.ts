@@ -358,6 +358,12 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-followed-repository",
+    async up(db) {
+      await db.schema.alterTable("followed_files").addColumn("repository", "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -370,4 +376,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_558_466_493 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_230_331_783 };

@@ -222,6 +222,7 @@ export interface FollowedFilesTable {
   commit_id: string | null;
   /** Branch and commit at which the file was last seen; null outside of git. */
   head: string | null;
+  repository: string | null;
   /** 1: a later look found the file missing. */
   is_gone: Generated<number>;
   /** The document's position when `base` was taken from it: the last row of its log. */

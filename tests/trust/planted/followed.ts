@@ -1,6 +1,7 @@
 import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const half = mistakesIn("daemon/files/unfinished.ts", "unit/unfinished-saves.test.ts");
+const past = mistakesIn("daemon/git/git-past.ts", "unit/cloned-anew.test.ts");
 const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
 /** In half-written texts, and in what git has set aside before somebody's eyes. */
@@ -58,5 +59,17 @@ export const FOLLOWED: readonly Mistake[] = [
     "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
     'standing.kind === "tracked" &&\n    standing.commit === known?.checkedOut.commit;',
     'standing.kind === "tracked";',
+  ),
+  past(
+    "a repository cloned anew is the former one",
+    "a folder that is cloned into the emptied folder deletes no line of others, with consent to write",
+    "if (isAnother) return await pastOfAnother(git, file, { none, read, commit, isTold });",
+    "",
+  ),
+  past(
+    "a file that git brings is an edit of what was untracked",
+    "a folder that is begun as a new repository and reset, while it is looked at deletes no line of others, with consent to write",
+    "read === undefined && isKnown && (await isMadeHere(git, file, here[0]))",
+    "read === undefined && isKnown",
   ),
 ];
