@@ -7,6 +7,7 @@ import type { Finished } from "./table.ts";
  */
 const RECORDED: Readonly<Record<string, number>> = {
   "read beside a bare server": 2.32,
+  "emulator: a file of tests beside MSW": 0.9,
   "push beside Hocuspocus": 0.33,
   "push-one beside a bare commit": 4.54,
   "live beside Hocuspocus": 7.53,

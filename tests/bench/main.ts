@@ -13,6 +13,7 @@ import { bulk } from "./rows/bulk.ts";
 import { cli } from "./rows/cli.ts";
 import { crowd } from "./rows/crowd.ts";
 import { delta } from "./rows/delta.ts";
+import { emulator } from "./rows/emulator.ts";
 import { fair } from "./rows/fair.ts";
 import { first } from "./rows/first.ts";
 import { fragments } from "./rows/fragments.ts";
@@ -32,6 +33,7 @@ import { type Finished, markdownOf } from "./table.ts";
 const ROWS: readonly Row[] = [
   start,
   read,
+  emulator,
   limits,
   push,
   pushOne,

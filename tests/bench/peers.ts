@@ -7,8 +7,9 @@ import { urlIn } from "./emulator.ts";
 import type { Program, Programs } from "./programs.ts";
 import type { Figure } from "./row.ts";
 
-const FOLDER = join(import.meta.dir, "peers");
-const PACKAGES = join(FOLDER, "node_modules");
+/** The folder of the peers' programs. */
+export const PEERS = join(import.meta.dir, "peers");
+const PACKAGES = join(PEERS, "node_modules");
 
 /** Holds the hash of the lock file that was installed. */
 const STAMP = join(PACKAGES, ".memsync-installed");
@@ -34,7 +35,7 @@ export async function startPeer(
   args: readonly string[],
 ): Promise<Peer> {
   const node = await nodeWithPeers();
-  const command = [node, join(FOLDER, script), ...args];
+  const command = [node, join(PEERS, script), ...args];
   const program = await programs.spawn(command, ENVIRONMENT).catch(asMissing);
   return { ...program, url: urlIn(program.line) };
 }
@@ -107,7 +108,7 @@ async function installPeers(): Promise<string> {
   const node = Bun.which("node");
   const npm = Bun.which("npm");
   if (node === null || npm === null) throw new PeerMissing("Node and npm are needed to run them");
-  const lock = createHash("sha256").update(readFileSync(join(FOLDER, "package-lock.json")));
+  const lock = createHash("sha256").update(readFileSync(join(PEERS, "package-lock.json")));
   const stamp = `${lock.digest("hex")} ${process.platform} ${process.arch}`;
   const isInstalled = existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp;
   if (isInstalled && existsSync(COMPILED)) return node;
@@ -131,7 +132,7 @@ function compilerSettings(node: string): Record<string, string> {
 
 async function run(command: string[], environment: Record<string, string> = {}): Promise<void> {
   const child = Bun.spawn(command, {
-    cwd: FOLDER,
+    cwd: PEERS,
     env: { ...process.env, ...environment },
     stdio: ["ignore", "ignore", "pipe"],
     timeout: INSTALL_DEADLINE_MS,
