@@ -1,46 +1,19 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
 import { OPERATIONS } from "../../server/openapi/document.ts";
+import { runVisitor } from "./run-visitor.ts";
 import type { Visit } from "./visit-docs.ts";
 
-const ROOT = join(import.meta.dir, "../..");
-
-/** Debian's package, or another one that is named. Nothing is downloaded. */
-const BROWSER = process.env.MEMSYNC_TEST_BROWSER ?? Bun.which("chromium") ?? "";
-
-/** A folder to leave pictures in. */
-const PICTURES = process.env.MEMSYNC_TEST_PICTURES;
-
-// Below the checkout, so that the program finds the driver.
-const folder = mkdtempSync(join(ROOT, "node_modules/.memsync-browser-"));
 let emulator: Emulator;
 let visits: readonly Visit[];
 
 beforeAll(async () => {
-  if (BROWSER === "") {
-    throw new Error("install a browser (apt-get install chromium) or set MEMSYNC_TEST_BROWSER");
-  }
   emulator = await startEmulator();
-  const program = join(folder, "visit-docs.mjs");
-  const { success, logs, outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, "visit-docs.ts")],
-    target: "node",
-    external: ["playwright-core"],
-  });
-  if (!success) throw new AggregateError(logs, "the bundle failed");
-  for (const output of outputs) await Bun.write(program, output);
-  const visitor = Bun.spawn(
-    ["node", program, emulator.url, BROWSER, ...(PICTURES === undefined ? [] : [PICTURES])],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  visits = JSON.parse(await visitor.stdout.text());
+  visits = await runVisitor("visit-docs", emulator.url);
 }, 120_000);
 
 afterAll(async () => {
   await emulator?.close();
-  rmSync(folder, { recursive: true });
 });
 
 test("the page loads nothing from elsewhere and complains of nothing", () => {
