@@ -20,7 +20,8 @@ const ANSWER_DEADLINE_MS = 3000;
 
 const HELP = `
 It knows the tokens mst_dev_pro, mst_dev_team and mst_dev_readonly, and mst_dev_NAME for any other
-NAME, each an empty account of its own.
+NAME, each an empty account of its own. A page at /_emulator/ shows what comes to it, and has its
+faults, clock, limits, snapshots and reset.
 
 Examples:
   memsync emulator                              in memory, on port 4777
@@ -119,6 +120,7 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
             return;
           }
           say(`memsync emulator ready at ${url}`);
+          say(`its live page is ${url}/_emulator/`);
           if (made !== undefined) say(`control calls need this token: ${made}`);
           if (!isNew) return;
           sayCommand(`a daemon: MEMSYNC_URL=${url} MEMSYNC_TOKEN=${EMULATOR_TOKEN} memsync up`);

@@ -106,7 +106,12 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
   const control = createControlPlane(
     controlRoutes(controls, facts),
     { allowedHosts, token: options.controlToken },
-    { world: driven.requests, log, extraHeaders: EMULATOR_HEADERS },
+    {
+      world: driven.controls,
+      log,
+      extraHeaders: EMULATOR_HEADERS,
+      changed: () => journal.changed(),
+    },
   );
   return {
     app: createEdge(recording.app, { clock: driven.clock, control }),

@@ -20,7 +20,8 @@ export function createEdge(
     routes: app.routes,
     refuse: (error) => app.refuse(error),
     async fetch(request, peer) {
-      const isControl = pathOf(request.url).startsWith(CONTROL_PREFIX);
+      const path = pathOf(request.url);
+      const isControl = path.startsWith(CONTROL_PREFIX) || path === CONTROL_PREFIX.slice(0, -1);
       return dated(await (isControl ? control(request) : app.fetch(request, peer)));
     },
     ...(app.aborted && { aborted: (request: Request) => app.aborted?.(request) }),

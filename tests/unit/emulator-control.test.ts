@@ -6,6 +6,7 @@ import { startHost } from "../support/host-server.ts";
 import { errorOf } from "../support/http-server.ts";
 import { connectLive } from "../support/live-client.ts";
 
+const HTML = "text/html; charset=utf-8";
 const note = { content: "x", layer: "user" };
 
 async function memoriesOf(emulator: Emulator, token = "mst_dev_pro"): Promise<number> {
@@ -195,10 +196,13 @@ test("a page of another site, a foreign host and a form control nothing", async 
   expect(await refused({ origin: "null" })).toBe(403);
   expect(await refused({ host: "example.org" })).toBe(403);
   expect(await refused({ "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" })).toBe(403);
+  expect(await refused({ origin: "http://localhost:3000" })).toBe(403);
+  expect(await refused({ "sec-fetch-site": "same-site", "sec-fetch-mode": "cors" })).toBe(403);
   expect(await refused({ "content-type": "text/plain" })).toBe(400);
   expect(await refused({ "content-type": "application/x-www-form-urlencoded" })).toBe(400);
   expect(await memoriesOf(emulator)).toBe(1);
-  expect(await refused({ origin: "http://localhost:3000" })).toBe(200);
+  const own = { origin: emulator.url, "sec-fetch-site": "same-origin" };
+  expect(await refused(own)).toBe(200);
   expect(await memoriesOf(emulator)).toBe(0);
 });
 
@@ -212,10 +216,51 @@ test("where a token is asked for, nobody controls without it, and health is open
   const token = "secret";
   expect((await control(there, "POST reset", { body: {}, headers, token })).status).toBe(200);
   expect((await control(there, "GET health", { headers })).status).toBe(200);
+  const page = await control(there, "GET ", { headers });
+  expect([page.status, page.headers.get("content-type")]).toEqual([200, HTML]);
+  expect((await control(there, "POST ", { headers, body: {} })).status).toBe(401);
+  const own = { ...headers, origin: "http://emulator:4777" };
+  expect((await control(there, "POST reset", { body: {}, headers: own, token })).status).toBe(200);
   const origin = { ...headers, origin: "https://example.org" };
   expect((await control(there, "POST reset", { body: {}, headers: origin, token })).status).toBe(
     403,
   );
+});
+
+test("names that are allowed control, as their pages do; no others", async () => {
+  await using emulator = await startEmulator({ allowedHosts: ["emulator.test"] });
+  const statusFor = async (headers: Readonly<Record<string, string>>) =>
+    (await control(emulator, "POST reset", { body: {}, headers })).status;
+  expect(await statusFor({ host: "emulator.test:80", origin: "https://emulator.test" })).toBe(200);
+  expect(await statusFor({ host: "other.test", origin: "http://other.test" })).toBe(403);
+  expect(await statusFor({ host: "emulator.test", origin: "http://other.test" })).toBe(403);
+});
+
+test("the live page runs its own script alone, and holds nothing of the emulator", async () => {
+  await using emulator = await startEmulator();
+  await ask(emulator, "POST /v1/memories", { body: { ...note, content: "only-here" } });
+  for (const path of ["/_emulator", "/_emulator/"]) {
+    const page = await ask(emulator, `GET ${path}`, { token: "" });
+    const text = await page.text();
+    const [, script = ""] = /<script type="module">([\s\S]*)<\/script>/.exec(text) ?? [];
+    const digest = new Bun.CryptoHasher("sha256").update(script).digest("base64");
+    const policy = page.headers.get("content-security-policy");
+    expect(policy).toContain(`script-src 'sha256-${digest}'`);
+    expect(policy).toContain("default-src 'none'");
+    expect(page.headers.get("x-frame-options")).toBe("DENY");
+    expect(text).not.toContain("only-here");
+    expect(text).not.toMatch(/\son[a-z]+=/);
+  }
+  expect((await control(emulator, "GET ", { headers: { host: "example.org" } })).status).toBe(403);
+});
+
+test("who looks on changes no id of what is looked at", async () => {
+  const idAfter = async (looks: number) => {
+    await using emulator = await startEmulator({ random: 1 });
+    for (let at = 0; at < looks; at++) await controlled(emulator, "GET clock");
+    return (await ask(emulator, "GET /v1/projects")).headers.get("x-request-id");
+  };
+  expect(await idAfter(3)).toBe(await idAfter(0));
 });
 
 test("a hosted server has no control calls", async () => {

@@ -1,26 +1,14 @@
-import { timingSafeEqual } from "node:crypto";
-import { AppError } from "../../../shared/errors.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { World } from "../../../shared/world.ts";
-import { hashToken } from "../../accounts/token.ts";
 import { newContext } from "../../app/new-context.ts";
 import { answer } from "../../http/answer.ts";
-import { bearerToken } from "../../http/bearer.ts";
 import { errorResponse, noSuchPath } from "../../http/errors-to-response.ts";
-import { refuseForeign } from "../../http/loopback.ts";
 import { pathOf } from "../../http/query.ts";
+import { type ControlGuard, refuseStrangers } from "./control-guard.ts";
 import type { ControlRoute } from "./control-routes.ts";
 
-/** Below it are the control calls. */
+/** Below it are the control calls; it itself is the live page. */
 export const CONTROL_PREFIX = "/_emulator/";
-
-/** Who may control the emulator. */
-export interface ControlGuard {
-  /** Names, besides this machine's own, that a request may use as its host. */
-  readonly allowedHosts: readonly string[];
-  /** Asked for as a bearer token, whatever the host, where other machines reach the port. */
-  readonly token?: string | undefined;
-}
 
 /** What answers the control calls. Never rejects. */
 export type ControlPlane = (request: Request) => Promise<Response>;
@@ -36,6 +24,8 @@ export function createControlPlane(
     readonly world: World;
     readonly log: Log;
     readonly extraHeaders: Readonly<Record<string, string>>;
+    /** Called after each call that may have changed something. */
+    readonly changed: () => void;
   },
 ): ControlPlane {
   return async (request) => {
@@ -46,39 +36,13 @@ export function createControlPlane(
       const call = find(routes, request.method === "HEAD" ? "GET" : request.method, path);
       if (!call) throw noSuchPath();
       const query = new URL(request.url).searchParams;
-      const body = await call.route.answer({ request, query, name: call.name });
+      const body = await call.route.answer({ request, query, name: call.name, context });
+      if (call.route.method !== "GET") app.changed();
       return body instanceof Response ? body : answer(context, body);
     } catch (thrown) {
       return errorResponse(context, thrown);
     }
   };
-}
-
-/** A container's own check of health knows no token, and learns nothing. */
-const OPEN_TO_ALL = "health";
-
-function refuseStrangers(
-  { allowedHosts, token }: ControlGuard,
-  { headers, method }: Request,
-  path: string,
-): void {
-  const isHealth = path === OPEN_TO_ALL && method === "GET";
-  const known = new Headers(headers);
-  // Whoever has the token may use any name of this machine; a page of another site has none.
-  if (token !== undefined) known.delete("host");
-  refuseForeign(known, allowedHosts);
-  const site = headers.get("sec-fetch-site");
-  if (site === "cross-site" && headers.get("sec-fetch-mode") !== "navigate") {
-    throw new AppError("forbidden", "pages of other sites may not control the emulator");
-  }
-  if (token === undefined || isHealth) return;
-  const given = bearerToken(headers.get("authorization"));
-  if (given !== undefined && equal(given, token)) return;
-  throw new AppError("unauthorized", "the emulator printed the token for this when it started");
-}
-
-function equal(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(hashToken(one)), Buffer.from(hashToken(other)));
 }
 
 function find(routes: readonly ControlRoute[], method: string, path: string) {

@@ -1,6 +1,8 @@
 import type { Static } from "@sinclair/typebox";
 import { AppError, invalidAt } from "../../../shared/errors.ts";
 import { VERSION } from "../../../shared/version.ts";
+import { answerDocument } from "../../http/answer-document.ts";
+import type { RequestContext } from "../../http/request-context.ts";
 import type { ClockMoved, EmulatorControls, MadeToken, ResetScope } from "../interface/emulator.ts";
 import type { FaultReport } from "../interface/faults.ts";
 import {
@@ -22,6 +24,7 @@ export interface ControlCall {
   readonly query: URLSearchParams;
   /** The part of the path that a route leaves open. */
   readonly name: string;
+  readonly context: RequestContext;
 }
 
 /** A method of a path below `/_emulator/`; `*` in it is one part of any text. */
@@ -46,6 +49,15 @@ export function controlRoutes(
   facts: EmulatorFacts,
 ): readonly ControlRoute[] {
   return [
+    {
+      method: "GET",
+      path: "",
+      async answer({ context, request }) {
+        // Loaded here alone: it would cost each start something.
+        const { emulatorPage } = await import("../page/emulator-page.ts");
+        return answerDocument(context, request, emulatorPage());
+      },
+    },
     { method: "GET", path: "health", answer: () => health(controls, facts) },
     {
       method: "POST",

@@ -88,6 +88,7 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
           return handshake;
         }
         entry.status = 101;
+        entry.requestId = handshake.headers["X-Request-Id"];
         entry.finishedAt = world.now();
         const recorded = recordSocket(handshake, { entry, journal, world });
         journal.changed(entry);

@@ -19,6 +19,8 @@ export interface DrivenWorlds {
   readonly data: World;
   /** For the ids of requests. */
   readonly requests: World;
+  /** For those of control calls: whoever looks on changes no id of what is looked at. */
+  readonly controls: World;
   /** For epochs, which never repeat while the process lives. */
   readonly writers: World;
   /** For misbehaviour by chance. */
@@ -32,8 +34,9 @@ export interface DrivenWorlds {
 export function createDrivenWorlds(base: World, options: DrivenWorldOptions): DrivenWorlds {
   const { frozenAt, seed, isKept } = options;
   const clock = new DrivenClock(base, frozenAt);
-  const streams = ["data", "requests", "faults"].map((name) => createSeededBytes(base, name, seed));
-  const [data, requests, faults] = streams;
+  const names = ["data", "requests", "controls", "faults"];
+  const streams = names.map((name) => createSeededBytes(base, name, seed));
+  const [data, requests, controls, faults] = streams;
   const writers = createSeededBytes(base, "writers", isKept ? undefined : seed);
   const { now, monotonic, setTimer, defer } = clock;
   const drawing = (bytes: typeof writers | undefined): World => {
@@ -43,6 +46,7 @@ export function createDrivenWorlds(base: World, options: DrivenWorldOptions): Dr
     clock,
     data: drawing(data),
     requests: drawing(requests),
+    controls: drawing(controls),
     writers: drawing(writers),
     faults: drawing(faults),
     seed(next) {

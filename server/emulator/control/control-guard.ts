@@ -1,0 +1,55 @@
+import { timingSafeEqual } from "node:crypto";
+import { AppError } from "../../../shared/errors.ts";
+import { hashToken } from "../../accounts/token.ts";
+import { bearerToken } from "../../http/bearer.ts";
+import { refuseForeign } from "../../http/loopback.ts";
+
+/** Who may control the emulator. */
+export interface ControlGuard {
+  /** Names, besides this machine's own, that a request may use as its host. */
+  readonly allowedHosts: readonly string[];
+  /** Asked for as a bearer token, whatever the host, where other machines reach the port. */
+  readonly token?: string | undefined;
+}
+
+/**
+ * What is said to anyone, and changes nothing: a container's own check of health knows no token,
+ * and the live page asks for it.
+ */
+const OPEN_TO_ALL: ReadonlySet<string> = new Set(["health", ""]);
+
+/** Throws for a request that another site's page could have sent, or that lacks the token. */
+export function refuseStrangers(
+  { allowedHosts, token }: ControlGuard,
+  { headers, method }: Request,
+  path: string,
+): void {
+  const host = headers.get("host");
+  // Whoever has the token may use any name of this machine; a page of another site has none.
+  if (token === undefined && host !== null) refuseForeign(new Headers({ host }), allowedHosts);
+  if (isOfOtherPage(headers, host, allowedHosts)) {
+    throw new AppError("forbidden", "other pages than its own may not control the emulator");
+  }
+  if (token === undefined || (OPEN_TO_ALL.has(path) && method === "GET")) return;
+  const given = bearerToken(headers.get("authorization"));
+  if (given !== undefined && equal(given, token)) return;
+  throw new AppError("unauthorized", "the emulator printed the token for this when it started");
+}
+
+/** A page at another port of this machine is one, too; to browsers it is of the same site. */
+function isOfOtherPage(
+  headers: Headers,
+  host: string | null,
+  allowedHosts: readonly string[],
+): boolean {
+  const origin = headers.get("origin");
+  const [, asked, name = ""] = /^https?:\/\/((.*?)(?::\d+)?)$/.exec(origin ?? "") ?? [];
+  if (origin !== null && asked !== host && !allowedHosts.includes(name.toLowerCase())) return true;
+  const site = headers.get("sec-fetch-site");
+  const isOther = site === "cross-site" || site === "same-site";
+  return isOther && headers.get("sec-fetch-mode") !== "navigate";
+}
+
+function equal(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(hashToken(one)), Buffer.from(hashToken(other)));
+}

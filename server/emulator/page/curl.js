@@ -1,0 +1,30 @@
+// A request as a command for a POSIX shell.
+
+/** Of the connection, not of the request; or made by curl itself. */
+const OWN_HEADERS =
+  /^(host|connection|content-length|accept-encoding|user-agent|authorization|transfer-encoding|keep-alive|sec-.*)$/;
+
+const REDACTED = "[redacted]";
+
+function quoted(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The token is the shell's own variable: it is in no history. */
+export function curlOf({ method, path, query, headers, body, token }, origin) {
+  const url = `${origin}${path}${query === "" ? "" : `?${query}`}`;
+  const kept = Object.entries(headers).filter(
+    ([name, value]) => !OWN_HEADERS.test(name) && value !== REDACTED,
+  );
+  const hasType = "content-type" in headers;
+  return [
+    `curl -i -X ${method} ${quoted(url)}`,
+    ...(token === null ? [] : ['-H "Authorization: Bearer $MEMSYNC_TOKEN"']),
+    ...kept.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    // It would say that this is a form.
+    ...(body !== undefined && !hasType ? ["-H 'Content-Type:'"] : []),
+    ...(body === undefined
+      ? []
+      : [`--data-raw ${quoted(typeof body === "string" ? body : JSON.stringify(body))}`]),
+  ].join(" \\\n  ");
+}
