@@ -9,6 +9,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: "this account may not",
   EPERM: "this account may not",
   EROFS: "that disk can only be read",
+  EFBIG: "the disk is full",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk is full",
   SQLITE_FULL: "the disk is full",
@@ -19,4 +20,9 @@ const REASONS: Readonly<Record<string, string>> = {
 export function fileFailure(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   return REASONS[code] ?? messageOf(thrown);
+}
+
+/** An error with the path that it is about. That of a write, and SQLite's, has none. */
+export function atPath(thrown: unknown, path: string): unknown {
+  return thrown instanceof Error ? Object.assign(thrown, { path }) : thrown;
 }

@@ -7,6 +7,7 @@ import { RUNTIME_ENVIRONMENT } from "../../daemon/supervise/runtime-environment.
 import { selfCommand } from "../../daemon/supervise/self-command.ts";
 import { ServiceManager } from "../../daemon/supervise/service-manager.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
+import { noRoomAt, storageFailure } from "../../shared/sqlite/failures.ts";
 import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -129,7 +130,12 @@ function notStarted(home: Home, said: number): CommandFailed {
   const fresh = text.subarray(text.length >= said ? said : 0).toString("utf8");
   const lines = fresh.split("\n").filter((line) => line.trim() !== "");
   const words = lastWords(lines.slice(-LAST_LINES));
-  const why = words.length > 1 ? "it said" : (words[0] ?? `it said nothing; see ${home.log}`);
+  const why = words.length > 1 ? "it said" : (words[0] ?? whyNothing(home));
   const further = words.length > 1 ? words.map((each) => `  ${each}`) : [];
   return new CommandFailed(`the daemon did not start: ${why}`, further);
+}
+
+/** A daemon whose disk is full has no place to say so. */
+function whyNothing({ dir, log }: Home): string {
+  return storageFailure(noRoomAt(dir), dir) ?? `it said nothing; see ${log}`;
 }

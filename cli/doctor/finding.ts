@@ -53,7 +53,7 @@ function remedyOf(thrown: unknown): string {
 /** What helps where the disk itself refuses to be written; undefined for any other failure. */
 export function diskRemedyOf(thrown: unknown): string | undefined {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code)) return "the disk is full: make room on it";
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT|EFBIG)$/.test(code)) return "the disk is full: make room on it";
   if (code === "EROFS") return "the disk is mounted read-only: mount it so that it can be written";
   return undefined;
 }

@@ -7,7 +7,7 @@ import type { Home } from "../../daemon/home/home.ts";
 import { openHomeReader, openServiceReader } from "../../daemon/home/open-home.ts";
 import { readDamageNotes } from "../../daemon/recovery/set-aside.ts";
 import { AppError, messageOf } from "../../shared/errors.ts";
-import { isDamage } from "../../shared/sqlite/failures.ts";
+import { isDamage, noRoomAt } from "../../shared/sqlite/failures.ts";
 import { MisfitError } from "../../shared/sqlite/misfit.ts";
 import { VERSION } from "../../shared/version.ts";
 import { bytesShown } from "../screen/output.ts";
@@ -24,7 +24,7 @@ export async function checkHome({ dir }: Home): Promise<Finding> {
     const mend = mendOf(refused, `make it as who may write in ${above}`);
     return wrong("home", `${dir} can't be made or looked into`, `${mend}, ${ANOTHER_HOME}`);
   }
-  const refused = await refusalOf(dir, ENTER_AND_WRITE);
+  const refused = (await refusalOf(dir, ENTER_AND_WRITE)) ?? noRoomAt(dir);
   if (refused === undefined) return ok("home", `${dir}, can be written`);
   const mend = mendOf(refused, `chmod u+rwx '${dir}'`);
   return wrong("home", `${dir} can't be written`, `${mend}, ${ANOTHER_HOME}`);

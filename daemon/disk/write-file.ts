@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { type FileHandle, mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { atPath } from "../../shared/file-failures.ts";
 import type { NotKept } from "../../shared/reasons.ts";
 import type { World } from "../../shared/world.ts";
 import { flushFolder } from "./flush-folder.ts";
@@ -73,7 +74,7 @@ export async function replaceFile(
   } catch (thrown) {
     // The folder is gone. Creating it again would disturb whoever removes it.
     if (isMissing(thrown)) return { kind: "changed" };
-    throw thrown;
+    throw atPath(thrown, path);
   } finally {
     await rm(temporary, { force: true });
   }

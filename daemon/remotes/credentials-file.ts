@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../../shared/errors.ts";
+import { atPath } from "../../shared/file-failures.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
 import { delay, type World } from "../../shared/world.ts";
 
@@ -68,6 +69,8 @@ function replaceFile(path: string, text: string): void {
   try {
     writeSync(file, text);
     fsyncSync(file);
+  } catch (thrown) {
+    throw atPath(thrown, path);
   } finally {
     closeSync(file);
   }

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
+import { atPath } from "../../shared/file-failures.ts";
 import type { Home } from "../home/home.ts";
 import { launchdAgent } from "./launchd-agent.ts";
 import { canNotify } from "./notify-systemd.ts";
@@ -72,8 +73,16 @@ export class ServiceManager {
     const { file, text, encoding } = this.#platform;
     mkdirSync(dirname(file), { recursive: true });
     const mark = encoding === "utf16le" ? "\uFEFF" : "";
-    rmSync(file, { force: true });
-    writeFileSync(file, mark + (await text(definition)), { encoding, mode: PRIVATE_FILE });
+    const whole = mark + (await text(definition));
+    const partial = `${file}.partial`;
+    try {
+      rmSync(partial, { force: true });
+      writeFileSync(partial, whole, { encoding, mode: PRIVATE_FILE });
+      renameSync(partial, file);
+    } catch (thrown) {
+      rmSync(partial, { force: true });
+      throw atPath(thrown, file);
+    }
   }
 
   /** Starts it, now and at each login. */

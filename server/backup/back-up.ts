@@ -2,9 +2,9 @@ import { existsSync, realpathSync } from "node:fs";
 import { rm, stat } from "node:fs/promises";
 import { createPrivateFile, renameDurably, syncFile } from "../../shared/durable-files.ts";
 import { AppError } from "../../shared/errors.ts";
-import { fileFailure } from "../../shared/file-failures.ts";
 import { base32 } from "../../shared/ids.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
+import { writeFailure } from "../../shared/sqlite/failures.ts";
 import type { World } from "../../shared/world.ts";
 import { realDatabasePath, refuseOtherNames } from "../stores/host-lock.ts";
 import { checkServerDatabase } from "./check-database.ts";
@@ -58,7 +58,7 @@ export async function backUp({
     await rm(partial, { force: true });
     throw thrown instanceof AppError
       ? thrown
-      : refused(`no backup at ${file}: ${fileFailure(thrown)}`);
+      : refused(`no backup at ${file}: ${writeFailure(thrown, [file, database])}`);
   }
 }
 

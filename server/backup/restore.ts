@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { copyFile, open, rename, rm } from "node:fs/promises";
 import { createPrivateFile, keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
-import { AppError, messageOf } from "../../shared/errors.ts";
+import { AppError } from "../../shared/errors.ts";
 import { base32 } from "../../shared/ids.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
+import { writeFailure } from "../../shared/sqlite/failures.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
 import { hasOtherNames, lockDatabase, realDatabasePath } from "../stores/host-lock.ts";
@@ -58,7 +59,8 @@ export async function restore({ file, database: named, world }: RestoreOptions):
     return { setAside, revoked };
   } catch (thrown) {
     for (const part of ["", ...SIDE_FILES]) await rm(`${coming}${part}`, { force: true });
-    throw thrown instanceof AppError ? thrown : refused(`not restored: ${messageOf(thrown)}`);
+    if (thrown instanceof AppError) throw thrown;
+    throw refused(`not restored: ${writeFailure(thrown, [database])}`);
   } finally {
     lock.release();
   }

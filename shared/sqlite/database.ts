@@ -1,5 +1,6 @@
 import { Kysely, SqliteDialect } from "kysely";
 import { assert } from "../errors.ts";
+import { atPath } from "../file-failures.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { Direct, setDirect } from "./direct.ts";
 import { isDamage } from "./failures.ts";
@@ -38,13 +39,8 @@ export async function openDatabase<Tables>(options: OpenOptions): Promise<Sqlite
   try {
     return await openBoth(options);
   } catch (thrown) {
-    throw withPath(thrown, options.path);
+    throw atPath(thrown, options.path);
   }
-}
-
-/** SQLite's errors name no file. */
-function withPath(thrown: unknown, path: string): unknown {
-  return thrown instanceof Error ? Object.assign(thrown, { path }) : thrown;
 }
 
 async function openBoth<Tables>(options: OpenOptions): Promise<SqliteDatabase<Tables>> {
@@ -143,8 +139,23 @@ export async function openConnection(path: string, readonly: boolean): Promise<S
   const runtime = process.versions.bun ? await import("./connect-bun.ts") : undefined;
   const { connect: open } = runtime ?? (await import("./connect-node.ts"));
   try {
-    return await open(path, { readonly });
+    return namingPath(await open(path, { readonly }), path);
   } catch (thrown) {
-    throw withPath(thrown, path);
+    throw atPath(thrown, path);
   }
+}
+
+function namingPath(connection: SqliteConnection, path: string): SqliteConnection {
+  const named = <Result>(work: () => Result): Result => {
+    try {
+      return work();
+    } catch (thrown) {
+      throw atPath(thrown, path);
+    }
+  };
+  return {
+    prepare: (sql) => named(() => connection.prepare(sql)),
+    exec: (sql) => named(() => connection.exec(sql)),
+    close: () => connection.close(),
+  };
 }

@@ -1,6 +1,7 @@
-import { accessSync, constants } from "node:fs";
-import { dirname } from "node:path";
+import { accessSync, constants, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { messageOf } from "../errors.ts";
+import { fileFailure } from "../file-failures.ts";
 
 /** Whether SQLite found the file itself to be damaged, or to be no database at all. */
 export function isDamage(thrown: unknown): boolean {
@@ -25,7 +26,10 @@ export function isMisfitRow(thrown: unknown): boolean {
 export function storageFailure(thrown: unknown, place?: string): string | undefined {
   const code = codeOf(thrown);
   const disk = place === undefined ? "the disk" : `the disk of ${place}`;
-  if (/^(SQLITE_FULL|ENOSPC|EDQUOT|EFBIG)$/.test(code)) {
+  const isFailed = /^(SQLITE_IOERR|SQLITE_CANTOPEN|EIO)/.test(code);
+  // SQLite tells a full disk only where it writes a page, and not where it maps a file.
+  const room = isFailed && place !== undefined ? noRoomAt(place) : thrown;
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT|EFBIG)$/.test(codeOf(room))) {
     return `${disk} is full: make room and try again; nothing of this was saved`;
   }
   const isRefused = /^SQLITE_(READONLY|CANTOPEN|IOERR)/.test(code);
@@ -35,7 +39,7 @@ export function storageFailure(thrown: unknown, place?: string): string | undefi
   if (/^(SQLITE_READONLY|SQLITE_PERM|SQLITE_AUTH|EACCES|EPERM)/.test(code)) {
     return `${disk} can't be written: mend its permissions and try again; nothing was saved`;
   }
-  if (/^(SQLITE_IOERR|SQLITE_CANTOPEN|EIO)/.test(code)) {
+  if (isFailed) {
     const reason = messageOf(thrown);
     return `${disk} failed (${reason}): see whether it is full or damaged; nothing was saved`;
   }
@@ -45,6 +49,22 @@ export function storageFailure(thrown: unknown, place?: string): string | undefi
 /** Whether a system call failed because its disk takes nothing: it is full, or read-only. */
 export function isNoRoom(thrown: unknown): boolean {
   return /^(ENOSPC|EDQUOT|EFBIG|EROFS)$/.test(codeOf(thrown));
+}
+
+const PROBE_BYTES = 64 * 1024;
+
+/** The error with which a write beside `place`, or in it, fails for want of room, if one does. */
+export function noRoomAt(place: string): unknown {
+  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+  const probe = join(isFolder ? place : dirname(place), `.memsync-room-${process.pid}`);
+  try {
+    writeFileSync(probe, new Uint8Array(PROBE_BYTES), { mode: 0o600 });
+    return undefined;
+  } catch (thrown) {
+    return isNoRoom(thrown) ? thrown : undefined;
+  } finally {
+    rmSync(probe, { force: true });
+  }
 }
 
 /** SQLite tells a disk that can only be read from missing rights by nothing. */
@@ -63,14 +83,27 @@ function isReadOnly(place: string): boolean {
 
 /**
  * The message for an error that nobody foresaw. `place`: the folder that SQLite wrote in, because
- * its errors name no file, while those of system calls do.
+ * its errors name no file. Those of system calls do, but not where a disk is full: that is in
+ * `place` only if there is no room there.
  */
 export function unforeseen(thrown: unknown, place?: string): string {
   const path = pathOf(thrown);
-  const isOfDisk = isNoRoom(thrown) || codeOf(thrown).startsWith("SQLITE_");
-  const sentence =
-    path === undefined || isOfDisk ? storageFailure(thrown, path ?? place) : undefined;
+  const isFull = isNoRoom(thrown);
+  const isOfDisk = isFull || codeOf(thrown).startsWith("SQLITE_");
+  const isElsewhere = isFull && place !== undefined && noRoomAt(place) === undefined;
+  const known = path ?? (isElsewhere ? undefined : place);
+  const sentence = path === undefined || isOfDisk ? storageFailure(thrown, known) : undefined;
   return sentence ?? messageOf(thrown);
+}
+
+/**
+ * Why files could not be written, in words that follow a colon. `places`: where they were to be
+ * written; the first that has no room is named.
+ */
+export function writeFailure(thrown: unknown, places: readonly string[]): string {
+  const isOfDisk = isNoRoom(thrown) || codeOf(thrown).startsWith("SQLITE_");
+  const full = places.find((each) => noRoomAt(each) !== undefined);
+  return (isOfDisk && storageFailure(thrown, full ?? places[0])) || fileFailure(thrown);
 }
 
 function pathOf(thrown: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { storageFailure } from "../../shared/sqlite/failures.ts";
+import { storageFailure, unforeseen } from "../../shared/sqlite/failures.ts";
 
 test("what is wrong with the disk is told by its own remedy", () => {
   for (const [code, remedy] of [
@@ -13,4 +13,11 @@ test("what is wrong with the disk is told by its own remedy", () => {
     expect(storageFailure(thrown, "/home")).toMatch(remedy);
   }
   expect(storageFailure(new Error("something else"))).toBeUndefined();
+});
+
+test("a place that has room is not the one that a write has filled", () => {
+  const thrown = Object.assign(new Error("no space left on device, write"), { code: "ENOSPC" });
+  expect(unforeseen(thrown, import.meta.dir)).toMatch(/^the disk is full: /);
+  const named = Object.assign(thrown, { path: "/notes.txt" });
+  expect(unforeseen(named, import.meta.dir)).toMatch(/^the disk of \/notes.txt is full: /);
 });
