@@ -29,14 +29,33 @@ export function inspectEntries(
   const lost = new Set<string>();
   return new Map(
     entries.map((entry) => {
-      const body = parsedBody(entry);
-      const wrongs = [...entry.violations, ...wrongsOf(entry, body, rules)];
-      const key = repeatable(entry, body);
+      const { own, key } = judged(entry, rules);
+      const wrongs = [...entry.violations, ...own];
       if (key !== undefined && lost.has(key)) wrongs.push(REPEATED);
       if (key !== undefined && wasLost(entry)) lost.add(key);
       return [entry, wrongs];
     }),
   );
+}
+
+/** What a request is by itself, whatever came before it. */
+interface Judged {
+  readonly body: Uint8Array | undefined;
+  readonly own: readonly Wrong[];
+  readonly key: string | undefined;
+}
+
+/** Whoever looks on asks again and again; the rules of an emulator stay. */
+const known = new WeakMap<RequestEntry, Judged>();
+
+function judged(entry: RequestEntry, rules: Rules): Judged {
+  const before = known.get(entry);
+  if (before && before.body === entry.body) return before;
+  const body = parsedBody(entry);
+  const own = wrongsOf(entry, body, rules);
+  const found = { body: entry.body, own, key: repeatable(entry, body) };
+  known.set(entry, found);
+  return found;
 }
 
 /** The body as JSON; undefined for none, or none that is known whole. */
