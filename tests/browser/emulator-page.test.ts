@@ -25,7 +25,10 @@ async function makeBusy(emulator: Emulator): Promise<void> {
   const { token: secret } = emulator.tokens.create();
   emulator.faults.add({ method: "POST", path: "/v1/memories", retryAfter: 3 });
   const body = { content: SMUGGLED, layer: "user", titel: "x" };
-  await ask(emulator, `POST /v1/memories?from=${SMUGGLED}`, { token: secret, body });
+  await ask(emulator, `POST /v1/memories?from=${encodeURIComponent(SMUGGLED)}`, {
+    token: secret,
+    body,
+  });
   await ask(emulator, `GET /v1/${"long".repeat(40)}`);
   const live = await connectLive(emulator.url, "mst_dev_pro");
   live.send(JSON.stringify({ type: "subscribe", project_ids: [] }));
@@ -69,7 +72,7 @@ test("where nothing has come yet, it says what to do next", () => {
 });
 
 test("requests are shown with what they sent, what became of them, and no secret", () => {
-  for (const { rows, refused, socket, smuggled } of visits) {
+  for (const { rows, refused, socket, faultFor, smuggled } of visits) {
     expect(rows.length).toBe(3);
     expect(rows[0]).toContain("/api/live");
     expect(rows[0]).toContain("2 frames");
@@ -79,6 +82,7 @@ test("requests are shown with what they sent, what became of them, and no secret
     }
     expect(refused).not.toMatch(/mst_[0-9A-Za-z]{8}/);
     expect(socket).toContain('"type": "subscribed"');
+    expect(faultFor).toBe("/v1/memories");
     expect(smuggled).toBe(0);
   }
 });
@@ -91,7 +95,7 @@ test("faults are added, counted, turned on again and removed by the keyboard", (
   expect(use.faults[0]).toContain("disconnect after /v1/memories");
   expect(use.faults[1]).toContain("0 of 1 hit");
   expect(use.lost).toContain("cut");
-  expect(use.refusedFault).toContain("served by nothing");
+  expect(use.refusedFault).toStartWith("Refused: path is served by nothing");
 });
 
 test("a request is opened and closed by the keyboard, and copied as a command", async () => {

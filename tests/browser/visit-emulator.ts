@@ -24,6 +24,8 @@ export interface EmulatorVisit {
   /** All that is shown of the request that was refused, and of the live socket. */
   readonly refused: string;
   readonly socket: string;
+  /** The path in the form for faults, after one was asked for for the request that was refused. */
+  readonly faultFor: string;
   /** Elements that a client's text has made. */
   readonly smuggled: number;
 }
@@ -58,6 +60,10 @@ async function visit(browser: Browser, urls: SeenEmulators, look: Look): Promise
     await page.locator("#detail-close").click();
   }
   const [refused = "", socket = ""] = shown;
+  await page.locator(".request", { hasText: "429" }).click();
+  await page.locator("#detail-break").click();
+  await page.locator("#fault-kind:focus").waitFor();
+  const faultFor = await page.locator("#fault-path").inputValue();
   return {
     look: look.name,
     complaints: [...first.complaints, ...complaints],
@@ -68,6 +74,7 @@ async function visit(browser: Browser, urls: SeenEmulators, look: Look): Promise
     rows,
     refused,
     socket,
+    faultFor,
     smuggled: await page.locator("main img, main script").count(),
   };
 }

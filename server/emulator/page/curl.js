@@ -1,8 +1,8 @@
 // A request as a command for a POSIX shell.
 
-/** Of the connection, not of the request; or made by curl itself. */
+/** Of the connection, not of the request; or made by curl itself. A body is shown inflated. */
 const OWN_HEADERS =
-  /^(host|connection|content-length|accept-encoding|user-agent|authorization|transfer-encoding|keep-alive|sec-.*)$/;
+  /^(host|connection|content-length|content-encoding|accept-encoding|user-agent|authorization|transfer-encoding|keep-alive|sec-.*)$/;
 
 const REDACTED = "[redacted]";
 

@@ -49,8 +49,9 @@ function partsOf(seen, { close, breakIt }) {
 function factsOf({ id, status, aborted, injected, token, received_at, finished_at, closed }) {
   const tookMs = finished_at === undefined ? 0 : Date.parse(finished_at) - Date.parse(received_at);
   const end = closed && `closed with ${closed.code} by the ${closed.by}`;
+  const open = finished_at === undefined ? "not answered yet" : "cut without an answer";
   return [
-    aborted ? "the client gave up" : (status ?? "not answered yet"),
+    aborted ? "the client gave up" : (status ?? open),
     end && (closed.reason === "" ? end : `${end}: ${closed.reason}`),
     tookMs > 0 && `${tookMs.toLocaleString("en")} ms`,
     `at ${received_at}`,

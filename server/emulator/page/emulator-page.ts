@@ -114,7 +114,7 @@ function requestsSection(): Html {
   return html`<section id="requests" aria-labelledby="requests-title">
 <div class="bar">
 <h2 id="requests-title">Requests <span class="note" id="count"></span></h2>
-<input id="filter" type="search" placeholder="filter: POST /v1 503 …" aria-label="Filter requests"
+<input id="filter" type="search" placeholder="filter" aria-label="Filter requests"
 ${OFF}>
 <button id="clear-requests">Clear</button>
 </div>

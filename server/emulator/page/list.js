@@ -15,8 +15,9 @@ export function startList(breakIt) {
   byId("filter").addEventListener("input", () => redraw());
   byId("list").addEventListener("keydown", moveByKey);
   document.addEventListener("keydown", (event) => {
-    const isOpen = document.body.classList.contains("reading");
-    if (event.key === "Escape" && isOpen && !byId("confirm").open) close();
+    const isOpen = document.body.classList.contains("reading") && !byId("confirm").open;
+    // In a field it is the field's.
+    if (event.key === "Escape" && isOpen && !event.target.matches("input, select")) close();
   });
   byId("variables").textContent =
     `export MEMSYNC_URL=${location.origin}\nexport MEMSYNC_TOKEN=mst_dev_pro`;
@@ -56,7 +57,11 @@ export function knownTokens() {
 
 const actions = {
   close: () => close(),
-  breakIt: (seen) => shown.breakIt(seen),
+  breakIt(seen) {
+    // Where one request has the page to itself, the form is not there beside it.
+    if (matchMedia("(max-width: 60rem)").matches) forget();
+    shown.breakIt(seen);
+  },
 };
 
 function newRow(serial) {
@@ -155,6 +160,7 @@ function open(serial) {
   showDetail(known.get(serial).seen, actions);
   mark();
   byId("detail").scrollTop = 0;
+  byId("detail").scrollIntoView();
   byId("detail").focus({ preventScroll: true });
 }
 

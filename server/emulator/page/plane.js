@@ -36,7 +36,13 @@ export async function call(method, path, { body, signal } = {}) {
   });
   const answered = await response.json();
   if (response.ok) return answered;
-  throw Object.assign(new Error(answered.error.message), { status: response.status });
+  throw Object.assign(new Error(reasonIn(answered.error)), { status: response.status });
+}
+
+/** A message about one field begins with what is wrong with it. */
+function reasonIn({ message, details = [] }) {
+  const [{ path, message: wrong } = {}] = details;
+  return message === wrong ? `${path.split("/").at(-1)} ${message}` : message;
 }
 
 /** Does something of a panel, and says in it what came of it, or why nothing did. */
