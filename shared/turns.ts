@@ -35,6 +35,35 @@ export function pauseOf(world: World): Pause {
   return known;
 }
 
+/** Lets long pieces of work go on one after another where they have the same name. */
+export class Queues<Name> {
+  readonly #last = new Map<Name, Promise<void>>();
+
+  /** Resolves when all work of that name is done; undefined if there is none. */
+  done(name: Name): Promise<void> | undefined {
+    return this.#last.get(name);
+  }
+
+  /** Runs `work` when all work of that name is done that came before. */
+  async run<Result>(name: Name, work: () => Promise<Result>): Promise<Result> {
+    const running = Promise.resolve(this.#last.get(name)).then(work);
+    const done = running.then(
+      () => {},
+      () => {},
+    );
+    this.#last.set(name, done);
+    try {
+      return await running;
+    } finally {
+      if (this.#last.get(name) === done) this.#last.delete(name);
+    }
+  }
+
+  async allDone(): Promise<void> {
+    await Promise.all(this.#last.values());
+  }
+}
+
 /** `items` in order, by `size`; nothing of no items. */
 export function chunksOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>

@@ -8,7 +8,7 @@ import { chunksOf } from "../../shared/turns.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 
 /** Memories that one change of a document writes: fewer than a turn lasts. */
-const MEMORIES_AT_ONCE = 256;
+export const MEMORIES_AT_ONCE = 256;
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 

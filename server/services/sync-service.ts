@@ -10,7 +10,7 @@ import { beginAnew, deletionOf } from "../../shared/replica/document/project-del
 import { serveExchange } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { Draft, WriteContext } from "../../shared/replica/store/write-context.ts";
 import type {
   DocumentAnswer,
   DocumentForbidden,
@@ -33,16 +33,17 @@ import {
   assertReaches,
   boundElsewhere,
   getProject,
+  mayReach,
   noSuchProject,
 } from "./access.ts";
 import { rememberProject } from "./current-project.ts";
 import { doOnce } from "./once.ts";
-import { type PlainChanges, writePlain } from "./plain-write.ts";
+import { MEMORIES_AT_ONCE, type PlainChanges, writePlain } from "./plain-write.ts";
 import type { Caller, ExchangeOptions, Services } from "./services.ts";
 import { SyncMarks } from "./sync-marks.ts";
 import { listWhole } from "./whole-lists.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
-import { writeAs } from "./write-as.ts";
+import { writeAs, writeLongAs } from "./write-as.ts";
 
 type Store = ReplicaStore<ServiceTables>;
 type Context = WriteContext<ServiceTables>;
@@ -68,14 +69,22 @@ export function createSyncService(
     },
 
     apply: (caller, id, { payload, createMissing, once }) =>
-      counted(marks, caller, (synced) =>
-        writeAs(store, caller, (context) =>
+      counted(marks, caller, (synced) => {
+        const work = (draft?: Draft<PlainChanges>) => (context: Context) =>
           doOnce(context, caller, {
             asked: once,
-            work: () => apply(context, caller, { id, payload, createMissing, withholding, synced }),
-          }),
-        ),
-      ),
+            work: () =>
+              apply(context, caller, { id, payload, createMissing, withholding, synced, draft }),
+          });
+        if (withholding || !isLong(payload) || !mayDraft(caller, id)) {
+          return writeAs(store, caller, work());
+        }
+        return writeLongAs(store, caller, {
+          address: projectDocument(caller.account, id),
+          edit: (open, turns) => writePlain(open, payload, turns),
+          work,
+        });
+      }),
 
     exchange: (caller, id, asked) =>
       caller.canWrite
@@ -107,6 +116,16 @@ async function counted<Answer>(
 
 const NOTHING_CHANGED: PlainChanges = { created: 0, updated: 0, unchanged: 0 };
 
+/** Whether it has more memories than are written in one turn. */
+function isLong({ memories = [] }: SyncPayload): boolean {
+  return memories.length > MEMORIES_AT_ONCE;
+}
+
+/** Nothing is worked out for a caller whom the write refuses. */
+function mayDraft(caller: Caller, id: ProjectId): boolean {
+  return caller.canWrite && mayReach(caller, id);
+}
+
 async function read(
   db: Context["db"],
   caller: Caller,
@@ -135,22 +154,25 @@ async function apply(
     createMissing,
     withholding,
     synced,
+    draft,
   }: {
     readonly id: ProjectId;
     readonly payload: SyncPayload;
     readonly createMissing: boolean;
     readonly withholding: Withholding | undefined;
     readonly synced: Synced;
+    readonly draft: Draft<PlainChanges> | undefined;
   },
 ): Promise<SyncAnswer> {
   const known = await findProject(context.db, caller.account, id);
   if (!known && !createMissing) throw noSuchProject();
   assertBoundTo(caller, id);
   if (!known) assertCanWrite(caller);
-  const open = await context.open(projectDocument(caller.account, id));
+  const drafted = known && draft && (await context.adopt(draft));
+  const open = drafted ?? (await context.open(projectDocument(caller.account, id)));
   if (!known) beginAnew(open.document);
   const write = (await withholding?.sift(context, open, payload)) ?? payload;
-  const written = await writePlain(open, write, context);
+  const written = drafted ? draft.result : await writePlain(open, write, context);
   const elsewhere = (payload.memories?.length ?? 0) - (write.memories?.length ?? 0);
   const changes = { ...written, updated: written.updated + elsewhere };
   const sessionsChanged = await uploadSessions(context, caller, { id, sessions: payload.sessions });

@@ -1,19 +1,56 @@
+import type { DocumentAddress } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { Draft, WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import type { Caller } from "./services.ts";
 
+type Work<Result> = (context: WriteContext<ServiceTables>) => Promise<Result>;
+
 /**
  * A write by the caller, whose permission is checked again: its body may have taken long, or this
- * is one of many parts. What was removed with an account stays removed.
+ * is one of many parts. What was removed with an account stays removed. It comes after the
+ * account's long writes that came before.
  */
-export function writeAs<Result>(
+export async function writeAs<Result>(
   store: ReplicaStore<ServiceTables>,
   caller: Caller,
-  work: (context: WriteContext<ServiceTables>) => Promise<Result>,
+  work: Work<Result>,
 ): Promise<Result> {
-  return store.write((context) => {
+  const before = store.longWrites.done(caller.account);
+  if (before) await before;
+  return await store.write(checked(caller, work));
+}
+
+/** What a long write edits, and how. */
+interface LongEdit<Edited> {
+  readonly address: DocumentAddress;
+  readonly edit: Parameters<typeof ReplicaStore.prototype.draft<Edited>>[1];
+}
+
+/**
+ * The same for a write that takes long: its document is edited before, while others write, and
+ * given to `work` with what `edit` has returned. Without a draft `work` has to edit by itself.
+ */
+export function writeLongAs<Edited, Result>(
+  store: ReplicaStore<ServiceTables>,
+  caller: Caller,
+  {
+    address,
+    edit,
+    work,
+  }: LongEdit<Edited> & {
+    readonly work: (draft: Draft<Edited> | undefined) => Work<Result>;
+  },
+): Promise<Result> {
+  return store.longWrites.run(caller.account, async () => {
+    const draft = await store.draft(address, edit);
+    return await store.write(checked(caller, work(draft)), { isLong: true });
+  });
+}
+
+function checked<Result>(caller: Caller, work: Work<Result>): Work<Result> {
+  return (context) => {
     caller.assertValid?.(context.db);
     return work(context);
-  });
+  };
 }

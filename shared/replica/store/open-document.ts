@@ -76,6 +76,11 @@ export interface Flushed {
   readonly rowChanges: readonly RowChange[];
 }
 
+interface Planned {
+  readonly batch: RowBatch;
+  readonly changes: DocumentChanges;
+}
+
 interface PendingUpdate {
   readonly origin: "local" | "remote";
   readonly update: Uint8Array;
@@ -100,6 +105,8 @@ export class OpenDocument {
   /** Whether anything was done to the document since the last flush, even without an effect. */
   #touched = false;
   #flushing = false;
+  /** What `prepare` has worked out, for `flush`. */
+  #planned: Planned | undefined;
   /** What was read from the disk, until the document is built from it. */
   #updates: readonly Uint8Array[];
   #document: ReplicaDocument | undefined;
@@ -160,7 +167,7 @@ export class OpenDocument {
 
   /** Whether there are changes that `flush` has not written yet. */
   get dirty(): boolean {
-    return this.#pending.length > 0;
+    return this.#pending.length > 0 || this.#planned !== undefined;
   }
 
   /** Whether the document in memory certainly equals the one on the disk. */
@@ -238,23 +245,28 @@ export class OpenDocument {
   ): Promise<Flushed> {
     assert(!this.#flushing, "a flush that failed ends its write");
     this.#flushing = true;
-    const { batch, changes } = await this.#plan(db, now, pause);
+    assert(!this.#planned || this.#pending.length === 0, "what is prepared is all there is");
+    const { batch, changes } = this.#planned ?? (await this.#plan(db, now, pause));
     const rowChanges = await writeBatch(db, batch, pause);
     if (this.#head.seq - this.#snapshotSeq >= ROWS_PER_SNAPSHOT) {
       await this.#snapshot(db, now, await droppable(this.id));
     }
+    this.#planned = undefined;
     this.#touched = false;
     this.#flushing = false;
     const { address } = this;
     return { rows: batch.log.map((row) => ({ ...row, address, changes })), rowChanges };
   }
 
-  /** What `flush` has to write. From here on the document is ahead of the disk by that. */
-  async #plan(
-    db: Kysely<ReplicaTables>,
-    now: number,
-    pause: Pause,
-  ): Promise<{ batch: RowBatch; changes: DocumentChanges }> {
+  /**
+   * Works out what `flush` has to write, so that it only writes. Needs no transaction, but nobody
+   * may write to the document's rows in between.
+   */
+  async prepare(db: Kysely<ReplicaTables>, now: number, pause: Pause): Promise<void> {
+    this.#planned = await this.#plan(db, now, pause);
+  }
+
+  async #plan(db: Kysely<ReplicaTables>, now: number, pause: Pause): Promise<Planned> {
     const isLocal = this.#pending.some(({ origin }) => origin === "local");
     if (isLocal) {
       // Others have recorded their own deletions.

@@ -4,7 +4,7 @@ import type { SqliteDatabase } from "../../sqlite/database.ts";
 import { returnFreePages } from "../../sqlite/free-pages.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { savepoint, writeTransaction } from "../../sqlite/transaction.ts";
-import { NO_PAUSE, type Pause } from "../../turns.ts";
+import { NO_PAUSE, type Pause, Queues } from "../../turns.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import { sweepHistory } from "../history/sweep-history.ts";
 import type { ReplicaTables } from "../log/tables.ts";
@@ -16,7 +16,14 @@ import {
   ROW_BYTES_KEPT_MIN,
   type Writer,
 } from "./open-document.ts";
-import { Context, type ContextOptions, type WriteContext, Writers } from "./write-context.ts";
+import {
+  addressKey,
+  Context,
+  type ContextOptions,
+  type Draft,
+  type WriteContext,
+  Writers,
+} from "./write-context.ts";
 
 /** At most this many writes share a commit. Others wait for the next. */
 const WRITES_PER_COMMIT_MAX = 256;
@@ -36,8 +43,11 @@ export interface StoreOptions<Tables extends ReplicaTables> extends ContextOptio
 
 type Write<Tables extends ReplicaTables> = {
   readonly run: (context: WriteContext<Tables>) => Promise<unknown>;
+  /** Called in the turn of the commit, as `reject`. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
+  /** It has a commit of its own, since others would wait for it. */
+  readonly isLong: boolean;
 };
 
 type Settle = () => void;
@@ -66,6 +76,9 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   readonly #listeners = new Set<(rows: readonly CommittedRow[]) => void>();
   #waiting: Write<Tables>[] = [];
   #draining: Promise<void> | undefined;
+  #committing: Promise<boolean> | undefined;
+  /** Writes that are edited before they are asked for, one of an owner at a time. */
+  readonly longWrites = new Queues<AccountId>();
   #onIdle: (() => void) | undefined;
   readonly #settlers: Settler[] = [];
   #onTimed: ((durationMs: number, kept: boolean) => void) | undefined;
@@ -99,10 +112,59 @@ export class ReplicaStore<Tables extends ReplicaTables> {
    * Runs `work` in a write transaction. If it throws, all its changes are undone and the promise
    * rejects with its error. Other writes of the same commit are not affected.
    */
-  write<Result>(work: (context: WriteContext<Tables>) => Promise<Result>): Promise<Result> {
+  write<Result>(
+    work: (context: WriteContext<Tables>) => Promise<Result>,
+    { isLong = false }: { readonly isLong?: boolean } = {},
+  ): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ run: work, resolve: resolve as (value: unknown) => void, reject });
-      this.#draining ??= this.#drain();
+      this.#ask({ run: work, resolve: resolve as (value: unknown) => void, reject, isLong });
+    });
+  }
+
+  #ask(write: Write<Tables>): void {
+    this.#waiting.push(write);
+    this.#draining ??= this.#drain();
+  }
+
+  /**
+   * Edits a document before its write, which then has nothing to do but write rows: long work, for
+   * which no other write waits. Nobody sees the edit until `WriteContext.adopt`, and it is dropped
+   * if somebody else writes to the document meanwhile. Undefined if the document is not there, or
+   * the edit throws: the write then has to do it all, and says what is wrong.
+   */
+  async draft<Result>(
+    address: DocumentAddress,
+    edit: (open: OpenDocument, context: { now: number; pause: Pause }) => Promise<Result>,
+  ): Promise<Draft<Result> | undefined> {
+    const open = await this.#takeOut(address);
+    if (!open) return undefined;
+    const now = this.#options.world.now();
+    // Whoever waits for a commit comes first.
+    const pause = () =>
+      this.pause()
+        ?.then(() => this.#committing)
+        .then(() => this.pause());
+    const baseSeq = open.head.seq;
+    try {
+      const result = await edit(open, { now, pause });
+      await open.prepare(narrowTables(this.reader), now, pause);
+      return { open, baseSeq, result };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The document as the last commit left it, which is no longer kept in memory for others. */
+  #takeOut(address: DocumentAddress): Promise<OpenDocument | undefined> {
+    const key = addressKey(address);
+    return new Promise((resolve, reject) => {
+      const takeOut = () => {
+        const open = this.#open.get(key);
+        this.#open.delete(key);
+        resolve(open);
+      };
+      const run = (context: WriteContext<Tables>) => context.find(address);
+      this.#ask({ run, resolve: takeOut, reject, isLong: false });
     });
   }
 
@@ -181,6 +243,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
 
   /** Waits for all requested writes, then closes the database. */
   async close(): Promise<void> {
+    await this.longWrites.allDone();
     await this.settle();
     while (this.#draining) await this.#draining;
     await this.#options.database.close();
@@ -188,14 +251,26 @@ export class ReplicaStore<Tables extends ReplicaTables> {
 
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await new Promise<void>((resolve) => this.#options.world.defer(resolve));
-      const isLong = await this.#commit(this.#waiting.splice(0, WRITES_PER_COMMIT_MAX));
+      this.#committing = this.#commitNext();
+      const isLong = await this.#committing;
       if (!isLong) continue;
-      await new Promise<void>((resolve) => this.#options.world.defer(resolve));
+      await this.#ready();
       await writeLogBack(this.#options.database.writer);
     }
     this.#draining = undefined;
     this.#onIdle?.();
+  }
+
+  /** Resolves when everything has run that is ready to. */
+  #ready(): Promise<void> {
+    return new Promise((resolve) => this.#options.world.defer(resolve));
+  }
+
+  async #commitNext(): Promise<boolean> {
+    await this.#ready();
+    const firstLong = this.#waiting.findIndex(({ isLong }) => isLong);
+    const count = firstLong === -1 ? WRITES_PER_COMMIT_MAX : Math.max(firstLong, 1);
+    return await this.#commit(this.#waiting.splice(0, Math.min(count, WRITES_PER_COMMIT_MAX)));
   }
 
   /** True: the log has to be written back. */

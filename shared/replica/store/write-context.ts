@@ -36,6 +36,11 @@ export interface WriteContext<Tables extends ReplicaTables> {
   /** The document; created if it does not exist. */
   open(address: DocumentAddress): Promise<OpenDocument>;
   find(address: DocumentAddress): Promise<OpenDocument | undefined>;
+  /**
+   * Takes on what was edited before this write, which must not have opened the document. Undefined
+   * if the document has changed since.
+   */
+  adopt<Result>(draft: Draft<Result>): Promise<OpenDocument | undefined>;
   /** Writes the changes so far, so that the document's `head` includes them. */
   flush(document: OpenDocument): Promise<void>;
   /**
@@ -54,6 +59,15 @@ export interface WriteContext<Tables extends ReplicaTables> {
   reread(owner: AccountId): void;
   /** Gives a document to an owner without a document of this name. The former owner loses it. */
   giveTo(document: OpenDocument, owner: AccountId): Promise<void>;
+}
+
+/** A document with an edit of which nobody knows, until a write adopts it. */
+export interface Draft<Result> {
+  readonly open: OpenDocument;
+  /** The newest row that it was edited upon. */
+  readonly baseSeq: number;
+  /** What the edit has returned. */
+  readonly result: Result;
 }
 
 /**
@@ -170,6 +184,16 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     return await this.#load(id, address);
   }
 
+  async adopt<Result>({ open, baseSeq }: Draft<Result>): Promise<OpenDocument | undefined> {
+    const { owner, name } = open.address;
+    const [row] = await findDocument(this.#replica, { owner, name });
+    // A document that was made anew in the database is written under another client id.
+    const { clientId } = this.writers.of(open.id);
+    const isOther = row?.id !== open.id || row.seq !== baseSeq;
+    if (isOther || clientId !== open.writer.clientId) return undefined;
+    return this.#take(open);
+  }
+
   async flush(document: OpenDocument): Promise<void> {
     if (document.isClean) return;
     this.#written.add(document);
@@ -265,7 +289,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
 }
 
 /** A document never changes its address, so one in memory needs no look at the disk. */
-function addressKey({ owner, name }: DocumentAddress): string {
+export function addressKey({ owner, name }: DocumentAddress): string {
   return `${owner}\n${name}`;
 }
 
@@ -273,5 +297,10 @@ const findDocument = compiled(
   (
     db: Kysely<ReplicaTables>,
     { owner, name }: { readonly owner: AccountId; readonly name: string },
-  ) => db.selectFrom("documents").select("id").where("owner", "=", owner).where("name", "=", name),
+  ) =>
+    db
+      .selectFrom("documents")
+      .select(["id", "seq"])
+      .where("owner", "=", owner)
+      .where("name", "=", name),
 );

@@ -1,0 +1,206 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { createSyncService } from "../../server/services/sync-service.ts";
+import type { ServiceTables } from "../../server/stores/tables.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { SyncPayload } from "../../shared/wire/sync.ts";
+import { failureOf } from "../support/failure.ts";
+import {
+  address,
+  checkFullText,
+  memoriesOf,
+  memoryRows,
+  setMemory,
+  viewsAroundRestart,
+} from "../support/stored.ts";
+import { storesOfTests, type TempStore, type TempStoreOptions } from "../support/temp-store.ts";
+import { caller } from "../support/test-services.ts";
+import { watched } from "../support/watched-connection.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const newStore = storesOfTests();
+const PROJECT = projectOf(address().name) ?? ("" as never);
+const KEYS = Array.from({ length: 300 }, (_, at) => `key-${at}`);
+
+function valuesOf(value: string, keys: readonly string[] = KEYS): Record<string, string> {
+  return Object.fromEntries(keys.map((key) => [key, value]));
+}
+
+function syncTo(temp: TempStore, values: Record<string, string>, rest: Partial<SyncPayload> = {}) {
+  const memories = Object.entries(values).map(([key, value]) => ({ key, value }));
+  const service = createSyncService(temp.store, { world: temp.world });
+  const asked = { payload: { memories, ...rest }, createMissing: true };
+  return service.apply(caller(), PROJECT, asked);
+}
+
+/** A project that has all keys; `meanwhile` is called once while the next long sync is drafted. */
+async function newProject(options: TempStoreOptions = {}) {
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const pause = async () => {
+    const work = meanwhile;
+    meanwhile = undefined;
+    await work?.();
+  };
+  const temp = await newStore({ ...options, pause });
+  await syncTo(temp, valuesOf("first"));
+  return {
+    temp,
+    next(work: () => Promise<unknown>) {
+      meanwhile = work;
+    },
+  };
+}
+
+/** Memory, disk and index say the same, before and after a restart. */
+async function checkStored(temp: TempStore, expected: Record<string, string>): Promise<void> {
+  expect(await memoriesOf(temp.store)).toEqual(expected);
+  expect(await memoryRows(temp.store)).toEqual(expected);
+  await checkFullText(temp);
+  const { before, after } = await viewsAroundRestart(temp);
+  expect(after).toEqual(before);
+}
+
+async function rowsOfLog({ store }: TempStore): Promise<number> {
+  return (await store.reader.selectFrom("updates").select("seq").execute()).length;
+}
+
+test("while a long sync is worked out others write, and see nothing of it", async () => {
+  const { temp, next } = await newProject();
+  let seen: unknown;
+  next(async () => {
+    await setMemory(temp.store, "k", "of another", "b");
+    seen = (await memoryRows(temp.store))["key-7"];
+  });
+  const answer = await syncTo(temp, valuesOf("second"), { claude_md_content: "text\n" });
+  expect(seen).toBe("first");
+  expect(answer.changes).toEqual({ created: 0, updated: 300, unchanged: 0 });
+  expect(answer.memories).toHaveLength(300);
+  expect(answer.claude_md_content).toBe("text\n");
+  expect(await memoriesOf(temp.store, "b")).toEqual({ k: "of another" });
+  expect(await rowsOfLog(temp)).toBe(3);
+  await checkStored(temp, valuesOf("second"));
+});
+
+test("when its transaction begins, a long sync has nothing to read of what it writes", async () => {
+  const ran: string[] = [];
+  const wrap: TempStoreOptions["wrap"] = (each) => watched(each, (sql) => void ran.push(sql));
+  const { temp, next } = await newProject({ wrap });
+  next(async () => void ran.splice(0));
+  await syncTo(temp, valuesOf("second"));
+  expect(ran.filter((sql) => sql === "BEGIN IMMEDIATE")).toHaveLength(1);
+  expect(ran.filter((sql) => sql.startsWith('update "memories"'))).toHaveLength(KEYS.length);
+  const read = ran.filter((sql) => sql.startsWith("select") && sql.includes('"key" in'));
+  expect(read).toEqual([]);
+});
+
+test("a long write has a commit of its own, in its turn", async () => {
+  const ran: string[] = [];
+  const { temp } = await newProject({
+    wrap: (each) => watched(each, (sql) => void ran.push(sql)),
+  });
+  ran.length = 0;
+  const write = (name: string, isLong: boolean) =>
+    temp.store.write(async () => void ran.push(name), { isLong });
+  await Promise.all(["a", "b", "long", "c"].map((name) => write(name, name === "long")));
+  const steps = ran.filter((sql) => !sql.includes("step"));
+  const commits = [["a", "b"], ["long"], ["c"]];
+  expect(steps).toEqual(commits.flatMap((names) => ["BEGIN IMMEDIATE", ...names, "COMMIT"]));
+});
+
+test("the account's own write that comes later is written later", async () => {
+  const { temp, next } = await newProject();
+  const later: Promise<unknown>[] = [];
+  next(async () => {
+    later.push(syncTo(temp, { "key-7": "later" }));
+  });
+  await syncTo(temp, valuesOf("second"));
+  await Promise.all(later);
+  await checkStored(temp, { ...valuesOf("second"), "key-7": "later" });
+});
+
+type Change = (context: WriteContext<ServiceTables>) => Promise<unknown>;
+
+const CHANGES: Record<string, { change: Change; left?: Record<string, string> }> = {
+  "was written to": {
+    change: async (context) => {
+      const { document } = await context.open(address());
+      document.setEntry("memories", "mine", { value: "v", now: context.now });
+    },
+    left: { mine: "v" },
+  },
+  "was rebuilt": {
+    change: async (context) => {
+      const open = await context.open(address());
+      await context.rebuild(open, new Uint8Array([0, 0]));
+    },
+  },
+  "was put back by the host": {
+    change: async (context) => context.reread(caller().account),
+  },
+};
+
+for (const [what, { change, left = {} }] of Object.entries(CHANGES)) {
+  test(`a draft is dropped where its document ${what}, and the sync applies to what is there`, async () => {
+    const { temp, next } = await newProject();
+    next(() => temp.store.write(change));
+    await syncTo(temp, valuesOf("second"));
+    const rows = await temp.store.reader.selectFrom("updates").select("epoch").execute();
+    expect(rows.at(-1)?.epoch).toBe(temp.store.writer.epoch);
+    await checkStored(temp, { ...valuesOf("second"), ...left });
+  });
+}
+
+test("a draft is dropped where another project has come in its place", async () => {
+  const { temp, next } = await newProject();
+  next(async () => {
+    await temp.store.write(async (context) => {
+      const open = await context.open(address());
+      await context.giveTo(open, caller({ account: "other" }).account);
+    });
+    await setMemory(temp.store, "mine", "v");
+  });
+  const { changes } = await syncTo(temp, valuesOf("second"));
+  expect(changes).toEqual({ created: KEYS.length, updated: 0, unchanged: 0 });
+  expect(await memoriesOf(temp.store)).toEqual({ ...valuesOf("second"), mine: "v" });
+  await checkFullText(temp);
+});
+
+test("a long sync over a limit is refused, and leaves nothing", async () => {
+  const { temp } = await newProject();
+  const metadata = Object.fromEntries(KEYS.map((key) => [key, "x".repeat(1000)]));
+  const failure = await failureOf(() => syncTo(temp, valuesOf("second"), { metadata }));
+  expect(String(failure)).toContain("metadata may take at most");
+  expect(await rowsOfLog(temp)).toBe(1);
+  await checkStored(temp, valuesOf("first"));
+});
+
+test("whichever statement of a long sync fails, it leaves nothing, and the next one works", async () => {
+  let countdown = Number.POSITIVE_INFINITY;
+  let failed = 0;
+  const wrap: TempStoreOptions["wrap"] = (each) => {
+    each.exec("PRAGMA synchronous = OFF");
+    return watched(each, (sql) => {
+      countdown -= 1;
+      if (countdown !== 0) return;
+      failed += 1;
+      throw new Error(`disk I/O error at ${sql}`);
+    });
+  };
+  const { temp } = await newProject({ wrap });
+  let value = "first";
+  for (let at = 1; ; at += at < 40 ? 1 : 37) {
+    countdown = at;
+    const before = failed;
+    const failure = await failureOf(() => syncTo(temp, valuesOf(`${at}`)));
+    countdown = Number.POSITIVE_INFINITY;
+    expect(failure !== undefined).toBe(failed > before);
+    if (!failure) value = `${at}`;
+    expect(await memoryRows(temp.store)).toEqual(valuesOf(value));
+    expect(await memoriesOf(temp.store)).toEqual(valuesOf(value));
+    if (!failure) break;
+  }
+  expect(failed).toBeGreaterThan(20);
+  await checkStored(temp, valuesOf(value));
+});
