@@ -1,3 +1,4 @@
+import { ALSO_REASONS } from "./also-reasons.ts";
 import { IGNORED_REASONS } from "./ignored-reasons.ts";
 import { equalJson, type JsonValue } from "./json.ts";
 import { LIMITS } from "./limits.ts";
@@ -406,6 +407,7 @@ export const REASONS = {
       return `${every}, to last for the day (\`memsync sync\` does not wait)`;
     },
   },
+  ...ALSO_REASONS,
   ...IGNORED_REASONS,
   ...MEMORY_REASONS,
 } as const satisfies Readonly<Record<string, Entry>>;

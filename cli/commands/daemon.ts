@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { Kysely } from "kysely";
-import { FOLLOWED_NAMES } from "../../daemon/disk/followable-files.ts";
+import { ALSO_NAMES, FOLLOWED_NAMES } from "../../daemon/disk/followable-files.ts";
 import { identifyProject } from "../../daemon/git/identity.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";
@@ -46,6 +46,8 @@ interface LinkFlags extends JsonOption {
   readonly id?: string;
   readonly write?: boolean;
   readonly file?: string;
+  /** False: no other file. True where nothing is said of others. */
+  readonly also?: readonly string[] | boolean;
   readonly remote?: string;
   readonly anew?: boolean;
   readonly yes?: boolean;
@@ -69,11 +71,18 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .addOption(
       new Option("--file <name>", "the file that counts, of several").choices(FOLLOWED_NAMES),
     )
+    .addOption(
+      new Option("--also <name>", "another file that has the project's text, both ways").argParser(
+        alsoFile,
+      ),
+    )
+    .option("--no-also", "the one that counts alone has it from now on")
     .option("--anew", "begin a project anew that was deleted, with the file that is here")
     .option("--yes", "do not ask before a project is mixed with the one that --id names")
     .option("--json", "print the link as JSON")
     .action((dir: string | undefined, options: LinkFlags) => link(env, dir, options));
   refuseBoth(linking, "write");
+  refuseBoth(linking, "also");
   program
     .command("unlink [dir]")
     .description("follow a folder no longer; nothing is deleted")
@@ -128,6 +137,14 @@ async function showHome(env: Environment, { all, json }: StatusFlags): Promise<v
   for (const line of conflictCountLines(home)) say(line);
 }
 
+/** Reads a `--also`, of which there may be several. */
+function alsoFile(name: string, before: unknown): string[] {
+  if (!ALSO_NAMES.some((each) => each === name)) {
+    throw new UsageError(`--also is ${ALSO_NAMES.slice(0, -1).join(", ")} or ${ALSO_NAMES.at(-1)}`);
+  }
+  return [...(Array.isArray(before) ? before.map(String) : []), name];
+}
+
 /** The parser would take the last one of an option and its opposite. */
 function refuseBoth(command: Command, name: string): void {
   const given = new Set<string>();
@@ -145,10 +162,11 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (id !== undefined) await withLocal(env, (db) => refuseMistyped(db, id));
   const folder = await meantFolder(env, dir);
   assertFolder(folder);
-  const { json, yes, ...options } = flags;
+  const { json, yes, also, ...options } = flags;
   if (id !== undefined) await agreeToRelink(env, { dir: await realPathOf(folder), id }, { yes });
   const daemon = await getDaemon(env);
-  const body = { dir: folder, ...options };
+  const others = also === false ? [] : also;
+  const body = { dir: folder, ...options, ...(Array.isArray(others) && { also: others }) };
   const known = await withLocal(env, listUnlinkedHere);
   const isNew = id === undefined && !(await withLocal(env, (db) => isLinked(db, folder)));
   const isUnknown = id !== undefined && !flags.remote && (await isKnownNowhere(env, id));
@@ -167,6 +185,12 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
     sayAside(
       `${flags.file} and the project's text are one from now on: what either has alone comes ` +
         "into the other, and `memsync conflicts` shows it",
+    );
+  }
+  if (Array.isArray(also)) {
+    sayAside(
+      `${also.join(" and ")} and the project's text are one from now on: what either has alone ` +
+        "comes into the other; `memsync status` says what is written",
     );
   }
   for (const line of pastProjectLines(linked)) sayAside(line);

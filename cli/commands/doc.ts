@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
+import { folderOf } from "../../daemon/files/also-file.ts";
 import { heldAdvice } from "../../daemon/held/advice.ts";
 import { findShownText } from "../../daemon/held/shown-text.ts";
 import type { HeldDocument } from "../../daemon/home/held-store.ts";
@@ -116,7 +117,7 @@ function shown({ id }: ProjectText, version: Version) {
     ...versionJson(version),
     save: save
       ? {
-          folder: save.dir,
+          folder: folderOf(save),
           at: timestampOf(save.savedAt),
           outcome: save.outcome,
           conflicts: save.conflicts,

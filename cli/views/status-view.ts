@@ -289,6 +289,7 @@ function folderLines(folder: FolderStatus): string[] {
   const { polled, repository, place, beside } = folder;
   const lines = [
     folderLine(folder),
+    ...folder.also.map((also) => folderLine({ ...folder, ...also })),
     ...(place ? [placeLine(place)] : []),
     ...beside.map(besideLine),
     ...(polled ? [`looked at every ${POLL_MS / 1000} s, for ${polled.why}`] : []),

@@ -7,6 +7,16 @@ import { isMissing } from "./read-file.ts";
 /** The paths, from a project's folder, at which its description document may be. */
 export const FOLLOWED_NAMES = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md"] as const;
 
+/**
+ * The paths at which a file may follow the project's text beside the one that counts. There is no
+ * `CLAUDE.md` among them: beside an `AGENTS.md` it would keep Claude Code from reading that.
+ */
+export const ALSO_NAMES = [
+  "AGENTS.md",
+  "GEMINI.md",
+  join(".github", "copilot-instructions.md"),
+] as const;
+
 /** The file of a project's folder in which a user names what never leaves the machine. */
 export const IGNORE_NAME = ".memsyncignore";
 

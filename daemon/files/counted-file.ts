@@ -6,6 +6,7 @@ import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import {
   type Counted,
   countedOf,
+  FOLLOWED_NAMES,
   type Followable,
   listFollowable,
 } from "../disk/followable-files.ts";
@@ -14,6 +15,8 @@ import type { FileStanding } from "../git/git-state.ts";
 import { chooseFile, type Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type Ignored, takeIgnored, type WhyIgnored } from "../ignored/ignore-file.ts";
+import { alsoNameOf, folderOf } from "./also-file.ts";
+import { findAlso, isImport } from "./find-also.ts";
 import { findSuccessor } from "./find-successor.ts";
 import { findFirstFile } from "./first-file.ts";
 import type { Sight } from "./follow-facts.ts";
@@ -47,18 +50,27 @@ export class CountedFile {
 
   /** Finds the file that counts. Resolves symbolic links each time. */
   async find(stored: FollowedState | undefined): Promise<Counted> {
+    const also = alsoNameOf(this.#link);
+    if (also !== undefined) return await this.#findAlso(also);
     const ignored = await this.#ignored();
     const before = stored && { path: stored.path, hadText: stored.base.text.trim() !== "" };
     const all = await listFollowable(this.#link.dir, stored?.path);
-    const found = withoutIgnored(all, ignored, stored?.path);
+    const open = withoutIgnored(all, ignored, stored?.path);
+    const found = withoutAlso(open, this.#link, stored?.path);
     const chosen = this.#link.file ?? (before ? undefined : await this.#findFirst(found));
     const counted = countedOf(found, { chosen, before });
     this.#beside = counted.beside;
     return counted;
   }
 
+  async #findAlso(path: string): Promise<Counted> {
+    const found = await findAlso(this.#options.store, this.#link, path);
+    const [name] = FOLLOWED_NAMES;
+    return { path, followable: found && { name, path, ...found }, beside: [] };
+  }
+
   async #ignored(): Promise<Ignored> {
-    const ignored = await takeIgnored(this.#options.store, this.#link.dir);
+    const ignored = await takeIgnored(this.#options.store, folderOf(this.#link));
     const before = this.#ignoredSign ?? ignored.sign;
     this.#ignoredSign = ignored.sign;
     if (ignored.sign !== before) this.#options.onIgnored?.();
@@ -77,7 +89,10 @@ export class CountedFile {
     if (!followable) return { kind: "absent", path };
     const { problem: why, unread = false } = followable;
     if (why) return { kind: "problem", path, why, unread };
-    return await readFileAt(this.#link.dir, path);
+    const read = await readFileAt(folderOf(this.#link), path);
+    const isAlso = alsoNameOf(this.#link) !== undefined;
+    if (!isAlso || read.kind !== "text" || !isImport(read.content)) return read;
+    return { kind: "problem", path, why: { code: "also-imports" } };
   }
 
   /**
@@ -88,7 +103,9 @@ export class CountedFile {
     const { account, store } = this.#options;
     const { projectId } = this.#link;
     const ignored = await this.#ignored();
-    const why = whyFileIgnored(ignored, { name: followable?.name, path });
+    const why = alsoNameOf(this.#link)
+      ? ignored.why(slashed(path))
+      : whyFileIgnored(ignored, { name: followable?.name, path });
     if (why?.code !== "ignored") return why;
     const text = await readStoredText(store.reader, account, projectId);
     return text.trim() === "" ? why : { code: "ignored-sent", command: "memsync doc clear" };
@@ -112,6 +129,16 @@ export class CountedFile {
     this.#options.log.info(told, "a followed file goes on under another name");
     return true;
   }
+}
+
+/** A file that follows another one does not count beside it, and is not what another one became. */
+function withoutAlso(
+  found: readonly Followable[],
+  { also = [] }: Link,
+  before: string | undefined,
+): readonly Followable[] {
+  const others = found.filter(({ name, path }) => path === before || !also.includes(name));
+  return others.length > 0 || before !== undefined ? others : found;
 }
 
 /**

@@ -3,7 +3,9 @@ import type { AccountId } from "../../shared/ids.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import type { TextForm } from "../../shared/replica/text/text-form.ts";
 import type { Position } from "../../shared/wire/position.ts";
+import { keepHeldSave } from "../held/keep-held-save.ts";
 import type { DaemonTables, FollowedFilesTable } from "../home/tables.ts";
+import { alsoKeysOf } from "./also-file.ts";
 import { forgetArrivals, moveArrivals } from "./arrival-store.ts";
 import type { FileState } from "./file-state.ts";
 
@@ -150,11 +152,24 @@ export async function readStoredText(db: Db, owner: AccountId, name: string): Pr
 /** Follows a folder that was in a repository without git from now on. */
 export async function forgetGit(db: Db, dir: string): Promise<void> {
   const nowhere = { commit_id: null, head: null, repository: null };
-  await db.updateTable("followed_files").set(nowhere).where("dir", "=", dir).execute();
+  const files = db.updateTable("followed_files").set(nowhere);
+  await files.where("dir", "in", [dir, ...alsoKeysOf(dir)]).execute();
 }
 
-/** Forgets what was known of a folder's file. */
+/** Forgets what was known of a folder's files. */
 export async function forgetFollowed(db: Db, dir: string): Promise<void> {
+  for (const key of [dir, ...alsoKeysOf(dir)]) await forgetOne(db, key);
+}
+
+/** Forgets what was known of a folder's further files. A save that is held stays held. */
+export async function forgetAlso(db: Db, dir: string): Promise<void> {
+  for (const key of alsoKeysOf(dir)) {
+    await keepHeldSave(db, key);
+    await forgetOne(db, key);
+  }
+}
+
+async function forgetOne(db: Db, dir: string): Promise<void> {
   await db.deleteFrom("followed_files").where("dir", "=", dir).execute();
   await db.deleteFrom("held").where("kind", "=", "file").where("key", "=", dir).execute();
   await forgetArrivals(db, dir);
@@ -163,6 +178,12 @@ export async function forgetFollowed(db: Db, dir: string): Promise<void> {
 /** A folder was moved to another path. Its file is the same. */
 export async function moveFollowed(db: Db, from: string, to: string): Promise<void> {
   await forgetFollowed(db, to);
+  const keys = alsoKeysOf(to);
+  for (const [at, key] of alsoKeysOf(from).entries()) await moveOne(db, key, keys[at] ?? to);
+  await moveOne(db, from, to);
+}
+
+async function moveOne(db: Db, from: string, to: string): Promise<void> {
   await db.updateTable("followed_files").set({ dir: to }).where("dir", "=", from).execute();
   await moveArrivals(db, from, to);
   await db.updateTable("saves").set({ dir: to }).where("dir", "=", from).execute();

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { AccountId } from "../../shared/ids.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
-import { explain, isSameReason, type NotKept, type Reason } from "../../shared/reasons.ts";
+import { isSameReason, type NotKept, type Reason } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { unforeseen } from "../../shared/sqlite/failures.ts";
 import type { Timer, World } from "../../shared/world.ts";
@@ -19,13 +19,16 @@ import type { WorkingTree } from "../git/working-tree.ts";
 import type { OnActivity } from "../home/activity.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { alsoNameOf, folderOf } from "./also-file.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
 import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
 import { CountedFile } from "./counted-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
+import { meetAlso } from "./find-also.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
+import { beingWritten, type FollowStatus, stateOfMaking, statusOf } from "./follow-status.ts";
 import {
   type FollowedState,
   type MarkedText,
@@ -43,7 +46,7 @@ import { lookAtMarks } from "./shown-by-git.ts";
 import { takeLateSave } from "./take-late-save.ts";
 import { type ToWrite, takeSight } from "./take-sight.ts";
 import { checkedOutOf, TrackedSights } from "./tracked-sight.ts";
-import { TREE_MADE, TreeGuard, type TreeReadiness, type WhyMaking } from "./tree-guard.ts";
+import { TREE_MADE, TreeGuard, type TreeReadiness } from "./tree-guard.ts";
 import { findBeginnings, UnfinishedText } from "./unfinished.ts";
 
 export interface FollowerOptions {
@@ -66,19 +69,6 @@ export interface FollowerOptions {
   readonly onActivity?: OnActivity | undefined;
 }
 
-/** What `status` shows of a followed file. */
-export interface FollowStatus {
-  readonly path: string;
-  /**
-   * `failing`: the file or the database can't be read, so nobody knows whether the text is synced.
-   */
-  readonly state: "followed" | "upwards" | "waiting" | "held" | "left-alone" | "failing";
-  /** Why the file is in this state; undefined where nothing has to be said. */
-  readonly why: Reason | undefined;
-  /** The same in words that follow the file's path. */
-  readonly note: string | undefined;
-}
-
 /** What a look at the file found to do next. */
 interface Look {
   readonly status: FollowStatus;
@@ -92,6 +82,8 @@ interface Look {
  */
 export class FollowedFile {
   readonly link: Link;
+  /** Where the link's files are. */
+  readonly #folder: string;
   readonly #options: FollowerOptions;
   readonly #lateSaves: LateSaves;
   readonly #place: LinkedPlace;
@@ -102,7 +94,7 @@ export class FollowedFile {
   readonly #counted: CountedFile;
   readonly #glimpses: Glimpses;
   readonly #unfinished: UnfinishedText;
-  #status: FollowStatus = statusOf("CLAUDE.md", "waiting", { code: "not-looked-at" });
+  #status: FollowStatus;
   #looking: Promise<void> | undefined;
   #wanted = false;
   #timer: Timer | undefined;
@@ -112,17 +104,20 @@ export class FollowedFile {
 
   constructor(link: Link, options: FollowerOptions) {
     this.link = link;
+    this.#folder = folderOf(link);
+    const place = { ...link, dir: this.#folder };
+    this.#status = statusOf(alsoNameOf(link) ?? "CLAUDE.md", "waiting", { code: "not-looked-at" });
     this.#options = options;
     this.#lateSaves = new LateSaves(options.world, () => this.look());
     this.#grace = new Grace(options.world);
     this.#arrivals = new ArrivalClock(options.world);
-    this.#place = new LinkedPlace(link, options.store, options.git);
-    this.#tracked = new TrackedSights({ ...options, ...link });
+    this.#place = new LinkedPlace(place, options.store, options.git);
+    this.#tracked = new TrackedSights({ ...options, ...place });
     this.#tree = new TreeGuard(options);
     this.#counted = new CountedFile(link, options);
-    this.#glimpses = new Glimpses(link.dir);
+    this.#glimpses = new Glimpses(this.#folder);
     const ask = options.isOpenToWrite ?? isOpenToWrite;
-    const isOpen = () => ask(join(link.dir, this.#status.path));
+    const isOpen = () => ask(join(this.#folder, this.#status.path));
     this.#unfinished = new UnfinishedText({ world: options.world, isOpen });
   }
 
@@ -200,9 +195,11 @@ export class FollowedFile {
   async #lookOnce(): Promise<Look> {
     const { git, store } = this.#options;
     const { dir } = this.link;
+    const folder = this.#folder;
     await this.#takeLateSaves();
     // What is seen from here on comes after what this look reads.
     const seen = await this.#glimpses.seen();
+    await meetAlso(store, this.link);
     const stored = await readFollowed(store.reader, dir);
     // After a crash a file may show what the daemon had written.
     for (const state of [stored, stored?.next]) if (state) this.#glimpses.markKnown(state.hash);
@@ -221,19 +218,22 @@ export class FollowedFile {
       this.#glimpses.forget(seen);
       return { status: statusOf(counted.path, "left-alone", ignored) };
     }
-    if (stored?.next && (await finishBegunWrite({ dir, known: stored, next: stored.next }))) {
+    if (
+      stored?.next &&
+      (await finishBegunWrite({ dir: folder, known: stored, next: stored.next }))
+    ) {
       return this.#lookAgain(stored.path);
     }
     if (read.kind === "problem") return await this.#takeProblem(read);
     const { path } = read;
     const known = stored?.path === path ? stored : undefined;
-    const inGit = await fileStanding(git, join(dir, path));
+    const inGit = await fileStanding(git, join(folder, path));
     const { standing, marked, isNoted } = lookAtMarks(read, inGit, known);
     if (!isNoted) await store.write(({ db }) => noteMarked(db, dir, marked));
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
     if (known?.next) {
       const takeLate = this.#takeLate.bind(this);
-      await clearBegunWrite({ dir, known, next: known.next, takeLate });
+      await clearBegunWrite({ dir: folder, known, next: known.next, takeLate });
     }
     const againMs = await this.#unfinishedMs(read, standing, known);
     if (againMs > 0) return { status: beingWritten(path), againMs };
@@ -259,7 +259,7 @@ export class FollowedFile {
     const saved: FileContent[] = [];
     for (const each of overtaken) {
       const { content: text } = each;
-      if (await isInGit(this.#options.git, this.link.dir, { name: file.path, text })) {
+      if (await isInGit(this.#options.git, this.#folder, { name: file.path, text })) {
         this.#glimpses.markKnown(each.hash);
       } else saved.push(each);
     }
@@ -269,7 +269,7 @@ export class FollowedFile {
   /** Programs write a file in steps, so a new text is taken only after two equal reads. */
   async #isWhole(read: Readable, known: FollowedState | undefined): Promise<boolean> {
     if (read.kind === "absent" || read.hash === known?.hash) return true;
-    const again = await readFileAt(this.link.dir, read.path);
+    const again = await readFileAt(this.#folder, read.path);
     return again.kind === "text" && again.hash === read.hash;
   }
 
@@ -342,7 +342,9 @@ export class FollowedFile {
 
   async #takeProblem({ path, why, overLimit, unread }: FileProblem): Promise<Look> {
     if (unread) return { status: statusOf(path, "failing", why), againMs: "later" };
-    if (!overLimit) return { status: statusOf(path, "left-alone", why) };
+    // Nothing tells a further file that the one that counts is known.
+    const again = why.code === "also-waits" ? { againMs: "later" as const } : {};
+    if (!overLimit) return { status: statusOf(path, "left-alone", why), ...again };
     await this.#options.store.write((context) =>
       holdUnread(context, this.#options.account, { link: this.link, reason: why }),
     );
@@ -440,14 +442,15 @@ export class FollowedFile {
     const isDue = async () =>
       (tree.kind !== "made" || (await tree.isStill())) &&
       (await this.#place.check()).kind === "here";
-    const options = { expectedHash: from.hash, world, isDue, within: dir };
-    const outcome = await replaceFile(join(dir, path), content, options);
+    const file = join(this.#folder, path);
+    const options = { expectedHash: from.hash, world, isDue, within: this.#folder };
+    const outcome = await replaceFile(file, content, options);
     if (outcome.kind !== "written") {
       await store.write(({ db }) => writeFollowed(db, dir, from));
     } else {
       this.#notKept = outcome.notKept;
       this.#glimpses.markKnown(to.hash);
-      const written = { file: join(dir, path), bytes: utf8Bytes(content) };
+      const written = { file, bytes: utf8Bytes(content) };
       this.#options.onActivity?.({ event: "wrote", project: this.link.name, ...written });
       if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
       await store.write(async (context) => {
@@ -483,21 +486,4 @@ function headOf(standing: FileStanding): Head | undefined {
 
 function treeOf(standing: FileStanding): WorkingTree | undefined {
   return "file" in standing ? standing.file.tree : undefined;
-}
-
-function statusOf(
-  path: string,
-  state: FollowStatus["state"],
-  why: Reason | undefined,
-): FollowStatus {
-  return { path, state, why, note: why && explain(why) };
-}
-
-function beingWritten(path: string): FollowStatus {
-  return statusOf(path, "waiting", { code: "being-written" });
-}
-
-/** A reason that may last for ever leaves the file alone; a short one makes it wait. */
-function stateOfMaking(making: WhyMaking): FollowStatus["state"] {
-  return making === "no-commit" || making === "not-checked-out" ? "left-alone" : "waiting";
 }

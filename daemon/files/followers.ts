@@ -8,6 +8,7 @@ import { findWorkingTree } from "../git/working-tree.ts";
 import type { Link } from "../home/links.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { Change, FolderWatch, WatchFolder } from "../watch/watched-folder.ts";
+import { alsoLinks, alsoNameOf, folderOf } from "./also-file.ts";
 import { FollowedFile, type FollowerOptions } from "./followed-file.ts";
 
 /** Everything is looked at this often, for changes of which no event told. */
@@ -49,7 +50,16 @@ export class Followers {
     bound: Partial<Pick<FollowerOptions, "account" | "service">> = {},
   ): Promise<FollowedFile> {
     await this.remove(link.dir);
-    const gitDir = await this.#gitDirOf(link.dir);
+    const file = await this.#add(link, bound);
+    for (const each of alsoLinks(link)) await this.#add(each, bound);
+    return file;
+  }
+
+  async #add(
+    link: Link,
+    bound: Partial<Pick<FollowerOptions, "account" | "service">>,
+  ): Promise<FollowedFile> {
+    const gitDir = await this.#gitDirOf(folderOf(link));
     const file = new FollowedFile(link, { ...this.#options, ...bound });
     const watch = this.#watch(file, gitDir);
     this.#followers.set(link.dir, { file, gitDir, watch });
@@ -67,18 +77,28 @@ export class Followers {
   #watch(file: FollowedFile, gitDir: string | undefined): FolderWatch {
     const { watch, world, log, onRepository } = this.#options;
     const changed = (change: Change = "file") => {
-      if (change === "repository") onRepository?.(file.link);
-      else file.look();
+      if (change !== "repository") file.look();
+      else if (!isAlso(file)) onRepository?.(file.link);
     };
-    const followed = () => file.status.path;
-    return watch({ dir: file.link.dir, gitDir, followed, world, log, changed });
+    const followed = isAlso(file) ? undefined : () => file.status.path;
+    return watch({
+      dir: folderOf(file.link),
+      gitDir,
+      ...(followed && { followed }),
+      world,
+      log,
+      changed,
+    });
   }
 
+  /** Follows no file of this folder any more. */
   async remove(dir: string): Promise<void> {
-    const follower = this.#followers.get(dir);
-    this.#followers.delete(dir);
-    await follower?.watch.close();
-    await follower?.file.stop();
+    for (const [key, { watch, file }] of [...this.#followers]) {
+      if (folderOf(file.link) !== dir) continue;
+      this.#followers.delete(key);
+      await watch.close();
+      await file.stop();
+    }
   }
 
   /** In the order in which they were added. */
@@ -95,7 +115,7 @@ export class Followers {
   rescan(): void {
     for (const follower of [...this.#followers.values()]) {
       follower.file.look();
-      this.#options.onRepository?.(follower.file.link);
+      if (!isAlso(follower.file)) this.#options.onRepository?.(follower.file.link);
       this.#rescans = this.#rescans.then(() => this.#watchAnew(follower));
     }
   }
@@ -103,7 +123,7 @@ export class Followers {
   /** A folder's repository may have been created, moved or removed since the watch began. */
   async #watchAnew({ file, watch, gitDir }: Follower): Promise<void> {
     const { dir } = file.link;
-    const gitDirNow = await this.#gitDirOf(dir);
+    const gitDirNow = await this.#gitDirOf(folderOf(file.link));
     if (gitDirNow === gitDir || this.#followers.get(dir)?.file !== file) return;
     const follower = { file, gitDir: gitDirNow, watch: this.#watch(file, gitDirNow) };
     this.#followers.set(dir, follower);
@@ -132,7 +152,7 @@ export class Followers {
     this.#rescan?.cancel();
     this.#stopListening();
     await this.#rescans;
-    for (const dir of [...this.#followers.keys()]) await this.remove(dir);
+    for (const file of this.files()) await this.remove(folderOf(file.link));
   }
 
   #onCommit(rows: readonly CommittedRow[]): void {
@@ -151,6 +171,11 @@ export class Followers {
       this.#scheduleRescan();
     });
   }
+}
+
+/** Whether it follows the project's text beside the file that counts. */
+function isAlso({ link }: FollowedFile): boolean {
+  return alsoNameOf(link) !== undefined;
 }
 
 /** Whether a file may have to be written because of this metadata. */

@@ -3,6 +3,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import { listLinks } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { alsoLinks } from "./also-file.ts";
 import { addArrival } from "./arrival-store.ts";
 import { authors } from "./bringers.ts";
 
@@ -18,7 +19,8 @@ export async function noteMetLines(
   if (met.length === 0) return;
   const change = { brought: met, taken: [], moved: [], former: undefined };
   const arrival = { at, machine: authors(db, open, met) };
-  for (const { dir, projectId } of await listLinks(db)) {
-    if (projectId === open.address.name) await addArrival(db, dir, { change, arrival });
+  const links = (await listLinks(db)).filter(({ projectId }) => projectId === open.address.name);
+  for (const { dir } of links.flatMap((link) => [link, ...alsoLinks(link)])) {
+    await addArrival(db, dir, { change, arrival });
   }
 }

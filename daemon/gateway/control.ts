@@ -1,6 +1,7 @@
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, asAccountId, type ProjectId, parseProjectId } from "../../shared/ids.ts";
-import { FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
+import { ALSO_NAMES, FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
+import type { AlsoName } from "../files/also-file.ts";
 import type { RemoteChange } from "../remotes/remote-change.ts";
 
 /** Answers one of the daemon's own calls, named by what follows `/_memsync/`. */
@@ -69,6 +70,7 @@ export function createControl(daemon: () => Controlled): Control {
             ...(typeof body.id === "string" && { id: projectIdOf(body.id) }),
             ...(typeof body.write === "boolean" && { write: body.write }),
             ...(typeof body.file === "string" && { file: fileOf(body.file) }),
+            ...(body.also !== undefined && { also: alsoOf(body.also) }),
             ...(typeof body.remote === "string" && { remote: body.remote }),
             ...(body.anew === true && { anew: true }),
           }),
@@ -149,6 +151,15 @@ function fileOf(text: string): FollowedName {
   const name = FOLLOWED_NAMES.find((each) => each === text);
   if (name !== undefined) return name;
   throw new AppError("invalid_request", `file is one of ${FOLLOWED_NAMES.join(", ")}`);
+}
+
+function alsoOf(value: unknown): AlsoName[] {
+  const names = Array.isArray(value) ? value : [value];
+  return names.map((each) => {
+    const name = ALSO_NAMES.find((known) => known === each);
+    if (name !== undefined) return name;
+    throw new AppError("invalid_request", `also is of ${ALSO_NAMES.join(", ")}`);
+  });
 }
 
 function projectIdOf(text: string) {

@@ -8,11 +8,16 @@ import type { DaemonTables } from "../home/tables.ts";
  */
 export async function keepHeldSave(db: Kysely<DaemonTables>, dir: string): Promise<void> {
   for (const item of await listHeld(db)) {
-    if (item.kind !== "file" || item.key !== dir) continue;
+    if (item.kind !== "file" || !isOf(item.key, dir)) continue;
     const { value, hash } = item;
     if (value !== undefined && hash !== undefined) {
       await putHeld(db, { ...item, kind: "text", key: hash, hash: undefined });
     }
     await dropHeld(db, item);
   }
+}
+
+/** Whether it is the key of a folder's file, or of a further file of the folder. */
+function isOf(key: string, dir: string): boolean {
+  return key === dir || key.startsWith(`${dir}//`);
 }

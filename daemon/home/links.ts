@@ -14,13 +14,15 @@ export interface Link {
   readonly write: boolean;
   /** The file that the user chose, by its path from the folder. */
   readonly file?: string | undefined;
+  /** Further files that follow the project's text, by their paths from the folder. */
+  readonly also?: readonly string[] | undefined;
 }
 
 /** In the order in which they were linked. */
 export async function listLinks(db: Db): Promise<Link[]> {
   const rows = await db
     .selectFrom("links")
-    .select(["dir", "project_id", "name", "write", "file"])
+    .select(["dir", "project_id", "name", "write", "file", "also"])
     .orderBy("linked_at")
     .orderBy("dir")
     .execute();
@@ -29,12 +31,14 @@ export async function listLinks(db: Db): Promise<Link[]> {
 
 /** Undefined where the project's id is malformed. */
 export function parseLink(
-  row: Pick<Selectable<DaemonTables["links"]>, "dir" | "project_id" | "name" | "write" | "file">,
+  row: Pick<Selectable<DaemonTables["links"]>, "dir" | "project_id" | "name" | "write" | "file"> &
+    Partial<Pick<Selectable<DaemonTables["links"]>, "also">>,
 ): Link | undefined {
   const projectId = parseProjectId(row.project_id);
   if (projectId === undefined) return undefined;
   const { dir, name, write, file } = row;
-  return { dir, projectId, name, write: write === 1, ...(file !== null && { file }) };
+  const link = { dir, projectId, name, write: write === 1, ...(file !== null && { file }) };
+  return row.also ? { ...link, also: JSON.parse(row.also) as string[] } : link;
 }
 
 /** A link's columns, without its folder. */
@@ -45,10 +49,11 @@ export function valuesOf({ projectId, name, write, file }: Link) {
 /** Adds a link, or changes that of a linked folder. A file that was chosen stays chosen. */
 export async function putLink(db: Db, link: Link, now: number): Promise<void> {
   const values = valuesOf(link);
+  const also = link.also && { also: link.also.length > 0 ? JSON.stringify(link.also) : null };
   await db
     .insertInto("links")
-    .values({ dir: link.dir, ...values, linked_at: now })
-    .onConflict((conflict) => conflict.column("dir").doUpdateSet(values))
+    .values({ dir: link.dir, ...values, ...also, linked_at: now })
+    .onConflict((conflict) => conflict.column("dir").doUpdateSet({ ...values, ...also }))
     .execute();
   const { projectId: project_id, name } = link;
   await db

@@ -364,6 +364,12 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("followed_files").addColumn("repository", "text").execute();
     },
   },
+  {
+    name: "daemon-also-files",
+    async up(db) {
+      await db.schema.alterTable("links").addColumn("also", "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -376,4 +382,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_230_331_783 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_982_860_008 };

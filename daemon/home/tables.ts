@@ -126,6 +126,8 @@ interface LinksTable {
   write: number;
   /** The file that the user chose; null: memsync decides. */
   file: string | null;
+  /** Paths of further files that follow the project's text, as JSON; null: there are none. */
+  also: Generated<string | null>;
   linked_at: number;
 }
 

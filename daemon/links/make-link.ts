@@ -4,7 +4,8 @@ import { beginAnew } from "../../shared/replica/document/project-deletion.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { World } from "../../shared/world.ts";
 import type { FollowedName } from "../disk/followable-files.ts";
-import { forgetGit, readFollowed } from "../files/follow-store.ts";
+import type { AlsoName } from "../files/also-file.ts";
+import { forgetAlso, forgetGit, readFollowed } from "../files/follow-store.ts";
 import { type EvidenceKind, isOfGit } from "../files/place-store.ts";
 import { type Link, putLink } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -24,6 +25,8 @@ export interface LinkOptions {
   readonly write?: boolean;
   /** The file that counts; memsync decides if left out. */
   readonly file?: FollowedName;
+  /** Further files that follow the project's text from now on; none: no other does any more. */
+  readonly also?: readonly AlsoName[];
   /**
    * Name of the remote to bind the project to. If left out: the current remote, or the default one.
    */
@@ -74,6 +77,7 @@ export function planLink(
   const projectId = chosen.projectId ?? again?.projectId ?? randomProjectId(world);
   // Consent to write was given for the former folder only.
   const write = options.write ?? (!replaced && former?.write === true);
+  const also = alsoOf(options, replaced ? undefined : former);
   // A repository with another id now is still the same project, under its current id.
   const isNamedSo = identity.kind !== "none" && identity.projectId === projectId;
   const named = [former, again].find((each) => each?.projectId === projectId);
@@ -81,12 +85,19 @@ export function planLink(
   return {
     facts,
     options,
-    link: { dir, projectId, name, write, file: options.file },
+    link: { dir, projectId, name, write, file: options.file, ...(also && { also }) },
     chosen,
     evidence: chosen.projectId === undefined ? (again?.evidence ?? "none") : chosen.evidence,
     others: links.filter((each) => each.dir !== dir && each.projectId === projectId),
     isLeft: replaced && links.some((each) => each.dir === dir),
   };
+}
+
+/** Those that followed before, and these; undefined: nothing is to be said of them. */
+function alsoOf({ also }: LinkOptions, former: Link | undefined): readonly string[] | undefined {
+  if (!former) return also ?? [];
+  if (!also) return former.also;
+  return also.length === 0 ? [] : [...new Set([...(former.also ?? []), ...also])];
 }
 
 /**
@@ -117,6 +128,7 @@ export async function writeLink(
     chosenProject: { ...chosen, evidence: isUnseen ? "chosen" : evidence },
     change: stillToSay(facts, options, now),
   });
+  if (options.also?.length === 0) await forgetAlso(db, dir);
   if (options.file) await turnToFile(db, dir, options.file);
   return { account, begun };
 }

@@ -4,6 +4,7 @@ import type { ReasonCode } from "../../shared/reasons.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
+import { folderOf } from "../files/also-file.ts";
 import { heldAdvice, heldReason } from "../held/advice.ts";
 import { shownKey } from "../held/shown-key.ts";
 import { type HeldItem, listHeld } from "../home/held-store.ts";
@@ -53,7 +54,7 @@ export async function heldStatus(item: HeldItem, remote: string | null): Promise
     project_id: projectOf(document) ?? null,
     remote,
     key: kind === "memory" || kind === "metadata" ? key : null,
-    dir: kind === "file" ? key : null,
+    dir: kind === "file" ? folderOf({ dir: item.key }) : null,
     cause,
     code: item.reason.code,
     reason: heldReason(item),

@@ -6,7 +6,9 @@ import { timestampOf } from "../../shared/timestamps.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
 import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
-import type { FollowedFile, FollowStatus } from "../files/followed-file.ts";
+import { alsoKey, alsoNameOf } from "../files/also-file.ts";
+import type { FollowStatus } from "../files/follow-status.ts";
+import type { FollowedFile } from "../files/followed-file.ts";
 import type { PlaceChange } from "../files/place-store.ts";
 import { deletionStatus, readDeletion } from "../home/deleted-project.ts";
 import { type KeptText, readKeptText } from "../home/kept-text.ts";
@@ -63,7 +65,9 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
   const { remotes: open } = sources;
   const projects: ProjectStatus[] = [];
   for (const { projectId, name } of uniqueProjects(sources.links)) {
-    const files = sources.files.filter((file) => file.link.projectId === projectId);
+    const files = sources.files.filter(({ link }) => {
+      return link.projectId === projectId && alsoNameOf(link) === undefined;
+    });
     const account = open.bindingOf(projectId) ?? LOCAL_ACCOUNT;
     const kept = await keptStatus(sources, account, projectId);
     const folders = files.map((file) => folderStatus(sources, file, kept.text));
@@ -185,15 +189,25 @@ function folderStatus(
   text: KeptText | null,
 ): FolderStatus {
   const { path, state, note, why } = withLines(file.status, text);
-  const { beside } = file;
-  const { dir } = file.link;
+  const { dir, also: names = [] } = file.link;
+  const beside = file.beside.filter((name) => !names.includes(name));
+  const keys = names.map((name) => alsoKey(dir, name));
+  const also = sources.files
+    .filter(({ link }) => keys.includes(link.dir))
+    .map((each) => withLines(each.status, text))
+    .map((each) => ({
+      path: each.path,
+      state: each.state,
+      note: each.note ?? null,
+      why: each.why?.code ?? null,
+    }));
   const polled = sources.polled(dir) ?? null;
   const noted = sources.repositoryNote(dir);
   const repository = noted ? explain(noted) : null;
   const repository_code = noted?.code ?? null;
   const place = placeStatus(sources.placeChange(dir), sources.now);
   const said = { note: note ?? null, why: why?.code ?? null };
-  return { dir, path, state, ...said, polled, repository, repository_code, beside, place };
+  return { dir, path, state, ...said, polled, repository, repository_code, beside, also, place };
 }
 
 /** A file that was never here can be created where the document has a text. */

@@ -1,5 +1,5 @@
 import type { ReasonCode } from "../../shared/reasons.ts";
-import type { FollowStatus } from "../files/followed-file.ts";
+import type { FollowStatus } from "../files/follow-status.ts";
 import type { DeletionStatus } from "../home/deleted-project.ts";
 import type { KeptText } from "../home/kept-text.ts";
 import type { StatusNote } from "../plain/plain-status.ts";
@@ -47,6 +47,8 @@ export interface FolderStatus {
   readonly repository_code: ReasonCode | null;
   /** Other files there that could be followed, from the folder. `path` is the one that counts. */
   readonly beside: readonly string[];
+  /** Further files there that follow the project's text, each as the one that counts. */
+  readonly also: readonly Pick<FolderStatus, "path" | "state" | "note" | "why">[];
   /** What happened to the folder since it was linked. */
   readonly place: PlaceStatus | null;
 }

@@ -3,7 +3,12 @@ import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Log } from "../../shared/log.ts";
 import type { Timer, World } from "../../shared/world.ts";
-import { FOLLOWED_NAMES, IGNORE_NAME, listFollowable } from "../disk/followable-files.ts";
+import {
+  ALSO_NAMES,
+  FOLLOWED_NAMES,
+  IGNORE_NAME,
+  listFollowable,
+} from "../disk/followable-files.ts";
 import { POLL_MS } from "./poll-interval.ts";
 import { type FolderEvents, type OpenEvents, openEvents } from "./watch.ts";
 import {
@@ -46,9 +51,9 @@ const GIT_MARKS: ReadonlySet<string> = new Set([
 const GIT_CONFIG = "config";
 
 /** What the folder's own `.memsyncignore` says counts at once. */
-const WATCHED_NAMES: readonly string[] = [...FOLLOWED_NAMES, IGNORE_NAME];
+const WATCHED_NAMES: readonly string[] = [...FOLLOWED_NAMES, ...ALSO_NAMES, IGNORE_NAME];
 const FILE_NAMES: ReadonlySet<string> = new Set(WATCHED_NAMES.map((path) => basename(path)));
-const SUB_FOLDERS = [...new Set(FOLLOWED_NAMES.map((path) => dirname(path)))].filter(
+const SUB_FOLDERS = [...new Set(WATCHED_NAMES.map((path) => dirname(path)))].filter(
   (path) => path !== ".",
 );
 const FOLDER_NAMES: ReadonlySet<string> = new Set([...SUB_FOLDERS, ".git"]);

@@ -97,17 +97,17 @@ export class FollowedMachine {
     return new FollowedMachine(name, dir, world, store, git);
   }
 
-  async follow(options: Partial<Pick<Link, "write">> = {}): Promise<void> {
+  async follow(options: Partial<Pick<Link, "write" | "also">> = {}): Promise<void> {
     await this.beginToFollow(options);
     await this.settle();
   }
 
   /** One look, for which no time passes. */
-  async beginToFollow(options: Partial<Pick<Link, "write">> = {}): Promise<void> {
+  async beginToFollow(options: Partial<Pick<Link, "write" | "also">> = {}): Promise<void> {
     const link = { dir: this.dir, projectId: PROJECT, name: this.name, write: false, ...options };
     await this.#store.write(({ db, now }) => putLink(db, link, now));
     this.#file = await this.#followers.add(link);
-    await this.#file.settled();
+    await this.#followers.settled();
   }
 
   /** The folder is kept as one that was linked for its repository, and was not looked at yet. */
@@ -127,6 +127,11 @@ export class FollowedMachine {
     return this.#file.status;
   }
 
+  /** Those of the files that follow beside the one that counts. */
+  get also() {
+    return this.#followers.files().flatMap((file) => (file === this.#file ? [] : file.status));
+  }
+
   /** The other files that could be followed. */
   get beside(): readonly string[] {
     return this.#file?.beside ?? [];
@@ -137,22 +142,21 @@ export class FollowedMachine {
    * after which a text that looks half written is whole.
    */
   async settle(): Promise<void> {
-    const file = this.#file;
-    if (!file) return;
+    if (!this.#file) return;
     // A look that committed nothing leaves the next to a timer.
     let isAtRest = false;
     for (let looks = 0; looks < 3 || this.#isBeingWritten; looks++) {
       const before = this.#store.version;
-      if (!isAtRest) file.look();
-      await file.settled();
+      if (!isAtRest) for (const file of this.#followers.files()) file.look();
+      await this.#followers.settled();
       this.#world.advance(QUIET_MS);
-      await file.settled();
+      await this.#followers.settled();
       isAtRest = before === this.#store.version;
     }
   }
 
   get #isBeingWritten(): boolean {
-    return this.#file?.status.why?.code === "being-written";
+    return this.#followers.files().some(({ status }) => status.why?.code === "being-written");
   }
 
   /** As an event does: puts a text there and asks for a look, which may have to wait. */

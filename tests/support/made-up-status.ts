@@ -53,7 +53,7 @@ export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): 
     repository_code: null,
     place: null,
   } as const;
-  const folder = { dir: `/src/${at}`, path: "CLAUDE.md", beside: [], ...known };
+  const folder = { dir: `/src/${at}`, path: "CLAUDE.md", beside: [], also: [], ...known };
   const names = {
     id: `proj_${at}`,
     name: `project ${at}`,

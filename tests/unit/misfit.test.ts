@@ -120,7 +120,7 @@ test("what would change or refuse our writes is told", async () => {
   change("drop trigger t; drop table links");
   change(
     "create table links (dir text primary key, project_id text not null, name text not null, " +
-      "write integer not null, file text, linked_at integer not null, more text not null)",
+      "write integer not null, file text, linked_at integer not null, also text, more text not null)",
   );
   expect(await stateOf()).toMatch(/^it has a column more of links that has to be given/);
 });

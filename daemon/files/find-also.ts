@@ -1,0 +1,66 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../../shared/errors.ts";
+import type { Reason } from "../../shared/reasons.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { isMissing, readFileAt } from "../disk/read-file.ts";
+import type { Link } from "../home/links.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { alsoNameOf, folderOf } from "./also-file.ts";
+import { readFollowed, writeFollowed } from "./follow-store.ts";
+
+/** A file that has nothing but one line as `@AGENTS.md`. */
+const IMPORT = /^@\S+$/;
+
+/** Whether a text is that of another file, by importing it. */
+export function isImport(text: string): boolean {
+  return IMPORT.test(text.trim());
+}
+
+/**
+ * Has a further file that is met for the first time count as one that was created again: what it
+ * has alone comes into the project's text and back, and nothing of either is lost, whatever git
+ * thinks of it.
+ */
+export async function meetAlso(store: ReplicaStore<DaemonTables>, link: Link): Promise<void> {
+  const name = alsoNameOf(link);
+  if (name === undefined || (await readFollowed(store.reader, link.dir))) return;
+  const folder = folderOf(link);
+  const main = await readFollowed(store.reader, folder);
+  const read = await readFileAt(folder, name);
+  if (!main || main.path === name || read.kind !== "text") return;
+  if (read.content.trim() === "" || isImport(read.content)) return;
+  const { hash, base, form, checkedOut, position } = main;
+  const kept = undefined;
+  const state = { hash, base, form, checkedOut, position, kept, next: undefined };
+  await store.write(({ db }) =>
+    writeFollowed(db, link.dir, { ...state, path: name, beside: undefined, isGone: true }),
+  );
+}
+
+/** What is at the path of a further file, and why it is left alone. */
+export async function findAlso(store: ReplicaStore<DaemonTables>, link: Link, name: string) {
+  const folder = folderOf(link);
+  const main = await readFollowed(store.reader, folder);
+  const found = await lstat(join(folder, name)).catch((thrown: unknown) => {
+    return isMissing(thrown) ? undefined : messageOf(thrown);
+  });
+  if (found === undefined && main) return undefined;
+  return { inode: inodeOf(found), problem: problemOf(found, { main: main?.path, name }) };
+}
+
+type Found = Awaited<ReturnType<typeof lstat>> | string | undefined;
+
+function inodeOf(found: Found): string | undefined {
+  return typeof found === "object" ? String(found.ino) : undefined;
+}
+
+function problemOf(
+  found: Found,
+  { main, name }: { readonly main: string | undefined; readonly name: string },
+): Reason | undefined {
+  if (main === undefined) return { code: "also-waits" };
+  if (main === name) return { code: "also-counts" };
+  if (typeof found === "string") return { code: "unreadable", said: found };
+  return found?.isSymbolicLink() ? { code: "became-link" } : undefined;
+}

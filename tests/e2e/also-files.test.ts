@@ -1,0 +1,71 @@
+import { expect } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n";
+const COPILOT = join(".github", "copilot-instructions.md");
+
+function read({ folder }: Machine, name: string): string | undefined {
+  const path = join(folder, name);
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+}
+
+async function until(machine: Machine, name: string, text: string): Promise<void> {
+  await waitFor(`${name} of ${machine.name}`, () => read(machine, name) === text);
+}
+
+scenario("several instruction files have one text, on two machines", async (lab) => {
+  const service = emulator.account("also");
+  const files = { ".gitignore": "*.md\n!README.md\n", "README.md": "" };
+  const [a, b] = await lab.twoMachines(service, files);
+  writeFileSync(join(a.folder, "CLAUDE.md"), TEXT);
+  writeFileSync(join(a.folder, "GEMINI.md"), `${TEXT}\nOf Gemini.\n`);
+  await a.up();
+  await b.up();
+  await a.untilSynced();
+  await until(b, "CLAUDE.md", TEXT);
+  // Nothing of it before somebody says so.
+  expect(read(a, "GEMINI.md")).toBe(`${TEXT}\nOf Gemini.\n`);
+  expect(await a.memsync("link", "--also", "GEMINI.md")).toContain("linked");
+  const both = `${TEXT}\nOf Gemini.\n`;
+  await until(a, "CLAUDE.md", both);
+  await until(b, "CLAUDE.md", both);
+  expect(read(b, "GEMINI.md")).toBeUndefined();
+  expect(await a.memsync("status")).toContain("GEMINI.md");
+
+  mkdirSync(join(b.folder, ".github"));
+  await b.memsync("link", "--also", "GEMINI.md", "--also", COPILOT);
+  await until(b, COPILOT, both);
+  await until(b, "GEMINI.md", both);
+  // A line that is changed right after it came would be a conflict, as in any followed file.
+  const edited = `${both}\nOf Copilot.\n`;
+  writeFileSync(join(b.folder, COPILOT), edited);
+  for (const name of ["CLAUDE.md", "GEMINI.md"]) {
+    await until(b, name, edited);
+    await until(a, name, edited);
+  }
+
+  await b.down();
+  await b.up();
+  const later = `${edited}\nOf a.\n`;
+  writeFileSync(join(a.folder, "GEMINI.md"), later);
+  for (const name of ["CLAUDE.md", "GEMINI.md", COPILOT]) await until(b, name, later);
+  await b.memsync("link", "--no-also");
+  const last = `${later}\nOf a again.\n`;
+  writeFileSync(join(a.folder, "CLAUDE.md"), last);
+  await until(b, "CLAUDE.md", last);
+  expect(read(b, "GEMINI.md")).toBe(later);
+  expect((await b.fileStatus())?.also).toEqual([]);
+});
+
+scenario("a file that would hide another one is refused", async (lab) => {
+  const machine = await lab.stoppedMachine(emulator.account("also-refused"));
+  const refused = await machine.run(["link", "--also", "CLAUDE.md"]);
+  expect(refused.status).toBe(2);
+  expect(refused.stderr).toContain("--also is AGENTS.md, GEMINI.md or");
+  expect((await machine.run(["link", "--also", "GEMINI.md", "--no-also"])).status).toBe(2);
+});

@@ -1,0 +1,186 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { exchange, FollowedMachine } from "../support/followed-machines.ts";
+import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
+
+setDefaultTimeout(60_000);
+
+const GEMINI = "GEMINI.md";
+const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with make ship.\n";
+const ALSO = { also: [GEMINI] };
+
+let git: GitSandbox;
+let opened: FollowedMachine[];
+let a: FollowedMachine;
+let b: FollowedMachine;
+
+beforeEach(async () => {
+  git = createGitSandbox();
+  opened = [];
+  a = await machine("a");
+  b = await machine("b");
+});
+afterEach(async () => {
+  for (const each of opened) await each.stop();
+  git.remove();
+});
+
+async function machine(name: string, dir = git.path(name)): Promise<FollowedMachine> {
+  mkdirSync(dir, { recursive: true });
+  const made = await FollowedMachine.open(name, dir, git.path(`home-${name}`), git.git);
+  opened.push(made);
+  return made;
+}
+
+/** Both files have the project's text, and so has the other machine's. */
+async function start(): Promise<void> {
+  a.put(TEXT);
+  a.put(TEXT, GEMINI);
+  await a.follow(ALSO);
+  await b.follow();
+  await exchange([a, b]);
+  await b.save(TEXT);
+  await exchange([a, b]);
+  a.pass(120_000);
+  b.pass(120_000);
+}
+
+test("an edit in either file reaches the other one, and other machines", async () => {
+  await start();
+  expect(await a.doc()).toBe(TEXT);
+  const one = TEXT.replace("make ship", "make release");
+  await a.save(one, GEMINI);
+  expect(a.file()).toBe(one);
+  const two = one.replace("make test", "bun test");
+  a.pass(120_000);
+  await a.save(two);
+  expect(a.file(GEMINI)).toBe(two);
+  await exchange([a, b]);
+  expect(b.file()).toBe(two);
+  b.pass(120_000);
+  const three = two.replace("Build with make.", "Build with bun.");
+  await b.save(three);
+  await exchange([a, b]);
+  expect([a.file(), a.file(GEMINI)]).toEqual([three, three]);
+  expect(await a.conflicts()).toEqual([]);
+});
+
+test("two edits at once, one in each file, are merged by lines", async () => {
+  await start();
+  a.put(TEXT.replace("make ship", "make release"));
+  a.put(TEXT.replace("make test", "bun test"), GEMINI);
+  await a.settle();
+  const both = TEXT.replace("make ship", "make release").replace("make test", "bun test");
+  expect([a.file(), a.file(GEMINI), await a.doc()]).toEqual([both, both, both]);
+});
+
+test("what each file has alone when they meet comes into the other, and nothing is twice", async () => {
+  a.put(TEXT);
+  a.put(`${TEXT}\nOf Gemini alone.\n`, GEMINI);
+  await a.follow(ALSO);
+  for (const line of ["Of Gemini alone.", "Build with make.", "Ship with make ship."]) {
+    for (const text of [a.file(), a.file(GEMINI), await a.doc()]) {
+      expect(text.split("\n").filter((each) => each === line)).toHaveLength(1);
+    }
+  }
+});
+
+test("two texts that have nothing in common both stay", async () => {
+  a.put("# Claude\n\nUse tabs.\n");
+  a.put("# Gemini\n\nBe short.\n", GEMINI);
+  await a.follow(ALSO);
+  for (const text of [a.file(), a.file(GEMINI)]) {
+    for (const line of ["# Claude", "Use tabs.", "# Gemini", "Be short."]) {
+      expect(text.split("\n")).toContain(line);
+    }
+  }
+});
+
+test("a further file that is missing is made by the rules of the one that counts", async () => {
+  a.put(TEXT);
+  await a.follow(ALSO);
+  expect(existsSync(join(a.dir, GEMINI))).toBe(false);
+  expect(a.also).toMatchObject([{ state: "left-alone", why: { code: "missing" } }]);
+  await a.follow({ ...ALSO, write: true });
+  expect(a.file(GEMINI)).toBe(TEXT);
+  // A file that goes deletes nothing, in either place.
+  a.remove(GEMINI);
+  await a.settleAfterGrace();
+  expect(a.also).toMatchObject([{ why: { code: "gone" } }]);
+  expect([a.file(), await a.doc()]).toEqual([TEXT, TEXT]);
+});
+
+test("an emptied file empties the other one no sooner than a followed file does", async () => {
+  await start();
+  a.put("", GEMINI);
+  await a.settle();
+  expect(a.file()).toBe(TEXT);
+  a.put(TEXT, GEMINI);
+  await a.settle();
+  expect([a.file(), a.file(GEMINI)]).toEqual([TEXT, TEXT]);
+});
+
+test("a file that imports the other one, or is a link to it, is the same text already", async () => {
+  for (const text of ["@CLAUDE.md\n", "@./CLAUDE.md"]) {
+    a.put(TEXT);
+    a.put(text, GEMINI);
+    await a.follow(ALSO);
+    expect(a.also).toMatchObject([{ state: "left-alone", why: { code: "also-imports" } }]);
+    expect([a.file(), a.file(GEMINI)]).toEqual([TEXT, text]);
+  }
+  unlinkSync(join(a.dir, GEMINI));
+  symlinkSync("CLAUDE.md", join(a.dir, GEMINI));
+  await a.follow({ ...ALSO, write: true });
+  expect(a.also).toMatchObject([{ state: "left-alone", why: { code: "became-link" } }]);
+  expect(a.file()).toBe(TEXT);
+});
+
+test("a text that becomes an import of the other file deletes nothing there", async () => {
+  await start();
+  await a.save("@CLAUDE.md\n", GEMINI);
+  expect([a.file(), await a.doc()]).toEqual([TEXT, TEXT]);
+});
+
+test("no CLAUDE.md comes beside an AGENTS.md that is the only file", async () => {
+  a.put(TEXT, "AGENTS.md");
+  await a.follow({ also: ["AGENTS.md"], write: true });
+  expect(a.status.path).toBe("AGENTS.md");
+  expect(a.also).toMatchObject([{ why: { code: "also-counts" } }]);
+  expect(existsSync(join(a.dir, "CLAUDE.md"))).toBe(false);
+});
+
+test("while the file that counts is missing, a further one waits", async () => {
+  a.put("of Gemini\n", GEMINI);
+  await a.follow(ALSO);
+  expect(a.also).toMatchObject([{ state: "left-alone", why: { code: "also-waits" } }]);
+  expect(await a.doc()).toBe("");
+  await a.save(TEXT);
+  a.pass(60_000);
+  await a.settle();
+  expect(await a.doc()).toContain("of Gemini");
+  expect(a.file()).toContain("of Gemini");
+});
+
+test("git's rules hold for each file: a tracked one is read, and written with consent", async () => {
+  const dir = await git.repository("tracked", { "CLAUDE.md": TEXT, [GEMINI]: TEXT });
+  const c = await machine("tracked", dir);
+  await c.placeFromGit();
+  await c.follow(ALSO);
+  expect(c.also).toMatchObject([{ state: "upwards" }]);
+  const edited = TEXT.replace("make ship", "make release");
+  await c.save(edited, GEMINI);
+  expect(await c.doc()).toBe(edited);
+  expect(c.file()).toBe(TEXT);
+  await c.follow({ ...ALSO, write: true });
+  expect(c.file()).toBe(edited);
+});
+
+test("an ignored further file is left alone, and one that was ignored is no edit", async () => {
+  writeFileSync(join(a.dir, ".memsyncignore"), "GEMINI.md\n");
+  a.put(TEXT);
+  a.put("mine\n", GEMINI);
+  await a.follow({ ...ALSO, write: true });
+  expect(a.also).toMatchObject([{ state: "left-alone", why: { code: "ignored-sent" } }]);
+  expect([await a.doc(), a.file(GEMINI)]).toEqual([TEXT, "mine\n"]);
+});
