@@ -1,4 +1,5 @@
-interface Sent {
+/** What is said of something that was sent before it was ignored. */
+export interface Sent {
   /** Deletes what was sent. */
   readonly command: string;
 }
