@@ -1,3 +1,4 @@
+import { lookup } from "node:dns/promises";
 import { chmodSync } from "node:fs";
 import type { Server, ServerWebSocket } from "bun";
 import { AppError } from "../../shared/errors.ts";
@@ -14,6 +15,7 @@ import {
   IDLE_TIMEOUT_S,
   LIVE_FRAME_BYTES_READ_MAX,
   type Listen,
+  type ListenAddress,
   listenError,
   settledWithin,
   urlOf,
@@ -41,7 +43,7 @@ const socketOptions: object = {
 export const listenBun: Listen = async (app, address) => {
   const sockets = new Set<Socket>();
   let draining = false;
-  const server = serve();
+  const server = await serve();
   if ("unix" in address) chmodSync(address.unix, address.mode ?? 0o600);
   return { url: urlOf(address, server.port), port: server.port, drain, close };
 
@@ -58,7 +60,7 @@ export const listenBun: Listen = async (app, address) => {
     return response;
   }
 
-  function serve(): Server<SocketData> {
+  async function serve(): Promise<Server<SocketData>> {
     try {
       return Bun.serve<SocketData>({
         ...("unix" in address
@@ -73,7 +75,7 @@ export const listenBun: Listen = async (app, address) => {
         websocket: websocketHandler(sockets),
       });
     } catch (thrown) {
-      throw listenError(address, thrown);
+      throw listenError(address, await causeOf(address, thrown));
     }
   }
 
@@ -84,6 +86,16 @@ export const listenBun: Listen = async (app, address) => {
     await server.stop(true);
   }
 };
+
+/** Of a host's name that is none Bun says whatever went wrong last. */
+async function causeOf(address: ListenAddress, thrown: unknown): Promise<unknown> {
+  if ("unix" in address) return thrown;
+  const wrong: unknown = await lookup(address.host).then(
+    () => thrown,
+    (unknown) => unknown,
+  );
+  return wrong;
+}
 
 function peerOf(request: Request, server: Server<SocketData>): PeerAddress {
   return () => server.requestIP(request)?.address;

@@ -73,7 +73,8 @@ function problemOf(code: string, port: number | undefined): string {
   }
   if (code === "EACCES" || code === "EPERM")
     return "may not be opened by this user; choose another";
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return "is not an address of this machine";
+  if (["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"].includes(code))
+    return "is not an address of this machine";
   return `can't be opened (${code})`;
 }
 

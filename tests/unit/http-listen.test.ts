@@ -40,6 +40,13 @@ test("a port in use is one clear sentence, which says who has it", async () => {
   );
 });
 
+test("a host that is none is one clear sentence, and no port that is in use", async () => {
+  // Too long for a name, so nobody is asked.
+  const host = "x".repeat(64);
+  const refused = listen(newApp(), { host, port: 0 });
+  await expect(refused).rejects.toThrow(`port 0 on ${host} is not an address of this machine`);
+});
+
 testWith(LINUX, "who has a port is told by its program and its first words", async () => {
   const folder = mkdtempSync(join(tmpdir(), "memsync-"));
   const script = join(folder, "holder.js");
