@@ -32,7 +32,7 @@ Examples:
 
 const ENV_HELP = `
 Examples:
-  eval "$(memsync emulator env)"
+  eval "$(memsync emulator env)"          memsync emulator env | source   in fish
   memsync emulator env --port 5000 --json`;
 
 interface ListenFlags {

@@ -1,13 +1,11 @@
 import { expect } from "bun:test";
-import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ask, control } from "../support/emulator-calls.ts";
+import { EMULATOR_IMAGE } from "../support/emulator-image.ts";
 import { scenario } from "../support/lab.ts";
 import { MEMSYNC } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
-
-const DOCKERFILE = readFileSync(join(import.meta.dir, "../../deploy/Dockerfile"), "utf8");
 
 const SEED = {
   projects: [{ id: "proj_a", name: "a", memories: [{ key: "build", value: "make" }] }],
@@ -60,23 +58,14 @@ scenario(
   },
 );
 
-/** The words of an instruction of the Dockerfile's stage `emulator`. */
-function wordsOf(instruction: "ENTRYPOINT" | "CMD"): string[] {
-  const [, stage = ""] = DOCKERFILE.split(/^FROM package AS /m);
-  const [, words] = new RegExp(`\\b${instruction} (\\[.*\\])$`, "m").exec(stage) ?? [];
-  return JSON.parse(words ?? "") as string[];
-}
-
 scenario("what the container's image runs is reached by any name, and its token", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
-  const [program, ...args] = wordsOf("ENTRYPOINT");
-  expect(program).toBe("memsync");
+  const { entrypoint, health } = EMULATOR_IMAGE;
   const token = "secret";
-  const emulated = machine.spawn([...args, "--port", "0"], {
+  const emulated = machine.spawn([...entrypoint, "--port", "0"], {
     env: { MEMSYNC_EMULATOR_TOKEN: token },
   });
   const { port } = new URL(await emulated.untilPrinted(/ready at (\S+)/));
-  const [, ...health] = wordsOf("CMD");
   expect(await machine.run([...health, "--port", port])).toMatchObject({ status: 0 });
   // As another container calls it.
   const headers = { host: "emulator:4777" };
