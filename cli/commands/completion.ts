@@ -10,7 +10,8 @@ type Completions = ReturnType<typeof tab>;
 /**
  * The library's script for bash lets the shell evaluate what is typed and what is offered,
  * including memories' keys. This one evaluates nothing. Bash splits words at colons, which keys may
- * contain: the parts are joined here, and bash gets only what follows the last colon.
+ * contain: the parts are joined here, and bash gets only what follows the last colon. A word that
+ * begins with a quote is one, which bash gets without its quote, open or not.
  */
 const BASH_SCRIPT = `_memsync() {
   local word description at before=
@@ -24,8 +25,16 @@ const BASH_SCRIPT = `_memsync() {
       words+=("$word")
     fi
   done
-  [[ $COMP_WORDBREAKS == *:* && \${words[\${#words[@]}-1]} == *:* ]] &&
-    before=\${words[\${#words[@]}-1]%:*}:
+  word=\${words[\${#words[@]}-1]}
+  [[ $COMP_WORDBREAKS == *:* && $word == *:* && $word != [\\"\\']* ]] && before=\${word%:*}:
+  for at in "\${!words[@]}"; do
+    word=\${words[at]}
+    if [[ $word == \\"* ]]; then
+      word=\${word#\\"} words[at]=\${word%\\"}
+    elif [[ $word == \\'* ]]; then
+      word=\${word#\\'} words[at]=\${word%\\'}
+    fi
+  done
   while IFS=$'\\t' read -r word description; do
     [[ $word == :* ]] || COMPREPLY+=("\${word#"$before"}")
   done < <(memsync complete -- "\${words[@]}" 2> /dev/null)
