@@ -6,7 +6,7 @@ export type RemotePlace =
   | {
       readonly kind: "network";
       readonly text: string;
-      /** As in the URL, where the host treats paths that differ only in case as equal. */
+      /** With its host and case as in the URL, where the host treats other forms as equal. */
       readonly written?: string;
     }
   | { readonly kind: "local"; readonly path: string };
@@ -29,7 +29,7 @@ const SAME_HOST: Readonly<Record<string, string>> = {
   "altssh.bitbucket.org:443": "bitbucket.org",
 };
 
-/** Hosts whose paths ignore letter case, as their redirects show. */
+/** Hosts whose paths ignore letter case, and which are also `www.` so, as their redirects show. */
 const CASELESS_HOSTS: readonly string[] = ["github.com", "gitlab.com", "bitbucket.org"];
 
 const URL_FORM = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)(.*)$/i;
@@ -68,9 +68,10 @@ function fromUrl(scheme: string, authority: string, rest: string): RemotePlace {
 function network(host: string, path: string): RemotePlace {
   const lower = host.toLowerCase();
   const segments = withoutGitSuffix(path.replace(/\/+/g, "/").replace(/^\//, ""));
-  const known = SAME_HOST[lower] ?? lower;
-  const written = `${known}/${segments}`;
-  const text = CASELESS_HOSTS.includes(known) ? written.toLowerCase() : written;
+  const named = SAME_HOST[lower] ?? lower;
+  const written = `${named}/${segments}`;
+  const known = named.replace(/^www\./, "");
+  const text = CASELESS_HOSTS.includes(known) ? `${known}/${segments}`.toLowerCase() : written;
   return { kind: "network", text, ...(text !== written && { written }) };
 }
 

@@ -59,6 +59,17 @@ describe("a remote's URL", () => {
     });
   }
 
+  const withWww = [
+    ["https://www.github.com/Owner/repo.git", "github.com/owner/repo", "www.github.com/Owner/repo"],
+    ["git@www.gitlab.com:group/repo", "gitlab.com/group/repo", "www.gitlab.com/group/repo"],
+    ["https://WWW.bitbucket.org/t/r", "bitbucket.org/t/r", "www.bitbucket.org/t/r"],
+  ] as const;
+  for (const [url, text, written] of withWww) {
+    test(`${url} is ${text}, to which its host leads`, () => {
+      expect(parseRemoteUrl(url)).toEqual({ kind: "network", text, written });
+    });
+  }
+
   const others: readonly (readonly [string, string])[] = [
     ["https://example.com/owner/repo", "example.com/owner/repo"],
     ["https://example.com:8443/o/r.git", "example.com:8443/o/r"],
@@ -70,6 +81,7 @@ describe("a remote's URL", () => {
     ["host:~user/r.git", "host/~user/r"],
     ["ssh://host/%7Euser/r.git", "host/~user/r"],
     ["https://host/100%/r", "host/100%/r"],
+    ["https://www.example.com/o/r", "www.example.com/o/r"],
     ["https://host/group/sub/r.git", "host/group/sub/r"],
     ["https://host/o/dot.github.io", "host/o/dot.github.io"],
     ["codecommit://profile@repo", "repo/"],
