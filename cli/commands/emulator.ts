@@ -7,10 +7,11 @@ import {
   type LogLevel,
   runEmulator,
 } from "../../daemon/embedded/embedded-service.ts";
+import { parseServiceUrl } from "../../daemon/home/remote.ts";
 import { renameDurably, syncFile } from "../../shared/durable-files.ts";
 import type { Environment } from "../place/environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
-import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
 import { say, sayCommand, sayJson } from "../screen/output.ts";
 
 const EMULATOR_PORT = "4777";
@@ -44,7 +45,8 @@ interface ListenFlags {
 const HEALTH_HELP = `
 Examples:
   memsync emulator health && npm test
-  memsync emulator health --port 5000 --json`;
+  memsync emulator health --port 5000 --json
+  memsync emulator health --url "$MEMSYNC_URL"`;
 
 interface EmulatorFlags extends ListenFlags {
   readonly seed?: string;
@@ -159,13 +161,20 @@ function addHealthCommand(emulator: Command): void {
     .description("say whether an emulator answers; the exit status says it, too")
     .option("--host <host>", "address that it listens on", "127.0.0.1")
     .option("--port <port>", "port that it listens on", EMULATOR_PORT)
+    .option("--url <url>", "the address that it printed, instead of host and port")
     .option("--json", "print what it says of itself as JSON")
     .addHelpText("after", HEALTH_HELP)
     .action((_: unknown, command: Command) => printHealth(command.opts()));
 }
 
-async function printHealth(flags: ListenFlags & { readonly json?: boolean }): Promise<void> {
-  const url = urlOf(flags);
+interface HealthFlags extends ListenFlags {
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+async function printHealth(flags: HealthFlags): Promise<void> {
+  const url =
+    flags.url === undefined ? urlOf(flags) : typed(() => parseServiceUrl(flags.url ?? "", "--url"));
   const signal = AbortSignal.timeout(ANSWER_DEADLINE_MS);
   const response = await fetch(`${url}/_emulator/health`, { signal }).catch(() => undefined);
   const health: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined;

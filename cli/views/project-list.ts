@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { sayAside, sayJson, sayRows, table } from "../screen/output.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
+import { hasTerminal } from "../screen/terminal.ts";
+import { tilde } from "../screen/tilde.ts";
 
 /** The projects of a status, with or without a daemon. */
 interface Listed {
@@ -37,7 +39,11 @@ export function showProjects(status: Listed, standing: Standing, asJson: boolean
   if (projects.length === 0) sayAside("no project is followed yet: `memsync link DIR` follows one");
   const rows = [
     ...projects.flatMap(({ id, name, folders }) =>
-      folders.map((folder) => [name, id, `${folder.dir}${isGone(folder) ? "   (gone)" : ""}`]),
+      folders.map((folder) => {
+        // A program gets the path as it is.
+        const dir = hasTerminal() ? tilde(folder.dir) : folder.dir;
+        return [name, id, `${dir}${isGone(folder) ? "   (gone)" : ""}`];
+      }),
     ),
     ...unlinked.map(({ id, name, deleted }) => {
       return [

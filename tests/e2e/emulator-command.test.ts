@@ -24,6 +24,8 @@ scenario(
     const { port } = new URL(url);
     const health = await machine.run(["emulator", "health", "--port", port]);
     expect(health).toMatchObject({ status: 0, stdout: `memsync emulator answers at ${url}\n` });
+    expect(await machine.run(["emulator", "health", "--url", url])).toEqual(health);
+    expect((await machine.run(["emulator", "health", "--url", "nowhere"])).status).toBe(2);
     await emulated.end("SIGTERM");
     expect(JSON.parse(await readFile(after, "utf8"))).toMatchObject(SEED);
     expect((await machine.run(["emulator", "health", "--port", port])).status).toBe(1);
