@@ -111,6 +111,7 @@ export class Daemon implements Controlled {
   readonly #followers: Followers;
   readonly #folders: LinkedFolders;
   readonly #audiences: Audiences;
+  #isBeginning = true;
   readonly #sweeper: Sweeper;
   readonly #quietTime: QuietTime;
   readonly #wakeWatch: WakeWatch;
@@ -258,6 +259,7 @@ export class Daemon implements Controlled {
     await store.write(moveKeptConflicts);
     await this.drainInbox();
     await this.#folders.followAll();
+    this.#isBeginning = false;
     this.#remotes.start();
     this.#wakeWatch.start();
     this.#sweeper.start();
@@ -281,6 +283,7 @@ export class Daemon implements Controlled {
       repositoryNote: (dir) => this.#folders.noteOf(dir),
       placeChange: (dir) => this.#folders.changeOf(dir),
       autoMemory: autoMemoryStatus(autoMemoryMode(this.#options.home), this.#memories.status),
+      isBeginning: this.#isBeginning,
       audience: (open) => this.#readAudience(open.remote, open),
       now: this.#options.world.now(),
     });

@@ -41,6 +41,8 @@ const FIRST_SYNC_SECONDS = 3;
 
 /** A command that only shows the status waits this long for the service's first answer. */
 const CONTACT_DEADLINE_MS = 1000;
+/** A daemon that begins looks at each linked folder, which takes a few processes of git. */
+const BEGUN_DEADLINE_MS = 20_000;
 const CONTACT_POLL_MS = 20;
 
 /** `up`: the daemon in the foreground. */
@@ -222,15 +224,23 @@ function sayPast(linked: BoundLink): void {
   for (const line of pastProjectLines(linked)) sayAside(line);
 }
 
-/** The status, once it is known whether the services answer, or after a moment without that. */
+/**
+ * The status, once every folder was looked at and it is known whether the services answer, or after
+ * a moment without that.
+ */
 export async function contactedStatus(daemon: GatewayClient): Promise<DaemonStatus> {
-  const deadline = realWorld.monotonic() + CONTACT_DEADLINE_MS;
+  const began = realWorld.monotonic();
   for (;;) {
     const status = await askStatus(daemon);
     const isKnown = status.remotes.every(
       ({ service: { online, message } }) => online || message !== null,
     );
-    if (isKnown || realWorld.monotonic() > deadline) return status;
+    const isBeginning = status.projects.some(({ folders }) =>
+      folders.some(({ why }) => why === "not-looked-at"),
+    );
+    const deadlineMs = isBeginning ? BEGUN_DEADLINE_MS : CONTACT_DEADLINE_MS;
+    const isLate = realWorld.monotonic() - began > deadlineMs;
+    if ((isKnown && !isBeginning) || isLate) return status;
     await delay(realWorld, CONTACT_POLL_MS);
   }
 }

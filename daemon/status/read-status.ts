@@ -6,6 +6,7 @@ import { timestampOf } from "../../shared/timestamps.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
 import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
+import { FOLLOWED_NAMES } from "../disk/followable-files.ts";
 import { alsoKey, alsoNameOf } from "../files/also-file.ts";
 import type { FollowStatus } from "../files/follow-status.ts";
 import type { FollowedFile } from "../files/followed-file.ts";
@@ -53,6 +54,8 @@ export interface StatusSources {
   readonly repositoryNote: (dir: string) => Reason | undefined;
   readonly placeChange: (dir: string) => PlaceChange | undefined;
   readonly autoMemory: AutoMemoryStatus;
+  /** Not all linked folders are followed yet. */
+  readonly isBeginning: boolean;
   readonly audience: (open: OpenRemote) => Promise<AudienceView | null>;
   /** In milliseconds since the Unix epoch. */
   readonly now: number;
@@ -71,6 +74,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     const account = open.bindingOf(projectId) ?? LOCAL_ACCOUNT;
     const kept = await keptStatus(sources, account, projectId);
     const folders = files.map((file) => folderStatus(sources, file, kept.text));
+    if (sources.isBeginning) folders.push(...unlookedFolders(sources, projectId));
     projects.push({ ...kept, name, folders });
   }
   const remotes: RemoteStatus[] = [];
@@ -208,6 +212,18 @@ function folderStatus(
   const place = placeStatus(sources.placeChange(dir), sources.now);
   const said = { note: note ?? null, why: why?.code ?? null };
   return { dir, path, state, ...said, polled, repository, repository_code, beside, also, place };
+}
+
+/** The project's folders that a daemon which begins does not follow yet. */
+function unlookedFolders({ links, files }: StatusSources, project: ProjectId): FolderStatus[] {
+  const followed = new Set(files.map(({ link }) => link.dir));
+  const left = links.filter((link) => link.projectId === project && !followed.has(link.dir));
+  const why: Reason = { code: "not-looked-at" };
+  return left.map(({ dir, file }) => ({
+    ...{ dir, path: file ?? FOLLOWED_NAMES[0], beside: [], also: [] },
+    ...{ state: "waiting", note: explain(why), why: why.code },
+    ...{ polled: null, repository: null, repository_code: null, place: null },
+  }));
 }
 
 /** A file that was never here can be created where the document has a text. */

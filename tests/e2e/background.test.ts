@@ -1,6 +1,20 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { RUNTIME_ENVIRONMENT } from "../../daemon/supervise/runtime-environment.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
@@ -77,6 +91,39 @@ scenario(
   },
   { needs: PROC },
 );
+
+scenario("a daemon that begins says which folders it has not looked at", async (lab) => {
+  const machine = await makeMachine(lab);
+  const { git } = lab;
+  const [bin, gate] = [git.path("bin"), git.path("gate")];
+  mkdirSync(bin);
+  execFileSync("mkfifo", [gate]);
+  // Whatever the daemon asks git waits at the gate.
+  writeFileSync(
+    join(bin, "git"),
+    `#!/bin/sh\nread -r _ < '${gate}'\nexec '${Bun.which("git")}' "$@"\n`,
+  );
+  chmodSync(join(bin, "git"), 0o755);
+  const other = await git.repository("b", { "CLAUDE.md": "# B\n" });
+  await machine.memsync("start", machine.folder, other);
+  await machine.memsync("stop");
+  const PATH = `${bin}:${git.env.PATH}`;
+  const starting = machine.spawn(["start", "--json"], { env: { PATH } });
+  const whys = ({ projects }: Awaited<ReturnType<Machine["status"]>>) =>
+    projects.flatMap(({ folders }) => folders.map(({ why }) => why));
+  // As long as no daemon answers, the command shows what the home knows.
+  await waitFor("both", async () => {
+    const said = whys(await machine.status());
+    return said.length === 2 && said.every((why) => why === "not-looked-at");
+  });
+  const opened = openSync(gate, "r+");
+  writeSync(opened, "\n".repeat(1000));
+  const { status, stdout } = await starting.ended();
+  closeSync(opened);
+  expect([status, whys(JSON.parse(stdout)).length]).toEqual([0, 2]);
+  expect(whys(JSON.parse(stdout))).not.toContain("not-looked-at");
+  await machine.memsync("stop");
+});
 
 scenario("`start` tells a shell that names another service than was meant", async (lab) => {
   const machine = await makeMachine(lab, "forgot");
