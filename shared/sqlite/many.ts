@@ -1,6 +1,7 @@
 import type { Compilable, Kysely } from "kysely";
 import { chunksOf } from "../turns.ts";
 import { type Compiled, compiled } from "./compiled.ts";
+import { pinnedBy } from "./direct.ts";
 
 /**
  * So many rows are read or written by one statement where there are as many: for one row, most of
@@ -44,14 +45,16 @@ export function compiledForMany<Tables, Row extends object, Result>(
       some.length < ROWS_AT_ONCE ? each(some, run) : [run(many, numbered(some))],
     );
   };
-  return Object.assign(
-    async (db: Kysely<Tables>, rows: readonly Row[]) =>
-      (await Promise.all(each(rows, (query, values) => query(db, values)))).flat(),
-    {
-      now: (db: Kysely<Tables>, rows: readonly Row[]) =>
-        each(rows, (query, values) => query.now(db, values)).flat(),
-    },
-  );
+  const now = (db: Kysely<Tables>, rows: readonly Row[]) => {
+    const [only] = rows;
+    if (only && rows.length === 1) return one.now(db, only);
+    return each(rows, (query, values) => query.now(db, values)).flat();
+  };
+  const anywhere = async (db: Kysely<Tables>, rows: readonly Row[]) => {
+    if (pinnedBy(db)) return now(db, rows);
+    return (await Promise.all(each(rows, (query, values) => query(db, values)))).flat();
+  };
+  return Object.assign(anywhere, { now });
 }
 
 function numbered(rows: readonly object[]): Numbered {

@@ -168,7 +168,10 @@ const insertRevisions = compiledForMany(
     ),
 );
 
-/** Counted before the write, because most keys have few. This is the cheapest way to find out. */
+/**
+ * Counted before the write, because most keys have few. This is the cheapest way to find out: of
+ * one key without grouping, which takes three times as long.
+ */
 const countRevisions = compiledForMany(
   (db: Db, rows: readonly (HistoryName & { readonly documentId: number })[]) =>
     db
@@ -181,7 +184,7 @@ const countRevisions = compiledForMany(
         "in",
         rows.map(({ key }) => key),
       )
-      .groupBy("key"),
+      .$if(rows.length > 1, (query) => query.groupBy("key")),
 );
 
 const dropOldest = compiled(
