@@ -33,6 +33,7 @@ import { within } from "./home/within.ts";
 import { drainInbox } from "./inbox/drain-inbox.ts";
 import { type BoundLink, LinkedFolders, type MovedFolder } from "./links/linked-folders.ts";
 import type { LinkOptions } from "./links/make-link.ts";
+import { FactsKeeper } from "./manifests/facts-keeper.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
 import { SalvageSettler } from "./recovery/salvage-settler.ts";
@@ -119,6 +120,7 @@ export class Daemon implements Controlled {
   readonly #salvage: SalvageSettler;
   readonly #sessions: SessionKeeper;
   readonly #memories: MemoryKeeper;
+  readonly #facts: FactsKeeper;
   #gateway: Gateway | undefined;
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
@@ -184,9 +186,10 @@ export class Daemon implements Controlled {
       log,
       serviceOf: (account) => serviceNameOf(this.#remotes.remoteOf(account)),
     });
-    const keepers = this.#assistantKeepers(git);
+    const keepers = this.#keepers(git);
     this.#memories = keepers.memories;
     this.#sessions = keepers.sessions;
+    this.#facts = keepers.facts;
     const onWake = (stoodStillMs: number) => {
       // The disk may have been written by another system meanwhile, and a network drive replaced.
       if (stoodStillMs > 0) this.#followers.rescan();
@@ -195,8 +198,8 @@ export class Daemon implements Controlled {
     this.#wakeWatch = new WakeWatch({ world, signs: realSigns, onWake });
   }
 
-  /** Who reads and writes the files of assistants. */
-  #assistantKeepers(git: Git) {
+  /** Who reads what is in projects beside their texts, and writes the files of assistants. */
+  #keepers(git: Git) {
     const { home, world, log, assistants, claudeCode } = this.#options;
     const accountOf = (project: ProjectId) =>
       this.#remotes.bindingOf(project) ?? getDefault(this.#remotes.view).account;
@@ -220,7 +223,8 @@ export class Daemon implements Controlled {
       isOn: () => recordsSessions(home),
       onDue: (project) => this.#openRemoteOf(project)?.engine.sessionsDue(project),
     });
-    return { memories, sessions };
+    const serviceOf = (account: AccountId) => serviceNameOf(this.#remotes.remoteOf(account));
+    return { memories, sessions, facts: new FactsKeeper({ ...all, serviceOf }) };
   }
 
   /** Opens the home's replica, serves the gateway, and begins to follow files and to sync. */
@@ -411,6 +415,7 @@ export class Daemon implements Controlled {
     this.#quietTime.stop();
     await this.#sessions.stop();
     await this.#memories.stop();
+    await this.#facts.settled();
     this.#remotes.abandonCalls();
     await this.#gateway?.close();
     await this.#folders.settled();
@@ -428,6 +433,7 @@ export class Daemon implements Controlled {
     if (open) this.#audiences.contacted(open);
     this.#salvage.answered();
     void this.#memories.look();
+    void this.#facts.look(units.flatMap((unit) => parseProjectId(unit) ?? []));
     // Only files of units that were answered: a look costs several git processes.
     for (const file of this.#followers.files()) {
       if (file.status.state === "waiting" && units.includes(file.link.projectId)) file.look();

@@ -94,6 +94,23 @@ export async function countUnacknowledged(
   return Number(count);
 }
 
+/**
+ * Whether the service has answered about a document, and has taken something that was written here.
+ */
+export async function mayWriteTo(db: Db, service: string, documentId: number): Promise<boolean> {
+  const { remote, ackedSeq, refused } = await readPosition(db, service, documentId);
+  if (remote === undefined || refused !== undefined) return false;
+  const row = await db
+    .selectFrom("updates")
+    .select("seq")
+    .where("document_id", "=", documentId)
+    .where("origin", "=", "local")
+    .where("seq", "<=", ackedSeq)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Stores the position of a document with a service. Durable with its transaction's commit. */
 export async function writePosition(
   db: Db,

@@ -20,3 +20,9 @@ export const COMMIT_PREFIX = `${OWN_METADATA_PREFIX}commit/`;
  * to. The service writes it into both, so that every replica knows without asking.
  */
 export const CONNECTED_PREFIX = `${OWN_METADATA_PREFIX}connected/`;
+
+/**
+ * What machines have read in the project's manifests and put into its metadata, as one object. A
+ * key of it that the metadata lacks was removed by a person, and one that differs was set by one.
+ */
+export const DERIVED_KEY = `${OWN_METADATA_PREFIX}derived`;

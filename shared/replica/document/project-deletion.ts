@@ -3,6 +3,7 @@ import type { ReplicaDocument } from "./document.ts";
 import {
   COMMIT_PREFIX,
   CONNECTED_PREFIX,
+  DERIVED_KEY,
   OWN_METADATA_PREFIX,
   TEXT_CONFLICT_PREFIX,
 } from "./own-metadata.ts";
@@ -26,7 +27,7 @@ export function deleteProject(document: ReplicaDocument, now: number, machine?: 
 
 /** Not the program's own metadata, and not the project's name: both stay. */
 function isContent(key: string): boolean {
-  if (!key.startsWith(OWN_METADATA_PREFIX)) return true;
+  if (!key.startsWith(OWN_METADATA_PREFIX) || key === DERIVED_KEY) return true;
   return [TEXT_CONFLICT_PREFIX, COMMIT_PREFIX, CONNECTED_PREFIX].some((each) =>
     key.startsWith(each),
   );
