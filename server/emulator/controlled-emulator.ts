@@ -110,7 +110,6 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
       world: driven.controls,
       log,
       extraHeaders: EMULATOR_HEADERS,
-      changed: () => journal.changed(),
     },
   );
   return {

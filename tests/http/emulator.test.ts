@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { control, controlled } from "../support/emulator-calls.ts";
 import { failureOf } from "../support/failure.ts";
+import { connectLive } from "../support/live-client.ts";
 import { newAccount } from "../support/service.ts";
 
 const note = { content: "x", layer: "user" };
@@ -37,4 +38,37 @@ test("a page of another site controls nothing", async () => {
   const account = newAccount();
   const call = { body: { token: account.token }, headers: { origin: "https://example.org" } };
   expect((await control(account, "POST reset", call)).status).toBe(403);
+});
+
+test("a live socket is in the journal with what it carried and how it ended", async () => {
+  const account = newAccount();
+  const { token, url } = account;
+  const live = await connectLive(url, token);
+  live.send(JSON.stringify({ type: "subscribe", project_ids: [] }));
+  const seen = async (query: string) => {
+    const path = `GET requests?token=${token}&wait_ms=60000&${query}`;
+    const { requests } = await controlled<{ requests: object[] }>(account, path);
+    return requests[0];
+  };
+  const frames = ["subscribe", "subscribed"].map((type) =>
+    expect.objectContaining({ body: expect.objectContaining({ type }) }),
+  );
+  expect(await seen("frame=subscribed")).toMatchObject({ status: 101, frames });
+  live.send("nonsense");
+  expect(await seen("close_code=1008")).toMatchObject({ closed: { code: 1008, by: "server" } });
+  const options = { headers: { authorization: `Bearer ${token}` } };
+  const left = new WebSocket(`${url.replace("http", "ws")}/api/live`, options);
+  left.onopen = () => left.close(4000, "enough");
+  expect(await seen("close_code=4000")).toMatchObject({ closed: { by: "client" } });
+});
+
+test("the live page is there, with its own script alone", async () => {
+  const { url } = newAccount();
+  const page = await fetch(`${url}/_emulator/`);
+  expect([page.status, page.headers.get("content-type")]).toEqual([
+    200,
+    "text/html; charset=utf-8",
+  ]);
+  expect(page.headers.get("content-security-policy")).toContain("script-src 'sha256-");
+  expect(await page.text()).toContain('<script type="module">');
 });

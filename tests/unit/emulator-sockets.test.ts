@@ -136,4 +136,17 @@ test("whoever looks on is told what changed since, and of a clearing everything"
   const all = await changes(next);
   expect(all).toMatchObject({ whole: true, requests: [{ serial: 1 }, { serial: 2 }] });
   expect((await changes("another.7")).whole).toBe(true);
+  const moves: readonly (() => unknown)[] = [
+    () => emulator.clock.advance("1s"),
+    () => emulator.faults.add({ status: 503 }),
+    () => emulator.faults.clear(),
+    () => emulator.snapshots.save("one"),
+    () => emulator.snapshots.delete("one"),
+    () => emulator.reset({ scope: "limits" }),
+  ];
+  for (const move of moves) {
+    const { next: before } = await changes("");
+    await move();
+    expect((await changes(before, "&wait_ms=60000")).next).not.toBe(before);
+  }
 });

@@ -24,8 +24,6 @@ export function createControlPlane(
     readonly world: World;
     readonly log: Log;
     readonly extraHeaders: Readonly<Record<string, string>>;
-    /** Called after each call that may have changed something. */
-    readonly changed: () => void;
   },
 ): ControlPlane {
   return async (request) => {
@@ -37,7 +35,6 @@ export function createControlPlane(
       if (!call) throw noSuchPath();
       const query = new URL(request.url).searchParams;
       const body = await call.route.answer({ request, query, name: call.name, context });
-      if (call.route.method !== "GET") app.changed();
       return body instanceof Response ? body : answer(context, body);
     } catch (thrown) {
       return errorResponse(context, thrown);

@@ -83,7 +83,8 @@ export function createControls(parts: ControlledParts): EmulatorControls {
   };
 }
 
-function createClock({ driven: { clock }, sockets }: ControlledParts): EmulatorClock {
+function createClock({ driven, sockets, journal }: ControlledParts): EmulatorClock {
+  const { clock } = driven;
   const read = (): ClockReading => {
     return { now: timestampOf(clock.now()), frozen: clock.frozen, offsetMs: clock.offsetMs };
   };
@@ -91,6 +92,7 @@ function createClock({ driven: { clock }, sockets }: ControlledParts): EmulatorC
     const times = await ran;
     // A token may have expired on the way.
     sockets.recheck();
+    journal.changed();
     return { ...read(), ran: times.map(timestampOf) };
   };
   return {
@@ -132,6 +134,7 @@ async function reset(
     if (account === undefined) forgetWaits();
   }
   if (all || scope === "faults") cleared.faults = faults.clear(account);
+  journal.changed();
   return cleared;
 }
 
@@ -175,6 +178,7 @@ function createStateControls({
   services,
   snapshots,
   sockets,
+  journal,
 }: ControlledParts): Pick<EmulatorControls, "seed" | "import" | "export" | "snapshots"> {
   const callerOf = ({ token = USUAL_TOKEN }: OfToken) => accounts.get(token);
   const accountOf = ({ token }: OfToken) =>
@@ -191,14 +195,20 @@ function createStateControls({
     seed: (seed, of = {}) => seedAccount(services, callerOf(of), seed),
     export: (of = {}) => exportAccount(services, callerOf(of)),
     snapshots: {
-      save: (name, of = {}) => snapshots.save(name, accountOf(of)),
+      async save(name, of = {}) {
+        await snapshots.save(name, accountOf(of));
+        journal.changed();
+      },
       async restore(name, of = {}) {
         const account = accountOf(of);
         await snapshots.restore(name, account);
         sockets.end(account, RESTORED);
       },
       list: (of = {}) => snapshots.list(accountOf(of)),
-      delete: (name, of = {}) => snapshots.delete(name, accountOf(of)),
+      async delete(name, of = {}) {
+        await snapshots.delete(name, accountOf(of));
+        journal.changed();
+      },
     },
   };
 }

@@ -111,7 +111,8 @@ export interface EmulatorRequests {
   ): Promise<readonly SeenRequest[]>;
   /**
    * The requests of which something became known after `after`, the `next` of a former answer.
-   * Resolves when there is news, or after `timeoutMs` of real time, 5000 when left out.
+   * Resolves when there is news, of faults, the clock and snapshots too, or after `timeoutMs` of
+   * real time, 5000 when left out.
    */
   changes(
     filter?: RequestFilter & {
