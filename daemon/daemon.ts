@@ -1,4 +1,4 @@
-import { AppError } from "../shared/errors.ts";
+import { AppError, messageOf } from "../shared/errors.ts";
 import { type AccountId, type ProjectId, parseProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import { Sweeper } from "../shared/replica/history/sweeper.ts";
@@ -195,7 +195,13 @@ export class Daemon implements Controlled {
       if (stoodStillMs > 0) this.#followers.rescan();
       void this.#remotes.woke(stoodStillMs);
     };
-    this.#wakeWatch = new WakeWatch({ world, signs: realSigns, onWake });
+    const onCopied = () => {
+      const renewed = store.write(async (context) => context.renewIds());
+      renewed.catch((thrown) =>
+        log.error({ reason: messageOf(thrown) }, "no other ids were taken"),
+      );
+    };
+    this.#wakeWatch = new WakeWatch({ world, signs: realSigns, onWake, onCopied });
   }
 
   /** Who reads what is in projects beside their texts, and writes the files of assistants. */

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { networkInterfaces, uptime } from "node:os";
 import type { Timer, World } from "../../shared/world.ts";
 
@@ -16,6 +17,8 @@ export interface MachineSigns {
   uptimeMs(): number;
   /** A text that identifies the current networks. */
   networks(): string;
+  /** A text that identifies the system, which a copy of a virtual machine is given anew; or "". */
+  system(): string;
 }
 
 /** The signs of this machine. */
@@ -28,6 +31,13 @@ export const realSigns: MachineSigns = {
     });
     return all.sort().join("\n");
   },
+  system: () => {
+    try {
+      return readFileSync("/etc/machine-id", "utf8");
+    } catch {
+      return "";
+    }
+  },
 };
 
 /** What the watch works with. */
@@ -39,6 +49,11 @@ export interface WakeWatchOptions {
    * Meanwhile the steady clock stood still for this many milliseconds.
    */
   readonly onWake: (stoodStillMs: number) => void;
+  /**
+   * Called before `onWake` when the system was suspended from outside, or was given another id: it
+   * may be a copy of one that goes on elsewhere.
+   */
+  readonly onCopied: () => void;
 }
 
 interface Look {
@@ -46,6 +61,7 @@ interface Look {
   readonly steady: number;
   readonly uptime: number;
   readonly networks: string;
+  readonly system: string;
 }
 
 /** Notices within two seconds that connections may be dead. */
@@ -81,7 +97,10 @@ export class WakeWatch {
     const jumpedMs = after.wall - before.wall - steadyMs;
     const isBack = Math.max(sleptMs, jumpedMs, steadyMs - LOOK_MS) > GAP_MS_MIN;
     const isElsewhere = after.networks !== before.networks && after.networks !== "";
-    if (isBack || isElsewhere) this.#options.onWake(stoodStillMs);
+    const isAnother = after.system !== before.system && after.system !== "";
+    // A machine that sleeps by itself knows how long: that is no copy.
+    if (jumpedMs - stoodStillMs > GAP_MS_MIN || isAnother) this.#options.onCopied();
+    if (isBack || isElsewhere || isAnother) this.#options.onWake(stoodStillMs);
   }
 
   #look(): Look {
@@ -91,6 +110,7 @@ export class WakeWatch {
       steady: world.monotonic(),
       uptime: signs.uptimeMs(),
       networks: signs.networks(),
+      system: signs.system(),
     };
   }
 }

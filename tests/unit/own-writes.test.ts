@@ -76,3 +76,24 @@ for (const count of [0, 1, 2, 3]) {
     expect(await contentOf(copy)).toEqual(await contentOf(a));
   });
 }
+
+test("copies that never met a service keep all that each writes once one knows of it", async () => {
+  const cluster = new SyncCluster(seededRandom(2));
+  opened.push(cluster);
+  await cluster.start(2);
+  const [a, copy] = cluster.machines;
+  if (!a || !copy) throw new Error("there are two machines");
+  const id = await a.read(({ document }) => document.ydoc.clientID);
+  await copy.edit(({ document }) => {
+    document.ydoc.clientID = id;
+  });
+  const { clientId } = copy.store.writer;
+  await copy.store.write(async (context) => context.renewIds());
+  expect(copy.store.writer.clientId).not.toBe(clientId);
+  // As much of it under each: by their state vectors they would be equal.
+  await write(a, "of-a");
+  await write(copy, "of-b");
+  await settle(a, copy, a);
+  expect((await contentOf(a)).keys).toEqual(["of-a", "of-b"]);
+  expect(await contentOf(copy)).toEqual(await contentOf(a));
+});

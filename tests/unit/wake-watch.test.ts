@@ -8,12 +8,17 @@ const HOUR_MS = 60 * 60 * 1000;
 /** A machine whose clocks and networks are set one by one. */
 function machine() {
   const world = createDrivenWorld();
-  const state = { networks: "eth0 10.0.0.2/24", sleptMs: 0 };
+  const state = { networks: "eth0 10.0.0.2/24", sleptMs: 0, system: "one", copies: 0 };
   const woken: number[] = [];
   const watch = new WakeWatch({
     world,
-    signs: { uptimeMs: () => world.monotonic() + state.sleptMs, networks: () => state.networks },
+    signs: {
+      uptimeMs: () => world.monotonic() + state.sleptMs,
+      networks: () => state.networks,
+      system: () => state.system,
+    },
     onWake: (stoodStillMs) => woken.push(stoodStillMs),
+    onCopied: () => state.copies++,
   });
   watch.start();
   const look = () => world.advance(LOOK_MS);
@@ -49,6 +54,28 @@ test("a look that comes much too late, and a wall clock that is ahead, count as 
   world.setClockBy(-HOUR_MS);
   look();
   expect(woken).toEqual([0, 0]);
+});
+
+test("what may be a copy is one that was suspended from outside, or has another id", () => {
+  const { world, state, woken, look } = machine();
+  state.sleptMs += HOUR_MS;
+  world.setClockBy(HOUR_MS);
+  look();
+  world.advance(HOUR_MS);
+  state.networks = "wlan0 192.168.1.7/24";
+  look();
+  expect([state.copies, woken.length]).toEqual([0, 3]);
+  world.setClockBy(HOUR_MS);
+  look();
+  expect([state.copies, woken.length]).toEqual([1, 4]);
+  state.system = "two";
+  look();
+  look();
+  expect([state.copies, woken.length]).toEqual([2, 5]);
+  // It is being written.
+  state.system = "";
+  look();
+  expect(state.copies).toBe(2);
 });
 
 test("another network is noticed when it is there, and its loss is not", () => {

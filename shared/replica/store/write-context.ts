@@ -57,6 +57,8 @@ export interface WriteContext<Tables extends ReplicaTables> {
    * there before are never used a second time.
    */
   reread(owner: AccountId): void;
+  /** This process may be a copy of one that runs: it writes under other client ids from now on. */
+  renewIds(): void;
   /** Gives a document to an owner without a document of this name. The former owner loses it. */
   giveTo(document: OpenDocument, owner: AccountId): Promise<void>;
 }
@@ -246,6 +248,12 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
       this.openDocuments.delete(key);
     }
     this.writers.begin();
+  }
+
+  renewIds(): void {
+    this.#inHand.clear();
+    this.openDocuments.clear();
+    this.writers.renew();
   }
 
   readonly #droppable = (id: number): Promise<number> =>
