@@ -2,7 +2,7 @@ import type { Scene } from "./scene.ts";
 import { FILES } from "./scene-of-files.ts";
 import { INTERFACE } from "./scene-of-interface.ts";
 import { README } from "./scene-of-readme.ts";
-import { CONTRIBUTING, OPERATING, RELEASING, SECRETS, SERVICES } from "./short-scenes.ts";
+import { CONTRIBUTING, EMULATOR, OPERATING, RELEASING, SECRETS, SERVICES } from "./short-scenes.ts";
 
 export type { Scene };
 
@@ -10,6 +10,7 @@ export type { Scene };
 export const SCENES: readonly Scene[] = [
   README,
   CONTRIBUTING,
+  EMULATOR,
   FILES,
   INTERFACE,
   OPERATING,

@@ -108,3 +108,23 @@ export const RELEASING: Scene = {
     { command: "npm run -s release", notRun: RELEASE },
   ],
 };
+
+export const EMULATOR: Scene = {
+  document: "docs/emulator.md",
+  async stage(reader) {
+    reader.callsIt("--port 4777", "--port 0");
+  },
+  acts: [
+    {
+      command: "memsync emulator --port",
+      typed: (text) => text.replace(/#.*/, ""),
+      until: /ready at \S+\n/,
+      after(reader, printed) {
+        const { port } = new URL(/ready at (\S+)/.exec(printed)?.[1] ?? "");
+        reader.callsIt("emulator env", `emulator env --port ${port}`);
+        reader.callsIt("emulator health", `emulator health --port ${port}`);
+      },
+    },
+    { command: "memsync exec", typed: (text) => text.replace("npm test", "true") },
+  ],
+};
