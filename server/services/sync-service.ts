@@ -7,7 +7,7 @@ import {
   userDocument,
 } from "../../shared/replica/document/address.ts";
 import { beginAnew, deletionOf } from "../../shared/replica/document/project-deletion.ts";
-import { serveExchange } from "../../shared/replica/store/exchange.ts";
+import { type AppliedUpdate, serveExchange } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Draft, WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -33,12 +33,12 @@ import {
   assertReaches,
   boundElsewhere,
   getProject,
-  mayReach,
   noSuchProject,
 } from "./access.ts";
 import { rememberProject } from "./current-project.ts";
+import { longExchange, longSync } from "./long-edits.ts";
 import { doOnce } from "./once.ts";
-import { MEMORIES_AT_ONCE, type PlainChanges, writePlain } from "./plain-write.ts";
+import { type PlainChanges, writePlain } from "./plain-write.ts";
 import type { Caller, ExchangeOptions, Services } from "./services.ts";
 import { SyncMarks } from "./sync-marks.ts";
 import { listWhole } from "./whole-lists.ts";
@@ -76,23 +76,17 @@ export function createSyncService(
             work: () =>
               apply(context, caller, { id, payload, createMissing, withholding, synced, draft }),
           });
-        if (withholding || !isLong(payload) || !mayDraft(caller, id)) {
-          return writeAs(store, caller, work());
-        }
-        return writeLongAs(store, caller, {
-          address: projectDocument(caller.account, id),
-          edit: (open, turns) => writePlain(open, payload, turns),
-          work,
-        });
+        const long = withholding ? undefined : longSync(caller, id, payload);
+        return writeLongAs(store, caller, { long, work });
       }),
 
     exchange: (caller, id, asked) =>
       caller.canWrite
-        ? counted(marks, caller, (synced) =>
-            writeAs(store, caller, (context) =>
-              exchange(context, caller, { id, request: asked, options: asked, synced }),
-            ),
-          )
+        ? counted(marks, caller, (synced) => {
+            const work = (draft?: Draft<AppliedUpdate>) => (context: Context) =>
+              exchange(context, caller, { id, request: asked, options: asked, synced, draft });
+            return writeLongAs(store, caller, { long: longExchange(caller, id, asked), work });
+          })
         : exchangeReading(store, caller, { id, request: asked }),
   };
 }
@@ -115,16 +109,6 @@ async function counted<Answer>(
 }
 
 const NOTHING_CHANGED: PlainChanges = { created: 0, updated: 0, unchanged: 0 };
-
-/** Whether it has more memories than are written in one turn. */
-function isLong({ memories = [] }: SyncPayload): boolean {
-  return memories.length > MEMORIES_AT_ONCE;
-}
-
-/** Nothing is worked out for a caller whom the write refuses. */
-function mayDraft(caller: Caller, id: ProjectId): boolean {
-  return caller.canWrite && mayReach(caller, id);
-}
 
 async function read(
   db: Context["db"],
@@ -261,18 +245,25 @@ async function exchange(
     request,
     options,
     synced,
+    draft,
   }: {
     readonly id: ProjectId | null;
     readonly request: ExchangeRequest;
     readonly options: ExchangeOptions;
     readonly synced: Synced;
+    readonly draft: Draft<AppliedUpdate> | undefined;
   },
 ): Promise<ExchangeAnswer> {
+  const drafted = draft && (await context.adopt(draft));
   if (id !== null) synced(await openReachable(context, caller, { ...options, id }), context.now);
   const documents = await serveEach(caller, id, {
     request,
     serve: (address, document) =>
-      serveExchange(context, address, { request: document, rights: caller }),
+      serveExchange(context, address, {
+        request: document,
+        rights: caller,
+        applied: address.name === drafted?.address.name ? draft?.result : undefined,
+      }),
   });
   await uploadSessions(context, caller, { id, sessions: request.sessions });
   if (id !== null && request.documents.project?.update) await forgetIfDeleted(context, caller, id);

@@ -1,6 +1,8 @@
 import type { DocumentAddress } from "../../shared/replica/document/address.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Draft, WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { Pause } from "../../shared/turns.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import type { Caller } from "./services.ts";
 
@@ -21,29 +23,33 @@ export async function writeAs<Result>(
   return await store.write(checked(caller, work));
 }
 
-/** What a long write edits, and how. */
-interface LongEdit<Edited> {
+/** What a long write edits, and how; see `ReplicaStore.draft`. */
+export interface LongEdit<Edited> {
   readonly address: DocumentAddress;
-  readonly edit: Parameters<typeof ReplicaStore.prototype.draft<Edited>>[1];
+  readonly edit: (
+    open: OpenDocument,
+    turns: { readonly now: number; readonly pause: Pause },
+  ) => Promise<Edited>;
 }
 
 /**
- * The same for a write that takes long: its document is edited before, while others write, and
- * given to `work` with what `edit` has returned. Without a draft `work` has to edit by itself.
+ * The same for a write that may be `long`: then its document is edited before, while others write,
+ * and given to `work` with what `edit` has returned. Without a draft `work` has to edit by itself.
  */
 export function writeLongAs<Edited, Result>(
   store: ReplicaStore<ServiceTables>,
   caller: Caller,
   {
-    address,
-    edit,
+    long,
     work,
-  }: LongEdit<Edited> & {
+  }: {
+    readonly long: LongEdit<Edited> | undefined;
     readonly work: (draft: Draft<Edited> | undefined) => Work<Result>;
   },
 ): Promise<Result> {
+  if (!long) return writeAs(store, caller, work(undefined));
   return store.longWrites.run(caller.account, async () => {
-    const draft = await store.draft(address, edit);
+    const draft = await store.draft(long.address, long.edit);
     return await store.write(checked(caller, work(draft)), { isLong: true });
   });
 }

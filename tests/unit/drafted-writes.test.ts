@@ -1,13 +1,18 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import * as Y from "yjs";
 import { createSyncService } from "../../server/services/sync-service.ts";
 import type { ServiceTables } from "../../server/stores/tables.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { DocumentRequest } from "../../shared/wire/exchange.ts";
 import type { SyncPayload } from "../../shared/wire/sync.ts";
 import { failureOf } from "../support/failure.ts";
+import { shownValue } from "../support/replicas.ts";
 import {
   address,
   checkFullText,
+  inspect,
   memoriesOf,
   memoryRows,
   setMemory,
@@ -165,6 +170,63 @@ test("a draft is dropped where another project has come in its place", async () 
   expect(changes).toEqual({ created: KEYS.length, updated: 0, unchanged: 0 });
   expect(await memoriesOf(temp.store)).toEqual({ ...valuesOf("second"), mine: "v" });
   await checkFullText(temp);
+});
+
+/** Another replica that has all of the project, and the long update that it makes next. */
+async function replicaOf(temp: TempStore) {
+  const held = await inspect(temp.store, ({ document }) => Y.encodeStateAsUpdate(document.ydoc));
+  const there = new ReplicaDocument([held], 77);
+  const updates: Uint8Array[] = [];
+  there.ydoc.on("update", (update: Uint8Array) => void updates.push(update));
+  const write = (value: string) => {
+    const values = KEYS.map((key) => ({ key, value }));
+    there.setEntries("memories", values, temp.world.now());
+    return updates.at(-1) ?? new Uint8Array();
+  };
+  return { there, write };
+}
+
+async function exchange({ store, world }: TempStore, request: DocumentRequest) {
+  const asked = { documents: { project: request }, createMissing: true };
+  const answer = await createSyncService(store, { world }).exchange(caller(), PROJECT, asked);
+  return answer.documents.project;
+}
+
+const LONG = "long ".repeat(60);
+
+test("a replica's long update is applied while others write, and is one row of the log", async () => {
+  const { temp, next } = await newProject();
+  const { write } = await replicaOf(temp);
+  const { epoch } = temp.store.writer;
+  next(() => setMemory(temp.store, "k", "of another", "b"));
+  const answer = await exchange(temp, { update: write(LONG), position: { epoch, seq: 1 } });
+  expect(answer).toEqual({ epoch, seq: 2 });
+  expect(await memoriesOf(temp.store, "b")).toEqual({ k: "of another" });
+  await checkStored(temp, valuesOf(LONG));
+});
+
+test("what was written while a long update was drafted goes to its replica", async () => {
+  const { temp, next } = await newProject();
+  const { there, write } = await replicaOf(temp);
+  const { epoch } = temp.store.writer;
+  next(() => setMemory(temp.store, "mine", "v"));
+  const answer = await exchange(temp, { update: write(LONG), position: { epoch, seq: 1 } });
+  expect(answer).toMatchObject({ epoch, seq: 3 });
+  const update = answer && "update" in answer ? answer.update : undefined;
+  Y.applyUpdate(there.ydoc, update ?? new Uint8Array([0, 0]), "remote");
+  expect(shownValue(there, "mine")).toBe("v");
+  await checkStored(temp, { ...valuesOf(LONG), mine: "v" });
+});
+
+test("a long update that is not admitted changes nothing, and says why", async () => {
+  const { temp } = await newProject();
+  const { write } = await replicaOf(temp);
+  const refused = await exchange(temp, { update: new Uint8Array(100_000).fill(7) });
+  expect(refused).toHaveProperty("refused");
+  write("unsent");
+  const later = await exchange(temp, { update: write(LONG), position: { epoch: "", seq: 0 } });
+  expect(later).toMatchObject({ missing: true, seq: 1 });
+  await checkStored(temp, valuesOf("first"));
 });
 
 test("a long sync over a limit is refused, and leaves nothing", async () => {

@@ -3,8 +3,10 @@ import * as Y from "yjs";
 import { invalidAt } from "../../errors.ts";
 import { mayOnlyRead } from "../../forbidden.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
+import type { Pause } from "../../turns.ts";
 import type { DocumentRefused, DocumentRequest, DocumentServed } from "../../wire/exchange.ts";
 import type { Position } from "../../wire/position.ts";
+import type { Admission } from "../admission/admit.ts";
 import { type DocumentAddress, layerOf } from "../document/address.ts";
 import { EMPTY_POSITION, epochOfRow, rowsBetween } from "../log/log-rows.ts";
 import type { ReplicaTables } from "../log/tables.ts";
@@ -22,15 +24,40 @@ export interface ExchangeRights {
   readonly canWrite: boolean;
 }
 
+/** What became of a client's update, which was applied at the position `before`. */
+export interface AppliedUpdate {
+  readonly before: Position;
+  readonly admission: Admission | undefined;
+}
+
+/** Applies a client's update if it is admitted. The turn may end between the two. */
+export async function applyRequest(
+  open: OpenDocument,
+  { update }: DocumentRequest,
+  pause: Pause,
+): Promise<AppliedUpdate> {
+  const before = open.head;
+  return { before, admission: update && (await open.applyInTurns(update, pause)) };
+}
+
 /**
  * The server's half of one document's exchange: applies the client's update if it is admitted, and
  * returns what the client lacks. Throws a 400 for a malformed state vector, and `forbidden` for a
- * write without the right; the caller must then abandon the transaction.
+ * write without the right; the caller must then abandon the transaction. `applied` is what a draft
+ * did that the context has adopted.
  */
 export async function serveExchange<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   address: DocumentAddress,
-  { request, rights }: { readonly request: DocumentRequest; readonly rights: ExchangeRights },
+  {
+    request,
+    rights,
+    applied,
+  }: {
+    readonly request: DocumentRequest;
+    readonly rights: ExchangeRights;
+    readonly applied?: AppliedUpdate | undefined;
+  },
 ): Promise<DocumentServed | DocumentRefused> {
   if (request.stateVector && !isStateVector(request.stateVector)) {
     const path = `/crdt/documents/${layerOf(address.name)}/state_vector`;
@@ -41,9 +68,8 @@ export async function serveExchange<Tables extends ReplicaTables>(
     exchangeRights: rights,
   });
   if (!open) return serveNothing(request);
-  const before = open.head;
   const { pause } = context;
-  const admission = request.update ? await open.applyInTurns(request.update, pause) : undefined;
+  const { before, admission } = applied ?? (await applyRequest(open, request, pause));
   if (admission?.kind === "refused") return { refused: { message: admission.message } };
   if (open.dirty && !rights.canWrite) throw mayOnlyRead();
   await pause();
