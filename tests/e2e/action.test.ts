@@ -27,7 +27,11 @@ async function jobIn(lab: Lab) {
   const tarball = lab.git.path("memsync.tgz");
   await Bun.write(tarball, await archive.bytes());
   await registry.hold(tarball);
-  const env = { ...lab.git.env, npm_config_registry: `${registry.url}/` };
+  const env = {
+    ...lab.git.env,
+    npm_config_registry: `${registry.url}/`,
+    npm_config_noproxy: new URL(registry.url).hostname,
+  };
   const job = new ActionJob(lab.git.path("runner"), env);
   return {
     job,

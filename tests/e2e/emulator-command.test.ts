@@ -32,6 +32,21 @@ scenario(
   },
 );
 
+for (const signal of ["SIGINT", "SIGHUP"] as const) {
+  scenario(`${signal} ends an emulator in good order`, async (lab) => {
+    const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+    const [seed, after] = [lab.git.path("seed"), lab.git.path("after.json")];
+    await lab.git.write(join(seed, "user", "editor.md"), "vim");
+    const args = ["emulator", "--port", "0", "--seed", seed, "--export-on-exit", after];
+    const emulated = machine.spawn(args);
+    await emulated.untilPrinted(/ready at (\S+)/);
+    expect(await emulated.end(signal)).toMatchObject({ status: 0, stderr: "" });
+    expect(JSON.parse(await readFile(after, "utf8"))).toMatchObject({
+      user: { memories: [{ key: "editor", value: "vim" }] },
+    });
+  });
+}
+
 scenario("a seed that is wrong is said with its place, and no emulator starts", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
   await lab.git.write(lab.git.path("seeds", "more.json"), '{\n  "user": []\n}');

@@ -87,7 +87,7 @@ export class RunningProcess {
   }
 
   /** Signals the process and waits for its end. */
-  async end(signal: "SIGTERM" | "SIGKILL"): Promise<Ended> {
+  async end(signal: "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGHUP"): Promise<Ended> {
     this.#child.kill(signal);
     return await this.ended();
   }

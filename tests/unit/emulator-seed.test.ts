@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { readSeed, startEmulator } from "../../server/emulator/start-emulator.ts";
@@ -83,6 +83,23 @@ test("an export is a seed as a file and in a folder, and a memory without a key 
     await using second = await startEmulator({ seed });
     expect(await second.export()).toEqual(exported);
   }
+});
+
+test("what `memsync export` writes is a seed, and what an emulator gives, with its sessions", async () => {
+  const page = readFileSync(join(import.meta.dir, "../../docs/export.md"), "utf8");
+  const [, document = ""] = /^```json\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  await using first = await startEmulator({ seed: written("home", { "home.json": document }) });
+  const times = { started_at: "2026-01-01T00:00:00Z", last_activity_at: "2026-01-01T00:01:00Z" };
+  const session = { id: "sess_a", source: "claude-code", message_count: 2, ...times };
+  await first.seed({ projects: [{ id: "proj_b", name: "b", sessions: [session] }] });
+  const exported = await first.export();
+  expect(exported.projects?.map(({ memories }) => memories)).toEqual([
+    [],
+    [{ key: "build", value: "npm run build" }],
+  ]);
+  expect(exported.projects?.[0]?.sessions).toMatchObject([{ id: "sess_a", message_count: 2 }]);
+  await using second = await startEmulator({ seed: exported });
+  expect(await second.export()).toEqual(exported);
 });
 
 test("what is wrong with a file is said with its line", async () => {
