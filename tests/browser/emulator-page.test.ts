@@ -77,7 +77,14 @@ test("requests are shown with what they sent, what became of them, and no secret
     expect(rows[0]).toContain("/api/live");
     expect(rows[0]).toContain("2 frames");
     expect(rows[2]).toContain("fault");
-    for (const part of ["429", "unknown-field", "injected by a fault", SMUGGLED, "mst_…"]) {
+    for (const part of [
+      "429",
+      "unknown-field",
+      "injected by a fault",
+      "retry-after",
+      SMUGGLED,
+      "mst_…",
+    ]) {
       expect(refused).toContain(part);
     }
     expect(refused).not.toMatch(/mst_[0-9A-Za-z]{8}/);

@@ -53,7 +53,7 @@ async function visit(browser: Browser, urls: SeenEmulators, look: Look): Promise
   const shown = [];
   for (const text of ["429", "/api/live"]) {
     await page.locator(".request", { hasText: text }).click();
-    await page.locator("#detail summary").click();
+    for (const headers of await page.locator("#detail summary").all()) await headers.click();
     shown.push(await page.locator("#detail").innerText());
     overflows.push(await overflowOf(page));
     await picture(page, `emulator-${look.name}-${text.replaceAll("/", "")}`);

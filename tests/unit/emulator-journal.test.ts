@@ -33,12 +33,14 @@ test("a request is in the journal with what it sent and what became of it", asyn
     }),
     body: note,
     status: 200,
+    responseHeaders: expect.objectContaining({ date: "Thu, 01 Jan 2026 00:00:00 GMT" }),
   });
   const { requests: told } = await controlled<{ requests: object[] }>(emulator, "GET requests");
   expect(told[0]).toMatchObject({
     received_at: "2026-01-01T00:00:00.000Z",
     status: 200,
     body: note,
+    response_headers: expect.objectContaining({ "ratelimit-policy": expect.any(String) }),
   });
 });
 

@@ -48,11 +48,13 @@ function number(query: URLSearchParams, name: string): number | undefined {
 
 /** A request as an answer shows it. */
 export function requestAnswer(seen: SeenRequest) {
-  const { receivedAt, finishedAt, responseBody, violations, framesDropped, ...rest } = seen;
+  const { receivedAt, finishedAt, responseBody, responseHeaders, violations, ...more } = seen;
+  const { framesDropped, ...rest } = more;
   return {
     ...rest,
     received_at: receivedAt,
     finished_at: finishedAt,
+    response_headers: responseHeaders,
     response_body: responseBody,
     violations: violations?.map(violationAnswer),
     frames_dropped: framesDropped,

@@ -53,6 +53,8 @@ export interface SeenRequest {
   readonly status?: number;
   /** The client left before it was answered. */
   readonly aborted?: true;
+  /** Without secrets; absent where no answer left. */
+  readonly responseHeaders?: Readonly<Record<string, string>>;
   /** The body of a refusal. */
   readonly responseBody?: unknown;
   /** Why it was refused, in one line. */

@@ -44,6 +44,8 @@ export interface RequestEntry {
   finishedAt: number | undefined;
   status: number | undefined;
   aborted: boolean;
+  /** Of an answer that left. */
+  responseHeaders: Headers | undefined;
   /** The body of a refusal. */
   refusal: string | undefined;
   requestId: string | undefined;

@@ -34,19 +34,9 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
   let serial = 0;
 
   function begin(request: Request): RequestEntry {
-    const { headers, url } = request;
-    const path = pathOf(url);
-    const token = bearerToken(headers.get("authorization"));
-    const start = url.indexOf("?");
     serial += 1;
-    const entry: RequestEntry = {
-      ...{ serial, receivedAt: world.now(), method: request.method, path },
-      query: start === -1 ? "" : url.slice(start + 1),
-      ...{ token, account: accountOf(headers), headers },
-      ...{ body: undefined, bodyBytes: 0, finishedAt: undefined, status: undefined },
-      ...{ aborted: false, refusal: undefined, requestId: undefined, retryAfter: null },
-      ...{ injected: undefined, socket: undefined, changedAt: 0, violations: [] },
-    };
+    const account = accountOf(request.headers);
+    const entry = newEntry(request, { serial, receivedAt: world.now(), account });
     const early = waits.came(entry);
     if (early !== undefined) entry.violations.push({ rule: "early-retry", text: early });
     entries.set(request, entry);
@@ -58,7 +48,10 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
   async function finish(entry: RequestEntry, response: Response): Promise<void> {
     entry.finishedAt = world.now();
     const isCut = cutOf(response) !== undefined;
-    if (!isCut || cutOf(response)?.body) entry.status = response.status;
+    if (!isCut || cutOf(response)?.body) {
+      entry.status = response.status;
+      entry.responseHeaders = response.headers;
+    }
     entry.requestId = response.headers.get("x-request-id") ?? undefined;
     entry.retryAfter = isCut ? null : response.headers.get("retry-after");
     waits.answered(entry);
@@ -89,6 +82,7 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
         }
         entry.status = 101;
         entry.requestId = handshake.headers["X-Request-Id"];
+        entry.responseHeaders = new Headers(handshake.headers);
         entry.finishedAt = world.now();
         const recorded = recordSocket(handshake, { entry, journal, world });
         journal.changed(entry);
@@ -106,5 +100,21 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
       if (entry) entry.injected = id;
     },
     forgetWaits: () => waits.forget(),
+  };
+}
+
+type Receipt = Pick<RequestEntry, "serial" | "receivedAt" | "account">;
+
+/** A request of which nothing more is known yet. */
+function newEntry({ method, headers, url }: Request, receipt: Receipt): RequestEntry {
+  const start = url.indexOf("?");
+  return {
+    ...receipt,
+    ...{ method, path: pathOf(url), query: start === -1 ? "" : url.slice(start + 1) },
+    ...{ token: bearerToken(headers.get("authorization")), headers },
+    ...{ body: undefined, bodyBytes: 0, finishedAt: undefined, status: undefined },
+    ...{ aborted: false, refusal: undefined, requestId: undefined, retryAfter: null },
+    ...{ responseHeaders: undefined, injected: undefined, socket: undefined },
+    ...{ changedAt: 0, violations: [] },
   };
 }

@@ -8,6 +8,7 @@ import { redactedHeaders, redactedText, redactedToken } from "./redact.ts";
 export function seenRequest(entry: RequestEntry, wrongs: readonly Wrong[]): SeenRequest {
   const { receivedAt, method, path, query, token, headers } = entry;
   const { body, bodyBytes, finishedAt, status, aborted, refusal, injected, socket } = entry;
+  const { responseHeaders: answered } = entry;
   const id = entry.requestId ?? `seen-${entry.serial}`;
   const at = timestampOf(receivedAt);
   const violations: Violation[] = wrongs.map((each) => ({ ...each, requestId: id, at }));
@@ -22,6 +23,7 @@ export function seenRequest(entry: RequestEntry, wrongs: readonly Wrong[]): Seen
     ...(finishedAt !== undefined && { finishedAt: timestampOf(finishedAt) }),
     ...(status !== undefined && { status }),
     ...(aborted && { aborted: true }),
+    ...(answered && { responseHeaders: redactedHeaders(answered) }),
     ...(refused !== undefined && { responseBody: refused }),
     ...(why !== undefined && { why }),
     ...(injected !== undefined && { injected }),

@@ -37,8 +37,9 @@ function partsOf(seen, { close, breakIt }) {
         element("p", { className: "why" }, element("b", {}, rule), ` ${text}`),
       ),
     seen.query !== "" && textPart("Query", seen.query),
-    headersPart(seen.headers),
+    headersPart("Headers", seen.headers),
     seen.body !== undefined && textPart(bodyTitle(seen), shownValue(seen.body)),
+    seen.response_headers !== undefined && headersPart("Answer's headers", seen.response_headers),
     seen.response_body !== undefined && textPart("Answer", shownValue(seen.response_body)),
     ...(isSocket ? socketParts(seen) : replayParts(seen)),
     element("button", { id: "detail-break", onclick: () => breakIt(seen) }, "Add a fault for this"),
@@ -80,14 +81,14 @@ function textPart(title, text) {
   return element("div", {}, heading(title), preformatted(text, title));
 }
 
-function headersPart(headers) {
+function headersPart(title, headers) {
   const rows = Object.entries(headers).map(([name, value]) =>
     element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)),
   );
   return element(
     "details",
     {},
-    element("summary", {}, `Headers (${rows.length})`),
+    element("summary", {}, `${title} (${rows.length})`),
     element("table", {}, ...rows),
   );
 }
