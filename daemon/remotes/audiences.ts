@@ -11,6 +11,8 @@ import { hearAccount, parseAccount } from "./hear-audience.ts";
 import type { OpenRemote } from "./open-remotes.ts";
 
 const MINUTE_MS = 60_000;
+/** A writer who has agreed to everybody is told an answer of this age: many may write at once. */
+const AGREED_MS = 1000;
 /** A writer is told an answer of this age where the account's requests are scarce. */
 const SCARCE_MS = MINUTE_MS;
 /** Where nobody writes, an answer of this age is good enough to show. */
@@ -54,9 +56,10 @@ export class Audiences {
    * waits a moment. Not asked: a service that was silent lately, and one whose requests are scarce.
    */
   async before(open: OpenRemote): Promise<void> {
-    const { world } = this.#options;
+    const { world, store } = this.#options;
+    const { agreed } = await findAudience(store.reader, open.remote);
     const isScarce = (open.service.budget?.notBefore("change") ?? 0) > 0;
-    const work = this.#hear(open, isScarce ? SCARCE_MS : 0);
+    const work = this.#hear(open, isScarce ? SCARCE_MS : agreed ? AGREED_MS : 0);
     // A failure is in the log, and the last answer stays.
     await within(world, PATIENCE_MS, { work }).catch(() => false);
   }

@@ -136,7 +136,7 @@ async function asking(...outcomes: Outcome<unknown>[]) {
 }
 
 test("each write is told of a user who came a moment ago, agreed or not", async () => {
-  const { store, remote, audiences, open, asked } = await asking(
+  const { store, remote, world, audiences, open, asked } = await asking(
     ...[1, 2, 3].map((users) => ({ kind: "answered", value: { ...TEAM, users } }) as const),
   );
   await audiences.before(open);
@@ -144,6 +144,9 @@ test("each write is told of a user who came a moment ago, agreed or not", async 
   await audiences.before(open);
   expect(await findAudience(store.reader, remote)).toMatchObject({ users: 2 });
   await store.write(({ db }) => keepAgreed(db, remote, 1));
+  await audiences.before(open);
+  expect(asked).toHaveLength(2);
+  world.advance(1000);
   await audiences.before(open);
   expect(await findAudience(store.reader, remote)).toMatchObject({ users: 3 });
   expect(asked).toHaveLength(3);
