@@ -4,24 +4,36 @@ import type { Command } from "commander";
 import type { Kysely } from "kysely";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { type PortableHome, parsePortableHome } from "../../daemon/portable/format.ts";
+import {
+  EXPORT_FORMAT,
+  type PortableHome,
+  type PortableMemory,
+  parsePortableHome,
+} from "../../daemon/portable/format.ts";
 import type { ImportResult } from "../../daemon/portable/import-home.ts";
+import { filesOf, portableHomeOf } from "../../daemon/portable/markdown-folder.ts";
+import { readKnowledgeGraph } from "../../daemon/portable/others-notes.ts";
 import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { renameDurably } from "../../shared/durable-files.ts";
 import { AppError } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
-import { ownDocument } from "../place/layer-option.ts";
+import { findMeantProject } from "../place/find-project.ts";
+import { ownDocument, parseLayerOption } from "../place/layer-option.ts";
 import { withAgreement, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
-import { CommandFailed } from "../screen/errors.ts";
+import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { bytesShown, count, say, sayAside, sayJson } from "../screen/output.ts";
 import { Progress } from "../screen/progress.ts";
 import { readStdinText } from "../screen/stdin.ts";
 import { countHeldIn, exportHome, type HeldInExport } from "../transfer/export-home.ts";
+import { isFolderAt, readFolder, readNotes, writeFolder } from "../transfer/folders.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { importInto } from "../writes/import-into.ts";
 
@@ -34,10 +46,13 @@ const PLACES_MAX = 20;
 interface ExportFlags {
   readonly remote?: string;
   readonly force?: boolean;
+  readonly markdown?: boolean;
   readonly json?: boolean;
 }
 
 interface ImportFlags {
+  readonly layer?: Layer;
+  readonly project?: string;
   readonly json?: boolean;
   readonly yes?: boolean;
 }
@@ -50,6 +65,7 @@ keep it to yourself. Histories, folders and tokens are not.
 Examples:
   memsync export                        to standard output
   memsync export memories.json
+  memsync export --markdown notes       as a folder: a file for each memory
   memsync export | ssh laptop memsync import -`;
 
 const IMPORT_HELP = `
@@ -60,6 +76,9 @@ with anything wrong in it is refused whole.
 Examples:
   memsync import memories.json
   memsync import - < memories.json
+  memsync import notes                  a folder that \`export --markdown\` wrote, edited or not
+  memsync import vault --layer user     every Markdown file of a folder, as one of basic-memory's
+  memsync import memory.jsonl --project .   what MCP's reference memory server keeps
   memsync import memories.json --json   how many memories were created, updated, unchanged`;
 
 /** `export` and `import`: everything on this machine as one JSON document. */
@@ -68,12 +87,19 @@ export function addTransferCommands(program: Command, env: Environment): void {
     .command("export [file]")
     .description("write everything that is on this machine into one JSON document")
     .option("--force", "put it in the place of a file that is there")
+    .option("--markdown", "write a folder, with a Markdown file for each memory")
     .option("--remote <name>", "user and global memories of this remote, not the default's")
     .option("--json", "print what was written to the file as JSON")
     .addHelpText("after", EXPORT_HELP)
     .action((file: string | undefined, flags: ExportFlags) => runExport(env, file, flags));
   withAgreement(program.command("import <file>"))
-    .description("take over what `memsync export` wrote; - is standard input")
+    .description("take over what `memsync export` or another tool wrote; - is standard input")
+    .option(
+      "--layer <layer>",
+      "where another tool's notes go: project, user or global",
+      parseLayerOption,
+    )
+    .option("--project <dir|id|name>", "the project that another tool's notes go to")
     .option("--json", "print what was done as JSON")
     .addHelpText("after", IMPORT_HELP)
     .action((file: string, flags: ImportFlags) => runImport(env, file, flags));
@@ -85,7 +111,9 @@ async function runExport(
   flags: ExportFlags,
 ): Promise<void> {
   const file = named === STANDARD_STREAM ? undefined : resolveFolder(env, named);
-  if (file !== undefined && !flags.force && existsSync(file)) {
+  const { markdown = false } = flags;
+  if (markdown && file === undefined) throw new UsageError("--markdown needs the name of a folder");
+  if (file !== undefined && !flags.force && !markdown && existsSync(file)) {
     throw new CommandFailed(`${file} is there already: name another file, or say --force`);
   }
   const progress = new Progress("exporting", "documents");
@@ -100,7 +128,8 @@ async function runExport(
     process.stdout.write(text);
     return;
   }
-  await writeWhole(file, text);
+  if (markdown) await writeFolder(file, filesOf(home));
+  else await writeWhole(file, text);
   const { projects, memories } = sizeOf(home);
   const bytes = utf8Bytes(text);
   if (flags.json)
@@ -173,7 +202,7 @@ function inWords(projects: number, memories: number): string {
 
 async function runImport(env: Environment, named: string, flags: ImportFlags): Promise<void> {
   const { json } = flags;
-  const home = readHome(named, await readDocument(env, named));
+  const home = await readImport(env, named, flags);
   if (home.global.memories.length > 0) {
     const account = await withLocal(env, async (db) => {
       return db ? getDefault(await readRemotes(db, remoteEnvironment(env))).account : LOCAL_ACCOUNT;
@@ -188,6 +217,50 @@ async function runImport(env: Environment, named: string, flags: ImportFlags): P
   else sayResult(result);
 }
 
+async function readImport(
+  env: Environment,
+  named: string,
+  flags: ImportFlags,
+): Promise<PortableHome> {
+  const now = timestampOf(realWorld.now());
+  const isForOthers = flags.layer !== undefined || flags.project !== undefined;
+  const folder = named === STANDARD_STREAM ? undefined : resolveFolder(env, named);
+  if (folder !== undefined && (await isFolderAt(folder))) {
+    if (isForOthers) return await othersHome(env, await readNotes(folder), flags);
+    const files = await readFolder(folder);
+    return readOrRefuse(named, () => portableHomeOf(files, now));
+  }
+  const text = await readDocument(env, named);
+  const graph = readKnowledgeGraph(text, now);
+  if (!graph || graph.length === 0) {
+    if (!isForOthers) return readHome(named, text);
+    throw new UsageError("--layer and --project are for the notes of another tool");
+  }
+  if (isForOthers) return await othersHome(env, graph, flags);
+  throw new UsageError(
+    "it is the memory of another tool: say where it goes, by --project DIR or --layer user",
+  );
+}
+
+/** Another tool's notes as the memories of one project or layer. */
+async function othersHome(
+  env: Environment,
+  memories: readonly PortableMemory[],
+  { layer, project }: ImportFlags,
+): Promise<PortableHome> {
+  const to = layer ?? "project";
+  if (to !== "project" && project !== undefined) {
+    throw new UsageError(`the layer ${to} belongs to no project`);
+  }
+  const nothing = { memories: [] };
+  const home = { format: EXPORT_FORMAT, projects: [], user: nothing, global: nothing };
+  if (to !== "project")
+    return readOrRefuse(to, () => parsePortableHome({ ...home, [to]: { memories } }));
+  const id = await withLocal(env, (db) => findMeantProject(db, project, env));
+  const projects = [{ id, claude_md_content: "", metadata: {}, memories }];
+  return readOrRefuse(id, () => parsePortableHome({ ...home, projects }));
+}
+
 async function readDocument(env: Environment, named: string): Promise<string> {
   if (named === STANDARD_STREAM) return await readStdinText("nothing was imported");
   const file = resolveFolder(env, named);
@@ -199,9 +272,13 @@ async function readDocument(env: Environment, named: string): Promise<string> {
 }
 
 function readHome(named: string, text: string): PortableHome {
+  return readOrRefuse(named, () => parsePortableHome(JSON.parse(text)));
+}
+
+function readOrRefuse(named: string, read: () => PortableHome): PortableHome {
   const what = named === STANDARD_STREAM ? "standard input" : named;
   try {
-    return parsePortableHome(JSON.parse(text));
+    return read();
   } catch (thrown) {
     const intro = `${what} can't be imported, and nothing of it was:`;
     // The parser's message quotes a part of the document.

@@ -2,6 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { AppError } from "../../../shared/errors.ts";
 import { parseProjectId } from "../../../shared/ids.ts";
+import { keyOfPortableName } from "../../../shared/portable-names.ts";
 import { invalid } from "../../../shared/wire/parse.ts";
 import type { EmulatorSeed, SeedMemory } from "../interface/state.ts";
 import { parseSeed } from "./seed-body.ts";
@@ -60,7 +61,7 @@ async function readNotes(name: string, entries: readonly Entry[]): Promise<Emula
     if (isFolder) throw refused(path, "is a folder in a project's, which is not read");
     if (extname(file) !== MARKDOWN) throw refused(path, "is no Markdown");
     const value = await readSeedText(path);
-    const memory = { key: basename(file, MARKDOWN), value };
+    const memory = { key: keyOfPortableName(basename(file, MARKDOWN)), value };
     const isDescription = file === DESCRIPTION && !isLayer;
     if (isDescription) description = { claude_md_content: value };
     else memories.push(memory);

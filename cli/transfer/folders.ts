@@ -1,0 +1,96 @@
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { readFileAt } from "../../daemon/disk/read-file.ts";
+import type { PortableMemory } from "../../daemon/portable/format.ts";
+import { type FolderFiles, REST_FILE } from "../../daemon/portable/markdown-folder.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
+import { explain } from "../../shared/reasons.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
+import { CommandFailed } from "../screen/errors.ts";
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+const ENDING = ".md";
+
+/** Whether a path is a folder. */
+export async function isFolderAt(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+}
+
+/**
+ * Writes a folder completely or not at all, readable by its owner only. Never into one that has
+ * something in it.
+ */
+export async function writeFolder(folder: string, files: FolderFiles): Promise<void> {
+  const there = await readdir(folder).catch(() => []);
+  if (there.length > 0) throw new CommandFailed(`${folder} is not empty: name another folder`);
+  const draft = `${folder}.${process.pid}.part`;
+  try {
+    await mkdir(draft, { recursive: true, mode: PRIVATE_FOLDER });
+    for (const [path, text] of files) {
+      await mkdir(dirname(join(draft, path)), { recursive: true, mode: PRIVATE_FOLDER });
+      await writeNew(join(draft, path), text);
+    }
+    await rename(draft, folder);
+  } catch (thrown) {
+    await rm(draft, { recursive: true, force: true });
+    throw new CommandFailed(`${folder} can't be written: ${fileFailure(thrown)}`);
+  }
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  const handle = await open(path, "wx", PRIVATE_FILE);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Every file of a folder that `writeFolder` wrote, perhaps edited. */
+export async function readFolder(folder: string): Promise<FolderFiles> {
+  const files = new Map<string, string>();
+  for (const path of await listFiles(folder)) files.set(path, (await readText(folder, path)).text);
+  return files;
+}
+
+/** Every note of somebody else's folder of Markdown, by its path without the ending. */
+export async function readNotes(folder: string): Promise<PortableMemory[]> {
+  const notes: PortableMemory[] = [];
+  for (const path of await listFiles(folder)) {
+    if (!path.endsWith(ENDING)) continue;
+    const { text, savedAt } = await readText(folder, path);
+    const key = path.slice(0, -ENDING.length).normalize("NFC");
+    notes.push({ key, value: text, updated_at: timestampOf(savedAt) });
+  }
+  return notes;
+}
+
+/** Without links, and without names that begin with a dot. */
+async function listFiles(folder: string, below = folder): Promise<string[]> {
+  const entries = await readdir(below, { withFileTypes: true }).catch((thrown: unknown) => {
+    throw new CommandFailed(`${below} can't be read: ${fileFailure(thrown)}`);
+  });
+  const found: string[] = [];
+  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    const path = join(below, entry.name);
+    const shown = relative(folder, path).split(sep).join("/");
+    if (entry.name.startsWith(".") && shown !== REST_FILE) continue;
+    if (entry.isDirectory()) found.push(...(await listFiles(folder, path)));
+    else if (entry.isFile()) found.push(shown);
+  }
+  return found;
+}
+
+async function readText(folder: string, path: string) {
+  // It may be larger than any file that is followed.
+  if (path === REST_FILE) return { text: await readFile(join(folder, path), "utf8"), savedAt: 0 };
+  const read = await readFileAt(folder, path);
+  if (read.kind === "text") return { text: read.content, savedAt: Math.trunc(read.savedAt) };
+  const why = read.kind === "problem" ? explain(read.why) : "is gone";
+  throw new CommandFailed(`${join(folder, path)} ${why}: nothing was imported`);
+}

@@ -1,0 +1,76 @@
+/** A name of a file is at most this long, with its ending; some systems allow 255 bytes. */
+const NAME_CHARS_MAX = 200;
+
+/** What some system does not allow in a name, and the sign that begins a code. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what it looks for.
+const FORBIDDEN = /[\u0000-\u001f\u007f<>:"/\\|?*%]/g;
+/** Windows takes these for devices, whatever ending they have. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
+
+/**
+ * The names that keys have as files, in a folder of them: the key itself where every system can
+ * have such a name, else with characters as `%2F`. No two are the same to a system that knows no
+ * upper and lower case. Undefined for a key that is too long. `taken`: names that others have.
+ *
+ * ```
+ * portableNames(["build", "a/b"]).get("a/b"); // "a%2Fb"
+ * ```
+ */
+export function portableNames(
+  keys: readonly string[],
+  taken: readonly string[] = [],
+): Map<string, string | undefined> {
+  const used = new Set(taken.map(folded));
+  const names = new Map<string, string | undefined>();
+  for (const key of keys) {
+    const ways = [coded, wholeCoded, firstCoded].map((way) => way(key));
+    const name = ways.find((each) => !used.has(folded(each))) ?? firstCoded(key);
+    used.add(folded(name));
+    names.set(key, name.length > NAME_CHARS_MAX ? undefined : name);
+  }
+  return names;
+}
+
+/** The key that a name stands for. A `%` that begins no code is itself. */
+export function keyOfPortableName(name: string): string {
+  return name.replace(/(?:%[0-9A-F]{2})+/g, (codes) => {
+    try {
+      return decodeURIComponent(codes);
+    } catch {
+      return codes;
+    }
+  });
+}
+
+function coded(key: string): string {
+  // Systems encode letters beyond ASCII in several ways, and give them back in another one.
+  if (!/^[ -~]*$/.test(key)) return wholeCoded(key);
+  const safe = key.replace(FORBIDDEN, (char) => codeOf(char));
+  const begun = /^[. ]/.test(safe) || DEVICE.test(safe) ? codeFirst(safe) : safe;
+  return /[. ]$/.test(begun) ? `${begun.slice(0, -1)}${codeOf(begun.slice(-1))}` : begun;
+}
+
+function codeFirst(name: string): string {
+  return `${codeOf(name.slice(0, 1))}${name.slice(1)}`;
+}
+
+/** With every character coded but small letters, digits and dashes. */
+function wholeCoded(key: string): string {
+  return [...key].map((char) => (/[a-z0-9_-]/.test(char) ? char : codeOf(char))).join("");
+}
+
+/** The same, and the first character in any case: no small letter that another name begins with. */
+function firstCoded(key: string): string {
+  const [first = "", ...rest] = key;
+  return `${codeOf(first)}${wholeCoded(rest.join(""))}`;
+}
+
+function codeOf(char: string): string {
+  return [...new TextEncoder().encode(char)]
+    .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
+    .join("");
+}
+
+function folded(name: string): string {
+  return name.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
+}

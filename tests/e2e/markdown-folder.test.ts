@@ -1,0 +1,54 @@
+import { expect } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { scenario, sharedEmulator } from "../support/lab.ts";
+
+const emulator = sharedEmulator();
+
+scenario("an export as a folder of Markdown comes back equal from an empty home", async (lab) => {
+  const service = emulator.account("folder");
+  const machine = await lab.stoppedMachine(service);
+  await machine.memsync("set", "build", "bun run build");
+  await machine.memsync("set", "Build/odd name", "  as it is \r\n\n");
+  await machine.memsync("set", "mine", "of the user", "--layer", "user");
+  const folder = lab.git.path("notes");
+  expect(await machine.memsync("export", "--markdown", folder)).toContain("3 memories");
+  expect(readFileSync(join(folder, "user", "mine.md"), "utf8")).toBe("of the user");
+  expect((await machine.run(["export", "--markdown", folder])).stderr).toContain("is not empty");
+
+  const other = lab.machine("b", lab.git.path("elsewhere"), emulator.account("folder-b"));
+  mkdirSync(other.folder, { recursive: true });
+  await other.memsync("import", folder);
+  expect(await other.memsync("export")).toBe(await machine.memsync("export"));
+
+  // The emulator takes the same folder as its seed.
+  const seeded = await lab.emulator(undefined, ["--seed", folder]);
+  const { url } = seeded;
+  const headers = { Authorization: "Bearer mst_dev_pro" };
+  const { memories } = (await (await fetch(`${url}/v1/memories`, { headers })).json()) as {
+    memories: { key: string }[];
+  };
+  expect(memories.map(({ key }) => key)).toContain("mine");
+});
+
+scenario("another tool's notes go where the user says, and nowhere else", async (lab) => {
+  const machine = await lab.stoppedMachine(emulator.account("others"));
+  const vault = lab.git.path("vault");
+  mkdirSync(join(vault, "deep"), { recursive: true });
+  writeFileSync(join(vault, "one.md"), "---\ntitle: One\n---\nbody\n");
+  writeFileSync(join(vault, "deep", "two.md"), "two\n");
+  writeFileSync(join(vault, "picture.png"), "no text");
+  expect((await machine.run(["import", vault])).status).toBe(1);
+  await machine.memsync("import", vault, "--layer", "user");
+  expect(await machine.memsync("get", "one", "--layer", "user")).toContain("title: One");
+  expect(await machine.memsync("get", "deep/two", "--layer", "user")).toContain("two");
+
+  const graph = lab.git.path("memory.jsonl");
+  const ann = { type: "entity", name: "Ann", entityType: "person", observations: ["likes Go"] };
+  writeFileSync(graph, `${JSON.stringify(ann)}\n`);
+  const untold = await machine.run(["import", graph]);
+  expect(untold.status).toBe(2);
+  expect(untold.stderr).toContain("say where it goes");
+  await machine.memsync("import", graph, "--project", ".");
+  expect(await machine.memsync("get", "Ann")).toContain("likes Go");
+});

@@ -1,0 +1,150 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { type PortableHome, parsePortableHome } from "../../daemon/portable/format.ts";
+import { filesOf, portableHomeOf, REST_FILE } from "../../daemon/portable/markdown-folder.ts";
+import { readKnowledgeGraph } from "../../daemon/portable/others-notes.ts";
+import { keyOfPortableName, portableNames } from "../../shared/portable-names.ts";
+
+const NOW = "2026-11-24T00:00:00.000Z";
+const BEFORE = "2026-03-01T09:30:00.000Z";
+
+const text = fc.string({ unit: "grapheme", maxLength: 20 }).map(cleaned);
+const key = fc
+  .oneof(
+    fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }),
+    fc.constantFrom("CLAUDE", "claude", "Build", "build", "BUILD", "a/b", "a%2Fb", "con", "NUL.x"),
+    fc.constantFrom(".x", "x.", "x ", " x", "auto-memory/one.md", "ä", "a\u0308", "…", "\u{1F600}"),
+    fc.constantFrom("x".repeat(300), "%", "%25", "..", "a\nb", "ﬁ", "fi"),
+  )
+  .map(cleaned)
+  .filter((each) => each !== "");
+
+/** What a memory can hold: well formed, and without NUL. */
+function cleaned(value: string): string {
+  return value.toWellFormed().replaceAll("\0", "");
+}
+
+const memories = fc
+  .uniqueArray(
+    fc.record({
+      key,
+      value: text,
+      updated_at: fc.constant(BEFORE),
+      conflicts: fc.constantFrom(undefined, [{ value: "lost", updated_at: BEFORE }]),
+    }),
+    { selector: (each) => each.key, maxLength: 8 },
+  )
+  .map((all) =>
+    all
+      .map(({ conflicts, ...each }) => (conflicts ? { ...each, conflicts } : each))
+      .sort((one, other) => (one.key < other.key ? -1 : 1)),
+  );
+
+const homes = fc
+  .record({
+    projects: fc.uniqueArray(
+      fc.record({
+        id: fc.constantFrom("proj_a", "proj_A", "proj_shop", "proj_x-1"),
+        name: text.filter((each) => each !== ""),
+        claude_md_content: text,
+        metadata: fc.constantFrom({}, { language: "Go", own: [1, { a: null }] }),
+        memories,
+      }),
+      { selector: ({ id }) => id, maxLength: 3 },
+    ),
+    user: fc.record({ memories }),
+    global: fc.record({ memories }),
+  })
+  .map(({ projects, ...layers }): PortableHome => {
+    const sorted = projects.sort((one, other) => (one.id < other.id ? -1 : 1));
+    return parsePortableHome({ format: 1, projects: sorted, ...layers });
+  });
+
+test("a home that was exported as a folder comes back equal", () => {
+  fc.assert(
+    fc.property(homes, (home) => {
+      expect(portableHomeOf(filesOf(home), NOW)).toEqual(home);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("without what Markdown can't say, texts and memories come back all the same", () => {
+  fc.assert(
+    fc.property(homes, (home) => {
+      const files = new Map(filesOf(home));
+      files.delete(REST_FILE);
+      const back = portableHomeOf(files, NOW);
+      const said = ({ memories: all }: PortableHome["user"]) =>
+        all.filter((each) => [...each.key].length < 60).map((each) => [each.key, each.value]);
+      expect(said(back.user)).toEqual(said(home.user));
+      expect(said(back.global)).toEqual(said(home.global));
+      for (const project of back.projects) {
+        const before = home.projects.find(({ id }) => id === project.id);
+        expect(before?.claude_md_content).toBe(project.claude_md_content);
+        expect(before && said(before)).toEqual(said(project));
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("every system can have the names of all keys side by side", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(key, { maxLength: 20 }), (keys) => {
+      const names = portableNames(keys, ["CLAUDE"]);
+      const seen = new Set(["claude"]);
+      for (const [each, name] of names) {
+        if (name === undefined) continue;
+        expect(keyOfPortableName(name)).toBe(each);
+        expect(name).toMatch(/^[ -~]+$/);
+        expect(name).not.toMatch(/[<>:"/\\|?*]|^[. ]|[. ]$|^(con|nul)(\.|$)/i);
+        expect(seen.has(name.toLowerCase())).toBe(false);
+        seen.add(name.toLowerCase());
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("an edited file is new, an added one is there, and a deleted one is not", () => {
+  const home = parsePortableHome({
+    format: 1,
+    projects: [],
+    user: {
+      memories: ["a", "b", "c"].map((each) => ({ key: each, value: each, updated_at: BEFORE })),
+    },
+    global: { memories: [] },
+  });
+  const files = new Map(filesOf(home));
+  files.set("user/a.md", "edited");
+  files.set("user/d.md", "added");
+  files.delete("user/c.md");
+  expect(portableHomeOf(files, NOW).user.memories).toEqual([
+    { key: "a", value: "edited", updated_at: NOW },
+    { key: "b", value: "b", updated_at: BEFORE },
+    { key: "d", value: "added", updated_at: NOW },
+  ]);
+});
+
+test("what nobody would read is refused", () => {
+  const wrong = ["note.md", "user/deep/a.md", "user/a.txt", "no project/a.md"];
+  for (const path of wrong) {
+    expect(() => portableHomeOf(new Map([[path, "x"]]), NOW)).toThrow();
+  }
+  expect(() => portableHomeOf(new Map([[REST_FILE, "{"]]), NOW)).toThrow();
+});
+
+test("the reference server's entities are memories, with their relations", () => {
+  const lines = [
+    { type: "entity", name: "Ann", entityType: "person", observations: ["likes Go"] },
+    { type: "relation", from: "Ann", to: "Shop", relationType: "works on" },
+    { type: "entity", name: "Shop", entityType: "project", observations: [] },
+  ];
+  const graph = lines.map((line) => JSON.stringify(line)).join("\n");
+  expect(readKnowledgeGraph(graph, NOW)).toEqual([
+    { key: "Ann", value: "Ann (person)\n\n- likes Go\n- works on: Shop", updated_at: NOW },
+    { key: "Shop", value: "Shop (project)\n", updated_at: NOW },
+  ]);
+  expect(readKnowledgeGraph('{"format":1}', NOW)).toBeUndefined();
+});
