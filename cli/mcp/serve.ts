@@ -104,7 +104,7 @@ function addTool(
     try {
       return answered(await queue.run(() => HANDLERS[name](env, option, request)));
     } catch (thrown) {
-      return refused(thrown, env.home.dir);
+      return await refused(thrown, env.home.dir);
     }
   });
 }

@@ -1,3 +1,4 @@
+import { secretHider } from "../../daemon/held/secret-scan.ts";
 import { AppError } from "../../shared/errors.ts";
 import { unforeseen } from "../../shared/sqlite/failures.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
@@ -26,9 +27,14 @@ export function answered({ text, data }: ToolResult) {
   return { content: [{ type: "text" as const, text }], structuredContent: { ...data } };
 }
 
-/** An error as the protocol has it: the assistant reads it and can do better. */
-export function refused(thrown: unknown, place: string) {
-  const { text, data } = refusalOf(thrown, place);
+/**
+ * An error as the protocol has it: the assistant reads it and can do better. It may quote what it
+ * was given, but no secret.
+ */
+export async function refused(thrown: unknown, place: string) {
+  const { text: said, data } = refusalOf(thrown, place);
+  const hide = await secretHider();
+  const text = hide(said);
   return { ...answered({ text, data: { error: text, ...data } }), isError: true };
 }
 

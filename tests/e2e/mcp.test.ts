@@ -264,6 +264,8 @@ scenario("what can't be saved is refused with a sentence", async (lab) => {
     expect(data.value).toBe(big);
     const { text } = await assistant.call("recall", { query: "word" });
     expect(text.length).toBeLessThan(1500);
+    const { text: hidden } = await assistant.call("forget", { key: PLANTED.github });
+    expect(hidden).toContain('there is no memory "[secret]"');
     const { isError, data: none } = await assistant.call("forget", { key: "bug" });
     expect([isError, none.similar]).toEqual([true, ["big"]]);
   });
