@@ -1,12 +1,11 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { type AppliedUpdate, applyRequest } from "../../shared/replica/store/exchange.ts";
+import type { Edit } from "../../shared/replica/store/store.ts";
 import type { ExchangeRequest } from "../../shared/wire/exchange.ts";
-import type { SyncPayload } from "../../shared/wire/sync.ts";
 import { mayReach } from "./access.ts";
 import { MEMORIES_AT_ONCE, type PlainChanges, writePlain } from "./plain-write.ts";
-import type { Caller } from "./services.ts";
-import type { LongEdit } from "./write-as.ts";
+import type { Caller, PlainSync } from "./services.ts";
 
 /** From so many bytes on, an update takes longer than a turn. */
 const LONG_UPDATE_BYTES = 64 * 1024;
@@ -15,26 +14,28 @@ const LONG_UPDATE_BYTES = 64 * 1024;
 export function longSync(
   caller: Caller,
   id: ProjectId,
-  payload: SyncPayload,
-): LongEdit<PlainChanges> | undefined {
+  { payload, createMissing }: PlainSync,
+): Edit<PlainChanges> | undefined {
   const isLong = (payload.memories?.length ?? 0) > MEMORIES_AT_ONCE;
   if (!isLong || !isAllowed(caller, id)) return undefined;
   return {
     address: projectDocument(caller.account, id),
+    create: createMissing,
     edit: (open, turns) => writePlain(open, payload, turns),
   };
 }
 
-/** The same of an exchange's update to a project. */
+/** The same of an exchange's update to a project that is there: a new one gets its name first. */
 export function longExchange(
   caller: Caller,
   id: ProjectId | null,
   { documents: { project } }: ExchangeRequest,
-): LongEdit<AppliedUpdate> | undefined {
+): Edit<AppliedUpdate> | undefined {
   const isLong = (project?.update?.length ?? 0) >= LONG_UPDATE_BYTES;
   if (!project || id === null || !isLong || !isAllowed(caller, id)) return undefined;
   return {
     address: projectDocument(caller.account, id),
+    create: false,
     edit: (open, { pause }) => applyRequest(open, project, pause),
   };
 }

@@ -68,15 +68,14 @@ export function createSyncService(
       });
     },
 
-    apply: (caller, id, { payload, createMissing, once }) =>
+    apply: (caller, id, asked) =>
       counted(marks, caller, (synced) => {
         const work = (draft?: Draft<PlainChanges>) => (context: Context) =>
           doOnce(context, caller, {
-            asked: once,
-            work: () =>
-              apply(context, caller, { id, payload, createMissing, withholding, synced, draft }),
+            asked: asked.once,
+            work: () => apply(context, caller, { id, ...asked, withholding, synced, draft }),
           });
-        const long = withholding ? undefined : longSync(caller, id, payload);
+        const long = withholding ? undefined : longSync(caller, id, asked);
         return writeLongAs(store, caller, { long, work });
       }),
 
@@ -152,11 +151,13 @@ async function apply(
   if (!known && !createMissing) throw noSuchProject();
   assertBoundTo(caller, id);
   if (!known) assertCanWrite(caller);
-  const drafted = known && draft && (await context.adopt(draft));
+  // The document of a project that was deleted is begun anew first.
+  const usable = known || draft?.baseSeq === undefined ? draft : undefined;
+  const drafted = usable && (await context.adopt(usable));
   const open = drafted ?? (await context.open(projectDocument(caller.account, id)));
   if (!known) beginAnew(open.document);
   const write = (await withholding?.sift(context, open, payload)) ?? payload;
-  const written = drafted ? draft.result : await writePlain(open, write, context);
+  const written = drafted ? usable.result : await writePlain(open, write, context);
   const elsewhere = (payload.memories?.length ?? 0) - (write.memories?.length ?? 0);
   const changes = { ...written, updated: written.updated + elsewhere };
   const sessionsChanged = await uploadSessions(context, caller, { id, sessions: payload.sessions });

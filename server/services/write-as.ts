@@ -1,8 +1,5 @@
-import type { DocumentAddress } from "../../shared/replica/document/address.ts";
-import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Edit, ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Draft, WriteContext } from "../../shared/replica/store/write-context.ts";
-import type { Pause } from "../../shared/turns.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import type { Caller } from "./services.ts";
 
@@ -23,15 +20,6 @@ export async function writeAs<Result>(
   return await store.write(checked(caller, work));
 }
 
-/** What a long write edits, and how; see `ReplicaStore.draft`. */
-export interface LongEdit<Edited> {
-  readonly address: DocumentAddress;
-  readonly edit: (
-    open: OpenDocument,
-    turns: { readonly now: number; readonly pause: Pause },
-  ) => Promise<Edited>;
-}
-
 /**
  * The same for a write that may be `long`: then its document is edited before, while others write,
  * and given to `work` with what `edit` has returned. Without a draft `work` has to edit by itself.
@@ -43,13 +31,13 @@ export function writeLongAs<Edited, Result>(
     long,
     work,
   }: {
-    readonly long: LongEdit<Edited> | undefined;
+    readonly long: Edit<Edited> | undefined;
     readonly work: (draft: Draft<Edited> | undefined) => Work<Result>;
   },
 ): Promise<Result> {
   if (!long) return writeAs(store, caller, work(undefined));
   return store.longWrites.run(caller.account, async () => {
-    const draft = await store.draft(long.address, long.edit);
+    const draft = await store.draft(long);
     return await store.write(checked(caller, work(draft)), { isLong: true });
   });
 }

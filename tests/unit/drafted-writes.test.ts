@@ -4,10 +4,12 @@ import { createSyncService } from "../../server/services/sync-service.ts";
 import type { ServiceTables } from "../../server/stores/tables.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { deleteProject } from "../../shared/replica/document/project-deletion.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { DocumentRequest } from "../../shared/wire/exchange.ts";
 import type { SyncPayload } from "../../shared/wire/sync.ts";
 import { failureOf } from "../support/failure.ts";
+import { projectId } from "../support/project-id.ts";
 import { shownValue } from "../support/replicas.ts";
 import {
   address,
@@ -33,11 +35,15 @@ function valuesOf(value: string, keys: readonly string[] = KEYS): Record<string,
   return Object.fromEntries(keys.map((key) => [key, value]));
 }
 
-function syncTo(temp: TempStore, values: Record<string, string>, rest: Partial<SyncPayload> = {}) {
+function syncTo(
+  temp: TempStore,
+  values: Record<string, string>,
+  { id = PROJECT, ...rest }: Partial<SyncPayload> & { readonly id?: typeof PROJECT } = {},
+) {
   const memories = Object.entries(values).map(([key, value]) => ({ key, value }));
   const service = createSyncService(temp.store, { world: temp.world });
   const asked = { payload: { memories, ...rest }, createMissing: true };
-  return service.apply(caller(), PROJECT, asked);
+  return service.apply(caller(), id, asked);
 }
 
 /** A project that has all keys; `meanwhile` is called once while the next long sync is drafted. */
@@ -85,6 +91,60 @@ test("while a long sync is worked out others write, and see nothing of it", asyn
   expect(answer.claude_md_content).toBe("text\n");
   expect(await memoriesOf(temp.store, "b")).toEqual({ k: "of another" });
   expect(await rowsOfLog(temp)).toBe(3);
+  await checkStored(temp, valuesOf("second"));
+});
+
+test("a new project of a long sync is there with the sync, and not before", async () => {
+  const { temp, next } = await newProject();
+  let seen: unknown[] = [];
+  next(async () => {
+    await setMemory(temp.store, "k", "v", "b");
+    seen = await temp.store.reader.selectFrom("documents").select(["id", "name"]).execute();
+  });
+  const id = projectId("proj_new");
+  const answer = await syncTo(temp, valuesOf("v"), { id });
+  expect(answer.changes).toEqual({ created: 300, updated: 0, unchanged: 0 });
+  // The id that the new one has is taken before another's.
+  const others = [1, 3].map((each, at) => ({ id: each, name: address(at ? "b" : "a").name }));
+  expect(seen).toEqual(others);
+  const documents = temp.store.reader.selectFrom("documents").select(["id", "name", "seq"]);
+  expect(await documents.where("name", "=", id).execute()).toEqual([{ id: 2, name: id, seq: 1 }]);
+  await temp.reopen();
+  const again = await syncTo(temp, { "key-7": "w" }, { id });
+  expect(again.memories).toHaveLength(300);
+  expect(again.memories[7]).toEqual({ key: "key-7", value: "w" });
+  await checkFullText(temp);
+});
+
+test("of a new project whose long sync is refused nothing is left, not even the project", async () => {
+  const { temp } = await newProject();
+  const id = projectId("proj_new");
+  const metadata = { key: "x".repeat(300_000) };
+  const failure = await failureOf(() => syncTo(temp, valuesOf("v"), { metadata, id }));
+  expect(String(failure)).toContain("metadata may take at most");
+  const documents = await temp.store.reader.selectFrom("documents").select("id").execute();
+  expect(documents).toEqual([{ id: 1 }]);
+  expect((await syncTo(temp, valuesOf("v"), { id })).changes.created).toBe(300);
+});
+
+test("a new project that somebody else makes meanwhile is the one that is synced", async () => {
+  const { temp, next } = await newProject();
+  next(() => setMemory(temp.store, "mine", "v", "c"));
+  const id = projectOf(address("c").name) ?? PROJECT;
+  const { memories } = await syncTo(temp, valuesOf("v"), { id });
+  expect(memories).toHaveLength(301);
+  expect(await memoriesOf(temp.store, "c")).toEqual({ ...valuesOf("v"), mine: "v" });
+  await checkFullText(temp);
+});
+
+test("a project that was deleted is begun anew by a long sync", async () => {
+  const { temp } = await newProject();
+  await temp.store.write(async (context) => {
+    deleteProject((await context.open(address())).document, context.now);
+  });
+  const { memories, changes } = await syncTo(temp, valuesOf("second"));
+  expect(changes.created).toBe(300);
+  expect(memories).toHaveLength(300);
   await checkStored(temp, valuesOf("second"));
 });
 

@@ -24,6 +24,13 @@ export interface StoredDocument {
   readonly bytes: number;
 }
 
+export const EMPTY_DOCUMENT: StoredDocument = {
+  updates: [],
+  snapshotSeq: 0,
+  head: EMPTY_POSITION,
+  bytes: 0,
+};
+
 /** Everything that makes up a document. Throws `CorruptDocumentError`. */
 export async function loadDocument(db: Db, documentId: number): Promise<StoredDocument> {
   const snapshot = await findSnapshot(db, documentId);

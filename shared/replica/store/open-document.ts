@@ -15,6 +15,7 @@ import { TRIMMED_PREFIX } from "../document/own-metadata.ts";
 import { deletionOf } from "../document/project-deletion.ts";
 import { historyTime } from "../history/history-clock.ts";
 import {
+  EMPTY_DOCUMENT,
   lastRowBeyond,
   loadDocument,
   mergeUpdates,
@@ -132,6 +133,11 @@ export class OpenDocument {
     { address, writer }: { readonly address: DocumentAddress; readonly writer: Writer },
   ): Promise<OpenDocument> {
     return new OpenDocument(id, { address, writer }, await loadDocument(db, id));
+  }
+
+  /** One that the disk does not have yet. */
+  static empty(id: number, at: Pick<OpenDocument, "address" | "writer">): OpenDocument {
+    return new OpenDocument(id, at, EMPTY_DOCUMENT);
   }
 
   /**

@@ -42,13 +42,24 @@ export interface StoreOptions<Tables extends ReplicaTables> extends ContextOptio
 }
 
 type Write<Tables extends ReplicaTables> = {
-  readonly run: (context: WriteContext<Tables>) => Promise<unknown>;
+  readonly run: (context: Context<Tables>) => Promise<unknown>;
   /** Called in the turn of the commit, as `reject`. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
   /** It has a commit of its own, since others would wait for it. */
   readonly isLong: boolean;
 };
+
+/** What is done to a document before its write; see `ReplicaStore.draft`. */
+export interface Edit<Result> {
+  readonly address: DocumentAddress;
+  /** Also where there is no such document yet. */
+  readonly create: boolean;
+  readonly edit: (
+    open: OpenDocument,
+    turns: { readonly now: number; readonly pause: Pause },
+  ) => Promise<Result>;
+}
 
 type Settle = () => void;
 
@@ -129,41 +140,46 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   /**
    * Edits a document before its write, which then has nothing to do but write rows: long work, for
    * which no other write waits. Nobody sees the edit until `WriteContext.adopt`, and it is dropped
-   * if somebody else writes to the document meanwhile. Undefined if the document is not there, or
-   * the edit throws: the write then has to do it all, and says what is wrong.
+   * if somebody else writes to the document meanwhile. Undefined if the edit throws, or there is no
+   * document and `create` is not given: the write then has to do it all, and says what is wrong.
    */
-  async draft<Result>(
-    address: DocumentAddress,
-    edit: (open: OpenDocument, context: { now: number; pause: Pause }) => Promise<Result>,
-  ): Promise<Draft<Result> | undefined> {
-    const open = await this.#takeOut(address);
-    if (!open) return undefined;
+  async draft<Result>({ address, create, edit }: Edit<Result>): Promise<Draft<Result> | undefined> {
+    const taken = await this.#takeOut(address, create);
+    if (!taken) return undefined;
+    const { open, baseSeq } = taken;
     const now = this.#options.world.now();
     // Whoever waits for a commit comes first.
     const pause = () =>
       this.pause()
         ?.then(() => this.#committing)
         .then(() => this.pause());
-    const baseSeq = open.head.seq;
     try {
       const result = await edit(open, { now, pause });
       await open.prepare(narrowTables(this.reader), now, pause);
-      return { open, baseSeq, result };
+      return { open, baseSeq, now, result };
     } catch {
       return undefined;
     }
   }
 
   /** The document as the last commit left it, which is no longer kept in memory for others. */
-  #takeOut(address: DocumentAddress): Promise<OpenDocument | undefined> {
+  #takeOut(
+    address: DocumentAddress,
+    create: boolean,
+  ): Promise<Pick<Draft<unknown>, "open" | "baseSeq"> | undefined> {
     const key = addressKey(address);
     return new Promise((resolve, reject) => {
+      let empty: OpenDocument | undefined;
+      const run = async (context: Context<Tables>) => {
+        const found = await context.find(address);
+        if (!found && create) empty = await context.reserve(address);
+      };
       const takeOut = () => {
         const open = this.#open.get(key);
         this.#open.delete(key);
-        resolve(open);
+        if (open) resolve({ open, baseSeq: open.head.seq });
+        else resolve(empty && { open: empty, baseSeq: undefined });
       };
-      const run = (context: WriteContext<Tables>) => context.find(address);
       this.#ask({ run, resolve: takeOut, reject, isLong: false });
     });
   }

@@ -66,8 +66,9 @@ export interface WriteContext<Tables extends ReplicaTables> {
 /** A document with an edit of which nobody knows, until a write adopts it. */
 export interface Draft<Result> {
   readonly open: OpenDocument;
-  /** The newest row that it was edited upon. */
-  readonly baseSeq: number;
+  readonly now: number;
+  /** The newest row that it was edited upon; undefined if there was no such document. */
+  readonly baseSeq: number | undefined;
   /** What the edit has returned. */
   readonly result: Result;
 }
@@ -178,21 +179,37 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   async open(address: DocumentAddress): Promise<OpenDocument> {
     const found = await this.find(address);
     if (found) return found;
-    const { id } = await this.#replica
-      .insertInto("documents")
-      .values({ ...address, created_at: this.now, updated_at: this.now, last_synced_at: null })
-      .returning("id")
-      .executeTakeFirstOrThrow();
-    return await this.#load(id, address);
+    return await this.#load(await this.#insert(address, { now: this.now }), address);
   }
 
-  async adopt<Result>({ open, baseSeq }: Draft<Result>): Promise<OpenDocument | undefined> {
-    const { owner, name } = open.address;
+  async #insert(
+    address: DocumentAddress,
+    { now, id }: { readonly now: number; readonly id?: number },
+  ): Promise<number> {
+    const inserted = await this.#replica
+      .insertInto("documents")
+      .values({ id, ...address, created_at: now, updated_at: now, last_synced_at: null })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    return inserted.id;
+  }
+
+  /** A document that is not there, with an id that no other one gets. Only `adopt` makes it be. */
+  async reserve(address: DocumentAddress): Promise<OpenDocument> {
+    const id = await this.#insert(address, { now: this.now });
+    await this.#replica.deleteFrom("documents").where("id", "=", id).execute();
+    return OpenDocument.empty(id, { address, writer: this.writers.of(id) });
+  }
+
+  async adopt<Result>({ open, baseSeq, now }: Draft<Result>): Promise<OpenDocument | undefined> {
+    const { id, address } = open;
+    const { owner, name } = address;
     const [row] = await findDocument(this.#replica, { owner, name });
     // A document that was made anew in the database is written under another client id.
-    const { clientId } = this.writers.of(open.id);
-    const isOther = row?.id !== open.id || row.seq !== baseSeq;
+    const { clientId } = this.writers.of(id);
+    const isOther = row?.seq !== baseSeq || (row && row.id !== id);
     if (isOther || clientId !== open.writer.clientId) return undefined;
+    if (!row) await this.#insert(address, { now, id });
     return this.#take(open);
   }
 
