@@ -35,7 +35,8 @@ interface Asked {
   /** By the steady clock. */
   readonly at: number;
   readonly over: Promise<void>;
-  state: "asking" | "answered" | "silent";
+  /** `back`: it gave no answer, and has answered something else since. */
+  state: "asking" | "answered" | "silent" | "back";
 }
 
 /** Keeps track of who can read each remote's `global`, with as few requests as possible. */
@@ -71,7 +72,8 @@ export class Audiences {
 
   /** The service answered a call. Asks it about readers later, if somebody is shown the answer. */
   contacted(open: OpenRemote): void {
-    if (this.#asked.get(open.service)?.state === "silent") this.#asked.delete(open.service);
+    const asked = this.#asked.get(open.service);
+    if (asked?.state === "silent") asked.state = "back";
     if (open.remote.url === undefined || this.#isFresh(open, SHOWN_MS)) return;
     if ((open.service.budget?.notBefore("change") ?? 0) > 0) return;
     this.#track(this.#hearWhereShown(open));
@@ -132,7 +134,8 @@ export class Audiences {
     const asked = this.#asked.get(service);
     if (!asked) return false;
     const ageMs = this.#options.world.monotonic() - asked.at;
-    return ageMs < (asked.state === "answered" ? freshMs : SILENT_MS);
+    if (asked.state === "answered") return ageMs < freshMs;
+    return ageMs < (asked.state === "back" ? Math.min(freshMs, SILENT_MS) : SILENT_MS);
   }
 
   #hear(open: OpenRemote, freshMs: number): Promise<void> {
