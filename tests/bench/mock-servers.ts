@@ -28,7 +28,12 @@ interface Description {
 }
 
 interface Described {
-  readonly responses: Readonly<Record<string, { readonly content?: Contents }>>;
+  readonly responses: Readonly<Record<string, DescribedAnswer>>;
+}
+
+interface DescribedAnswer {
+  readonly content?: Contents;
+  readonly headers?: Record<string, unknown>;
 }
 
 type Contents = Readonly<Record<string, { example?: unknown; examples?: unknown }>>;
@@ -36,8 +41,10 @@ type Contents = Readonly<Record<string, { example?: unknown; examples?: unknown 
 /** What Prism reads: an OpenAPI document whose list of memories has one example, this answer. */
 export function writeDescription(dir: string, description: unknown, answer: MemoryList): void {
   const described = structuredClone(description) as Description;
-  const found = described.paths["/v1/memories"]?.get?.responses["200"]?.content;
-  const json = found?.["application/json"];
+  const found = described.paths["/v1/memories"]?.get?.responses["200"];
+  const json = found?.content?.["application/json"];
+  // Prism gives each header's example, and compresses nothing.
+  delete found?.headers?.["Content-Encoding"];
   if (!json) throw new Error("the description has no list of memories");
   delete json.examples;
   json.example = answer;
