@@ -1,7 +1,5 @@
 import { stat } from "node:fs/promises";
-// Its usual form finds its own parts at run time, and no bundle has them.
-import { type Node, type ParseError, parseTree } from "jsonc-parser/lib/esm/main.js";
-import { AppError, type ErrorDetail } from "../../../shared/errors.ts";
+import { AppError } from "../../../shared/errors.ts";
 import { invalid } from "../../../shared/wire/parse.ts";
 import type { EmulatorSeed } from "../interface/state.ts";
 import { parseSeed } from "./seed-body.ts";
@@ -30,11 +28,12 @@ export async function readSeed(path: string): Promise<EmulatorSeed> {
 
 async function readSeedFile(path: string): Promise<EmulatorSeed> {
   const text = (await readSeedText(path)).replace(/^\ufeff/, "");
-  const seed = parseJson(path, text);
+  const seed = await parseJson(path, text);
   try {
     parseSeed(seed);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
+    const { placedIn } = await seedPlaces();
     const details = placedIn(path, text, thrown.details);
     const places = details.slice(0, PLACES_MAX).map((each) => `${each.path} ${each.message}`);
     throw new AppError("invalid_request", places.join("\n"), details);
@@ -42,44 +41,16 @@ async function readSeedFile(path: string): Promise<EmulatorSeed> {
   return seed as EmulatorSeed;
 }
 
-function parseJson(path: string, text: string): unknown {
+async function parseJson(path: string, text: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    const errors: ParseError[] = [];
-    parseTree(text, errors, { disallowComments: true });
-    const place = errors[0] ? `${path}:${lineOf(text, errors[0].offset)}` : path;
-    throw invalid([{ path: place, message: "is not JSON" }]);
+    const { placeOfBadJson } = await seedPlaces();
+    throw invalid([{ path: placeOfBadJson(path, text), message: "is not JSON" }]);
   }
 }
 
-/** The same details, each at its line of the file. */
-function placedIn(path: string, text: string, details: readonly ErrorDetail[]): ErrorDetail[] {
-  const root = parseTree(text);
-  return details.map((detail) => {
-    const line = lineOf(text, offsetOf(root, detail.path));
-    return { path: `${path}:${line}`, message: `${detail.path} ${detail.message}`.trim() };
-  });
-}
-
-function lineOf(text: string, offset: number): number {
-  return text.slice(0, offset).split("\n").length;
-}
-
-/** Where a JSON Pointer leads, or as near to it as there is anything. */
-function offsetOf(root: Node | undefined, pointer: string): number {
-  let node = root;
-  for (const token of pointer.split("/").slice(1)) {
-    const next = childOf(node, token.replaceAll("~1", "/").replaceAll("~0", "~"));
-    if (!next) break;
-    node = next;
-  }
-  return node?.offset ?? 0;
-}
-
-function childOf(node: Node | undefined, token: string): Node | undefined {
-  const children = node?.children ?? [];
-  if (node?.type === "array") return children[Number(token)];
-  // Of two fields with one name the last one counts.
-  return children.findLast(({ children: [key] = [] }) => key?.value === token)?.children?.[1];
+/** Loaded only where a seed is wrong: an emulator starts in milliseconds. */
+async function seedPlaces(): Promise<typeof import("./seed-places.ts")> {
+  return await import("./seed-places.ts");
 }
