@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import type { Kysely } from "kysely";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { isDatabase, readClaudeMem } from "../../daemon/portable/claude-mem.ts";
 import {
   EXPORT_FORMAT,
   type PortableHome,
@@ -53,6 +54,7 @@ interface ExportFlags {
 interface ImportFlags {
   readonly layer?: Layer;
   readonly project?: string;
+  readonly of?: string;
   readonly json?: boolean;
   readonly yes?: boolean;
 }
@@ -79,6 +81,7 @@ Examples:
   memsync import notes                  a folder that \`export --markdown\` wrote, edited or not
   memsync import vault --layer user     every Markdown file of a folder, as one of basic-memory's
   memsync import memory.jsonl --project .   what MCP's reference memory server keeps
+  memsync import claude-mem.db --of shop --project ~/src/shop
   memsync import memories.json --json   how many memories were created, updated, unchanged`;
 
 /** `export` and `import`: everything on this machine as one JSON document. */
@@ -100,6 +103,7 @@ export function addTransferCommands(program: Command, env: Environment): void {
       parseLayerOption,
     )
     .option("--project <dir|id|name>", "the project that another tool's notes go to")
+    .option("--of <name>", "those of this project of claude-mem's")
     .option("--json", "print what was done as JSON")
     .addHelpText("after", IMPORT_HELP)
     .action((file: string, flags: ImportFlags) => runImport(env, file, flags));
@@ -230,6 +234,9 @@ async function readImport(
     const files = await readFolder(folder);
     return readOrRefuse(named, () => portableHomeOf(files, now));
   }
+  if (folder !== undefined && (await isDatabase(folder))) {
+    return await othersHome(env, await claudeMemNotes(folder, flags), flags);
+  }
   const text = await readDocument(env, named);
   const graph = readKnowledgeGraph(text, now);
   if (!graph || graph.length === 0) {
@@ -239,6 +246,19 @@ async function readImport(
   if (isForOthers) return await othersHome(env, graph, flags);
   throw new UsageError(
     "it is the memory of another tool: say where it goes, by --project DIR or --layer user",
+  );
+}
+
+/** What claude-mem has of one of its projects. It knows them by their folders' names alone. */
+async function claudeMemNotes(file: string, flags: ImportFlags): Promise<PortableMemory[]> {
+  const notes = await readClaudeMem(file);
+  if (!notes) throw new CommandFailed(`${file} is a database, and not claude-mem's`);
+  const found = flags.of === undefined ? undefined : notes.get(flags.of);
+  if (found && (flags.layer !== undefined || flags.project !== undefined)) return found;
+  const names = [...notes].map(([name, { length }]) => `  ${name}   ${length}`);
+  throw new CommandFailed(
+    "say which of its projects is meant, and where its notes go: `--of NAME --project DIR`",
+    names.sort(),
   );
 }
 

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -51,4 +52,29 @@ scenario("another tool's notes go where the user says, and nowhere else", async 
   expect(untold.stderr).toContain("say where it goes");
   await machine.memsync("import", graph, "--project", ".");
   expect(await machine.memsync("get", "Ann")).toContain("likes Go");
+});
+
+scenario("claude-mem's observations of one project come in, and of no other", async (lab) => {
+  const machine = await lab.stoppedMachine(emulator.account("claude-mem"));
+  const file = lab.git.path("claude-mem.db");
+  const database = new Database(file);
+  database.exec(
+    "create table observations (id integer primary key, project text not null, type text, " +
+      "title text, subtitle text, narrative text, facts text, created_at_epoch integer not null)",
+  );
+  const put = database.prepare("insert into observations values (?, ?, ?, ?, ?, ?, ?, ?)");
+  const at = Date.parse("2026-03-01T09:30:00Z");
+  put.run(1, "shop", "decision", "Use bun", null, "It is fast.", '["one","two"]', at);
+  put.run(2, "other", "bugfix", "Elsewhere", null, null, null, at);
+  put.run(3, "shop", "empty", null, null, null, "no list", at);
+  database.close();
+  const before = readFileSync(file);
+  const untold = await machine.run(["import", file, "--project", "."]);
+  expect(untold.status).toBe(1);
+  expect(untold.stderr).toContain("other   1");
+  await machine.memsync("import", file, "--of", "shop", "--project", ".");
+  expect((await machine.list()).map(({ key }) => key)).toEqual(["claude-mem/decision-1"]);
+  const said = await machine.memsync("get", "claude-mem/decision-1");
+  expect(said).toBe("Use bun\n\nIt is fast.\n\n- one\n- two\n");
+  expect(readFileSync(file).equals(before)).toBe(true);
 });
