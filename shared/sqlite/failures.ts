@@ -63,7 +63,15 @@ export function noRoomAt(place: string): unknown {
   } catch (thrown) {
     return isNoRoom(thrown) ? thrown : undefined;
   } finally {
-    rmSync(probe, { force: true });
+    removeProbe(probe);
+  }
+}
+
+function removeProbe(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // On a disk that can only be read nothing was made, and a removal fails all the same.
   }
 }
 
