@@ -132,7 +132,7 @@ scenario(
       /ID +WHERE +WHAT +WHY[\s\S]*a-key-that-is-rather-lo… {2}looks like a GitHub token/,
       "held",
     );
-    await shows(/^a .*\/\S+\/a$/m, "projects");
+    await shows(/^a .*~\/\S*a$/m, "projects");
     await machine.memsync("set", key, "\n\n  the first words of it\n");
     await shows(/VALUE[\s\S]*the first words of it/, "history", key);
     await shows(/the first words of it/, "list");
