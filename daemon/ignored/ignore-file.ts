@@ -103,7 +103,7 @@ function ignoredBy({ kind, text }: IgnoreFile): Ignored {
     why(path) {
       if (isIgnoredBy(PRIVATE, path)) return { code: "ignored" };
       if (kind === "unreadable") return { code: "ignore-unreadable" };
-      return isIgnoredBy(patterns, path, path.endsWith("/")) ? { code } : undefined;
+      return isIgnoredBy(patterns, path) ? { code } : undefined;
     },
     sign: kind === "absent" ? "" : JSON.stringify([kind, text]),
   };

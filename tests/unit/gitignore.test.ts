@@ -51,6 +51,7 @@ test("what the documentation of git shows is named so by git, and by us", async 
     "?.md",
     "[[:digit:][:alpha:]].md",
     "[]a].md",
+    "[a",
     "docs/deep",
     "/a.md",
     "a\\\\b",
@@ -111,8 +112,4 @@ test("a letter is one character, however it is encoded", () => {
   for (const text of ["?.md", "\u00e4.md", "[a\u0308].md"]) {
     expect(namedByUs(text, paths)).toEqual(paths);
   }
-});
-
-test("a bracket that is never closed names itself, though git would name nothing", () => {
-  expect(namedByUs("[a", PATHS)).toEqual(["[a"]);
 });
