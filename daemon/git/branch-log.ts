@@ -94,14 +94,14 @@ export async function madeFrom(git: Git, file: PlacedFile, commit: string): Prom
   return former === undefined ? [`${commit}^`] : [`${commit}^`, former];
 }
 
-/** Whether a commit was made in this repository, and not fetched. One git process. */
+/** Whether one of the commits was made in this repository, and not fetched. One git process. */
 export async function isMadeHere(
   git: Git,
   file: PlacedFile,
-  commit: string | undefined,
+  commits: readonly string[],
 ): Promise<boolean> {
   const entries = await readLog(git, file, "HEAD");
-  return entries.some((each) => each.commit === commit && MADE.test(each.subject));
+  return entries.some(({ commit, subject }) => commits.includes(commit) && MADE.test(subject));
 }
 
 /** The latest first. */
