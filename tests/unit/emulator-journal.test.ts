@@ -44,13 +44,47 @@ test("a request is in the journal with what it sent and what became of it", asyn
   });
 });
 
-test("a token of one's own is not in the journal", async () => {
+test("a token of one's own is not in the journal, wherever and however it is written", async () => {
   await using emulator = await startEmulator();
   const { token } = emulator.tokens.create();
+  const encoded = ["", "a", "ab"].map((user) => btoa(`${user}${token}`).replaceAll("=", ""));
+  const escaped = token.replace("m", "%6d").replace("_", "%255F");
   await ask(emulator, `GET /v1/memories?q=${token}`, { token });
-  const text = JSON.stringify(await emulator.requests.list());
-  expect(text).not.toContain(token);
-  expect(text).toContain(`mst_…${token.slice(-4)}`);
+  await ask(emulator, `GET /v1/memories/${token}?${token}=1&token=${escaped}`, { token });
+  await ask(emulator, `GET /v1/${escaped}`, {
+    token,
+    headers: { "x-auth": `Basic ${encoded[0]}`, "x-more": `${encoded[1]}, ${encoded[2]}` },
+  });
+  emulator.faults.add({ path: "/v1/memories", status: 503, error: token, id: token });
+  const text = `\\u006d${token.slice(1)}`;
+  const body = `{"content": "${text}", "${text}": 1, "pad": "${"x".repeat(70_000)}"}`;
+  for (const sent of [body, body.slice(0, 90)]) {
+    const headers = { authorization: `Bearer ${token}` };
+    await fetch(`${emulator.url}/v1/memories`, { method: "POST", headers, body: sent });
+  }
+  const missing = await failureOf(() =>
+    emulator.requests.waitFor({ token, count: 9, timeoutMs: 1 }),
+  );
+  const seen = await emulator.requests.list();
+  const secrets = [token.slice(5), ...encoded.map((each) => each.slice(6))];
+  for (const shown of [seen, await emulator.violations.list(), String(missing)]) {
+    for (const secret of secrets) expect(JSON.stringify(shown)).not.toContain(secret);
+  }
+  expect(seen.requests[0]?.query).toBe(`q=mst_…${token.slice(-4)}`);
+  expect(seen.requests[2]?.headers["x-auth"]).toBe("Basic [redacted]");
+});
+
+test("what has no token in it is in the journal as it came, to any depth that is meant", async () => {
+  await using emulator = await startEmulator();
+  const content = "mst_dev_pro %6dst \\u006dst_ bXN0X1zdFtc3Rf0123456789abcdef mst_short";
+  await ask(emulator, "POST /v1/memories?q=%6d%5Fst_", { body: { ...note, content } });
+  const [seen] = (await emulator.requests.list()).requests;
+  expect([seen?.query, seen?.body]).toEqual(["q=%6d%5Fst_", { ...note, content }]);
+  const body = "[".repeat(30_000) + "]".repeat(30_000);
+  const headers = { authorization: "Bearer mst_dev_pro" };
+  await fetch(`${emulator.url}/v1/memories`, { method: "POST", headers, body });
+  const { requests } = await controlled<{ requests: object[] }>(emulator, "GET requests");
+  expect(requests).toHaveLength(2);
 });
 
 test("a request that is never answered is there from its receipt, and one that was given up", async () => {

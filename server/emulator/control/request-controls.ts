@@ -10,6 +10,7 @@ import type {
 } from "../interface/requests.ts";
 import { inspectEntries } from "../journal/inspect.ts";
 import type { Journal, RequestEntry } from "../journal/journal.ts";
+import { redactedText } from "../journal/redact.ts";
 import { seenRequest } from "../journal/seen-request.ts";
 import type { EmulatorAccounts } from "../state/emulator-accounts.ts";
 import { parseTime } from "../time/parse-time.ts";
@@ -48,7 +49,7 @@ export function createRequestControls(parts: SeenParts): EmulatorRequests {
       const what = filter.frame === undefined ? "requests" : "frames";
       throw new Error(
         `${came()} of ${count} ${what} came within ${timeoutMs} ms that match ` +
-          `${JSON.stringify(filter)}; there were: ${there}`,
+          `${redactedText(JSON.stringify(filter))}; there were: ${there}`,
       );
     },
     async changes({ after = "", timeoutMs = WAIT_MS, ...filter } = {}) {

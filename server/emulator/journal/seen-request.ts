@@ -2,7 +2,7 @@ import { timestampOf } from "../../../shared/timestamps.ts";
 import type { SeenFrame, SeenRequest, Violation } from "../interface/requests.ts";
 import { parsedBody, type Wrong } from "./inspect.ts";
 import type { FrameEntry, RequestEntry, SocketEntry } from "./journal.ts";
-import { redactedHeaders, redactedText, redactedToken } from "./redact.ts";
+import { redacted, redactedHeaders, redactedToken } from "./redact.ts";
 
 /** An entry as it is told, without secrets. */
 export function seenRequest(entry: RequestEntry, wrongs: readonly Wrong[]): SeenRequest {
@@ -14,8 +14,9 @@ export function seenRequest(entry: RequestEntry, wrongs: readonly Wrong[]): Seen
   const violations: Violation[] = wrongs.map((each) => ({ ...each, requestId: id, at }));
   const refused = refusal === undefined ? undefined : parsed(refusal);
   const why = wrongs.find(({ rule }) => rule === "unmatched")?.text ?? messageIn(refused);
-  return {
-    ...{ serial: entry.serial, id, receivedAt: at, method, path, query: redactedText(query) },
+  // Here and nowhere else, so that no part of an entry is forgotten.
+  return redacted({
+    ...{ serial: entry.serial, id, receivedAt: at, method, path, query },
     token: token === undefined ? null : redactedToken(token),
     headers: redactedHeaders(headers),
     ...(body && { body: shownBody(entry, body), bytes: bodyBytes }),
@@ -29,7 +30,7 @@ export function seenRequest(entry: RequestEntry, wrongs: readonly Wrong[]): Seen
     ...(injected !== undefined && { injected }),
     ...(violations.length > 0 && { violations }),
     ...(socket && seenSocket(socket)),
-  };
+  });
 }
 
 function seenSocket({ frames, framesDropped, closed }: SocketEntry) {
@@ -42,19 +43,18 @@ function seenSocket({ frames, framesDropped, closed }: SocketEntry) {
 
 function seenFrame({ from, at, text, bytes }: FrameEntry): SeenFrame {
   const isWhole = text !== undefined && Buffer.byteLength(text) === bytes;
-  const shown = text === undefined ? undefined : redactedText(text);
   return {
     from,
     at: timestampOf(at),
-    ...(shown !== undefined && { body: isWhole ? parsed(shown) : shown }),
+    ...(text !== undefined && { body: isWhole ? parsed(text) : text }),
     bytes,
-    ...(shown !== undefined && !isWhole && { truncated: true }),
+    ...(text !== undefined && !isWhole && { truncated: true }),
   };
 }
 
 function shownBody(entry: RequestEntry, body: Uint8Array): unknown {
-  const text = redactedText(new TextDecoder().decode(body));
-  return parsedBody(entry) === undefined ? text : parsed(text);
+  const value = parsedBody(entry);
+  return value === undefined ? new TextDecoder().decode(body) : value;
 }
 
 function parsed(text: string): unknown {
