@@ -143,6 +143,32 @@ test("the journal is bounded for each account, and says how much it forgot", asy
   expect((await emulator.reset({ scope: "requests" })).requests).toBe(1000);
 });
 
+test("no account loses entries to those of others, whatever these send", async () => {
+  await using emulator = await startEmulator({ limits: "off" });
+  const tokenOf = (name: string) => `mst_dev_${name}`;
+  await ask(emulator, "POST /v1/memories", { token: tokenOf("quiet"), body: note });
+  const body = "x".repeat(70_000);
+  const send = async (name: string) => {
+    const headers = { authorization: `Bearer ${tokenOf(name)}` };
+    const path = `${emulator.url}/v1/projects/proj_a/sync`;
+    await (await fetch(path, { method: "POST", headers, body })).arrayBuffer();
+  };
+  for (let at = 0; at < 100; at++) await send("modest");
+  for (let at = 0; at < 500; at++) await Promise.all(["w0", "w1"].map(send));
+  const came = async (name: string) => {
+    const { requests, dropped } = await emulator.requests.list({ token: tokenOf(name) });
+    return { kept: requests.length, dropped };
+  };
+  await emulator.requests.waitFor({ token: tokenOf("quiet"), timeoutMs: 1 });
+  expect(await came("quiet")).toEqual({ kept: 1, dropped: 0 });
+  expect(await came("modest")).toEqual({ kept: 100, dropped: 0 });
+  const [one, other] = [await came("w0"), await came("w1")];
+  // 64 MiB hold 1,024 of these bodies; a quiet one's is small.
+  expect(one.kept + other.kept).toBe(923);
+  expect(one.dropped + other.dropped).toBe(77);
+  expect(Math.abs(one.kept - other.kept)).toBeLessThanOrEqual(1);
+});
+
 test("a client that comes back before Retry-After is over is named, and one that waits is not", async () => {
   await using emulator = await startEmulator({ clock: "2026-01-01T00:00:00Z" });
   emulator.faults.add({ path: "/v1/projects", retryAfter: 5, times: 2 });

@@ -1,3 +1,4 @@
+import { assert } from "../../../shared/errors.ts";
 import type { AccountId } from "../../../shared/ids.ts";
 import type { Timer, World } from "../../../shared/world.ts";
 
@@ -59,12 +60,14 @@ export interface RequestEntry {
   readonly violations: { readonly rule: string; readonly text: string }[];
 }
 
-/** For one account; a busy one displaces no other's. */
 const ENTRIES_PER_ACCOUNT_MAX = 1000;
+
+/** Of all accounts together. What is too much goes from the one that holds the most. */
 const ENTRIES_MAX = 20_000;
 
 /** The beginning of a body that is kept. */
 const BODY_BYTES_KEPT = 64 * 1024;
+/** Of all accounts together, as their entries are. */
 const ALL_BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Of each live socket. */
@@ -72,12 +75,20 @@ const FRAMES_KEPT = 200;
 
 type Matches = (entry: RequestEntry) => boolean;
 
+/** What the journal holds of one account, or of all. */
+interface Held {
+  entries: number;
+  /** Of bodies and frames. */
+  bytes: number;
+}
+
 interface Waiting {
   readonly look: () => void;
 }
 
 /**
- * The requests of an emulator, from their receipt on. Bounded: the oldest go first.
+ * The requests of an emulator, from their receipt on. Bounded: the oldest go first, and none go for
+ * those of an account that holds more.
  *
  * ```
  * journal.add(entry);
@@ -89,9 +100,10 @@ export class Journal {
   /** Tells its counts from those of a journal before it. */
   readonly id: string;
   #entries: RequestEntry[] = [];
-  readonly #perAccount = new Map<AccountId | undefined, number>();
+  /** Of each account that has entries. */
+  readonly #held = new Map<AccountId | undefined, Held>();
   readonly #dropped = new Map<AccountId | undefined, number>();
-  #bodyBytes = 0;
+  readonly #all: Held = { entries: 0, bytes: 0 };
   readonly #waiting = new Set<Waiting>();
   /** Never 0, which is before everything. */
   #changes = 1;
@@ -108,10 +120,9 @@ export class Journal {
     this.#entries.push(entry);
     // Counts as one of the journal's from here on.
     entry.changedAt = this.#changes + 1;
-    const count = (this.#perAccount.get(entry.account) ?? 0) + 1;
-    this.#perAccount.set(entry.account, count);
-    if (count > ENTRIES_PER_ACCOUNT_MAX) this.#drop(({ account }) => account === entry.account);
-    if (this.#entries.length > ENTRIES_MAX) this.#drop(() => true);
+    const held = this.#hold(entry, "entries", 1);
+    if (held.entries > ENTRIES_PER_ACCOUNT_MAX) this.#dropOldest(entry.account);
+    if (this.#all.entries > ENTRIES_MAX) this.#dropOldest(this.#holderOfMost("entries"));
     this.changed(entry);
   }
 
@@ -137,7 +148,7 @@ export class Journal {
     if (entry.body || entry.changedAt === 0) return;
     entry.bodyBytes = bytes.length;
     entry.body = bytes.slice(0, BODY_BYTES_KEPT);
-    this.#addBytes(entry.body.length);
+    this.#keepBytes(entry, entry.body.length);
   }
 
   /** A frame came or went. A socket that was forgotten while it was open is there again by it. */
@@ -146,12 +157,12 @@ export class Journal {
     if (!socket) return;
     if (entry.changedAt === 0) this.add(entry);
     socket.frames.push(frame);
-    this.#addBytes(sizeOf(frame));
     if (socket.frames.length > FRAMES_KEPT) {
       const [oldest] = socket.frames.splice(0, 1);
-      this.#bodyBytes -= oldest ? sizeOf(oldest) : 0;
+      this.#hold(entry, "bytes", oldest ? -sizeOf(oldest) : 0);
       socket.framesDropped += 1;
     }
+    this.#keepBytes(entry, sizeOf(frame));
     this.changed(entry);
   }
 
@@ -202,29 +213,43 @@ export class Journal {
     this.changed();
   }
 
-  #addBytes(count: number): void {
-    this.#bodyBytes += count;
-    while (this.#bodyBytes > ALL_BODY_BYTES_MAX && this.#entries.length > 0) {
-      this.#drop(() => true);
-    }
+  #keepBytes(entry: RequestEntry, count: number): void {
+    this.#hold(entry, "bytes", count);
+    while (this.#all.bytes > ALL_BODY_BYTES_MAX) this.#dropOldest(this.#holderOfMost("bytes"));
   }
 
-  #drop(matches: Matches): void {
-    const at = this.#entries.findIndex(matches);
-    const [entry] = at === -1 ? [] : this.#entries.splice(at, 1);
-    if (!entry) return;
+  /** So much more is held of the entry's account, or less. */
+  #hold({ account }: RequestEntry, what: keyof Held, more: number): Held {
+    const held = this.#held.get(account) ?? { entries: 0, bytes: 0 };
+    this.#held.set(account, held);
+    for (const each of [held, this.#all]) each[what] += more;
+    return held;
+  }
+
+  #holderOfMost(what: keyof Held): AccountId | undefined {
+    const most = [...this.#held].reduce((one, other) =>
+      other[1][what] > one[1][what] ? other : one,
+    );
+    return most[0];
+  }
+
+  #dropOldest(account: AccountId | undefined): void {
+    const at = this.#entries.findIndex((entry) => entry.account === account);
+    const [entry] = this.#entries.splice(at, 1);
+    assert(at !== -1 && entry, "an account that holds something has an entry");
     this.#forget(entry);
-    this.#dropped.set(entry.account, (this.#dropped.get(entry.account) ?? 0) + 1);
+    this.#dropped.set(account, (this.#dropped.get(account) ?? 0) + 1);
   }
 
   #forget(entry: RequestEntry): void {
-    this.#bodyBytes -= entry.body?.length ?? 0;
+    const { body, socket, account } = entry;
+    const frames = socket?.frames.splice(0) ?? [];
+    const bytes = frames.reduce((total, frame) => total + sizeOf(frame), body?.length ?? 0);
     entry.body = undefined;
     entry.changedAt = 0;
-    const { socket } = entry;
-    for (const frame of socket?.frames.splice(0) ?? []) this.#bodyBytes -= sizeOf(frame);
     if (socket) socket.framesDropped = 0;
-    this.#perAccount.set(entry.account, (this.#perAccount.get(entry.account) ?? 1) - 1);
+    this.#hold(entry, "bytes", -bytes);
+    if (this.#hold(entry, "entries", -1).entries === 0) this.#held.delete(account);
   }
 }
 
