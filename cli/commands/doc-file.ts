@@ -52,7 +52,8 @@ export function addFileCommands(doc: Command, env: Environment): void {
 }
 
 async function write(env: Environment, options: Options): Promise<void> {
-  const { id, current, files } = await findText(env, options.project);
+  const { id, current, ...found } = await findText(env, options.project);
+  const files = [...found.files, ...found.also];
   if (files.length === 0) {
     throw new CommandFailed(`${id} is linked to no folder here: \`memsync doc > FILE\` writes it`);
   }
@@ -65,7 +66,9 @@ async function write(env: Environment, options: Options): Promise<void> {
   }
   if (written.length === 0) {
     const named = files.map(({ file }) => file).join(", ");
-    throw new CommandFailed(`${named} has text already: it is followed, and was not touched`);
+    const said = files.length === 1 ? "has text already: it is" : "have text already: they are";
+    const was = files.length === 1 ? "was" : "were";
+    throw new CommandFailed(`${named} ${said} followed, and ${was} not touched`);
   }
   if (options.json) sayJson({ project_id: id, files: written });
   else for (const file of written) say(`wrote ${file}`);

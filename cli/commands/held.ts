@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { fileAt } from "../../daemon/files/also-file.ts";
 import { heldReason } from "../../daemon/held/advice.ts";
 import { allowHeld, dropJust, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
 import { type HeldStatus, heldStatus } from "../../daemon/status/held-status.ts";
@@ -143,7 +144,7 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
   const { value } = item;
   if (json) sayJson({ ...(await heldStatus(item, item.remote)), value: value ?? null });
   else if (value !== undefined) printText(value);
-  else if (item.kind === "file") say(`it stands in the file in ${item.key}`);
+  else if (item.kind === "file") say(`it stands in the ${fileAt(item.key)}`);
   else say("it is a deletion");
 }
 
@@ -151,7 +152,7 @@ async function allow(env: Environment, id: string, options: Options): Promise<vo
   const item = await find(env, id, options);
   const { account, document } = item;
   if (item.kind === "file" && item.cause === "limit") {
-    throw new CommandFailed(`the file in ${item.key} ${heldReason(item)}`);
+    throw new CommandFailed(`the ${fileAt(item.key)} ${heldReason(item)}`);
   }
   await agreeToAudience(env, { layer: layerOf(document), account }, { done: "allowed", options });
   await changeHome(env.home, async (db) => assertSame(await allowHeld(db, item), id));
@@ -164,7 +165,7 @@ async function drop(env: Environment, id: string, options: Options): Promise<voi
   const item = await find(env, id, options);
   if (item.kind === "file") {
     throw new CommandFailed(
-      `it stands in the file in ${item.key}: change that file, and nothing is held any more`,
+      `it stands in the ${fileAt(item.key)}: change that file, and nothing is held any more`,
     );
   }
   await changeHome(env.home, async (db) => assertSame(await dropJust(db, item), id));

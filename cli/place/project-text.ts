@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";
-import { listLinks } from "../../daemon/home/links.ts";
+import { type Link, listLinks } from "../../daemon/home/links.ts";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
@@ -31,20 +31,27 @@ export interface ProjectText {
   readonly seenSeq: number | undefined;
   /** That of the current folder; those of all folders if a project was named. */
   readonly files: readonly TextFile[];
+  /** Those that have the same text besides; see `link --also`. */
+  readonly also: readonly TextFile[];
 }
 
 /** The text of the project that `findMeantProject` finds. */
 export async function findText(env: Environment, named: string | undefined): Promise<ProjectText> {
   return await withLocal(env, async (db) => {
     const id = await findMeantProject(db, named, env);
-    if (!db) return { id, versions: [], current: undefined, seenSeq: undefined, files: [] };
+    if (!db)
+      return { id, versions: [], current: undefined, seenSeq: undefined, files: [], also: [] };
     const machine = readMachineName(env.home);
     const text = await readLocalText(db, id);
     const versions = await textHistory({ db, document: id, machine });
-    const files = await filesOf(env, db, { id, named });
+    const folders = await foldersOf(env, db, { id, named });
+    const files = await filesOf(db, folders);
+    const also = folders.flatMap(({ dir, also: names = [] }) =>
+      names.map((name) => ({ dir, file: join(dir, name) })),
+    );
     const current = currentOf(versions);
     const seenSeq = text?.value === current?.value ? text?.seenSeq : undefined;
-    return { id, versions, current, seenSeq, files };
+    return { id, versions, current, seenSeq, files, also };
   });
 }
 
@@ -57,17 +64,21 @@ export function pickVersion({ versions }: ProjectText, revision: string): Versio
   );
 }
 
-async function filesOf(
+async function foldersOf(
   env: Environment,
   db: Kysely<DaemonTables>,
   { id, named }: { readonly id: string; readonly named: string | undefined },
-): Promise<TextFile[]> {
+): Promise<Link[]> {
   const links = (await listLinks(db)).filter(({ projectId }) => projectId === id);
   const isId = named !== undefined && parseProjectId(named) !== undefined;
   const folder = isId ? undefined : await realPathOf(resolve(env.dir, named ?? "."));
   const here = links.filter(({ dir }) => folder === dir || folder?.startsWith(`${dir}/`));
+  return here.length > 0 ? here : links;
+}
+
+async function filesOf(db: Kysely<DaemonTables>, folders: readonly Link[]): Promise<TextFile[]> {
   const files: TextFile[] = [];
-  for (const { dir, file: chosen } of here.length > 0 ? here : links) {
+  for (const { dir, file: chosen } of folders) {
     const known = await readFollowed(db, dir);
     const before = known && { path: known.path, hadText: known.base.text.trim() !== "" };
     const counted = countedOf(await listFollowable(dir, known?.path), { chosen, before });

@@ -1,3 +1,4 @@
+import { fileAt } from "../../daemon/files/also-file.ts";
 import { shownKey } from "../../daemon/held/shown-key.ts";
 import type { HeldItem } from "../../daemon/home/held-store.ts";
 import type { HeldStatus } from "../../daemon/status/held-status.ts";
@@ -11,7 +12,7 @@ export async function shownName(item: HeldItem): Promise<string> {
 function heldName({ kind, key }: Pick<HeldItem, "kind" | "key">): string {
   if (kind === "memory") return key;
   if (kind === "metadata") return `metadata ${key}`;
-  return kind === "text" ? "document" : `file in ${key}`;
+  return kind === "text" ? "document" : fileAt(key);
 }
 
 /**

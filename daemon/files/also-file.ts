@@ -38,3 +38,9 @@ export function folderOf({ dir }: Pick<Link, "dir">): string {
 export function alsoNameOf({ dir }: Pick<Link, "dir">): string | undefined {
   return dir.split(BETWEEN)[1];
 }
+
+/** The file of a link by its key, for a sentence: "file in /shop", "file GEMINI.md in /shop". */
+export function fileAt(key: string): string {
+  const name = alsoNameOf({ dir: key });
+  return `file ${name === undefined ? "" : `${name} `}in ${folderOf({ dir: key })}`;
+}

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
@@ -61,6 +61,28 @@ scenario("several instruction files have one text, on two machines", async (lab)
   expect(read(b, "GEMINI.md")).toBe(later);
   expect((await b.fileStatus())?.also).toEqual([]);
 });
+
+scenario(
+  "a further file that is gone is brought back by the command that status names",
+  async (lab) => {
+    const machine = await lab.stoppedMachine(emulator.account("also-gone"));
+    writeFileSync(join(machine.folder, "CLAUDE.md"), TEXT);
+    writeFileSync(join(machine.folder, "GEMINI.md"), TEXT);
+    await machine.up();
+    await machine.memsync("link", "--also", "GEMINI.md");
+    await machine.untilSynced();
+    rmSync(join(machine.folder, "GEMINI.md"));
+    await waitFor("the file to be gone", async () => {
+      return /GEMINI.md +is gone/.test(await machine.memsync("status"));
+    });
+    expect(await machine.memsync("doc", "write")).toBe(
+      `wrote ${join(machine.folder, "GEMINI.md")}\n`,
+    );
+    await until(machine, "GEMINI.md", TEXT);
+    const again = await machine.run(["doc", "write"]);
+    expect(again.stderr).toContain("GEMINI.md have text already: they are followed");
+  },
+);
 
 scenario("a file that would hide another one is refused", async (lab) => {
   const machine = await lab.stoppedMachine(emulator.account("also-refused"));
