@@ -34,6 +34,48 @@ test("a connection is cut before a commit, after it, and within an answer", asyn
   expect(await total()).toBe(2);
 });
 
+const CUT_SOCKETS: readonly (readonly [object, unknown])[] = [
+  [{ disconnect: "after" }, undefined],
+  [{ truncate: 9 }, '{"type":"'],
+  [{ malformed: true }, '{"type":"changed","project_id":"proj_'],
+];
+
+for (const [effect, first] of CUT_SOCKETS) {
+  test(`a live socket is opened and cut without a closing frame by ${JSON.stringify(effect)}`, async () => {
+    const account = newAccount();
+    const { token, url } = account;
+    await controlled(account, "POST faults", { id: token, token, path: "/api/live", ...effect });
+    const live = await connectLive(url, token);
+    live.send(JSON.stringify({ type: "subscribe", project_ids: [] }));
+    if (first !== undefined) expect(await live.next()).toBe(first);
+    expect(await failureOf(() => live.next())).toBeInstanceOf(Error);
+    expect((await live.closed).code).toBe(1006);
+    const path = `GET requests?token=${token}&wait_ms=60000&close_code=1006`;
+    const { requests } = await controlled<{ requests: object[] }>(account, path);
+    expect(requests[0]).toMatchObject({ status: 101, injected: token, closed: { by: "server" } });
+    using next = await connectLive(url, token);
+    next.send(JSON.stringify({ type: "subscribe", project_ids: [] }));
+    expect(await next.next()).toMatchObject({ type: "subscribed" });
+  });
+}
+
+test("a live handshake is never answered by silence, and the service has not seen it", async () => {
+  const account = newAccount();
+  const { token, url } = account;
+  await controlled(account, "POST faults", { token, path: "/api/live", silent: true });
+  const options = { headers: { authorization: `Bearer ${token}` } };
+  const left = new WebSocket(`${url.replace("http", "ws")}/api/live`, options);
+  const ended = new Promise((resolve) => {
+    left.onclose = resolve;
+  });
+  const path = `GET requests?token=${token}&wait_ms=60000&path=/api/live`;
+  const { requests } = await controlled<{ requests: object[] }>(account, path);
+  expect(requests[0]).toHaveProperty("injected");
+  expect(requests[0]).not.toHaveProperty("status");
+  left.close();
+  await ended;
+});
+
 test("a page of another site controls nothing", async () => {
   const account = newAccount();
   const call = { body: { token: account.token }, headers: { origin: "https://example.org" } };

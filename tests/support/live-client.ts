@@ -1,7 +1,7 @@
 /** A WebSocket to the live path that keeps what comes until it is asked for. */
 export interface LiveClient extends Disposable {
   send(frame: string | Uint8Array): void;
-  /** The next frame, parsed as JSON. Rejects when the socket closes first. */
+  /** The next frame, as JSON if it is some. Rejects when the socket closes first. */
   next(): Promise<unknown>;
   /** How the server closed it. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
@@ -14,7 +14,7 @@ export async function connectLive(url: string, token: string): Promise<LiveClien
   const frames: unknown[] = [];
   const waiting: ((frame: unknown) => void)[] = [];
   socket.onmessage = ({ data }) => {
-    const frame: unknown = JSON.parse(String(data));
+    const frame: unknown = parsed(String(data));
     const first = waiting.shift();
     if (first === undefined) frames.push(frame);
     else first(frame);
@@ -41,4 +41,12 @@ export async function connectLive(url: string, token: string): Promise<LiveClien
     },
     [Symbol.dispose]: () => socket.close(),
   };
+}
+
+function parsed(frame: string): unknown {
+  try {
+    return JSON.parse(frame);
+  } catch {
+    return frame;
+  }
 }

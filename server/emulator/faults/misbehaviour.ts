@@ -16,9 +16,13 @@ import type { FaultEffect } from "../interface/faults.ts";
 import { FAULT_HEADER, parseFaultHeader } from "./fault-header.ts";
 import { type FaultRules, latencyOf, type Misfortune } from "./fault-rules.ts";
 import { type ItemRefusal, refuseItem } from "./refuse-item.ts";
+import { spoilSocket } from "./spoil-socket.ts";
 
 /** Names the rule that has touched an answer, for readers of a log. */
 const INJECTED_HEADER = "X-Memsync-Injected";
+
+/** Listeners pass a handshake, or a frame, to the system within this time. */
+const FLUSH_MS = 100;
 
 /** What misbehaviour stands on. */
 export interface MisbehaviourDeps {
@@ -110,12 +114,18 @@ class Fate {
   async openLive(request: Request, peer: PeerAddress): ReturnType<App["openLive"]> {
     try {
       const { misfortune } = await this.#fateOf(request);
-      if (misfortune) {
-        await this.waits.until(latencyOf(misfortune.effect, this.deps.world));
-        const early = await this.#early(misfortune, this.#newContext());
-        if (early) return { accepted: false, response: early };
+      if (!misfortune) return await this.deps.app.openLive(request, peer);
+      const { effect, id } = misfortune;
+      await this.waits.until(latencyOf(effect, this.deps.world));
+      const early = await this.#early(misfortune, this.#newContext());
+      if (early) return { accepted: false, response: early };
+      const handshake = await this.deps.app.openLive(request, peer);
+      if (!handshake.accepted) {
+        handshake.response.headers.set(INJECTED_HEADER, id);
+        return { accepted: false, response: await late(handshake.response, effect) };
       }
-      return await this.deps.app.openLive(request, peer);
+      const headers = { ...handshake.headers, [INJECTED_HEADER]: id };
+      return spoilSocket({ ...handshake, headers }, effect, () => this.waits.until(FLUSH_MS));
     } catch (thrown) {
       return { accepted: false, response: errorResponse(this.#newContext(), thrown) };
     }

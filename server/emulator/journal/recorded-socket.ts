@@ -48,7 +48,7 @@ export function recordSocket(handshake: Accepted, { entry, journal, world }: Rec
         socket.close(code, reason);
       },
       terminate() {
-        end({ code: ABNORMAL, reason: "what was sent was not read", by: "server" });
+        end({ code: ABNORMAL, reason: "was cut without a closing frame", by: "server" });
         socket.terminate();
       },
     });
