@@ -5,6 +5,8 @@ import {
   startEmulator,
 } from "../../server/emulator/start-emulator.ts";
 import { ask, control, controlled } from "../support/emulator-calls.ts";
+import { failureOf } from "../support/failure.ts";
+import { errorOf } from "../support/http-server.ts";
 import { connectLive } from "../support/live-client.ts";
 
 const SEED: EmulatorSeed = {
@@ -55,6 +57,59 @@ test("a seed that is wrong changes nothing", async () => {
     expect((await control(emulator, "POST import", { body })).status).toBe(400);
   }
   expect(await emulator.export()).toEqual(SEED);
+});
+
+test("a seed with a field that none has is refused, and what is there stays", async () => {
+  await using emulator = await startEmulator({ seed: SEED });
+  const wrong: readonly (readonly [string, unknown])[] = [
+    ["/snapshot", { snapshot: SEED }],
+    ["/user/memorys", { user: { memorys: [] } }],
+    ["/projects/0/memories/0/valeu", { projects: [{ name: "a", memories: [{ valeu: "x" }] }] }],
+    [
+      "/global/memories/1/key",
+      {
+        global: {
+          memories: [
+            { key: "k", value: "" },
+            { key: "k", value: "" },
+          ],
+        },
+      },
+    ],
+    ["/token", { token: 5 }],
+    ["the body", [SEED]],
+    ["the body", "SEED"],
+    ["the body", undefined],
+  ];
+  for (const [place, body] of wrong) {
+    for (const call of ["POST import", "POST seed"]) {
+      const headers = { "content-type": "application/json" };
+      const refused = await control(emulator, call, { body, headers });
+      expect(refused.status).toBe(400);
+      expect((await errorOf(refused)).message).toStartWith(place);
+    }
+    if (!place.startsWith("/") || place === "/token") continue;
+    for (const call of [
+      () => emulator.import(body as EmulatorSeed),
+      () => emulator.seed(body as EmulatorSeed),
+      () => startEmulator({ seed: body as EmulatorSeed }),
+    ]) {
+      expect(String(await failureOf(call))).toContain(place);
+    }
+  }
+  expect((await control(emulator, "POST import?tokn=x", { body: SEED })).status).toBe(400);
+  expect(await emulator.export()).toEqual(SEED);
+});
+
+test("an import that fails half-way leaves what was there", async () => {
+  await using emulator = await startEmulator({ seed: SEED });
+  const body = { ...SEED, connections: [{ project_ids: ["proj_a", "proj_none"] }] };
+  expect((await control(emulator, "POST import", { body })).status).toBe(404);
+  expect(await emulator.export()).toEqual(SEED);
+  const token = "mst_dev_readonly";
+  expect((await control(emulator, "POST import", { body: { ...SEED, token } })).status).toBe(403);
+  expect(await emulator.export()).toEqual(SEED);
+  expect(await memoriesOf(emulator)).toEqual(["make", "short", "vim"]);
 });
 
 test("a snapshot of one account is put back whole, and no other account changes", async () => {

@@ -114,8 +114,9 @@ export function controlRoutes(
 function stateRoutes(controls: EmulatorControls): ControlRoute[] {
   const { snapshots } = controls;
   const seedIn = async ({ request, query }: ControlCall) => {
-    const { token, ...body } = await readFields(request);
-    return [body, { token: typeof token === "string" ? token : tokenIn(query).token }] as const;
+    const of = tokenIn(query);
+    const { known, rest } = await readFields(request, TokenOnlyBody);
+    return [rest, { token: known.token ?? of.token }] as const;
   };
   const named = async ({ request }: ControlCall) => await readStrict(request, SnapshotBody);
   return [

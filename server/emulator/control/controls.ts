@@ -173,7 +173,6 @@ const RESTORED = "the emulator restored another state";
 const USUAL_TOKEN = "mst_dev_pro";
 
 function createStateControls({
-  host,
   accounts,
   services,
   snapshots,
@@ -185,12 +184,13 @@ function createStateControls({
     token === undefined ? undefined : accounts.get(token).account;
   return {
     async import(seed, of = {}) {
-      // What is there goes only for a seed that can take its place.
       parseSeed(seed);
       const caller = callerOf(of);
-      await host.store.write((context) => deleteData(context, caller.account));
-      sockets.end(caller.account, RESTORED);
-      return await seedAccount(services, caller, seed);
+      try {
+        return await snapshots.replace(caller.account, () => seedAccount(services, caller, seed));
+      } finally {
+        sockets.end(caller.account, RESTORED);
+      }
     },
     seed: (seed, of = {}) => seedAccount(services, callerOf(of), seed),
     export: (of = {}) => exportAccount(services, callerOf(of)),

@@ -1,7 +1,7 @@
-import type { Static, TSchema } from "@sinclair/typebox";
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { AppError } from "../../../shared/errors.ts";
 import { invalid, parseWith } from "../../../shared/wire/parse.ts";
-import { readJson } from "../../http/read-json.ts";
+import { emptyBody, readJson } from "../../http/read-json.ts";
 import { unknownFields } from "../journal/unknown-fields.ts";
 
 /** A seed may be as large as what a client may send in one exchange. */
@@ -20,12 +20,18 @@ export async function readStrict<T extends TSchema>(
   return parseStrict(schema, body === undefined ? {} : body.value);
 }
 
-/** A body that the call itself checks. */
-export async function readFields(request: Request): Promise<Record<string, unknown>> {
+/** A body whose fields, besides these, the call itself checks. There must be one. */
+export async function readFields<T extends TObject>(
+  request: Request,
+  schema: T,
+): Promise<{ readonly known: Static<T>; readonly rest: Readonly<Record<string, unknown>> }> {
   refuseOtherTypes(request.headers);
   const body = await readJson(request, BODY_BYTES_MAX);
-  const isObject = typeof body?.value === "object" && body.value !== null;
-  return isObject ? (body.value as Record<string, unknown>) : {};
+  if (body === undefined) throw emptyBody();
+  const known = parseWith(schema, body.value);
+  const fields = Object.entries(body.value as Readonly<Record<string, unknown>>);
+  const rest = fields.filter(([name]) => !Object.hasOwn(schema.properties, name));
+  return { known, rest: Object.fromEntries(rest) };
 }
 
 /** The same of a value. */

@@ -10,6 +10,7 @@ import { type ProjectPut, ProjectPutBody } from "../../../shared/wire/project.ts
 import { sessionUploadOf } from "../../../shared/wire/session.ts";
 import { refuseDoubles, SessionsBody, type SyncPayload } from "../../../shared/wire/sync.ts";
 import { text } from "../../../shared/wire/text.ts";
+import { unknownFields } from "../journal/unknown-fields.ts";
 
 const Memories = Type.Optional(
   Type.Array(
@@ -46,21 +47,37 @@ const SeedBody = Type.Object({
   ),
 });
 
+const Exported = Type.Optional(
+  Type.Array(Type.Object({ updated_at: Type.Unknown(), conflicts: Type.Unknown() })),
+);
+const ExportedLayer = Type.Object({ memories: Exported });
+
+/** What `memsync export` writes besides. It is known, and not read. */
+const ExportedBody = Type.Object({
+  projects: Type.Array(Type.Object({ memories: Exported, text_conflicts: Type.Unknown() })),
+  user: ExportedLayer,
+  global: ExportedLayer,
+});
+
 type Memory = NonNullable<Static<typeof Memories>>[number];
 
 /**
- * A seed, checked by the rules of the interface: throws a 400 that names every wrong place. It has
- * the form of an export, of `memsync export` as well; what that has besides is left out.
+ * A seed, checked by the rules of the interface: throws a 400 that names every wrong place, a
+ * misspelt field among them. It has the form of an export, of `memsync export` as well; what that
+ * has besides is left out.
  */
 export function parseSeed(value: unknown) {
-  const details: ErrorDetail[] = [];
+  const details: ErrorDetail[] = unknownFields([SeedBody, ExportedBody], value).map((path) => ({
+    path,
+    message: "is not a field of a seed",
+  }));
   const seed = tryWith(SeedBody, value, details);
   if (seed === undefined) throw invalid(details);
   const { format = 1, projects = [], user, global, connections = [] } = seed;
   if (format !== 1) throw invalidAt("/format", "is not known: this emulator reads format 1");
   const parsed = {
     projects: projects.map((each, at) => projectOf(each, `/projects/${at}`, details)),
-    memories: [...layerOf(user, "user"), ...layerOf(global, "global")],
+    memories: [...layerOf(user, "user", details), ...layerOf(global, "global", details)],
     connections: connections.map(({ project_ids: [one = "", other = ""] }, at) =>
       connectRequestOf(one, other, `/connections/${at}/project_ids`),
     ),
@@ -76,18 +93,27 @@ function projectOf(body: Static<typeof ProjectBody>, path: string, details: Erro
   }
   const stored = metadata && parseMetadata(metadata, `${path}/metadata`, details);
   const put: ProjectPut = { ...rest, ...(stored && { metadata: stored }) };
-  refuseDoubles(
-    // Those without a key are never the same.
-    memories.map(({ key }, at) => (key === undefined ? `${at}` : `key ${key}`)),
-    (identity) => identity,
-    { path: `${path}/memories`, field: "key", details },
-  );
+  refuseDoubleKeys(memories, path, details);
   refuseDoubles(sessions, ({ id }) => id, { path: `${path}/sessions`, field: "id", details });
   const keyed = memories.flatMap(({ key, value }) => (key === undefined ? [] : [{ key, value }]));
   const sync: SyncPayload = { memories: keyed, sessions: sessions.map(sessionUploadOf) };
   return { put, sync, keyless: memories.filter(({ key }) => key === undefined) };
 }
 
-function layerOf(part: { readonly memories?: Memory[] } | undefined, layer: "user" | "global") {
-  return (part?.memories ?? []).map((memory) => ({ layer, ...memory }));
+function layerOf(
+  { memories = [] }: { readonly memories?: Memory[] } = {},
+  layer: "user" | "global",
+  details: ErrorDetail[],
+) {
+  refuseDoubleKeys(memories, `/${layer}`, details);
+  return memories.map((memory) => ({ layer, ...memory }));
+}
+
+function refuseDoubleKeys(memories: readonly Memory[], path: string, details: ErrorDetail[]) {
+  refuseDoubles(
+    // Those without a key are never the same.
+    memories.map(({ key }, at) => (key === undefined ? `${at}` : `key ${key}`)),
+    (identity) => identity,
+    { path: `${path}/memories`, field: "key", details },
+  );
 }

@@ -51,14 +51,26 @@ export class Snapshots {
 
   /** What was stored then is stored now, under positions that no client has seen. */
   async restore(name: string, account: AccountId | undefined): Promise<void> {
-    const { image } = this.#get(name, account);
-    // Nothing that is kept in memory of the documents of now may be written to those of then.
+    await this.#putBack(this.#get(name, account).image, account);
+  }
+
+  /** Empties an account for `work`. If that rejects, what was there before is there again. */
+  async replace<T>(account: AccountId, work: () => Promise<T>): Promise<T> {
+    this.#made += 1;
+    const image = this.#made;
     await this.host.store.settle();
     await this.host.store.write(async (context) => {
+      await keepImage(context.db, image, account);
       await deleteData(context, account);
-      await putBackImage(context.db, image);
-      for (const owner of await ownersInImage(context.db, image)) context.reread(owner);
     });
+    try {
+      return await work();
+    } catch (thrown) {
+      await this.#putBack(image, account);
+      throw thrown;
+    } finally {
+      await this.host.store.write(({ db }) => dropImage(db, image));
+    }
   }
 
   list(account: AccountId | undefined): string[] {
@@ -69,6 +81,16 @@ export class Snapshots {
     const kept = this.#get(name, account);
     await this.host.store.write(({ db }) => dropImage(db, kept.image));
     this.#kept = this.#kept.filter((each) => each !== kept);
+  }
+
+  async #putBack(image: number, account: AccountId | undefined): Promise<void> {
+    // Nothing that is kept in memory of the documents of now may be written to those of then.
+    await this.host.store.settle();
+    await this.host.store.write(async (context) => {
+      await deleteData(context, account);
+      await putBackImage(context.db, image);
+      for (const owner of await ownersInImage(context.db, image)) context.reread(owner);
+    });
   }
 
   #find(name: string, account: AccountId | undefined): Kept | undefined {
