@@ -121,6 +121,8 @@ test("what is wrong with a file is said with its line", async () => {
       { "key": "a", "value": "2" }] },
   {}
 ] }`,
+    "twice.json": '{\n  "user": {},\n  "projects": [],\n  "user": {}\n}',
+    "field.json": '{\n  "user": {},\n  "projcts": []\n}',
     "latin.json": new Uint8Array([0x22, 0xe9, 0x22]),
   });
   const at = (file: string) => refusalOf(join(path, file));
@@ -130,6 +132,8 @@ test("what is wrong with a file is said with its line", async () => {
     "wrong/doubles.json:5 /projects/0/memories/1/key is given twice in this request\n" +
       "wrong/doubles.json:6 /projects/1 needs an id or a name",
   );
+  expect(await at("twice.json")).toBe('wrong/twice.json:4 "user" is given twice');
+  expect(await at("field.json")).toBe("wrong/field.json:3 /projcts is not a field of a seed");
   expect(await at("latin.json")).toBe("wrong/latin.json is not UTF-8");
   expect(await at("none.json")).toMatch(/^wrong\/none.json can't be read: /);
 });

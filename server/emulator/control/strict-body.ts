@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { AppError } from "../../../shared/errors.ts";
 import { invalid, parseWith } from "../../../shared/wire/parse.ts";
+import { unknownFields } from "../../../shared/wire/unknown-fields.ts";
 import { emptyBody, readJson } from "../../http/read-json.ts";
-import { unknownFields } from "../journal/unknown-fields.ts";
 
 /** A seed may be as large as what a client may send in one exchange. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;

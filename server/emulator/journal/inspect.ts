@@ -1,11 +1,11 @@
 import type { TSchema } from "@sinclair/typebox";
 import { nearWords } from "../../../shared/near-words.ts";
+import { unknownFields } from "../../../shared/wire/unknown-fields.ts";
 import type { Operation } from "../../openapi/operation.ts";
 import { MEMORY_FIELDS, SYNC_FIELDS } from "../../routes/published/published-fields.ts";
 import { pathMatches } from "../faults/fault-paths.ts";
 import type { ServedRoute } from "../interface/emulator.ts";
 import type { RequestEntry } from "./journal.ts";
-import { unknownFields } from "./unknown-fields.ts";
 
 /** By what requests are judged. */
 export interface Rules {

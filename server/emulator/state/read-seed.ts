@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { AppError } from "../../../shared/errors.ts";
+import { AppError, type ErrorDetail } from "../../../shared/errors.ts";
 import { invalid } from "../../../shared/wire/parse.ts";
 import type { EmulatorSeed } from "../interface/state.ts";
 import { parseSeed } from "./seed-body.ts";
@@ -29,16 +29,21 @@ export async function readSeed(path: string): Promise<EmulatorSeed> {
 async function readSeedFile(path: string): Promise<EmulatorSeed> {
   const text = (await readSeedText(path)).replace(/^\ufeff/, "");
   const seed = await parseJson(path, text);
+  const { doublesIn, placedIn } = await seedPlaces();
+  refusePlaces(doublesIn(path, text));
   try {
     parseSeed(seed);
   } catch (thrown) {
-    if (!(thrown instanceof AppError)) throw thrown;
-    const { placedIn } = await seedPlaces();
-    const details = placedIn(path, text, thrown.details);
-    const places = details.slice(0, PLACES_MAX).map((each) => `${each.path} ${each.message}`);
-    throw new AppError("invalid_request", places.join("\n"), details);
+    if (thrown instanceof AppError) refusePlaces(placedIn(path, text, thrown.details));
+    throw thrown;
   }
   return seed as EmulatorSeed;
+}
+
+function refusePlaces(details: readonly ErrorDetail[]): void {
+  if (details.length === 0) return;
+  const places = details.slice(0, PLACES_MAX).map((each) => `${each.path} ${each.message}`);
+  throw new AppError("invalid_request", places.join("\n"), details);
 }
 
 async function parseJson(path: string, text: string): Promise<unknown> {
@@ -50,7 +55,7 @@ async function parseJson(path: string, text: string): Promise<unknown> {
   }
 }
 
-/** Loaded only where a seed is wrong: an emulator starts in milliseconds. */
+/** Loaded only where there is a seed in JSON: an emulator starts in milliseconds. */
 async function seedPlaces(): Promise<typeof import("./seed-places.ts")> {
   return await import("./seed-places.ts");
 }

@@ -10,7 +10,7 @@ import { type ProjectPut, ProjectPutBody } from "../../../shared/wire/project.ts
 import { sessionUploadOf } from "../../../shared/wire/session.ts";
 import { refuseDoubles, SessionsBody, type SyncPayload } from "../../../shared/wire/sync.ts";
 import { text } from "../../../shared/wire/text.ts";
-import { unknownFields } from "../journal/unknown-fields.ts";
+import { unknownFields } from "../../../shared/wire/unknown-fields.ts";
 
 const Memories = Type.Optional(
   Type.Array(

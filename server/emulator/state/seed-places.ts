@@ -22,6 +22,26 @@ export function placedIn(
   });
 }
 
+/** Fields that have a name twice: only the last of them would be read. */
+export function doublesIn(path: string, text: string): ErrorDetail[] {
+  const details: ErrorDetail[] = [];
+  const open = [parseTree(text)];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const { type, children = [] } = node;
+    const names = new Set<unknown>();
+    for (const child of children.toReversed()) open.push(child);
+    if (type !== "object") continue;
+    for (const { offset, children: [key] = [] } of children) {
+      if (names.has(key?.value)) {
+        const place = `${path}:${lineOf(text, offset)}`;
+        details.push({ path: place, message: `${JSON.stringify(key?.value)} is given twice` });
+      }
+      names.add(key?.value);
+    }
+  }
+  return details;
+}
+
 function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length;
 }

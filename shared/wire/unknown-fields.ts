@@ -1,5 +1,5 @@
 import { KindGuard, type TSchema } from "@sinclair/typebox";
-import { pointerToken } from "../../../shared/wire/parse.ts";
+import { pointerToken } from "./parse.ts";
 
 /** JSON Pointers to the fields of a body that none of its schemas has. */
 export function unknownFields(schemas: readonly TSchema[], body: unknown): string[] {
