@@ -60,6 +60,8 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
   });
   try {
     await assertAnswers(service.app);
+    // The first request of others has the id that the first after a reset has.
+    driven.rewind();
   } catch (thrown) {
     await service.close();
     throw thrown;

@@ -84,6 +84,32 @@ test("what falls due runs in order, each at its time, and what that begins is ov
   expect(clock.now()).toBe(5);
 });
 
+test("with a seed and a clock that stands still the first test has the bytes of the next", async () => {
+  const seed = { projects: [{ id: "proj_a", name: "a", memories: [{ key: "k", value: "v" }] }] };
+  await using emulator = await startEmulator({ clock: NOON, random: 1, seed });
+  const bytes = async () => {
+    emulator.faults.add({ path: "/v1/sessions", malformed: true });
+    const { token } = emulator.tokens.create();
+    const body = { content: "x", layer: "user" };
+    const answers = [
+      await ask(emulator, "GET /v1/memories?project_id=proj_a"),
+      await ask(emulator, "POST /v1/memories", { body }),
+      await ask(emulator, "POST /v1/projects/proj_a/sync", { body: { memories: [] } }),
+      await ask(emulator, "GET /v1/memories", { token }),
+      await ask(emulator, "GET /v1/sessions"),
+      await ask(emulator, "GET /v1/nothing"),
+    ];
+    const told = answers.map(async (each) => [[...each.headers], await each.text()]);
+    return [token, ...(await Promise.all(told))];
+  };
+  const first = await bytes();
+  for (let round = 0; round < 2; round++) {
+    await emulator.reset();
+    await emulator.seed(seed);
+    expect(await bytes()).toEqual(first);
+  }
+});
+
 test("a clock that runs fires its timers by itself, and one that was frozen when it resumes", async () => {
   const clock = new DrivenClock(realWorld);
   await new Promise<void>((resolve) => clock.setTimer(1, resolve));

@@ -133,7 +133,10 @@ async function reset(
     cleared.requests = journal.clear(account);
     if (account === undefined) forgetWaits();
   }
-  if (all || scope === "faults") cleared.faults = faults.clear(account);
+  if (all || scope === "faults") {
+    cleared.faults = faults.clear(account);
+    if (account === undefined) faults.nameAnew();
+  }
   journal.changed();
   return cleared;
 }

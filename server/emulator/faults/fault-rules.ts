@@ -99,6 +99,11 @@ export class FaultRules {
     return gone.size;
   }
 
+  /** After a reset of all the names of rules are those of the start: answers have them. */
+  nameAnew(): void {
+    if (this.#kept.length === 0) this.#made = 0;
+  }
+
   /** The rule's own; or undefined. `holds` says whether the request has what the rule is about. */
   async find(
     request: FaultedRequest,
