@@ -20,6 +20,7 @@ import { Journal } from "./journal/journal.ts";
 import { createRecording, type Recording } from "./journal/recording.ts";
 import { EmulatorAccounts } from "./state/emulator-accounts.ts";
 import { Snapshots } from "./state/snapshots.ts";
+import { createTagEpochs } from "./state/tag-epochs.ts";
 import { createDrivenWorlds } from "./time/driven-world.ts";
 
 /** How an emulator that tests control begins. */
@@ -73,8 +74,9 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
   });
   const accountOf = (headers: Headers) =>
     accounts.find(bearerToken(headers.get("authorization")) ?? "")?.account;
+  const tags = createTagEpochs({ app: service.app, accountOf, world: driven.tags });
   const misbehaving = createMisbehaviour({
-    app: service.app,
+    app: tags.app,
     rules: faults,
     accountOf,
     world: driven.faults,
@@ -95,6 +97,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     accounts,
     faults,
     journal,
+    tags,
     snapshots: new Snapshots(service.host),
     strict: options.strict,
     forgetWaits: () => recording.forgetWaits(),

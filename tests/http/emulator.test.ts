@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { control, controlled } from "../support/emulator-calls.ts";
+import { ask, control, controlled } from "../support/emulator-calls.ts";
 import { failureOf } from "../support/failure.ts";
 import { connectLive } from "../support/live-client.ts";
 import { newAccount } from "../support/service.ts";
@@ -74,6 +74,21 @@ test("a live handshake is never answered by silence, and the service has not see
   expect(requests[0]).not.toHaveProperty("status");
   left.close();
   await ended;
+});
+
+test("a tag of before a reset is not known after it, and a new one is", async () => {
+  const account = newAccount();
+  const { token } = account;
+  const get = (tag = "none") =>
+    ask(account, "GET /v1/memories", { token, headers: { "if-none-match": `"x", ${tag}` } });
+  const before = (await get()).headers.get("etag") ?? "";
+  expect((await get(before)).status).toBe(304);
+  await controlled(account, "POST reset", { token });
+  const answered = await get(before);
+  expect(answered.status).toBe(200);
+  const after = answered.headers.get("etag") ?? "";
+  expect((await get(after)).status).toBe(304);
+  expect((await get(after)).headers.get("etag")).toBe(after);
 });
 
 test("a page of another site controls nothing", async () => {

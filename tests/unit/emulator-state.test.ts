@@ -147,6 +147,53 @@ test("a snapshot of all is put back, as often as one likes, over one of the same
   expect(emulator.snapshots.list()).toEqual([]);
 });
 
+async function tagsOf(emulator: Emulator, restores: number): Promise<string[]> {
+  await emulator.snapshots.save("s");
+  const tags: string[] = [];
+  for (let round = 0; round <= restores; round++) {
+    const response = await ask(emulator, "GET /v1/memories?project_id=proj_a");
+    tags.push(response.headers.get("etag") ?? "");
+    const token = round % 2 === 0 ? emulator.token : undefined;
+    if (token !== undefined) await emulator.snapshots.save("s", { token });
+    await emulator.snapshots.restore("s", { token });
+  }
+  return tags;
+}
+
+test("no tag is that of a state that was there before it was put back", async () => {
+  await using emulator = await startEmulator({ seed: SEED });
+  const tags = await tagsOf(emulator, 3);
+  await emulator.reset();
+  await emulator.seed(SEED);
+  tags.push(...(await tagsOf(emulator, 1)));
+  await emulator.reset({ token: emulator.token });
+  await emulator.seed(SEED);
+  tags.push(...(await tagsOf(emulator, 0)));
+  expect(new Set(tags).size).toBe(7);
+  const path = "GET /v1/memories?project_id=proj_a";
+  const known = async (...listed: readonly string[]) => {
+    const headers = { "if-none-match": listed.join(", ") };
+    return (await ask(emulator, path, { headers })).status;
+  };
+  const now = (await ask(emulator, path)).headers.get("etag") ?? "";
+  expect(await known(...tags)).toBe(200);
+  expect([await known(now), await known(...tags, `W/${now}`), await known("*")]).toEqual([
+    304, 304, 304,
+  ]);
+});
+
+test("tags repeat for a seed, over two runs and after a reset", async () => {
+  const options = { clock: "2026-01-01T00:00:00Z", random: 1, seed: SEED };
+  await using emulator = await startEmulator(options);
+  await using other = await startEmulator(options);
+  const first = await tagsOf(emulator, 2);
+  expect(new Set(first).size).toBe(3);
+  expect(await tagsOf(other, 2)).toEqual(first);
+  await emulator.reset();
+  await emulator.seed(SEED);
+  expect(await tagsOf(emulator, 2)).toEqual(first);
+});
+
 test("what is written after a snapshot was put back has positions that no client knows", async () => {
   await using emulator = await startEmulator();
   const position = async () => {

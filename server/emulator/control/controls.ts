@@ -23,6 +23,7 @@ import { deleteData } from "../state/reset-data.ts";
 import { parseSeed } from "../state/seed-body.ts";
 import { exportAccount, seedAccount } from "../state/seeding.ts";
 import type { Snapshots } from "../state/snapshots.ts";
+import type { TagEpochs } from "../state/tag-epochs.ts";
 import type { DrivenWorlds } from "../time/driven-world.ts";
 import { parseDuration, parseTime } from "../time/parse-time.ts";
 import { createFaultControls } from "./fault-controls.ts";
@@ -41,6 +42,7 @@ export interface ControlledParts extends SeenParts {
   readonly limits: RequestLimits;
   readonly sockets: LiveSockets;
   readonly faults: FaultRules;
+  readonly tags: TagEpochs;
   /** Forgets which clients were told to wait. */
   forgetWaits(): void;
 }
@@ -112,7 +114,7 @@ function createClock({ driven, sockets, journal }: ControlledParts): EmulatorClo
 }
 
 async function reset(
-  { driven, accounts, host, limits, sockets, faults, journal, forgetWaits }: ControlledParts,
+  { driven, accounts, host, limits, sockets, faults, journal, tags, forgetWaits }: ControlledParts,
   { scope = "all", token }: OfToken & { readonly scope?: ResetScope | undefined },
 ): Promise<Cleared> {
   const account = token === undefined ? undefined : accounts.get(token).account;
@@ -121,8 +123,9 @@ async function reset(
   if (all || scope === "data") {
     Object.assign(cleared, await host.store.write((context) => deleteData(context, account)));
     sockets.end(account, FORGOTTEN);
-    // The ids of the next test are those of this one.
-    if (account === undefined) driven.rewind();
+    // With a seed the ids of the next test are those of this one, and so are its tags.
+    if (account === undefined && driven.rewind()) tags.beginAgain();
+    else tags.begin(account);
   }
   if (all || scope === "limits") {
     accounts.forgetRules(account);
@@ -181,6 +184,7 @@ function createStateControls({
   snapshots,
   sockets,
   journal,
+  tags,
 }: ControlledParts): Pick<EmulatorControls, "seed" | "import" | "export" | "snapshots"> {
   const callerOf = ({ token = USUAL_TOKEN }: OfToken) => accounts.get(token);
   const accountOf = ({ token }: OfToken) =>
@@ -192,6 +196,7 @@ function createStateControls({
       try {
         return await snapshots.replace(caller.account, () => seedAccount(services, caller, seed));
       } finally {
+        tags.begin(caller.account);
         sockets.end(caller.account, RESTORED);
       }
     },
@@ -205,6 +210,7 @@ function createStateControls({
       async restore(name, of = {}) {
         const account = accountOf(of);
         await snapshots.restore(name, account);
+        tags.begin(account);
         sockets.end(account, RESTORED);
       },
       list: (of = {}) => snapshots.list(accountOf(of)),

@@ -23,20 +23,23 @@ export interface DrivenWorlds {
   readonly controls: World;
   /** For epochs, which never repeat while the process lives. */
   readonly writers: World;
+  /** For the epochs of entity tags. */
+  readonly tags: World;
   /** For misbehaviour by chance. */
   readonly faults: World;
   /** Begins the ids of data and requests, and chance, with another seed. */
   seed(seed: string | undefined): void;
-  /** Begins them again with the same seed. */
-  rewind(): void;
+  /** Begins them again with the same seed; says whether there is one. */
+  rewind(): boolean;
 }
 
 export function createDrivenWorlds(base: World, options: DrivenWorldOptions): DrivenWorlds {
   const { frozenAt, seed, isKept } = options;
   const clock = new DrivenClock(base, frozenAt);
-  const names = ["data", "requests", "controls", "faults"];
+  const names = ["data", "requests", "controls", "faults", "tags"];
   const streams = names.map((name) => createSeededBytes(base, name, seed));
-  const [data, requests, controls, faults] = streams;
+  const [data, requests, controls, faults, tags] = streams;
+  let isSeeded = seed !== undefined;
   const writers = createSeededBytes(base, "writers", isKept ? undefined : seed);
   const { now, monotonic, setTimer, defer } = clock;
   const drawing = (bytes: typeof writers | undefined): World => {
@@ -49,11 +52,14 @@ export function createDrivenWorlds(base: World, options: DrivenWorldOptions): Dr
     controls: drawing(controls),
     writers: drawing(writers),
     faults: drawing(faults),
+    tags: drawing(tags),
     seed(next) {
+      isSeeded = next !== undefined;
       for (const stream of streams) stream.seed(next);
     },
     rewind() {
       for (const stream of streams) stream.rewind();
+      return isSeeded;
     },
   };
 }
