@@ -91,6 +91,25 @@ test("a tag of before a reset is not known after it, and a new one is", async ()
   expect((await get(after)).headers.get("etag")).toBe(after);
 });
 
+test("a made token is nowhere in what is told of the requests that carried it", async () => {
+  const account = newAccount();
+  const name = account.token.replace("mst_dev_", "");
+  const { token } = await controlled<{ token: string }>(account, "POST tokens", { account: name });
+  const escaped = token.replace("mst_", "%6dst%5F");
+  const [plain, shifted] = [token, `u:${token}`].map((each) => btoa(each).replaceAll("=", ""));
+  const headers = { "x-auth": `Basic ${plain}`, "x-more": `Basic ${shifted}` };
+  const path = `/v1/memories/${token}/${escaped}?token=${escaped}&${plain}`;
+  await ask(account, `GET ${path}`, { token, headers });
+  const query = `token=${account.token}`;
+  for (const call of [`GET requests?${query}`, `GET violations?${query}`]) {
+    const told = JSON.stringify(await controlled(account, call));
+    expect(told).toContain("/v1/memories/mst_…");
+    for (const secret of [token.slice(4), plain?.slice(6), shifted?.slice(8)]) {
+      expect(told).not.toContain(secret);
+    }
+  }
+});
+
 test("a page of another site controls nothing", async () => {
   const account = newAccount();
   const call = { body: { token: account.token }, headers: { origin: "https://example.org" } };
