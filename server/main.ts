@@ -17,14 +17,18 @@ const SECOND_MS = 1000;
  * answers, and `onEnd` before it is closed.
  */
 export async function runEmulator(
-  options: EmulatorOptions & { readonly logLevel: LogLevel; readonly over?: Promise<void> },
+  {
+    logLevel,
+    over,
+    ...options
+  }: EmulatorOptions & { readonly logLevel: LogLevel; readonly over?: Promise<void> },
   onReady: (emulator: Emulator) => void,
   onEnd: (emulator: Emulator) => Promise<void> = async () => {},
 ): Promise<void> {
-  const ended = Promise.race([endSignal(), ...(options.over ? [options.over] : [])]);
+  const ended = Promise.race([endSignal(), ...(over ? [over] : [])]);
   const emulator = await startEmulator(options, {
     world: realWorld,
-    log: openLog(options.logLevel),
+    log: openLog(logLevel),
   });
   onReady(emulator);
   await ended;

@@ -3,6 +3,7 @@ import type { App } from "../app/app.ts";
 import { bearerToken } from "../http/bearer.ts";
 import type { Readiness } from "../operations/readiness.ts";
 import { listOwners } from "../stores/owned-data.ts";
+import { checkedControls } from "./control/checked-controls.ts";
 import { createControlPlane } from "./control/control-plane.ts";
 import { controlRoutes } from "./control/control-routes.ts";
 import { createControls } from "./control/controls.ts";
@@ -92,18 +93,20 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     accountOf,
     world: driven.clock,
   });
-  const controls = createControls({
-    driven,
-    accounts,
-    faults,
-    journal,
-    tags,
-    snapshots: new Snapshots(service.host),
-    strict: options.strict,
-    forgetWaits: () => recording.forgetWaits(),
-    ...service,
-    routes: () => servedRoutes(service),
-  });
+  const controls = checkedControls(
+    createControls({
+      driven,
+      accounts,
+      faults,
+      journal,
+      tags,
+      snapshots: new Snapshots(service.host),
+      strict: options.strict,
+      forgetWaits: () => recording.forgetWaits(),
+      ...service,
+      routes: () => servedRoutes(service),
+    }),
+  );
   const facts = {
     uptimeMs: () => world.monotonic() - startedAt,
     accounts: async () => (await listOwners(service.host.database.reader)).length,

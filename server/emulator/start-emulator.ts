@@ -10,6 +10,8 @@ import { mintToken } from "../accounts/token.ts";
 import { isLoopbackHost } from "../http/loopback.ts";
 import { listen } from "../listen/listen.ts";
 import { Readiness } from "../operations/readiness.ts";
+import { StartOptions } from "./control/control-bodies.ts";
+import { parseStrict } from "./control/parse-strict.ts";
 import { openControlled } from "./controlled-emulator.ts";
 import type { EmulatorControls, EmulatorTime } from "./interface/emulator.ts";
 import type { EmulatorSeed } from "./interface/state.ts";
@@ -89,6 +91,7 @@ export async function startEmulator(
   deps: { readonly world: World; readonly log: Log } = { world: realWorld, log: silentLog },
 ): Promise<Emulator> {
   const { world } = deps;
+  parseStrict(StartOptions, options);
   const { host = "127.0.0.1", port = 0, dataDir, plan = "pro", limits = "on" } = options;
   const { publishedOnly = false, allowedHosts = [], random, clock, strict = false } = options;
   const given = typeof options.seed === "string" ? await readSeed(options.seed) : options.seed;

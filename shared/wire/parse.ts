@@ -57,6 +57,11 @@ export function invalid(details: readonly ErrorDetail[]): AppError {
   );
 }
 
+/** A 400 for one place, which its message names. */
+export function refusedAt(path: string, message: string): AppError {
+  return invalid([{ path, message }]);
+}
+
 /** One reference token of a JSON Pointer (RFC 6901). */
 export function pointerToken(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");

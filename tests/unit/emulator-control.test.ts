@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
 import { VERSION } from "../../shared/version.ts";
 import { ask, control, controlled } from "../support/emulator-calls.ts";
+import { failureOf } from "../support/failure.ts";
 import { startHost } from "../support/host-server.ts";
 import { errorOf } from "../support/http-server.ts";
 import { connectLive } from "../support/live-client.ts";
@@ -184,6 +185,73 @@ test("a field that no call has, a wrong one, and an unknown call are refused", a
   expect(nobody.status).toBe(400);
   expect((await control(emulator, "GET nothing")).status).toBe(404);
   expect((await control(emulator, "GET reset")).status).toBe(404);
+});
+
+test("the library refuses what it does not know, with its name, and changes nothing", async () => {
+  await using emulator = await startEmulator();
+  await ask(emulator, "POST /v1/memories", { body: note });
+  const { faults, limits, requests, snapshots, tokens, violations } = emulator;
+  const wrong: readonly (readonly [string, (value: never) => unknown, unknown])[] = [
+    ["/foo", startEmulator, { foo: 1 }],
+    ["/plan", startEmulator, { plan: "gold" }],
+    ["/limits", startEmulator, { limits: "on " }],
+    ["/strict", startEmulator, { strict: "y" }],
+    ["/random", startEmulator, { random: {} }],
+    ["/port", startEmulator, { port: -1 }],
+    ["/tokn", emulator.reset, { tokn: "mst_dev_a" }],
+    ["/scope", emulator.reset, { scope: "some" }],
+    ["/tken", emulator.export, { tken: "mst_dev_a" }],
+    ["/tken", (of) => emulator.import({}, of), { tken: "mst_dev_a" }],
+    ["/tken", (of) => emulator.seed({}, of), { tken: "mst_dev_a" }],
+    ["/seed", emulator.random, {}],
+    ["/acount", tokens.create, { acount: "a" }],
+    ["/expires_at", tokens.create, { expires_at: 1 }],
+    ["/expiresAt", tokens.create, { expiresAt: {} }],
+    ["/pth", requests.list, { pth: "/v1/*" }],
+    ["/status", requests.list, { status: 9999 }],
+    ["/coun", requests.waitFor, { coun: 1 }],
+    ["/since", requests.changes, { since: {} }],
+    ["/tken", requests.clear, { tken: "mst_dev_a" }],
+    ["/tken", violations.list, { tken: "mst_dev_a" }],
+    ["/tken", violations.assertNone, { tken: "mst_dev_a" }],
+    ["/foo", faults.add, { status: 500, foo: 1 }],
+    ["/retry_after", faults.add, { retry_after: 1 }],
+    ["/faults/0 needs", faults.add, { path: "/v1/memories" }],
+    ["/tken", faults.clear, { tken: "mst_dev_a" }],
+    ["/tken", (of) => faults.set([], of), { tken: "mst_dev_a" }],
+    ["/tken", (of) => snapshots.save("s", of), { tken: "mst_dev_a" }],
+    ["left", limits.set, { left: 3 }],
+    ["/of", limits.set, { of: 3 }],
+  ];
+  for (const [place, call, value] of wrong) {
+    const { message } = (await failureOf(async () => await call(value as never))) as Error;
+    expect(message).toStartWith(place);
+  }
+  expect(await memoriesOf(emulator)).toBe(1);
+  expect(faults.list()).toEqual([]);
+  const { token } = tokens.create({ expiresAt: new Date(Date.now() + 3_600_000) });
+  expect(await memoriesOf(emulator, token)).toBe(0);
+});
+
+test("over HTTP each refusal names its field in its message", async () => {
+  await using emulator = await startEmulator();
+  const wrong: readonly (readonly [string, string, unknown])[] = [
+    ["POST reset?token=mst_dev_a", "token is not a parameter of this call", {}],
+    ["PUT faults?tokn=mst_dev_a", "tokn is not a parameter of this call", { faults: [] }],
+    ["POST limits", "left needs exhaust", { left: 3 }],
+    ["GET requests?status=9999", "/status must be from 100 to 599", undefined],
+    ["GET requests?pth=x", "pth is not a parameter of this call", undefined],
+    ["GET faults?id=x", "id is not a parameter of this call", undefined],
+    ["POST faults", "/faults/0 needs an effect", { path: "/v1/memories" }],
+    ["POST faults", "/faults/0/probability must be from 0 to 1", { status: 500, probability: 2 }],
+    ["POST clock", "set must be an ISO 8601 timestamp", { set: "noon" }],
+    ["POST tokens", "account must be 1 to 64", { account: "a b" }],
+  ];
+  for (const [call, message, body] of wrong) {
+    const refused = await control(emulator, call, { body });
+    expect(refused.status).toBe(400);
+    expect((await errorOf(refused)).message).toStartWith(message);
+  }
 });
 
 test("a page of another site, a foreign host and a form control nothing", async () => {

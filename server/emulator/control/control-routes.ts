@@ -1,6 +1,7 @@
 import type { Static } from "@sinclair/typebox";
-import { AppError, invalidAt } from "../../../shared/errors.ts";
+import { AppError } from "../../../shared/errors.ts";
 import { VERSION } from "../../../shared/version.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import { answerDocument } from "../../http/answer-document.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import type { ClockMoved, EmulatorControls, MadeToken, ResetScope } from "../interface/emulator.ts";
@@ -160,7 +161,9 @@ function stateRoutes(controls: EmulatorControls): ControlRoute[] {
       method: "PUT",
       path: "snapshots/*",
       async answer({ name, query, request }) {
-        const { token = tokenIn(query).token } = await readStrict(request, TokenOnlyBody);
+        const { token = tokenIn(query).token } = await readStrict(request, TokenOnlyBody, [
+          "token",
+        ]);
         await snapshots.save(name, { token });
         return { name };
       },
@@ -169,7 +172,9 @@ function stateRoutes(controls: EmulatorControls): ControlRoute[] {
       method: "POST",
       path: "snapshots/*/restore",
       async answer({ name, query, request }) {
-        const { token = tokenIn(query).token } = await readStrict(request, TokenOnlyBody);
+        const { token = tokenIn(query).token } = await readStrict(request, TokenOnlyBody, [
+          "token",
+        ]);
         await snapshots.restore(name, { token });
         return { name };
       },
@@ -212,10 +217,14 @@ function requestRoutes({ requests, violations }: EmulatorControls): ControlRoute
 
 function faultRoutes({ faults }: EmulatorControls): ControlRoute[] {
   const made = (rules: readonly FaultReport[]) => ({ faults: rules.map(faultAnswer) });
-  const of = (query: URLSearchParams) => tokenIn(query, ["id"]);
-  const rulesIn = async (request: Request) => faultRulesIn(await readStrict(request, FaultsBody));
+  const withId = (query: URLSearchParams) => ({
+    ...tokenIn(query, ["id"]),
+    id: query.get("id") ?? undefined,
+  });
+  const rulesIn = async (request: Request, parameters: readonly string[] = []) =>
+    faultRulesIn(await readStrict(request, FaultsBody, parameters));
   return [
-    { method: "GET", path: "faults", answer: ({ query }) => made(faults.list(of(query))) },
+    { method: "GET", path: "faults", answer: ({ query }) => made(faults.list(tokenIn(query))) },
     {
       method: "POST",
       path: "faults",
@@ -224,12 +233,13 @@ function faultRoutes({ faults }: EmulatorControls): ControlRoute[] {
     {
       method: "PUT",
       path: "faults",
-      answer: async ({ request, query }) => made(faults.set(await rulesIn(request), of(query))),
+      answer: async ({ request, query }) =>
+        made(faults.set(await rulesIn(request, ["token"]), tokenIn(query))),
     },
     {
       method: "DELETE",
       path: "faults",
-      answer: ({ query }) => ({ cleared: { faults: faults.clear(of(query)) } }),
+      answer: ({ query }) => ({ cleared: { faults: faults.clear(withId(query)) } }),
     },
   ];
 }
@@ -238,9 +248,9 @@ function faultRoutes({ faults }: EmulatorControls): ControlRoute[] {
 function tokenIn(query: URLSearchParams, more: readonly string[] = []) {
   for (const name of query.keys()) {
     if (name === "token" || more.includes(name)) continue;
-    throw invalidAt(name, "is not a parameter of this call");
+    throw refusedAt(name, "is not a parameter of this call");
   }
-  return { token: query.get("token") ?? undefined, id: query.get("id") ?? undefined };
+  return { token: query.get("token") ?? undefined };
 }
 
 async function health({ clock }: EmulatorControls, facts: EmulatorFacts) {

@@ -1,6 +1,6 @@
-import { invalidAt } from "../../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
 import { timestampOf } from "../../../shared/timestamps.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { RequestLimits } from "../../limits/request-limits.ts";
 import type { LiveSockets } from "../../live/live-sockets.ts";
 import type { Services } from "../../services/services.ts";
@@ -73,7 +73,10 @@ export function createControls(parts: ControlledParts): EmulatorControls {
       async set({ token, plan, off, exhaust, left }) {
         const caller = token === undefined ? undefined : accounts.get(token);
         if (exhaust !== undefined && !caller) {
-          throw invalidAt("token", "is required with exhaust, which is of one account");
+          throw refusedAt("token", "is required with exhaust, which is of one account");
+        }
+        if (left !== undefined && exhaust === undefined) {
+          throw refusedAt("left", "needs exhaust, which says of what so many are left");
         }
         accounts.rule(caller?.account, { plan, off });
         if (token === undefined || exhaust === undefined) return;
@@ -148,7 +151,7 @@ function createToken({ accounts }: ControlledParts, request: EmulatorTokenReques
   const { scopes = ["read", "write"], projects, plan, user } = request;
   const account = request.account ?? accounts.newName();
   for (const [name, text] of Object.entries({ account, user: user ?? "x" })) {
-    if (!ACCOUNT_NAME.test(text)) throw invalidAt(name, "must be 1 to 64 of 0-9 A-Z a-z _ -");
+    if (!ACCOUNT_NAME.test(text)) throw refusedAt(name, "must be 1 to 64 of 0-9 A-Z a-z _ -");
   }
   const boundTo = projects === undefined ? null : projects.map(boundProject);
   const expiresAt =
@@ -169,7 +172,7 @@ function createToken({ accounts }: ControlledParts, request: EmulatorTokenReques
 function boundProject(text: string, at: number): ProjectId {
   const id = parseProjectId(text);
   if (id !== undefined) return id;
-  throw invalidAt(`projects/${at}`, "must be a project's id");
+  throw refusedAt(`projects/${at}`, "must be a project's id");
 }
 
 /** Why sockets are closed whose client has to read everything anew. */

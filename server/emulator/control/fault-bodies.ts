@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AppError } from "../../../shared/errors.ts";
 import type { FaultEffect, FaultReport, FaultRule } from "../interface/faults.ts";
+import { inCamelCase } from "./parse-strict.ts";
 
 const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
 
@@ -40,6 +41,9 @@ const RULE = {
   times: optional(Type.Integer({ minimum: 1 })),
   probability: optional(Type.Number()),
 };
+
+/** A rule as the library takes it. */
+export const LibraryRule = inCamelCase(Type.Object({ ...RULE, ...EFFECT }));
 
 const RuleBody = Type.Object({
   ...RULE,

@@ -1,4 +1,4 @@
-import { invalidAt } from "../../../shared/errors.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import type {
   EmulatorRequests,
   RequestFilter,
@@ -20,7 +20,7 @@ const WAIT_MS_MAX = 60_000;
  */
 export async function requestsAsked(requests: EmulatorRequests, query: URLSearchParams) {
   for (const name of query.keys()) {
-    if (!NAMES.includes(name)) throw invalidAt(name, "is not a parameter of this call");
+    if (!NAMES.includes(name)) throw refusedAt(name, "is not a parameter of this call");
   }
   const text = (name: string) => query.get(name) ?? undefined;
   const filter: RequestFilter = {
@@ -43,7 +43,7 @@ function number(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
   if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw invalidAt(name, "must be a whole number");
+  throw refusedAt(name, "must be a whole number");
 }
 
 /** A request as an answer shows it. */

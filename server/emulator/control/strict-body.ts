@@ -1,21 +1,26 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { AppError } from "../../../shared/errors.ts";
-import { invalid, parseWith } from "../../../shared/wire/parse.ts";
-import { unknownFields } from "../../../shared/wire/unknown-fields.ts";
+import { parseWith, refusedAt } from "../../../shared/wire/parse.ts";
 import { emptyBody, readJson } from "../../http/read-json.ts";
+import { parseStrict } from "./parse-strict.ts";
 
 /** A seed may be as large as what a client may send in one exchange. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
  * The body of a control call. A field that the schema does not have is refused, as is what is not
- * declared to be JSON: a form on a web page can declare nothing else than a form.
+ * declared to be JSON: a form on a web page can declare nothing else than a form. So is a parameter
+ * that the call does not have: a reset with the token in its address would be of everybody.
  */
 export async function readStrict<T extends TSchema>(
   request: Request,
   schema: T,
+  parameters: readonly string[] = [],
 ): Promise<Static<T>> {
   refuseOtherTypes(request.headers);
+  for (const name of new URL(request.url).searchParams.keys()) {
+    if (!parameters.includes(name)) throw refusedAt(name, "is not a parameter of this call");
+  }
   const body = await readJson(request, BODY_BYTES_MAX);
   return parseStrict(schema, body === undefined ? {} : body.value);
 }
@@ -32,15 +37,6 @@ export async function readFields<T extends TObject>(
   const fields = Object.entries(body.value as Readonly<Record<string, unknown>>);
   const rest = fields.filter(([name]) => !Object.hasOwn(schema.properties, name));
   return { known, rest: Object.fromEntries(rest) };
-}
-
-/** The same of a value. */
-function parseStrict<T extends TSchema>(schema: T, value: unknown): Static<T> {
-  const unknown = unknownFields([schema], value);
-  if (unknown.length > 0) {
-    throw invalid(unknown.map((path) => ({ path, message: "is not a field of this call" })));
-  }
-  return parseWith(schema, value);
 }
 
 /** Throws a 400 for a write that is not declared to be JSON. */

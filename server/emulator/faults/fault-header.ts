@@ -1,4 +1,5 @@
-import { AppError, invalidAt } from "../../../shared/errors.ts";
+import { AppError } from "../../../shared/errors.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { FaultEffect } from "../interface/faults.ts";
 import { checkEffect } from "./fault-rules.ts";
 
@@ -36,16 +37,16 @@ export function parseFaultHeader(value: string): FaultEffect {
     }
     effect = { ...effect, ...read(rest.join("=").trim()) };
   }
-  checkEffect(effect);
+  checkEffect(effect, "X-Memsync-Fault");
   return effect;
 }
 
 function numberOf(value: string): number {
   if (NUMBER.test(value)) return Number(value);
-  throw invalidAt("X-Memsync-Fault", "needs a whole number there");
+  throw refusedAt("X-Memsync-Fault", "needs a whole number there");
 }
 
 function whenOf(value: string): "before" | "after" {
   if (value === "before" || value === "after") return value;
-  throw invalidAt("X-Memsync-Fault", "disconnect is before or after");
+  throw refusedAt("X-Memsync-Fault", "disconnect is before or after");
 }

@@ -1,5 +1,6 @@
-import { AppError, invalidAt } from "../../../shared/errors.ts";
+import { AppError } from "../../../shared/errors.ts";
 import type { AccountId } from "../../../shared/ids.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import { randomFraction, type World } from "../../../shared/world.ts";
 import type { FaultEffect, FaultReport, FaultRule } from "../interface/faults.ts";
 import { pathMatches, pathMayMatch } from "./fault-paths.ts";
@@ -68,7 +69,7 @@ export class FaultRules {
     const known = new Set(this.#kept.map(({ id }) => id));
     const coming = rules.map((rule, at) => this.#checked(rule, at));
     for (const { id } of coming) {
-      if (known.has(id)) throw invalidAt("id", "is a rule's already");
+      if (known.has(id)) throw refusedAt("id", "is a rule's already");
       known.add(id);
     }
     if (known.size > RULES_MAX) throw new AppError("invalid_request", "too many rules: reset them");
@@ -128,14 +129,14 @@ export class FaultRules {
   #checked(rule: FaultRule, at: number): Kept {
     const { method, path, token, times = 1, probability = 1, id } = rule;
     const place = (name: string) => `/faults/${at}/${name}`;
-    checkEffect(rule, at);
+    checkEffect(rule, `/faults/${at}`);
     if (method !== undefined && !METHODS.has(method.toUpperCase())) {
-      throw invalidAt(place("method"), "must be GET, POST or DELETE");
+      throw refusedAt(place("method"), "must be GET, POST or DELETE");
     }
     if (path !== undefined || method !== undefined) this.#checkServed(rule, place("path"));
-    if (!(times >= 1)) throw invalidAt(place("times"), "must be 1 or more");
+    if (!(times >= 1)) throw refusedAt(place("times"), "must be 1 or more");
     if (!(probability >= 0 && probability <= 1)) {
-      throw invalidAt(place("probability"), "must be from 0 to 1");
+      throw refusedAt(place("probability"), "must be from 0 to 1");
     }
     this.#made += 1;
     const account = token === undefined ? undefined : this.#deps.accountOf(token);
@@ -148,7 +149,7 @@ export class FaultRules {
       return isMethod && pathMayMatch(path, route.path);
     });
     if (!served) {
-      throw invalidAt(place, "is served by nothing: the rule would never go off (GET routes)");
+      throw refusedAt(place, "is served by nothing: the rule would never go off (GET routes)");
     }
   }
 }
@@ -159,24 +160,23 @@ const LATENCY_MS_MAX = 5 * 60 * 1000;
 const ENDS = ["status", "disconnect", "truncate", "malformed", "refuseItem", "silent"] as const;
 
 /** Throws a 400 for a rule that does nothing, or two things at once. */
-export function checkEffect(effect: FaultEffect, at = 0): void {
+export function checkEffect(effect: FaultEffect, at: string): void {
   const { status, latencyMs, retryAfter, truncate } = effect;
-  const place = (name: string) => `/faults/${at}/${name}`;
+  const place = (name: string) => `${at}/${name}`;
   const ends = ENDS.filter((name) => effect[name] !== undefined && effect[name] !== false);
-  if (ends.length > 1) throw invalidAt(place(ends[1] ?? ""), `can't be together with ${ends[0]}`);
+  if (ends.length > 1) throw refusedAt(place(ends[1] ?? ""), `can't be together with ${ends[0]}`);
   if (ends.length === 0 && latencyMs === undefined && retryAfter === undefined) {
-    const message = "a fault needs an effect, such as status, disconnect or latency_ms";
-    throw new AppError("invalid_request", message);
+    throw refusedAt(at, "needs an effect, such as status, disconnect or latency_ms");
   }
   if (status !== undefined && !(status >= 200 && status <= 599)) {
-    throw invalidAt(place("status"), "must be from 200 to 599");
+    throw refusedAt(place("status"), "must be from 200 to 599");
   }
   if (truncate !== undefined && truncate !== true && !(truncate >= 0)) {
-    throw invalidAt(place("truncate"), "must be a number of bytes");
+    throw refusedAt(place("truncate"), "must be a number of bytes");
   }
   const latency = typeof latencyMs === "object" ? latencyMs.medianMs : (latencyMs ?? 0);
   if (!(latency >= 0 && latency <= LATENCY_MS_MAX)) {
-    throw invalidAt(place("latency_ms"), `must be from 0 to ${LATENCY_MS_MAX}`);
+    throw refusedAt(place("latency_ms"), `must be from 0 to ${LATENCY_MS_MAX}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { invalidAt } from "../../../shared/errors.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 
 const MESSAGE = "is refused by an injected fault";
 
@@ -30,7 +30,7 @@ export function refuseItem(body: unknown, name: string): ItemRefusal | undefined
   if (Array.isArray(memories)) {
     const at = memories.findIndex((memory) => memory?.key === name);
     if (at === -1) return undefined;
-    return { body, error: invalidAt(`/memories/${at}`, MESSAGE), complete: same };
+    return { body, error: refusedAt(`/memories/${at}`, MESSAGE), complete: same };
   }
   const part = (["documents", "projects"] as const).find((each) => {
     return typeof crdt?.[each] === "object" && Object.hasOwn(crdt[each] ?? {}, name);

@@ -39,10 +39,10 @@ export async function call(method, path, { body, signal } = {}) {
   throw Object.assign(new Error(reasonIn(answered.error)), { status: response.status });
 }
 
-/** A message about one field begins with what is wrong with it. */
+/** A form shows one field of a name: its name says which one it is. */
 function reasonIn({ message, details = [] }) {
   const [{ path, message: wrong } = {}] = details;
-  return message === wrong ? `${path.split("/").at(-1)} ${message}` : message;
+  return message === `${path} ${wrong}` ? `${path.split("/").at(-1)} ${wrong}` : message;
 }
 
 /** Does something of a panel, and says in it what came of it, or why nothing did. */

@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type ErrorDetail, invalidAt } from "../../../shared/errors.ts";
+import type { ErrorDetail } from "../../../shared/errors.ts";
 import { LIMITS } from "../../../shared/limits.ts";
 import { connectRequestOf } from "../../../shared/wire/connection.ts";
 import { ProjectIdText } from "../../../shared/wire/id.ts";
 import { parseMetadata } from "../../../shared/wire/json.ts";
 import { MemoryKey } from "../../../shared/wire/memory.ts";
-import { invalid, tryWith } from "../../../shared/wire/parse.ts";
+import { invalid, refusedAt, tryWith } from "../../../shared/wire/parse.ts";
 import { type ProjectPut, ProjectPutBody } from "../../../shared/wire/project.ts";
 import { sessionUploadOf } from "../../../shared/wire/session.ts";
 import { refuseDoubles, SessionsBody, type SyncPayload } from "../../../shared/wire/sync.ts";
@@ -74,7 +74,7 @@ export function parseSeed(value: unknown) {
   const seed = tryWith(SeedBody, value, details);
   if (seed === undefined) throw invalid(details);
   const { format = 1, projects = [], user, global, connections = [] } = seed;
-  if (format !== 1) throw invalidAt("/format", "is not known: this emulator reads format 1");
+  if (format !== 1) throw refusedAt("/format", "is not known: this emulator reads format 1");
   const parsed = {
     projects: projects.map((each, at) => projectOf(each, `/projects/${at}`, details)),
     memories: [...layerOf(user, "user", details), ...layerOf(global, "global", details)],

@@ -1,5 +1,5 @@
-import { invalidAt } from "../../../shared/errors.ts";
 import { parseTimestamp } from "../../../shared/timestamps.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { EmulatorDuration, EmulatorTime } from "../interface/emulator.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -22,7 +22,7 @@ const LONGEST_MS = 100 * 365.25 * 86_400_000;
 export function parseTime(time: EmulatorTime, path: string): number {
   const at = typeof time === "string" ? parseTimestamp(time) : Number(time);
   if (at !== undefined && at >= 0 && at < LATEST_MS) return Math.floor(at);
-  throw invalidAt(path, "must be an ISO 8601 timestamp, or milliseconds since 1970");
+  throw refusedAt(path, "must be an ISO 8601 timestamp, or milliseconds since 1970");
 }
 
 /** Milliseconds. Throws a 400 that points at `path`. */
@@ -30,5 +30,5 @@ export function parseDuration(duration: EmulatorDuration, path: string): number 
   const [, count, unit = ""] = DURATION.exec(String(duration)) ?? [];
   const ms = typeof duration === "number" ? duration : Number(count) * (UNIT_MS[unit] ?? 1);
   if (ms >= 0 && ms <= LONGEST_MS) return Math.floor(ms);
-  throw invalidAt(path, 'must be milliseconds, or a number with its unit such as "2h"');
+  throw refusedAt(path, 'must be milliseconds, or a number with its unit such as "2h"');
 }
