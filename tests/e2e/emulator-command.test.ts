@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ask, control } from "../support/emulator-calls.ts";
 import { EMULATOR_IMAGE } from "../support/emulator-image.ts";
@@ -46,6 +46,29 @@ for (const signal of ["SIGINT", "SIGHUP"] as const) {
     });
   });
 }
+
+scenario("an export that can't be written is refused at the start", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  const args = ["emulator", "--port", "0", "--export-on-exit"];
+  const missing = await machine.run([...args, lab.git.path("missing", "after.json")]);
+  expect(missing).toMatchObject({ status: 1, stdout: "" });
+  expect(missing.stderr).toContain("after.json");
+  const folder = await machine.run([...args, lab.git.path("a")]);
+  expect(folder).toMatchObject({ status: 1, stdout: "" });
+  expect(folder.stderr).toContain("is a folder");
+});
+
+scenario("an export that fails at the end leaves nothing half written", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  await lab.git.write(lab.git.path("out", "keep.txt"), "");
+  const after = lab.git.path("out", "after.json");
+  const emulated = machine.spawn(["emulator", "--port", "0", "--export-on-exit", after]);
+  await emulated.untilPrinted(/ready at (\S+)/);
+  // A file can't be put in place of a folder that has something in it.
+  await lab.git.write(join(after, "in-the-way.txt"), "");
+  expect((await emulated.end("SIGTERM")).status).not.toBe(0);
+  expect((await readdir(lab.git.path("out"))).sort()).toEqual(["after.json", "keep.txt"]);
+});
 
 scenario("a seed that is wrong is said with its place, and no emulator starts", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
