@@ -307,7 +307,10 @@ export class FollowedFile {
   ): Promise<Sight | Look> {
     const beside = this.#counted.beside.map(({ path }) => path);
     if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
-      const checkedOut = await checkedOutOf(headOf(standing), treeOf(standing));
+      const checkedOut = await checkedOutOf(headOf(standing), {
+        tree: treeOf(standing),
+        isTracked: standing.kind !== "untracked",
+      });
       const untold = {
         past: undefined,
         committed: undefined,

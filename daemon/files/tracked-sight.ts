@@ -91,7 +91,7 @@ export class TrackedSights {
     { head, known }: { readonly head: Head; readonly known: FollowedState | undefined },
   ): Promise<Omit<GitSight, "kept" | "shown">> {
     const { account, store, git, projectId } = this.#options;
-    const checkedOut = await checkedOutOf(head, standing.file.tree);
+    const checkedOut = await checkedOutOf(head, { tree: standing.file.tree, isTracked: true });
     const isAnother = isAnotherRepository(known?.checkedOut, checkedOut);
     const leftBehind = isAnother
       ? undefined
@@ -207,14 +207,23 @@ export class TrackedSights {
   }
 }
 
-/** What is checked out, in the form in which it is stored. */
+/**
+ * What is checked out, in the form in which it is stored. A text that git does not track is of no
+ * commit.
+ */
 export async function checkedOutOf(
   head: Head | undefined,
-  tree: Pick<WorkingTree, "gitDir"> | undefined,
+  {
+    tree,
+    isTracked,
+  }: {
+    readonly tree: Pick<WorkingTree, "gitDir"> | undefined;
+    readonly isTracked: boolean;
+  },
 ): Promise<CheckedOut> {
   if (!head) return { commit: undefined, head: undefined, repository: undefined };
   return {
-    commit: head.commit,
+    commit: isTracked ? head.commit : undefined,
     head: `${head.branch ?? ""} ${head.commit ?? ""}`,
     repository: tree && (await repositoryAt(tree.gitDir)),
   };

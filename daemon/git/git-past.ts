@@ -69,8 +69,12 @@ export async function readFilePast(
   const none = { changes: here, told: [], putAt: commit };
   if (isAnother) return await pastOfAnother(git, file, { none, read, commit, isTold });
   if (read === commit) return { relation: "same", ...none };
-  if (read === undefined && isKnown && (await isMadeHere(git, file, here)))
-    return { relation: "onward", ...none };
+  if (read === undefined && isKnown && commit !== undefined) {
+    // A text that was in no commit goes on in one that was made here. Another brings others' text.
+    if ((await bytesAt(git, file, commit)) === undefined) return { relation: "same", ...none };
+    const isOwn = await isMadeHere(git, file, here);
+    return { relation: isOwn ? "onward" : "elsewhere", ...none };
+  }
   if (read === undefined || commit === undefined) return { relation: "elsewhere", ...none };
   const isDescendant = await isAncestor(git, file, { one: read, other: commit });
   if (!isDescendant) {
@@ -85,10 +89,6 @@ export async function readFilePast(
   }
   const since = await changesSince(git, file, { read, commit });
   if (since.length === 0) return { relation: isDescendant ? "same" : "onward", ...none };
-  // A text that was in no commit goes on in one that was made here. Another brings others' text.
-  const wasCommitted = (await bytesAt(git, file, read)) !== undefined;
-  if (!wasCommitted && !(await isMadeHere(git, file, since)))
-    return { ...none, relation: "elsewhere" };
   const told = await lastOf(git, file, since.filter(isTold).slice(0, TOLD_MAX));
   return { ...none, relation: "onward", changes: since, told: await textsAt(git, file, told) };
 }
