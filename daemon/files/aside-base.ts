@@ -14,6 +14,16 @@ export interface AsideFacts {
   readonly kept: readonly AsideLines[];
   /** The file's lines now. */
   readonly lines: string;
+  /** Where git has discarded what was in the file: what of that others had done. */
+  readonly others: OthersChanges | undefined;
+}
+
+/** Changes in a file that came from other machines. */
+export interface OthersChanges {
+  /** Whether they wrote the known line of this index. */
+  readonly hasWritten: (at: number) => boolean;
+  /** Whether they deleted this committed line. */
+  readonly hasDeleted: (line: string) => boolean;
 }
 
 /** The lines of a text that git keeps. */
@@ -40,7 +50,8 @@ export interface Aside {
  * lines that were saved, not committed, and are kept by git were set aside. If nothing else is
  * missing in the hunk, the committed lines in their place are git's as well. So are committed lines
  * that the save had deleted, where git keeps a text that was made by deleting them. Any other line
- * that returns is an ordinary addition.
+ * that returns is an ordinary addition. What others did counts alike where git keeps nothing:
+ * whoever discards what is in a file speaks of the file, and may never have read their lines.
  */
 export function findAside(facts: AsideFacts): Aside {
   const { known, committed, lines } = facts;
@@ -56,9 +67,9 @@ export function findAside(facts: AsideFacts): Aside {
   let next = 0;
   for (const { at, removed, from, added } of diffLines(shown, after.map(withoutMark))) {
     const gone = Array.from({ length: removed }, (_, i) => at + i);
-    const kept = gone.filter(
-      (each) => !wasCommitted.has(each) && isKept.has(shown[each] as string),
-    );
+    const isSetAside = (each: number) =>
+      isKept.has(shown[each] as string) || facts.others?.hasWritten(each) === true;
+    const kept = gone.filter((each) => !wasCommitted.has(each) && isSetAside(each));
     // Every text that git keeps has blank lines.
     const aside = kept.some((each) => hasWord(shown[each] as string)) ? kept : [];
     const rest = gone.filter((each) => !aside.includes(each));
@@ -83,11 +94,11 @@ export function findAside(facts: AsideFacts): Aside {
 
 /**
  * Whether a line of the file is a committed one that the save had deleted, and that git keeps as
- * deleted: in a text that lacks it and was made from one that had it. Blank lines and the like
- * belong to the lines beside them.
+ * deleted: in a text that lacks it and was made from one that had it; or that others had deleted.
+ * Blank lines and the like belong to the lines beside them.
  */
 function deletedElsewhere(
-  { committed, kept }: AsideFacts,
+  { committed, kept, others }: AsideFacts,
   { shown, after }: { readonly shown: readonly string[]; readonly after: readonly string[] },
 ): (at: number) => boolean {
   const indicesIn = (lines: readonly string[]) =>
@@ -103,6 +114,7 @@ function deletedElsewhere(
     // A diff may pair any of several blank lines with one that was saved.
     if (!hasWord(committed[was] as string)) return true;
     if (saved.has(was)) return false;
+    if (others?.hasDeleted(committed[was] as string)) return true;
     return deletions.some(({ had, has }) => had.has(was) && !has.has(was));
   };
 }

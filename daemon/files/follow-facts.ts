@@ -15,6 +15,11 @@ export interface LeftBehind {
   /** The text that was committed when they were read. */
   readonly committed: string;
   readonly kept: readonly AsideText[];
+  /**
+   * git has written the file as it is, and not to check out what was committed here since: it has
+   * discarded what was in the file, or keeps it elsewhere.
+   */
+  readonly isDiscarded: boolean;
 }
 
 /** A text that git keeps in a stash or on another branch. */

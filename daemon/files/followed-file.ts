@@ -9,7 +9,7 @@ import type { Timer, World } from "../../shared/world.ts";
 import { isOpenToWrite } from "../disk/open-to-write.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import { replaceFile } from "../disk/write-file.ts";
-import { isInGit, isStaged } from "../git/blob-in-git.ts";
+import { isStaged } from "../git/blob-in-git.ts";
 import type { FindGitProcess } from "../git/git-processes.ts";
 import type { Head } from "../git/git-refs.ts";
 import { type FileStanding, fileStanding } from "../git/git-state.ts";
@@ -30,6 +30,7 @@ import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
 import { beingWritten, type FollowStatus, stateOfMaking, statusOf } from "./follow-status.ts";
 import {
+  type CheckedOut,
   type FollowedState,
   type MarkedText,
   noteMarked,
@@ -42,12 +43,13 @@ import { holdUnread } from "./held-save.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
 import { noteWritten } from "./note-arrival.ts";
+import { OvertakenSaves } from "./overtaken-saves.ts";
 import { lookAtMarks } from "./shown-by-git.ts";
 import { takeLateSave } from "./take-late-save.ts";
 import { type ToWrite, takeSight } from "./take-sight.ts";
 import { checkedOutOf, TrackedSights } from "./tracked-sight.ts";
 import { TREE_MADE, TreeGuard, type TreeReadiness } from "./tree-guard.ts";
-import { findBeginnings, UnfinishedText } from "./unfinished.ts";
+import { UnfinishedText } from "./unfinished.ts";
 
 export interface FollowerOptions {
   readonly store: ReplicaStore<DaemonTables>;
@@ -93,6 +95,7 @@ export class FollowedFile {
   readonly #tree: TreeGuard;
   readonly #counted: CountedFile;
   readonly #glimpses: Glimpses;
+  readonly #overtaken: OvertakenSaves;
   readonly #unfinished: UnfinishedText;
   #status: FollowStatus;
   #looking: Promise<void> | undefined;
@@ -116,6 +119,8 @@ export class FollowedFile {
     this.#tree = new TreeGuard(options);
     this.#counted = new CountedFile(link, options);
     this.#glimpses = new Glimpses(this.#folder);
+    const here = { link, folder: this.#folder, glimpses: this.#glimpses };
+    this.#overtaken = new OvertakenSaves({ ...options, ...here });
     const ask = options.isOpenToWrite ?? isOpenToWrite;
     const isOpen = () => ask(join(this.#folder, this.#status.path));
     this.#unfinished = new UnfinishedText({ world: options.world, isOpen });
@@ -236,34 +241,21 @@ export class FollowedFile {
       await clearBegunWrite({ dir: folder, known, next: known.next, takeLate });
     }
     const againMs = await this.#unfinishedMs(read, standing, known);
-    if (againMs > 0) return { status: beingWritten(path), againMs };
-    const sight = await this.#sightOf(read, standing, { known, marked });
-    if ("status" in sight) return sight;
-    if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
-    return await this.#take(sight, known, await this.#savedOf(overtaken, sight, known));
-  }
-
-  /** Where another commit is checked out, git may have brought a text and taken it away again. */
-  async #savedOf(
-    seen: readonly FileContent[],
-    { checkedOut, file, standing }: Sight,
-    known: FollowedState | undefined,
-  ): Promise<readonly FileContent[]> {
-    const last = file.kind === "text" ? file : undefined;
-    const before = seen.filter(({ hash }) => hash !== last?.hash);
-    const begun = findBeginnings(before, last, known);
-    this.#glimpses.forget(begun);
-    const overtaken = before.filter((each) => !begun.includes(each));
-    const isMoved = known && known.checkedOut.head !== checkedOut.head;
-    if (!isMoved || standing.kind === "unknown") return overtaken;
-    const saved: FileContent[] = [];
-    for (const each of overtaken) {
-      const { content: text } = each;
-      if (await isInGit(this.#options.git, this.#folder, { name: file.path, text })) {
-        this.#glimpses.markKnown(each.hash);
-      } else saved.push(each);
+    const sight =
+      againMs > 0
+        ? { status: beingWritten(path), againMs }
+        : await this.#sightOf(read, standing, { known, marked });
+    if ("status" in sight) {
+      // Of a tracked file nobody has looked yet what git did to it.
+      const isMoved =
+        standing.kind === "tracked" || isElsewhere(known, await checkedOutAt(standing));
+      await this.#overtaken.keep(overtaken, { file: read, isMoved, known });
+      return sight;
     }
-    return saved;
+    if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
+    const isMoved = standing.kind !== "unknown" && isElsewhere(known, sight.checkedOut);
+    const saved = await this.#overtaken.among(overtaken, { file: sight.file, isMoved, known });
+    return await this.#take(sight, known, saved);
   }
 
   /** Programs write a file in steps, so a new text is taken only after two equal reads. */
@@ -307,10 +299,7 @@ export class FollowedFile {
   ): Promise<Sight | Look> {
     const beside = this.#counted.beside.map(({ path }) => path);
     if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
-      const checkedOut = await checkedOutOf(headOf(standing), {
-        tree: treeOf(standing),
-        isTracked: standing.kind !== "untracked",
-      });
+      const checkedOut = await checkedOutAt(standing);
       const untold = {
         past: undefined,
         committed: undefined,
@@ -480,6 +469,17 @@ type FileProblem = Extract<FileRead, { kind: "problem" }>;
 function isReadable(standing: FileStanding): boolean {
   if (standing.kind === "tracked") return standing.onDefaultBranch;
   return standing.kind === "untracked" || standing.kind === "no-git";
+}
+
+function isElsewhere(known: FollowedState | undefined, { head }: CheckedOut): boolean {
+  return known !== undefined && known.checkedOut.head !== head;
+}
+
+async function checkedOutAt(standing: FileStanding): Promise<CheckedOut> {
+  return await checkedOutOf(headOf(standing), {
+    tree: treeOf(standing),
+    isTracked: standing.kind !== "untracked",
+  });
 }
 
 function headOf(standing: FileStanding): Head | undefined {

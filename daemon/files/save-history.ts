@@ -5,6 +5,7 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { DaemonTables, SaveOutcome } from "../home/tables.ts";
+import type { FileContent } from "./file-edit.ts";
 
 type Context = WriteContext<DaemonTables>;
 type Db = Kysely<DaemonTables>;
@@ -41,6 +42,18 @@ export async function keepSave({ db, now }: Context, open: OpenDocument, save: K
     replacedAt: now,
     machine: open.writer.machine,
   });
+}
+
+/** Keeps texts that were saved over before any of them could be taken, oldest first. */
+export async function keepOvertaken(
+  context: Context,
+  open: OpenDocument,
+  { dir, texts }: { readonly dir: string; readonly texts: readonly FileContent[] },
+): Promise<void> {
+  for (const { content, savedAt } of texts) {
+    const told = { outcome: "overtaken", conflicts: [] } as const;
+    await keepSave(context, open, { dir, content, savedAt, ...told });
+  }
 }
 
 /** Whether a folder's last save still waits, because the file disappeared before it was taken. */

@@ -11,7 +11,7 @@ import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
 import { removedSince } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { type Aside, findAside } from "./aside-base.ts";
+import { type Aside, findAside, type OthersChanges } from "./aside-base.ts";
 import { authors } from "./bringers.ts";
 import { cameBack, differences } from "./come-back.ts";
 import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
@@ -46,7 +46,7 @@ export async function baseOfEdit(
 ): Promise<EditBase> {
   const { document } = open;
   const { file, past } = sight;
-  const aside = asideOf(open, sight, known);
+  const aside = await asideOf(db, open, { sight, known });
   const last = aside?.base ?? known.base;
   const settled = sight.shown && findSettled(open, knownBase(open, last), sight.shown);
   const own = settled?.base ?? last;
@@ -117,17 +117,37 @@ function withoutBreak(line: string): string {
   return withoutMark(line).replace(/\n$/, "");
 }
 
-function asideOf(open: OpenDocument, { file, leftBehind }: Sight, known: FileState) {
+async function asideOf(
+  db: Context["db"],
+  open: OpenDocument,
+  { sight: { file, leftBehind }, known }: { readonly sight: Sight; readonly known: FileState },
+): Promise<Aside | undefined> {
   if (!leftBehind || file.kind !== "text") return undefined;
+  const base = knownBase(open, known.base);
   return findAside({
-    known: knownBase(open, known.base),
+    known: base,
     committed: contentLines(leftBehind.committed),
     kept: leftBehind.kept.map(({ text, before }) => ({
       lines: contentLines(text),
       before: before.map(contentLines),
     })),
     lines: splitForm(file.content, known.form).lines,
+    others: leftBehind.isDiscarded ? await othersIn(db, open, base) : undefined,
   });
+}
+
+/** What of a file's changes other machines had made. Whose nobody knows is theirs, too. */
+async function othersIn(
+  db: Context["db"],
+  open: OpenDocument,
+  base: CapturedText,
+): Promise<OthersChanges> {
+  const lines = linesOf(base);
+  const removed = await linesRemoved(db, open.id);
+  return {
+    hasWritten: (at) => authors(db, open, lines[at]?.spans ?? []) !== open.writer.machine,
+    hasDeleted: (line) => !removed.has(withoutBreak(line)),
+  };
 }
 
 /**
@@ -155,7 +175,8 @@ export async function takeGitVersion(
   const isOnward = past?.relation === "onward";
   // What this machine removed from an older commit's file was not removed from this one.
   const took = isOnward ? await linesRemoved(context.db, open.id) : NOTHING;
-  const removed = without(took, returnedBy(known && asideOf(open, sight, known), file));
+  const aside = known && (await asideOf(context.db, open, { sight, known }));
+  const removed = without(took, returnedBy(aside, file));
   const version = withoutLines(aligned, removed);
   const undone = undoneRemovals(open, file, { versions: [aligned], removed });
   const seen = known ? [knownBase(open, known.base)] : [];
@@ -167,8 +188,8 @@ export async function takeGitVersion(
   const back = kind === "set-aside" && known ? linesBack(known, file, committed) : [];
   const conflicts = [...missing, ...lacking, ...keptOut(open, file, back), ...undone];
   const told = await record(context, open, { conflicts });
-  const aside = conflicts.filter((each) => each.kind === "set-aside");
-  return { state, conflicts: told, moved: [], aside };
+  const setAside = conflicts.filter((each) => each.kind === "set-aside");
+  return { state, conflicts: told, moved: [], aside: setAside };
 }
 
 /** The texts of lines whose deletion git keeps elsewhere. */
@@ -189,7 +210,7 @@ function isTold({ document }: OpenDocument, [last]: readonly string[]): boolean 
  * Conflicts about what git put into a stash or on another branch: lines stay in the document, and
  * deleted ones out of it.
  */
-export function keptAside(
+export async function keptAside(
   context: Context,
   open: OpenDocument,
   {
@@ -197,8 +218,8 @@ export function keptAside(
     file,
     known,
   }: { readonly sight: Sight; readonly file: FileContent; readonly known: FileState },
-): NewTextConflict[] {
-  const aside = asideOf(open, sight, known);
+): Promise<NewTextConflict[]> {
+  const aside = await asideOf(context.db, open, { sight, known });
   if (!aside) return [];
   const taken = kept(context, open, { known, file, indices: aside.taken, kind: "set-aside" });
   return [...taken, ...keptOut(open, file, aside.returned)];

@@ -34,7 +34,7 @@ import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
 import { joinedText } from "./placed-runs.ts";
-import { isLastWaiting, keepSave } from "./save-history.ts";
+import { isLastWaiting, keepOvertaken, keepSave } from "./save-history.ts";
 import { forgetSettled } from "./settled-in-git.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
@@ -222,12 +222,9 @@ class Taking {
   }
 
   async #keepOvertaken(open: OpenDocument, { hash }: FollowedState): Promise<void> {
-    for (const { content, savedAt, ...each } of this.#options.overtaken ?? []) {
-      if (each.hash === hash || each.hash === this.#file.hash) continue;
-      const { dir } = this.#options.link;
-      const told = { outcome: "overtaken", conflicts: [] } as const;
-      await keepSave(this.#context, open, { dir, content, savedAt, ...told });
-    }
+    const { overtaken = [], link } = this.#options;
+    const texts = overtaken.filter((each) => each.hash !== hash && each.hash !== this.#file.hash);
+    await keepOvertaken(this.#context, open, { dir: link.dir, texts });
   }
 
   async #write(state: FollowedState): Promise<void> {
@@ -284,7 +281,8 @@ class Taking {
     const taken = await this.#takeAs(decision, open, known && base && { ...known, base });
     settleAside(open, this.#file.content);
     if (!known || !isSave) return taken;
-    const aside = keptAside(this.#context, open, { sight: this.#sight, file: this.#file, known });
+    const facts = { sight: this.#sight, file: this.#file, known };
+    const aside = await keptAside(this.#context, open, facts);
     const conflicts = [...(back ? await this.#toldOf(back, open, taken) : []), ...aside];
     const told = await record(this.#context, open, { conflicts });
     const { state } = taken;

@@ -5,7 +5,7 @@ import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
 import { isCommitted, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
-import { madeFrom } from "../git/branch-log.ts";
+import { isCommittedHere, madeFrom } from "../git/branch-log.ts";
 import { bytesAt } from "../git/file-commits.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
 import { readFilePast } from "../git/git-past.ts";
@@ -154,7 +154,23 @@ export class TrackedSights {
     const { kept: noted } = known;
     const isAgain = known.setAside !== undefined && (await this.#isByGit(standing, file, changes));
     const back = { ...changes, isAgain };
-    return { committed, kept: await this.#keptTexts(standing, back, { commit, noted }) };
+    const kept = await this.#keptTexts(standing, back, { commit, noted });
+    const isDiscarded = await this.#isDiscarded(standing, file.content, { committed, read });
+    return { committed, kept, isDiscarded };
+  }
+
+  /**
+   * Whether the file is as git has written it, and not because somebody committed that: whoever
+   * commits a text means all that it lacks.
+   */
+  async #isDiscarded(
+    { file }: Tracked,
+    content: string,
+    last: { readonly committed: string; readonly read: string },
+  ): Promise<boolean> {
+    const { git } = this.#options;
+    if (!(await isWrittenByGit(git, file, content))) return false;
+    return content === last.committed || !(await isCommittedHere(git, file, last.read));
   }
 
   /** Whether git may have undone a save as a whole. Somebody may also type what was deleted. */

@@ -29,6 +29,8 @@ const FATAL = 128;
 const GOES_ON = /^(commit|rebase|pull|merge|cherry-pick|revert|am)\b/;
 /** Those of them that may drop commits. */
 const REBASES = /^(rebase|pull)\b/;
+/** Entries for a commit of what stood in the working tree. */
+const COMMITS = /^commit\b/;
 /** Entries for a commit that was made in this repository. */
 const MADE =
   /^(commit|cherry-pick|revert|am)\b|\((pick|reword|edit|squash|fixup|continue)\)|: Merge made by/;
@@ -102,6 +104,17 @@ export async function isMadeHere(
 ): Promise<boolean> {
   const entries = await readLog(git, file, "HEAD");
   return entries.some(({ commit, subject }) => commits.includes(commit) && MADE.test(subject));
+}
+
+/**
+ * Whether a person has committed what stood in the working tree since `read` was checked out.
+ * Pulls, rebases and the like begin with a tree in which nothing is changed. One git process.
+ */
+export async function isCommittedHere(git: Git, file: PlacedFile, read: string): Promise<boolean> {
+  const entries = await readLog(git, file, "HEAD");
+  const at = entries.findIndex(({ commit }) => commit === read);
+  const since = at === -1 ? entries : entries.slice(0, at);
+  return since.some(({ subject }) => COMMITS.test(subject));
 }
 
 /** The latest first. */

@@ -119,6 +119,20 @@ for (const [what, text] of [
   });
 }
 
+test("each of many saves that look half written is in the history while the last one still waits", async () => {
+  // More than are kept in memory between two looks.
+  const lines = Array.from({ length: 30 }, (_, at) => `Line ${at}.\n`);
+  await a.save(lines.join(""));
+  const saved = lines.map((_, at) => lines.slice(0, -1 - at).join(""));
+  for (const text of saved.slice(0, 25)) {
+    await a.saveAndLook(text);
+    a.pass(UNFINISHED_MS_MAX / 30);
+  }
+  expect(a.status).toMatchObject({ why: { code: "being-written" } });
+  const { texts } = await a.saves();
+  for (const text of saved.slice(0, 24)) expect(texts).toContain(text);
+});
+
 test("a program that never stops writing is waited for a minute", async () => {
   let text = START;
   for (let ms = 0; ms < UNFINISHED_MS_MAX; ms += UNFINISHED_MS / 2) {

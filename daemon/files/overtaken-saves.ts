@@ -1,0 +1,81 @@
+import type { AccountId } from "../../shared/ids.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { isInGit } from "../git/blob-in-git.ts";
+import type { Git } from "../git/run-git.ts";
+import type { Link } from "../home/links.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { FileContent } from "./file-edit.ts";
+import type { Readable } from "./follow-facts.ts";
+import type { FollowedState } from "./follow-store.ts";
+import type { Glimpses } from "./glimpses.ts";
+import { keepOvertaken } from "./save-history.ts";
+import { findBeginnings } from "./unfinished.ts";
+
+/** Which file it is about. */
+export interface OvertakenOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly git: Git;
+  readonly account: AccountId;
+  readonly link: Link;
+  /** Where the link's files are. */
+  readonly folder: string;
+  readonly glimpses: Glimpses;
+}
+
+/** What a look found when the texts before had been saved over. */
+export interface OvertakenBy {
+  readonly file: Readable;
+  /** Another commit may be checked out than the one at which the file was read last. */
+  readonly isMoved: boolean;
+  readonly known: FollowedState | undefined;
+}
+
+/** The saves of one file that were saved over before a look could take them. */
+export class OvertakenSaves {
+  readonly #options: OvertakenOptions;
+
+  constructor(options: OvertakenOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Those of the texts that are saves, oldest first. Where another commit is checked out, git may
+   * have brought a text and taken it away again.
+   */
+  async among(
+    seen: readonly FileContent[],
+    { file, isMoved, known }: OvertakenBy,
+  ): Promise<readonly FileContent[]> {
+    const { git, folder, glimpses } = this.#options;
+    const last = file.kind === "text" ? file : undefined;
+    const before = seen.filter(({ hash }) => hash !== last?.hash);
+    const begun = findBeginnings(before, last, known);
+    glimpses.forget(begun);
+    const overtaken = before.filter((each) => !begun.includes(each));
+    if (!isMoved) return overtaken;
+    const saved: FileContent[] = [];
+    for (const each of overtaken) {
+      if (await isInGit(git, folder, { name: file.path, text: each.content })) {
+        glimpses.markKnown(each.hash);
+      } else saved.push(each);
+    }
+    return saved;
+  }
+
+  /**
+   * Stores them in the history at once. The text that is there now may have to wait for a minute,
+   * in which a program saves more often than can be kept in memory, and this process may end.
+   */
+  async keep(seen: readonly FileContent[], by: OvertakenBy): Promise<void> {
+    const { store, account, link, glimpses } = this.#options;
+    const texts = await this.among(seen, by);
+    if (texts.length === 0) return;
+    await store.write(async (context) => {
+      const open = await context.open(projectDocument(account, link.projectId));
+      if (!deletionOf(open.document)) await keepOvertaken(context, open, { dir: link.dir, texts });
+    });
+    glimpses.forget(texts);
+  }
+}

@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const START = "# Guide\n\n- one\n- two\n\n## Test\n\n- make test\n\n## Ship\n\n- ship\n";
+const THEIRS = "- lint first\n";
+const OWN = "- ask Ann\n";
+const GONE = "- make test\n";
+const WITH_THEIRS = START.replace("- two\n", `- two\n${THEIRS}`);
+const WITHOUT_GONE = START.replace(GONE, "");
+const LONG_MS = 120_000;
+
+let lab: FollowedClones;
+let a: FollowedMachine;
+let b: FollowedMachine;
+
+beforeEach(async () => {
+  lab = new FollowedClones();
+  ({ a, b } = await lab.pair({ [FILE]: START }));
+  await a.follow({ write: true });
+});
+
+afterEach(() => lab.end());
+
+async function git(...args: string[]): Promise<void> {
+  await lab.run(a, ...args);
+}
+
+/** Both have all, and have had it for long. */
+async function both(): Promise<{ text: string; listed: number }> {
+  for (const each of [a, b]) await each.settle();
+  await exchange([a, b]);
+  for (const each of [a, b]) each.pass(LONG_MS);
+  await exchange([a, b]);
+  expect(await b.doc()).toBe(await a.doc());
+  const [here, there] = [await a.listed(), await b.listed()];
+  expect(there).toEqual(here);
+  return { text: await a.doc(), listed: here.length };
+}
+
+/** B saves a text that A's file gets, where nobody commits it. */
+async function written(text: string): Promise<void> {
+  await b.save(text);
+  expect((await both()).text).toBe(text);
+  expect(a.file()).toBe(text);
+}
+
+/** A commit of somebody else, who has not memsync, in another file and in this one. */
+async function committedElsewhere(): Promise<string> {
+  const other = lab.git.path("other");
+  await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "other");
+  const text = START.replace("- ship\n", "- ship on Monday\n");
+  await lab.git.write(join(other, FILE), text);
+  await lab.git.run(other, "commit", "-qam", "theirs");
+  await lab.git.run(other, "push", "-q", "origin", "main");
+  return text;
+}
+
+const WAYS: Readonly<Record<string, () => Promise<void>>> = {
+  "git checkout": () => git("checkout", "-q", "--", FILE),
+  "git restore": () => git("restore", FILE),
+  "a hard reset": () => git("reset", "-q", "--hard"),
+  "a stash that is dropped": async () => {
+    await git("stash", "-q");
+    await git("stash", "drop", "-q");
+  },
+};
+
+for (const [way, discard] of Object.entries(WAYS)) {
+  test(`what others wrote and nobody committed stays after ${way}, and is told`, async () => {
+    await written(WITH_THEIRS);
+    await discard();
+    expect(await both()).toEqual({ text: WITH_THEIRS, listed: 1 });
+    // So that a pull is possible.
+    expect(a.file()).toBe(START);
+    await b.drain(await b.choiceOf(""));
+    expect(await both()).toEqual({ text: START, listed: 0 });
+  });
+
+  test(`what others deleted and nobody committed stays deleted after ${way}, and is told`, async () => {
+    await written(WITHOUT_GONE);
+    await discard();
+    expect(await both()).toEqual({ text: WITHOUT_GONE, listed: 1 });
+    expect(a.file()).toBe(START);
+    await b.drain(await b.choiceOf(GONE));
+    expect(await both()).toEqual({ text: START, listed: 0 });
+  });
+
+  test(`what was saved here is undone everywhere by ${way}`, async () => {
+    await a.save(START.replace("- two\n", `- two\n${OWN}`).replace(GONE, ""));
+    await both();
+    await discard();
+    expect(await both()).toEqual({ text: START, listed: 0 });
+  });
+}
+
+test("of what git discards, what others wrote stays, and what was saved here does not", async () => {
+  await written(WITH_THEIRS);
+  await a.save(WITH_THEIRS.replace("- ship\n", `- ship\n${OWN}`));
+  await both();
+  await git("checkout", "-q", "--", FILE);
+  expect(await both()).toEqual({ text: WITH_THEIRS, listed: 1 });
+});
+
+test("the file gets the lines of others again once somebody chooses them", async () => {
+  await written(WITH_THEIRS);
+  await git("checkout", "-q", "--", FILE);
+  await both();
+  await b.drain(await b.choiceOf(THEIRS));
+  expect(await both()).toEqual({ text: WITH_THEIRS, listed: 0 });
+  expect(a.file()).toBe(WITH_THEIRS);
+});
+
+test("whoever deletes others' lines in an editor means it, though the file is as committed then", async () => {
+  await written(WITH_THEIRS);
+  writeFileSync(join(a.dir, FILE), START);
+  expect(await both()).toEqual({ text: START, listed: 0 });
+});
+
+test("whoever writes again what others deleted means it, though the file is as committed then", async () => {
+  await written(WITHOUT_GONE);
+  writeFileSync(join(a.dir, FILE), START);
+  expect(await both()).toEqual({ text: START, listed: 0 });
+});
+
+test("whoever deletes others' lines and commits something means it", async () => {
+  await written(WITH_THEIRS);
+  await lab.commit(a, `${START}\nMore.\n`);
+  expect(await both()).toEqual({ text: `${START}\nMore.\n`, listed: 0 });
+});
+
+for (const [way, pull] of [
+  ["a hard reset to what was fetched", ["reset -q --hard origin/main"]],
+  ["a checkout and a pull, one right after the other", [`checkout -q -- ${FILE}`, "pull -q"]],
+] as const) {
+  test(`what others wrote and nobody committed stays after ${way}`, async () => {
+    await written(WITH_THEIRS.replace(GONE, ""));
+    const pulled = await committedElsewhere();
+    await git("fetch", "-q");
+    for (const each of pull) await git(...each.split(" "));
+    const { text, listed } = await both();
+    expect(text).toBe(pulled.replace("- two\n", `- two\n${THEIRS}`).replace(GONE, ""));
+    expect(listed).toBeGreaterThan(0);
+    expect(a.file()).toBe(pulled);
+  });
+}
