@@ -169,9 +169,3 @@ test("what was committed here, and is nowhere in what is cloned anew, stays", as
   await WAYS["cloned into the emptied folder"]?.();
   expect(await both()).toBe(NOTED);
 });
-
-test("git's own discarding of a save is an edit, as before", async () => {
-  await noted(true);
-  await lab.run(a, "checkout", "-q", "--", FILE);
-  expect(await both()).toBe(START);
-});
