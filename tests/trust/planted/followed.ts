@@ -2,6 +2,8 @@ import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const half = mistakesIn("daemon/files/unfinished.ts", "unit/unfinished-saves.test.ts");
 const past = mistakesIn("daemon/git/git-past.ts", "unit/cloned-anew.test.ts");
+const aside = mistakesIn("daemon/files/take-git-version.ts", "unit/discarded-in-git.test.ts");
+const sight = mistakesIn("daemon/files/tracked-sight.ts", "unit/discarded-in-git.test.ts");
 const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
 /** In half-written texts, and in what git has set aside before somebody's eyes. */
@@ -35,6 +37,36 @@ export const FOLLOWED: readonly Mistake[] = [
     "pieces that end inside a line are not in the history, whole lines are",
     "return endsInsideLine(content) && next?.content.startsWith(content) === true;",
     "return false;",
+  ),
+  mistakesIn("daemon/files/followed-file.ts", "unit/unfinished-saves.test.ts")(
+    "what was saved over while a text waits is kept in memory",
+    "each of many saves that look half written is in the history while the last one still waits",
+    "await this.#overtaken.keep(overtaken, { file: read, isMoved, known });",
+    "",
+  ),
+  aside(
+    "what git discards is a deletion of others' lines",
+    "what others wrote and nobody committed stays after git checkout, and is told",
+    "others: leftBehind.isDiscarded ? await othersIn(db, open, base) : undefined,",
+    "others: undefined,",
+  ),
+  aside(
+    "what git discards is others'",
+    "what was saved here is undone everywhere by git checkout",
+    "hasWritten: (at) => authors(db, open, lines[at]?.spans ?? []) !== open.writer.machine,",
+    "hasWritten: () => true,",
+  ),
+  sight(
+    "a text that an editor saved is git's",
+    "whoever deletes others' lines in an editor means it, though the file is as committed then",
+    "if (!(await isWrittenByGit(git, file, content))) return false;",
+    "",
+  ),
+  sight(
+    "a text that somebody committed is git's",
+    "whoever deletes others' lines and commits something means it",
+    "return content === last.committed || !(await isCommittedHere(git, file, last.read));",
+    "return true;",
   ),
   marked(
     "whoever gives up what git shows has settled it",
