@@ -8,7 +8,7 @@ import type { World } from "../shared/world.ts";
 import type { ClaudeCodePlace } from "./assistants/claude-code/memory-folders.ts";
 import { MemoryKeeper } from "./assistants/memory-folders/memory-keeper.ts";
 import { SessionKeeper } from "./assistants/sessions/session-keeper.ts";
-import type { SessionSource } from "./assistants/transcripts/transcript-file.ts";
+import type { SessionSource } from "./assistants/transcripts/session-source.ts";
 import type { SyncUnit } from "./budget/sync-units.ts";
 import { Followers } from "./files/followers.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";

@@ -49,9 +49,9 @@ Examples:
   memsync sessions --json | jq .total
   memsync sessions off                  record none on this machine, and send none
 
-Sessions of Claude Code, Codex and Gemini in linked folders are recorded by themselves: which
-assistant, model, branch and machine, the times, how many messages, and the title that the session
-was given. Nothing of what was said leaves the machine.`;
+Sessions of Claude Code, Codex, Gemini and OpenCode in linked folders are recorded by themselves:
+which assistant, model, branch and machine, the times, how many messages, and the title that the
+session was given. Nothing of what was said leaves the machine.`;
 
 /** `sessions`: what assistants did, where and when. */
 export function addSessionsCommand(program: Command, env: Environment): void {

@@ -24,6 +24,17 @@ export async function putSession(db: Db, account: AccountId, session: Session): 
     .execute();
 }
 
+/** When a session ended, as its record says; null where it does not, and where there is none. */
+export async function findSessionEnd(
+  db: Db,
+  account: AccountId,
+  id: Session["id"],
+): Promise<string | null> {
+  const own = db.selectFrom("sessions").select("body").where("account", "=", account);
+  const row = await own.where("id", "=", id).executeTakeFirst();
+  return row ? (JSON.parse(row.body) as Session).ended_at : null;
+}
+
 /** Takes a record back that its service lacks, or lacks as it is now. What was sent stays. */
 export async function withdrawSession(db: Db, account: AccountId, id: Session["id"]) {
   const sent = await db

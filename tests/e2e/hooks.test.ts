@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { ON_PLAIN_SERVICE } from "../support/plain-service.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -128,5 +129,10 @@ scenario("the next session knows what the last one was about", async (lab) => {
     return (await hook(machine, "session-start", next)).includes(
       "> The login was moved to the server.",
     );
+  });
+  if (ON_PLAIN_SERVICE) return;
+  await waitFor("its end on the service", async () => {
+    const [session] = JSON.parse(await machine.memsync("sessions", "--json")).sessions;
+    return session?.ended_at !== null && session.ended_at > session.last_activity_at;
   });
 });

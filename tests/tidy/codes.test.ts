@@ -24,6 +24,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "cli/demo/story.ts": "the values of the demonstration",
   "cli/help/unknown-command.ts": "the words of Commander, whose code says less",
   "cli/screen/log-view.ts": "the program's name before what it says on standard error",
+  "daemon/assistants/opencode/session-rows.ts": "what OpenCode writes in place of a title",
   "daemon/budget/quota-headers.ts": "a date as HTTP writes it",
   "daemon/gateway/gateway.ts": "the scheme of a header",
   "daemon/git/branch-log.ts": "what git writes into its log",

@@ -279,6 +279,25 @@ test("a session that its assistant ended is to be sent at once, also while it is
   expect(due).toEqual([SHOP]);
 });
 
+test("its record says when a session ended, until it goes on", async () => {
+  const path = transcript("one", folder, said());
+  await keeper.look();
+  expect(await unsent()).toMatchObject([{ ended_at: null }]);
+  world.advance(1000);
+  const end = new Date(world.now()).toISOString();
+  await keeper.end(path);
+  expect(await unsent()).toMatchObject([{ ended_at: end }]);
+  // A title that comes late, and a restart, change nothing of it.
+  appendFileSync(path, titled("After"));
+  await keeper.stop();
+  world.advance(MINUTE_MS);
+  keeper = await begin();
+  expect(await unsent()).toMatchObject([{ title: "After", ended_at: end }]);
+  appendFileSync(path, said());
+  await keeper.look();
+  expect(await unsent()).toMatchObject([{ ended_at: null }]);
+});
+
 /** A line of a transcript that is as old as now. */
 function said(): string {
   const timestamp = new Date(world.now()).toISOString();

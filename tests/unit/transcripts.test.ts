@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   appendFileSync,
@@ -15,12 +16,10 @@ import { zstdCompressSync } from "node:zlib";
 import { claudeCodeSessions } from "../../daemon/assistants/claude-code/sessions.ts";
 import { codexSessions } from "../../daemon/assistants/codex/sessions.ts";
 import { geminiSessions } from "../../daemon/assistants/gemini/sessions.ts";
-import {
-  readTranscript,
-  type TranscriptState,
-} from "../../daemon/assistants/transcripts/read-transcript.ts";
+import { openCodeSessions } from "../../daemon/assistants/opencode/sessions.ts";
+import type { TranscriptState } from "../../daemon/assistants/transcripts/read-transcript.ts";
 import { titleOf } from "../../daemon/assistants/transcripts/session-facts.ts";
-import type { SessionSource } from "../../daemon/assistants/transcripts/transcript-file.ts";
+import type { SessionSource } from "../../daemon/assistants/transcripts/session-source.ts";
 
 const DATA = join(import.meta.dir, "..", "data", "sessions");
 const ID = "55604662-cf2a-4331-851a-ec234028f8ca";
@@ -45,7 +44,7 @@ const sample = (path: string): string => readFileSync(join(DATA, path), "utf8");
 async function read(source: SessionSource, state?: TranscriptState): Promise<TranscriptState> {
   const [file, ...others] = await source.list();
   if (!file || others.length > 0) throw new Error(`${others.length} too many, or none`);
-  return await readTranscript(file, state, source.readLine);
+  return await source.read(file, state);
 }
 
 test("a session of Claude Code: times, messages, model, branch and folder, and nothing said", async () => {
@@ -175,8 +174,97 @@ test("a session of Gemini, of either form, in the folder that its place tells", 
   expect((await read(source)).facts).toMatchObject({ messages: 2, title: { summary: "Greeting" } });
 });
 
+/** OpenCode's database, as the program itself made it, and what is to be changed in it. */
+function openCode(...changes: readonly string[]): SessionSource {
+  put("opencode.db", "");
+  const db = new Database(join(home, "opencode.db"), { readwrite: true });
+  for (const each of ["PRAGMA journal_mode = WAL", sample("opencode/opencode.sql"), ...changes]) {
+    db.exec(each);
+  }
+  db.close();
+  return openCodeSessions({ dataDir: home, database: undefined });
+}
+
+const OPEN_CODE = "ses_df2d036cfffeGetcLuCGmVTE4P";
+const titled = (title: string) => `UPDATE session SET title = '${title}'`;
+
+test("a session of OpenCode: a row of its database, which stays as it is", async () => {
+  const source = openCode();
+  const before = readFileSync(join(home, "opencode.db"));
+  expect(await source.list()).toMatchObject([{ id: OPEN_CODE, size: 3, cwd: "/projects/shop" }]);
+  expect((await read(source)).facts).toEqual({
+    id: OPEN_CODE,
+    cwd: "/projects/shop",
+    model: "played",
+    title: { own: "A title" },
+    startedAt: 1795517565233,
+    lastActivityAt: 1795517570460,
+    messages: 3,
+  });
+  expect(readFileSync(join(home, "opencode.db"))).toEqual(before);
+});
+
+test("a title of OpenCode's that is a prompt, or stands for none, is none", async () => {
+  const source = openCode();
+  const titleAfter = async (title: string) => {
+    const db = new Database(join(home, "opencode.db"));
+    db.exec(titled(title));
+    db.close();
+    return titleOf((await read(source)).facts);
+  };
+  expect(await titleAfter("Read the file")).toBe("Read the file");
+  expect(await titleAfter('"Do what is to be...')).toBeUndefined();
+  expect(await titleAfter("New session - 2026-09-01T08:00:00.000Z")).toBeUndefined();
+  expect(await titleAfter(" ")).toBeUndefined();
+});
+
+test("of OpenCode's sessions a sub-agent's is none, and an archived one has ended", async () => {
+  const archived = await read(openCode("UPDATE session SET time_archived = 1795517580000"));
+  expect(archived.facts).toMatchObject({ endedAt: 1795517580000 });
+  rmSync(join(home, "opencode.db"));
+  const child = await read(openCode("UPDATE session SET parent_id = 'ses_1'"));
+  expect(child.facts).toMatchObject({ isPart: true });
+});
+
+test("what OpenCode wrote about a compaction, and what is no JSON, is no message", async () => {
+  const row = (id: string, data: string) =>
+    `INSERT INTO message VALUES ('${id}', '${OPEN_CODE}', 1, 1, '${data}')`;
+  const more = [row("a", '{"role":"assistant","summary":true}'), row("b", '{"role":')];
+  expect((await read(openCode(...more))).facts.messages).toBe(3);
+});
+
+test("a database of OpenCode's is opened again only once it was written", async () => {
+  const source = openCode();
+  const [first] = await source.list();
+  expect((await source.list())[0] === first).toBeTrue();
+  const db = new Database(join(home, "opencode.db"));
+  db.exec(titled("Another"));
+  expect(await source.list()).not.toEqual(first ? [first] : []);
+  db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE session SET title = 'x'");
+  db.exec("COMMIT; BEGIN EXCLUSIVE");
+  await expect(source.list()).rejects.toThrow();
+  db.close();
+  expect(await source.list()).toMatchObject([{ id: OPEN_CODE }]);
+});
+
+test("OpenCode's other channels have databases of their own, and so may a user", async () => {
+  openCode();
+  copyFileSync(join(home, "opencode.db"), join(home, "opencode-dev.db"));
+  copyFileSync(join(home, "opencode.db"), join(home, "own.sqlite"));
+  const source = openCodeSessions({ dataDir: home, database: "own.sqlite" });
+  expect((await source.list()).map(({ path }) => path.slice(home.length + 1)).sort()).toEqual(
+    ["opencode-dev.db", "opencode.db", "own.sqlite"].map((name) => `${name}#${OPEN_CODE}`),
+  );
+});
+
 test("an assistant that is not there has no sessions", async () => {
-  for (const source of [claudeCodeSessions(home), codexSessions(home), geminiSessions(home)]) {
+  const openCode = openCodeSessions({ dataDir: home, database: undefined });
+  for (const source of [
+    claudeCodeSessions(home),
+    codexSessions(home),
+    geminiSessions(home),
+    openCode,
+  ]) {
     expect(await source.list()).toEqual([]);
   }
 });

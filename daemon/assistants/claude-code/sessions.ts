@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { folderEntries, foldersIn, transcriptAt } from "../transcripts/list-files.ts";
-import type { SessionSource, TranscriptFile } from "../transcripts/transcript-file.ts";
+import { readTranscript } from "../transcripts/read-transcript.ts";
+import type { SessionSource } from "../transcripts/session-source.ts";
+import type { TranscriptFile } from "../transcripts/transcript-file.ts";
 import { readClaudeCodeLine } from "./transcript.ts";
 
 const TRANSCRIPT = /^([0-9A-Za-z][0-9A-Za-z_-]{0,63})\.jsonl$/;
@@ -19,7 +21,7 @@ export function claudeCodeSessions(configDir: string): SessionSource {
   const projects = join(configDir, "projects");
   return {
     name: "claude-code",
-    readLine: readClaudeCodeLine,
+    read: (file, state) => readTranscript(file, state, readClaudeCodeLine),
     list: async () => {
       const files: TranscriptFile[] = [];
       for (const project of await foldersIn(projects)) {

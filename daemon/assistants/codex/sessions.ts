@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { parseJson } from "../../../shared/json.ts";
 import { folderEntries, foldersIn, smallText, transcriptAt } from "../transcripts/list-files.ts";
+import { readTranscript } from "../transcripts/read-transcript.ts";
 import { objectIn, textOf } from "../transcripts/session-facts.ts";
-import type { SessionSource, TranscriptFile } from "../transcripts/transcript-file.ts";
+import type { SessionSource } from "../transcripts/session-source.ts";
+import type { TranscriptFile } from "../transcripts/transcript-file.ts";
 import { readCodexLine } from "./transcript.ts";
 
 const ROLLOUT = /^rollout-.+\.jsonl(\.zst)?$/;
@@ -20,7 +22,7 @@ const INDEX_BYTES_MAX = 16 * 1024 * 1024;
 export function codexSessions(home: string): SessionSource {
   return {
     name: "codex",
-    readLine: readCodexLine,
+    read: (file, state) => readTranscript(file, state, readCodexLine),
     list: async () => [
       ...(await rolloutsBelow(join(home, "sessions"))),
       ...(await rolloutsIn(join(home, "archived_sessions"))),

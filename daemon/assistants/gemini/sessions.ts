@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { parseJson } from "../../../shared/json.ts";
 import { folderEntries, foldersIn, smallText, transcriptAt } from "../transcripts/list-files.ts";
+import { readTranscript } from "../transcripts/read-transcript.ts";
 import { objectIn, textOf } from "../transcripts/session-facts.ts";
-import type { SessionSource, TranscriptFile } from "../transcripts/transcript-file.ts";
+import type { SessionSource } from "../transcripts/session-source.ts";
+import type { TranscriptFile } from "../transcripts/transcript-file.ts";
 import { readGeminiLine } from "./transcript.ts";
 
 const CHAT = /^session-.+\.(jsonl|json)$/;
@@ -18,7 +20,7 @@ const CHAT = /^session-.+\.(jsonl|json)$/;
 export function geminiSessions(home: string): SessionSource {
   return {
     name: "gemini",
-    readLine: readGeminiLine,
+    read: (file, state) => readTranscript(file, state, readGeminiLine),
     list: async () => {
       const roots = await projectRoots(join(home, "projects.json"));
       const files: TranscriptFile[] = [];

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { claudeCodeSessions } from "../claude-code/sessions.ts";
 import { codexSessions } from "../codex/sessions.ts";
 import { geminiSessions } from "../gemini/sessions.ts";
-import type { SessionSource } from "../transcripts/transcript-file.ts";
+import { openCodeSessions } from "../opencode/sessions.ts";
+import type { SessionSource } from "../transcripts/session-source.ts";
 
 /** The assistants whose sessions are recorded, each where it keeps them for this user. */
 export function assistantsOf(
@@ -13,5 +14,9 @@ export function assistantsOf(
     claudeCodeSessions(env.CLAUDE_CONFIG_DIR || join(userFolder, ".claude")),
     codexSessions(env.CODEX_HOME || join(userFolder, ".codex")),
     geminiSessions(join(userFolder, ".gemini")),
+    openCodeSessions({
+      dataDir: join(env.XDG_DATA_HOME || join(userFolder, ".local", "share"), "opencode"),
+      database: env.OPENCODE_DB,
+    }),
   ];
 }

@@ -3,13 +3,14 @@ import { messageOf } from "../../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../../shared/ids.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
-import { parseTimestamp } from "../../../shared/timestamps.ts";
+import { parseTimestamp, timestampOf } from "../../../shared/timestamps.ts";
 import type { Session } from "../../../shared/wire/session.ts";
 import type { Timer, World } from "../../../shared/world.ts";
 import type { Git } from "../../git/run-git.ts";
 import { secretReason } from "../../held/judge.ts";
 import type { Link } from "../../home/links.ts";
 import {
+  findSessionEnd,
   listTranscripts,
   projectsWithUnsentSessions,
   putSession,
@@ -18,8 +19,9 @@ import {
 } from "../../home/session-records.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { takeIgnored, takeIgnoredOf } from "../../ignored/ignore-file.ts";
-import { isAsRead, readTranscript, type TranscriptState } from "../transcripts/read-transcript.ts";
-import type { SessionSource, TranscriptFile } from "../transcripts/transcript-file.ts";
+import { isAsRead, type TranscriptState } from "../transcripts/read-transcript.ts";
+import type { SessionSource } from "../transcripts/session-source.ts";
+import type { TranscriptFile } from "../transcripts/transcript-file.ts";
 import { FolderProjects } from "./project-of-folder.ts";
 import { sessionRecord } from "./session-record.ts";
 
@@ -78,6 +80,16 @@ interface Seen {
   readonly known: Transcript | undefined;
   /** See `SessionSource`. */
   readonly titles: ReadonlyMap<string, string>;
+  /** The assistant has just said that the session is over. */
+  readonly hasEnded: boolean;
+}
+
+/** What all files of one look have in common. */
+interface Look {
+  /** What decides which sessions are recorded is not what it was. */
+  readonly isRelinked: boolean;
+  /** Paths of transcripts whose sessions are over. */
+  readonly ended: ReadonlySet<string>;
 }
 
 /**
@@ -101,6 +113,8 @@ export class SessionKeeper {
   #ended = new Set<string>();
   /** Projects with records that the service lacks. */
   readonly #waiting = new Map<ProjectId, Waiting>();
+  /** Assistants whose sessions could not be listed at the last look, and why. */
+  readonly #failing = new Map<string, string>();
   /** What decides which sessions are recorded, as of the last look. */
   #linked = "";
   #changedAt = Number.NEGATIVE_INFINITY;
@@ -148,7 +162,7 @@ export class SessionKeeper {
     if ((await this.#signOfLinks()) !== this.#linked) await this.look();
   }
 
-  /** The session of this transcript is over: its record is sent now. See `look`. */
+  /** The session of this transcript is over: its record says so, and is sent now. See `look`. */
   end(transcript: string): Promise<void> {
     this.#ended.add(transcript);
     return this.look();
@@ -174,13 +188,25 @@ export class SessionKeeper {
     const linked = await this.#signOfLinks();
     const isRelinked = linked !== this.#linked;
     if (isRelinked) this.#folders.forget();
-    for (const source of sources) await this.#lookAt(source, isRelinked);
+    for (const source of sources) {
+      await this.#lookAt(source, { isRelinked, ended }).then(
+        () => this.#failing.delete(source.name),
+        (thrown) => this.#sayFailing(source.name, messageOf(thrown)),
+      );
+    }
     this.#linked = linked;
     for (const path of ended) {
       const project = this.#known.get(path)?.project;
       if (project !== undefined) this.#busy.delete(project);
     }
     await this.#tellDue();
+  }
+
+  /** Once: the next look will fail as well. */
+  #sayFailing(name: string, reason: string): void {
+    if (this.#failing.get(name) === reason) return;
+    this.#failing.set(name, reason);
+    this.#options.log.warn({ name, reason }, "an assistant's sessions were not looked at");
   }
 
   async #signOfLinks(): Promise<string> {
@@ -203,29 +229,28 @@ export class SessionKeeper {
     return place.path !== "" && ignored.why(`${place.path}/`) !== undefined;
   }
 
-  async #lookAt(source: SessionSource, isRelinked: boolean): Promise<void> {
+  async #lookAt(source: SessionSource, { isRelinked, ended }: Look): Promise<void> {
     const { log } = this.#options;
     const titles = (await source.titles?.()) ?? new Map<string, string>();
     for (const file of await source.list()) {
       if (this.#stopped) return;
       const known = this.#known.get(file.path);
       const title = titleAmong(titles, file, known?.state);
-      const isRead = isAsRead(file, known?.state) && title === known?.title;
+      const hasEnded = ended.has(file.path);
+      const isRead = isAsRead(file, known?.state) && title === known?.title && !hasEnded;
       if (isRead && !(isRelinked && (await this.#mayBeOther(known?.project)))) continue;
       try {
-        await this.#keep({ source, file, known, titles });
+        await this.#keep({ source, file, known, titles, hasEnded });
       } catch (thrown) {
         log.warn({ path: file.path, reason: messageOf(thrown) }, "a transcript was not read");
       }
     }
   }
 
-  async #keep({ source, file, known, titles }: Seen): Promise<void> {
-    const { store, machine, links, accountOf } = this.#options;
+  async #keep({ source, file, known, titles, hasEnded }: Seen): Promise<void> {
+    const { store, world, machine, links, accountOf } = this.#options;
     const state =
-      known && isAsRead(file, known.state)
-        ? known.state
-        : await readTranscript(file, known?.state, source.readLine);
+      known && isAsRead(file, known.state) ? known.state : await source.read(file, known?.state);
     const { facts } = state;
     const cwd = known?.cwd ?? file.cwd ?? facts.cwd;
     // Once found it stays, but for a project whose folders were unlinked: nothing more is recorded.
@@ -241,8 +266,12 @@ export class SessionKeeper {
       await putTranscript(db, { path, state: JSON.stringify(state), cwd, project });
       if (!record) return;
       const account = accountOf(found);
-      if (isIgnored) await withdrawSession(db, account, record.id);
-      else await putSession(db, account, await withoutSecrets(db, record));
+      if (isIgnored) {
+        await withdrawSession(db, account, record.id);
+        return;
+      }
+      const ended_at = hasEnded ? timestampOf(world.now()) : await endOf(db, account, record);
+      await putSession(db, account, { ...(await withoutSecrets(db, record)), ended_at });
     });
     this.#known.set(path, { state, cwd, project, title });
     if (project && record) this.#noteActivity(project, record);
@@ -297,6 +326,18 @@ function titleAmong(
   state: TranscriptState | undefined,
 ): string | undefined {
   return titles.get(file.id ?? state?.facts.id ?? "");
+}
+
+/**
+ * When the session ended, as its assistant says or once said. One that went on since has not ended.
+ */
+async function endOf(
+  db: Kysely<DaemonTables>,
+  account: AccountId,
+  { id, ended_at, last_activity_at }: Session,
+): Promise<string | null> {
+  const end = ended_at ?? (await findSessionEnd(db, account, id));
+  return end !== null && end >= last_activity_at ? end : null;
 }
 
 /** A title or a branch that looks like a secret is left out. */

@@ -27,7 +27,7 @@ export interface SessionOwner {
  * ```
  */
 export function sessionRecord(facts: SessionFacts, owner: SessionOwner): Session | undefined {
-  const { startedAt, lastActivityAt, messages } = facts;
+  const { startedAt, lastActivityAt, endedAt, messages } = facts;
   // Undefined where the interface has no form for the assistant's id.
   const id = parseSessionId(`sess_${owner.id ?? facts.id ?? ""}`);
   if (id === undefined || facts.isPart || messages === 0) return undefined;
@@ -39,7 +39,7 @@ export function sessionRecord(facts: SessionFacts, owner: SessionOwner): Session
     source: owner.source,
     started_at: timestampOf(startedAt),
     last_activity_at: timestampOf(lastActivityAt),
-    ended_at: null,
+    ended_at: endedAt === undefined ? null : timestampOf(endedAt),
     message_count: messages,
     model: shortened(facts.model),
     git_branch: shortened(facts.branch),

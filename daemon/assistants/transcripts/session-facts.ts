@@ -17,6 +17,8 @@ export interface SessionFacts {
   /** Milliseconds since the Unix epoch. */
   readonly startedAt?: number;
   readonly lastActivityAt?: number;
+  /** Where the transcript tells it. */
+  readonly endedAt?: number;
   /** What people and models said; no results of tools, no commands, nothing of sub-agents. */
   readonly messages: number;
   /** The id of the latest message, which may go on in the next line. */

@@ -4,6 +4,10 @@ const kept = mistakesIn(
   "daemon/assistants/sessions/session-keeper.ts",
   "unit/session-keeper.test.ts",
 );
+const openCode = mistakesIn(
+  "daemon/assistants/opencode/session-rows.ts",
+  "unit/transcripts.test.ts",
+);
 const sent = mistakesIn("daemon/sync/session-sending.ts", "unit/session-sending.test.ts");
 
 /** In the records of assistants' sessions. */
@@ -31,6 +35,18 @@ export const SESSIONS: readonly Mistake[] = [
     "an old session is to be sent at once, one that goes on when it rests or after ten minutes",
     "const isDue = (rests && !isTold) ||",
     "const isDue = !isTold ||",
+  ),
+  kept(
+    "a session that goes on again has ended all the same",
+    "its record says when a session ended, until it goes on",
+    "return end !== null && end >= last_activity_at ? end : null;",
+    "return end;",
+  ),
+  openCode(
+    "a prompt that OpenCode took for a title is recorded",
+    "a title of OpenCode's that is a prompt, or stands for none, is none",
+    "return said.some(",
+    "return [].some(",
   ),
   sent(
     "documents wait for records that a service refuses",
