@@ -20,6 +20,7 @@ import {
 } from "../doctor/home-checks.ts";
 import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machine-checks.ts";
 import { checkRemotes } from "../doctor/remote-checks.ts";
+import { checkTranscripts } from "../doctor/transcript-checks.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, say, sayJson } from "../screen/output.ts";
@@ -80,6 +81,7 @@ async function examine(env: Environment): Promise<Finding[]> {
     ...ofRemotes,
     ...checkAssistants(env),
     ...checkAutoMemory(env),
+    ...(await checkTranscripts(env)),
   ];
 }
 

@@ -1,6 +1,14 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
-import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding } from "../../cli/doctor/finding.ts";
@@ -9,6 +17,7 @@ import type { Machine, ServiceConfig } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
+const TRANSCRIPT = join(import.meta.dir, "../data/sessions/claude-code/tool-heavy.jsonl");
 
 async function makeMachine(lab: Lab, service?: ServiceConfig): Promise<Machine> {
   const folder = await lab.git.repository("a", { "CLAUDE.md": "# A\n" });
@@ -71,6 +80,51 @@ scenario("a token that may only read is said to be one, and is no trouble", asyn
   machine.service = emulator.account("writes");
   expect(await machine.memsync("remote", "list")).not.toContain("read-only");
 });
+
+scenario(
+  "transcripts that are deleted soon, and of which there is no record, are found",
+  async (lab) => {
+    const machine = await makeMachine(lab, emulator.account("doctor-transcripts"));
+    const said = async () =>
+      (await examine(machine)).findings.filter(({ about }) => about === "sessions");
+    expect(await said()).toEqual([]);
+    const projects = join(lab.git.folder, ".claude", "projects", "p");
+    mkdirSync(projects, { recursive: true });
+    const weeksAgo = (weeks: number) => new Date(Date.now() - weeks * 7 * 86_400_000);
+    const sample = readFileSync(TRANSCRIPT, "utf8");
+    for (const [id, cwd, weeks] of [
+      ["here", machine.folder, 4],
+      ["elsewhere", lab.git.folder, 4],
+      ["new", lab.git.folder, 3],
+    ] as const) {
+      const path = join(projects, `${id}.jsonl`);
+      writeFileSync(path, sample.replaceAll("/projects/spotter", cwd));
+      utimesSync(path, weeksAgo(weeks), weeksAgo(weeks));
+    }
+    expect(await said()).toMatchObject([
+      {
+        state: "warning",
+        detail: "claude-code soon deletes 2 transcripts that were never read (cleanupPeriodDays)",
+        mend: expect.stringContaining("memsync start"),
+      },
+    ]);
+    await machine.up();
+    const where = "of folders that are not linked: ~ (1)";
+    await waitFor("them to be read", async () => (await said())[0]?.detail.includes("not linked"));
+    expect(await said()).toMatchObject([
+      {
+        detail: expect.stringContaining(`1 transcript ${where}`),
+        mend: expect.stringMatching(/memsync link DIR/),
+      },
+    ]);
+    writeFileSync(join(lab.git.folder, ".claude", "settings.json"), '{"cleanupPeriodDays": 365}');
+    expect(await said()).toMatchObject([{ state: "ok" }]);
+    await machine.memsync("sessions", "off");
+    expect(await said()).toMatchObject([
+      { state: "ok", detail: expect.stringMatching(/memsync sessions on/) },
+    ]);
+  },
+);
 
 scenario("a machine that never ran memsync is examined and nothing is made", async (lab) => {
   const machine = await makeMachine(lab);

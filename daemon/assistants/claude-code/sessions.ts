@@ -3,6 +3,7 @@ import { folderEntries, foldersIn, transcriptAt } from "../transcripts/list-file
 import { readTranscript } from "../transcripts/read-transcript.ts";
 import type { SessionSource } from "../transcripts/session-source.ts";
 import type { TranscriptFile } from "../transcripts/transcript-file.ts";
+import { claudeCodeRetention } from "./retention.ts";
 import { readClaudeCodeLine } from "./transcript.ts";
 
 const TRANSCRIPT = /^([0-9A-Za-z][0-9A-Za-z_-]{0,63})\.jsonl$/;
@@ -22,6 +23,7 @@ export function claudeCodeSessions(configDir: string): SessionSource {
   return {
     name: "claude-code",
     read: (file, state) => readTranscript(file, state, readClaudeCodeLine),
+    retention: () => claudeCodeRetention(configDir),
     list: async () => {
       const files: TranscriptFile[] = [];
       for (const project of await foldersIn(projects)) {

@@ -5,6 +5,7 @@ import { readTranscript } from "../transcripts/read-transcript.ts";
 import { objectIn, textOf } from "../transcripts/session-facts.ts";
 import type { SessionSource } from "../transcripts/session-source.ts";
 import type { TranscriptFile } from "../transcripts/transcript-file.ts";
+import { geminiRetention } from "./retention.ts";
 import { readGeminiLine } from "./transcript.ts";
 
 const CHAT = /^session-.+\.(jsonl|json)$/;
@@ -21,6 +22,7 @@ export function geminiSessions(home: string): SessionSource {
   return {
     name: "gemini",
     read: (file, state) => readTranscript(file, state, readGeminiLine),
+    retention: () => geminiRetention(home),
     list: async () => {
       const roots = await projectRoots(join(home, "projects.json"));
       const files: TranscriptFile[] = [];

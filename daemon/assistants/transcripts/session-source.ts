@@ -1,4 +1,5 @@
 import type { TranscriptState } from "./read-transcript.ts";
+import type { Retention } from "./retention.ts";
 import type { TranscriptFile } from "./transcript-file.ts";
 
 /** One assistant's sessions on this machine. */
@@ -11,4 +12,6 @@ export interface SessionSource {
   read(file: TranscriptFile, state: TranscriptState | undefined): Promise<TranscriptState>;
   /** Titles that are kept beside the transcripts, by the assistant's own id. */
   titles?(): Promise<ReadonlyMap<string, string>>;
+  /** What it deletes by itself, as its settings say now; nothing where it deletes none. */
+  retention?(): Promise<Retention | undefined>;
 }
