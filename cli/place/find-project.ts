@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import type { Kysely } from "kysely";
 import { identifyProject, identityAmong } from "../../daemon/git/identity.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
-import { projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
-import { listLinks } from "../../daemon/home/links.ts";
+import { isInRepositoryBelow, projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
+import { type Link, listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findLinkAbove } from "../../daemon/links/plan-place.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
@@ -17,7 +17,8 @@ import { assertKnownProject } from "./known-projects.ts";
  * The project of a command. `named`: a project's id, a folder or, where there is no such folder, a
  * project's name; without it, the current folder. A folder's project is that of the nearest linked
  * folder above it, which may have been moved since, or of a folder with the same identity, such as
- * another worktree. Throws where nothing here is known of it.
+ * another worktree. In a repository inside a linked folder, as a submodule is, that identity counts
+ * first. Throws where nothing here is known of it.
  */
 export async function findMeantProject(
   db: Kysely<DaemonTables> | undefined,
@@ -39,22 +40,27 @@ export async function findMeantProject(
   }
   if (found) {
     if (found.link.dir !== found.dir) await followMovedOf(home, found.dir);
-    return found.link.projectId;
+    const isApart = await isInRepositoryBelow(found.dir, folder);
+    return (isApart && (await findByRepository(links, folder))) || found.link.projectId;
   }
-  const git = createGit();
-  const seen = await identifyProject(git, await projectFolder(git, folder));
-  const identity = identityAmong(
-    seen,
-    links.map(({ projectId }) => projectId),
-  );
-  const known = links.find((each) => {
-    return identity.kind !== "none" && each.projectId === identity.projectId;
-  });
-  if (known) return known.projectId;
+  const known = await findByRepository(links, folder);
+  if (known) return known;
   const so = named === undefined ? "" : await othersNamedSo(db, named);
   throw new CommandFailed(
     `${folder} is not linked: run \`memsync up\` or \`memsync link\` there, or say --project${so}`,
   );
+}
+
+/** The linked project of the repository that a folder is in. */
+async function findByRepository(
+  links: readonly Link[],
+  folder: string,
+): Promise<ProjectId | undefined> {
+  const git = createGit();
+  const seen = await identifyProject(git, await projectFolder(git, folder));
+  const ids = links.map(({ projectId }) => projectId);
+  const identity = identityAmong(seen, ids);
+  return identity.kind === "none" ? undefined : ids.find((id) => id === identity.projectId);
 }
 
 async function othersNamedSo(db: Kysely<DaemonTables> | undefined, named: string): Promise<string> {

@@ -79,6 +79,17 @@ async function treeOf(folder: string, printed: string): Promise<TreeSearch> {
   return { kind: "tree", tree };
 }
 
+/**
+ * Whether a folder is in a repository of its own, as a submodule is, below a folder around it. No
+ * git process.
+ */
+export async function isInRepositoryBelow(around: string, folder: string): Promise<boolean> {
+  for (let at = folder; at !== around && dirname(at) !== at; at = dirname(at)) {
+    if (await mayExist(join(at, ".git"))) return true;
+  }
+  return false;
+}
+
 /** Whether the folder or one above may contain a `.git`. One that can't be read may. */
 async function isUnderDotGit(folder: string): Promise<boolean> {
   const looked: Promise<boolean>[] = [];

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
+import { sep } from "node:path";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
@@ -47,6 +48,11 @@ export interface BoundLink extends Link {
   readonly gone: readonly string[];
   /** What the folder was linked to before it was unlinked. */
   readonly past: PastProject | undefined;
+  /**
+   * Of a folder that is linked for the first time: other projects' folders in its working tree that
+   * do not exist. It may be one of them under a new name.
+   */
+  readonly lost: readonly Link[];
 }
 
 /** A folder by its real path, with the project that its repository names. */
@@ -219,10 +225,22 @@ export class LinkedFolders {
     const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
     const change = () => store.write((context) => writeLink(context, book, plan));
     const written = await this.#unfollowed(dirs, change, { identified: { dir, identity } });
-    const gone: string[] = [];
-    for (const other of others) if (!(await isFolder(other.dir))) gone.push(other.dir);
+    const gone = (await goneOf(others)).map((each) => each.dir);
+    const isFirst = !former && !options.id && !past;
+    const lost = isFirst ? await this.#lostIn(identity.root, link.projectId) : [];
     const remote = remotes.remoteOf(written.account)?.name ?? "";
-    return { ...link, remote, begun: written.begun, gone, past };
+    return { ...link, remote, begun: written.begun, gone, past, lost };
+  }
+
+  /** A folder that git has renamed is another one to the system, unlike one that was moved. */
+  async #lostIn(root: string | undefined, project: ProjectId): Promise<readonly Link[]> {
+    if (root === undefined) return [];
+    const { links } = this;
+    return await goneOf(
+      links.filter(({ dir, projectId }) => {
+        return dir.startsWith(`${root}${sep}`) && projectId !== project;
+      }),
+    );
   }
 
   async #pastOf({ dir, place }: FolderFacts): Promise<PastProject | undefined> {
@@ -399,6 +417,12 @@ export class LinkedFolders {
 async function holdsHome(dir: string): Promise<boolean> {
   const home = await realPathOf(homedir());
   return home === dir || home.startsWith(dir.endsWith("/") ? dir : `${dir}/`);
+}
+
+/** Those whose folder is not there. */
+async function goneOf(links: readonly Link[]): Promise<readonly Link[]> {
+  const there = await Promise.all(links.map(({ dir }) => isFolder(dir)));
+  return links.filter((_, at) => !there[at]);
 }
 
 async function isFolder(dir: string): Promise<boolean> {

@@ -1,9 +1,11 @@
 import { expect } from "bun:test";
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
+const inOneLine = (text: string) => text.replace(/\s+/g, " ");
 
 scenario("two clones of one repository are one project without typing an id", async (lab) => {
   const [a, b] = await lab.twoMachines(emulator.account("clones"), { "README.md": "" });
@@ -54,6 +56,49 @@ scenario("a worktree that is not linked is still the repository's project", asyn
   await machine.up();
   await machine.memsyncWith({ cwd: other }, "set", "key", "value");
   expect(await machine.memsync("get", "key")).toBe("value");
+});
+
+scenario(
+  "a submodule is the project of its repository, and of what is around it without one",
+  async (lab) => {
+    const [folder, part] = [
+      await lab.git.repository("shop", {}),
+      await lab.git.repository("part", {}),
+    ];
+    const add = ["submodule", "add", "-q", part, "vendor/part"];
+    await lab.git.run(folder, "-c", "protocol.file.allow=always", ...add);
+    const inside = join(folder, "vendor", "part");
+    // Its `origin` is the other one, which has none itself.
+    await lab.git.run(part, "remote", "add", "origin", part);
+    const machine = lab.machine("a", folder, emulator.account("submodule"));
+    await machine.up();
+    await machine.memsync("set", "around", "shop");
+    expect(await machine.memsyncWith({ cwd: inside }, "get", "around")).toBe("shop");
+    await machine.memsync("link", part);
+    await machine.memsyncWith({ cwd: part }, "set", "rule", "part");
+    expect(await machine.memsyncWith({ cwd: inside }, "get", "rule")).toBe("part");
+    expect((await machine.run(["get", "rule"])).status).toBe(1);
+  },
+);
+
+scenario("a folder that git renamed is told how it has its memories again", async (lab) => {
+  const files = { "packages/api/README.md": "" };
+  const folder = await lab.git.repository("shop", files);
+  const api = join(folder, "packages", "api");
+  const backend = join(folder, "packages", "backend");
+  const machine = lab.machine("a", folder, emulator.account("renamed-inside"));
+  await machine.up();
+  const linked = JSON.parse(await machine.memsync("link", api, "--json"));
+  await machine.memsyncWith({ cwd: api }, "set", "port", "4100");
+  // As a pull on another machine does: the folder goes, and another one comes.
+  await lab.git.write(`${backend}/README.md`, "");
+  await rm(api, { recursive: true });
+  const { stderr } = await machine.run(["link", backend]);
+  const again = `memsync link ${backend} --id ${linked.project_id}`;
+  expect(inOneLine(stderr)).toContain(`${api} is gone, the folder of ${linked.name}`);
+  expect(inOneLine(stderr)).toContain(again);
+  await machine.memsync("link", backend, "--id", linked.project_id, "--yes");
+  expect(await machine.memsyncWith({ cwd: backend }, "get", "port")).toBe("4100");
 });
 
 scenario("a folder without git is linked to a project by its id", async (lab) => {

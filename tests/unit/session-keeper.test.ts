@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { claudeCodeSessions } from "../../daemon/assistants/claude-code/sessions.ts";
 import { SessionKeeper } from "../../daemon/assistants/sessions/session-keeper.ts";
+import { identifyProject } from "../../daemon/git/identity.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import type { Link } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
@@ -202,6 +203,28 @@ test("a worktree's session belongs to the project of the repository", async () =
   transcript("one", git.path("hotfix"));
   await keeper.look();
   expect(await unsent()).toMatchObject([{ id: "sess_one" }]);
+  git.remove();
+});
+
+test("a submodule's session belongs to the project of its repository, if that is linked", async () => {
+  const git = createGitSandbox();
+  const dir = await git.repository("shop", {});
+  const part = await git.repository("part", {});
+  await git.run(part, "remote", "add", "origin", part);
+  const add = ["submodule", "add", "-q", part, "part"];
+  await git.run(dir, "-c", "protocol.file.allow=always", ...add);
+  links = [linkTo(realpathSync(dir), SHOP)];
+  transcript("one", join(dir, "part"));
+  await keeper.look();
+  expect(await unsent()).toMatchObject([{ id: "sess_one" }]);
+  const named = await identifyProject(createGit(), part);
+  if (named.kind === "none") throw new Error("it has an origin");
+  links = [...links, linkTo(realpathSync(part), named.projectId)];
+  transcript("two", join(dir, "part"));
+  await keeper.look();
+  expect(await unsent()).toMatchObject([{ id: "sess_one" }]);
+  const records = await unsentSessions(store.reader, LOCAL_ACCOUNT, named.projectId);
+  expect(records.map(({ upload }) => `${upload.id}`)).toEqual(["sess_two"]);
   git.remove();
 });
 

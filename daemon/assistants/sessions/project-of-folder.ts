@@ -1,7 +1,13 @@
 import { relative, sep } from "node:path";
 import type { ProjectId } from "../../../shared/ids.ts";
+import { identifyProject, identityAmong, type ProjectIdentity } from "../../git/identity.ts";
 import type { Git } from "../../git/run-git.ts";
-import { findWorkingTree, realPathOf, type WorkingTree } from "../../git/working-tree.ts";
+import {
+  findWorkingTree,
+  isInRepositoryBelow,
+  realPathOf,
+  type WorkingTree,
+} from "../../git/working-tree.ts";
 import type { Link } from "../../home/links.ts";
 
 /** The linked project of a folder, and the way to it from the linked folder: `packages/shop`. */
@@ -13,12 +19,15 @@ export interface PlaceInProject {
 
 /**
  * Which linked project a folder belongs to: that of the nearest linked folder above it, else that
- * of the linked folder at the same place in another working tree of the same repository. Undefined
- * for a folder of no linked project. One git process for each folder, and for each link.
+ * of the linked folder at the same place in another working tree of the same repository. In a
+ * repository inside a linked folder, as a submodule is, the project counts first that this
+ * repository names. Undefined for a folder of no linked project. One git process for each folder,
+ * and for each link; some more for each repository inside a linked folder.
  */
 export class FolderProjects {
   readonly #git: Git;
   readonly #trees = new Map<string, Promise<WorkingTree | undefined>>();
+  readonly #identities = new Map<string, Promise<ProjectIdentity>>();
 
   constructor(git: Git) {
     this.#git = git;
@@ -27,7 +36,7 @@ export class FolderProjects {
   async find(folder: string, links: readonly Link[]): Promise<PlaceInProject | undefined> {
     const real = await realPathOf(folder);
     const above = nearest(links, (link) => pathBelow(link.dir, real));
-    if (above) return placeIn(above, relative(above.dir, real));
+    if (above) return (await this.#placeApart(above, real, links)) ?? placeOf(above, real);
     const tree = await this.#treeOf(real);
     if (!tree) return undefined;
     const inside = relative(tree.root, real);
@@ -44,6 +53,26 @@ export class FolderProjects {
   /** Folders may have become others. */
   forget(): void {
     this.#trees.clear();
+    this.#identities.clear();
+  }
+
+  /** Undefined where the folder is in no repository of its own, and where nobody linked that. */
+  async #placeApart(
+    above: Link,
+    folder: string,
+    links: readonly Link[],
+  ): Promise<PlaceInProject | undefined> {
+    if (!(await isInRepositoryBelow(above.dir, folder))) return undefined;
+    const tree = await this.#treeOf(folder);
+    if (!tree) return undefined;
+    const seen = this.#identities.get(tree.root) ?? identifyProject(this.#git, tree.root);
+    this.#identities.set(tree.root, seen);
+    const ids = links.map(({ projectId }) => projectId);
+    const identity = identityAmong(await seen, ids);
+    const linked = links.find((each) => {
+      return identity.kind !== "none" && each.projectId === identity.projectId;
+    });
+    return linked && placeIn(linked, relative(tree.root, folder));
   }
 
   #treeOf(folder: string): Promise<WorkingTree | undefined> {
@@ -55,6 +84,10 @@ export class FolderProjects {
     this.#trees.set(folder, found);
     return found;
   }
+}
+
+function placeOf(link: Link, folder: string): PlaceInProject {
+  return placeIn(link, relative(link.dir, folder));
 }
 
 function placeIn({ projectId: project }: Link, path: string): PlaceInProject {
