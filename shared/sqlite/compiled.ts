@@ -1,9 +1,12 @@
 import type { Compilable, CompiledQuery, Kysely, RawBuilder } from "kysely";
 import { pinnedBy, transactionOf } from "./direct.ts";
 
-/** In a compiled query, the place of the value of that name. */
+/** In a compiled query, the place of the value of that name; in one of many rows, of which row. */
 class Placeholder {
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    readonly row = 0,
+  ) {}
 }
 
 /** A compiled query, which each call runs with other values, by name. */
@@ -22,20 +25,31 @@ export interface Compiled<Tables, Values, Row> {
 export function compiled<Tables, Values extends object, Row>(
   build: (db: Kysely<Tables>, values: Values) => Compilable<Row>,
 ): Compiled<Tables, Values, Row> {
+  const query = compiledForRows<Tables, Values, Row>(1, (db, [only]) => build(db, only as Values));
+  const now = (db: Kysely<Tables>, values: Values) => query.now(db, [values]);
+  const anywhere = (db: Kysely<Tables>, values: Values) => query(db, [values]);
+  return Object.assign(anywhere, { now });
+}
+
+/** The same for the values of so many rows. */
+export function compiledForRows<Tables, Values extends object, Row>(
+  count: number,
+  build: (db: Kysely<Tables>, rows: readonly Values[]) => Compilable<Row>,
+): Compiled<Tables, readonly Values[], Row> {
   let known: CompiledQuery<Row> | undefined;
   const queryFor = (db: Kysely<Tables>): CompiledQuery<Row> => {
-    known ??= build(db, STAND_INS as Values).compile();
+    known ??= build(db, standInsFor(count)).compile();
     return known;
   };
-  const now = (db: Kysely<Tables>, values: Values): Row[] => {
+  const now = (db: Kysely<Tables>, rows: readonly Values[]): Row[] => {
     const query = queryFor(db);
-    return transactionOf(db).run(query.sql, filled(query, values)) as Row[];
+    return transactionOf(db).run(query.sql, filled(query, rows)) as Row[];
   };
-  const anywhere = async (db: Kysely<Tables>, values: Values): Promise<Row[]> => {
-    if (pinnedBy(db)) return now(db, values);
+  const anywhere = async (db: Kysely<Tables>, rows: readonly Values[]): Promise<Row[]> => {
+    if (pinnedBy(db)) return now(db, rows);
     const query = queryFor(db);
-    const { rows } = await db.executeQuery<Row>({ ...query, parameters: filled(query, values) });
-    return rows;
+    const found = await db.executeQuery<Row>({ ...query, parameters: filled(query, rows) });
+    return found.rows;
   };
   return Object.assign(anywhere, { now });
 }
@@ -48,12 +62,16 @@ export function compilable<Tables, Row>(
   return { compile: () => statement.compile(db) };
 }
 
-/** Returns a placeholder for any name. */
-const STAND_INS = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
+/** Rows that give a placeholder for any name. */
+function standInsFor<Values extends object>(count: number): Values[] {
+  return Array.from({ length: count }, (_, row) => {
+    return new Proxy({}, { get: (_, name) => new Placeholder(String(name), row) }) as Values;
+  });
+}
 
-function filled({ parameters }: CompiledQuery, values: object): unknown[] {
-  const named = values as Readonly<Record<string, unknown>>;
+function filled({ parameters }: CompiledQuery, rows: readonly object[]): unknown[] {
+  const named = rows as readonly Readonly<Record<string, unknown>>[];
   return parameters.map((parameter) => {
-    return parameter instanceof Placeholder ? named[parameter.name] : parameter;
+    return parameter instanceof Placeholder ? named[parameter.row]?.[parameter.name] : parameter;
   });
 }
