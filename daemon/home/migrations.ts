@@ -382,4 +382,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_982_860_008 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 869_240_576 };

@@ -191,7 +191,9 @@ async function search(
   const words = fullTextQuery(q);
   if (words === undefined) return { items: [], total: 0, nextCursor: null };
   const limit = query.limit === undefined ? undefined : query.limit + 1;
-  const found = await searchMemories(store.reader, filter, { query: words, from, limit });
+  const found = await store.search(filter.account, () =>
+    searchMemories(store.reader, filter, { query: words, from, limit }),
+  );
   const given = (from?.sort ?? 0) + (query.limit ?? 0);
   const endOf = (row: MemoryRow) => ({ sort: given, id: row.memoryId });
   const { rows, nextCursor } = pageOf("found", found.rows, { limit: query.limit, endOf });

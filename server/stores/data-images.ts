@@ -1,5 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import { noteAddedOf } from "../../shared/replica/search/unindexed.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;
@@ -44,10 +46,8 @@ export async function putBackImage(db: Db, image: number): Promise<void> {
   await copyBack(db, image, "documents");
   for (const table of [...OF_DOCUMENT, ...OF_ACCOUNT]) await copyBack(db, image, table);
   const ids = sql`(select id from ${sql.id("temp", nameOf(image, "documents"))})`;
-  await sql`insert into memories_text (rowid, key, value)
-    select row_id, key, value from memories where document_id in ${ids} order by row_id`.execute(
-    db,
-  );
+  const { rows } = await sql<{ id: number }>`select id from ${ids}`.execute(db);
+  for (const { id } of rows) await noteAddedOf(narrowTables(db), id);
 }
 
 export async function dropImage(db: Db, image: number): Promise<void> {

@@ -26,7 +26,7 @@ export const hostMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const hostSchema: Schema = { migrations: hostMigrations, fingerprint: 3_104_299_919 };
+export const hostSchema: Schema = { migrations: hostMigrations, fingerprint: 948_109_625 };
 
 /** A host's open replica, and its database for what is kept beside it. */
 export interface HostStore {
@@ -57,6 +57,7 @@ export async function openHostStore(path: string, world: World): Promise<HostSto
       world,
       writer: newWriter(world, SERVICE_MACHINE),
       pause: pauseOf(world),
+      indexesLater: true,
     });
     return {
       store,

@@ -1,5 +1,7 @@
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import { keepIndexedOf } from "../../shared/replica/search/unindexed.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;
@@ -35,10 +37,7 @@ export async function listDocuments(db: Db, account: AccountId, name?: string): 
  * its write fails.
  */
 export async function deleteDocument(db: Db, id: number): Promise<void> {
-  // FTS5 has to be told what it contains of a row (see `full-text.ts`).
-  await sql`insert into memories_text (memories_text, rowid, key, value)
-    select 'delete', row_id, key, value from memories
-    where document_id = ${id} order by row_id`.execute(db);
+  await keepIndexedOf(narrowTables(db), id);
   for (const part of PARTS) await db.deleteFrom(part).where("document_id", "=", id).execute();
   await db.deleteFrom("documents").where("id", "=", id).execute();
 }

@@ -20,6 +20,8 @@ export interface TempStoreOptions {
   readonly wrap?: (connection: SqliteConnection) => SqliteConnection;
   readonly droppable?: NonNullable<StoreOptions<ServiceTables>["droppable"]>;
   readonly pause?: NonNullable<StoreOptions<ServiceTables>["pause"]>;
+  /** See `StoreOptions`. */
+  readonly indexesLater?: boolean;
   /** What documents say of who writes here. */
   readonly machine?: string;
 }
@@ -46,7 +48,7 @@ export async function createTempStore(options: TempStoreOptions = {}): Promise<T
   copyFileSync(await emptyDatabase(), path);
   const world = createTestWorld();
   let starts = 0;
-  const start = async ({ wrap, droppable, pause, machine }: TempStoreOptions) => {
+  const start = async ({ wrap, machine, ...rest }: TempStoreOptions) => {
     starts += 1;
     const writer: Writer = { epoch: `epoch-${starts}`, clientId: 1000 + starts, machine };
     const database = await openDatabase<ServiceTables>({ path });
@@ -56,8 +58,7 @@ export async function createTempStore(options: TempStoreOptions = {}): Promise<T
       database: used,
       world,
       writer,
-      ...(droppable && { droppable }),
-      ...(pause && { pause }),
+      ...rest,
     });
     return { store, database: used };
   };

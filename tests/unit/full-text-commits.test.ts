@@ -4,14 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { sql } from "kysely";
+import { asAccountId } from "../../shared/ids.ts";
 import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { openDatabase } from "../../shared/sqlite/database.ts";
 import { migrate } from "../../shared/sqlite/migrate.ts";
-import { address, checkFullText, memoryRows, setMemory } from "../support/stored.ts";
-import { createTempStore, type Store, type TempStore } from "../support/temp-store.ts";
+import { address, checkFullText, memoryRows, OWNER, setMemory } from "../support/stored.ts";
+import {
+  createTempStore,
+  type Store,
+  type TempStore,
+  type TempStoreOptions,
+} from "../support/temp-store.ts";
 import { createTestWorld } from "../support/test-world.ts";
+import { waitFor } from "../support/wait-for.ts";
 import { watched } from "../support/watched-connection.ts";
 
 setDefaultTimeout(60_000);
@@ -23,14 +30,17 @@ afterEach(async () => {
 });
 
 /** A store, and the statements that it has run on the full-text index. */
-async function watchedStore() {
+async function watchedStore(options: TempStoreOptions = {}) {
   const indexed: string[] = [];
   const all: string[] = [];
   const watch = (statement: string) => {
     all.push(statement);
     if (statement.includes("memories_text")) indexed.push(statement);
   };
-  const temp = await createTempStore({ wrap: (connection) => watched(connection, watch) });
+  const temp = await createTempStore({
+    ...options,
+    wrap: (connection) => watched(connection, watch),
+  });
   opened.push(temp);
   return { temp, indexed, all };
 }
@@ -72,7 +82,8 @@ describe("the full-text index", () => {
     ]);
     // The old value of `k` goes, its last one and `l` come.
     expect(indexed).toHaveLength(3);
-    expect(all.slice(-4)).toEqual([...indexed, "COMMIT"]);
+    const afterIndexing = [expect.stringContaining("delete from unindexed"), "COMMIT"];
+    expect(all.slice(all.indexOf(indexed[0] ?? ""))).toEqual([...indexed, ...afterIndexing]);
     expect(await found(temp.store, "newest")).toEqual(["k"]);
     expect(await found(temp.store, "fresh")).toEqual(["l"]);
     expect(await found(temp.store, "older")).toEqual([]);
@@ -109,35 +120,89 @@ describe("the full-text index", () => {
     await checkFullText(temp);
   });
 
-  test("the full-text index says what the rows say after any writes, deletions and failures in any commits", async () => {
-    const { temp } = await watchedStore();
-    const step = fc.record({
-      kind: fc.constantFrom("set", "set", "delete", "fail"),
-      key: fc.constantFrom("one", "two", "three"),
-      name: fc.constantFrom("a", "b"),
-      value: fc.constantFrom("red", "green", "blue green", "blue"),
-    });
-    const property = fc.asyncProperty(
-      fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), { maxLength: 4 }),
-      async (commits) => {
-        for (const steps of commits) {
-          await Promise.allSettled(
-            steps.map(({ kind, key, name, value }) => {
-              if (kind === "delete") return deleteMemory(temp.store, key, name);
-              const write = kind === "set" ? setMemory : failToSet;
-              return write(temp.store, key, value, name);
-            }),
+  test.each([false, true])(
+    "the full-text index says what the rows say after any writes, deletions and failures in any commits, later: %p",
+    async (indexesLater) => {
+      const { temp } = await watchedStore({ indexesLater });
+      const search = (word: string) => temp.store.search(OWNER, () => found(temp.store, word));
+      const step = fc.record({
+        kind: fc.constantFrom("set", "set", "delete", "fail"),
+        key: fc.constantFrom("one", "two", "three"),
+        name: fc.constantFrom("a", "b"),
+        value: fc.constantFrom("red", "green", "blue green", "blue"),
+      });
+      const property = fc.asyncProperty(
+        fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), { maxLength: 4 }),
+        async (commits) => {
+          for (const steps of commits) {
+            await Promise.allSettled(
+              steps.map(({ kind, key, name, value }) => {
+                if (kind === "delete") return deleteMemory(temp.store, key, name);
+                const write = kind === "set" ? setMemory : failToSet;
+                return write(temp.store, key, value, name);
+              }),
+            );
+          }
+          const greens = await search("green");
+          await checkFullText(temp);
+          const rows = await Promise.all(["a", "b"].map((name) => memoryRows(temp.store, name)));
+          const green = rows.flatMap((memories) =>
+            Object.keys(memories).filter((key) => String(memories[key]).includes("green")),
           );
-        }
-        await checkFullText(temp);
-        const rows = await Promise.all(["a", "b"].map((name) => memoryRows(temp.store, name)));
-        const green = rows.flatMap((memories) =>
-          Object.keys(memories).filter((key) => String(memories[key]).includes("green")),
-        );
-        expect(await found(temp.store, "green")).toEqual(green.sort());
-      },
-    );
-    await fc.assert(property, { numRuns: 60 });
+          expect(greens).toEqual(green.sort());
+        },
+      );
+      await fc.assert(property, { numRuns: 60 });
+    },
+  );
+
+  test("an index that follows later has all that is committed when somebody searches", async () => {
+    const { temp, indexed } = await watchedStore({ indexesLater: true });
+    await setMemory(temp.store, "k", "former");
+    await setMemory(temp.store, "k", "latter");
+    await setMemory(temp.store, "mine", "latter", "b");
+    expect(indexed).toEqual([]);
+    const search = (word: string) => temp.store.search(OWNER, () => found(temp.store, word));
+    expect(await search("latter")).toEqual(["k", "mine"]);
+    // Of `k` its last value alone was ever indexed.
+    expect(indexed).toHaveLength(2);
+    await deleteMemory(temp.store, "k");
+    expect(await search("latter")).toEqual(["mine"]);
+    expect(await search("former")).toEqual([]);
+    await checkFullText(temp);
+  });
+
+  test("an index that follows later does so by itself, also what was left at an end", async () => {
+    const { temp, indexed } = await watchedStore({ indexesLater: true });
+    await setMemory(temp.store, "k", "before");
+    await temp.reopen({ indexesLater: true });
+    expect(indexed).toEqual([]);
+    await setMemory(temp.store, "l", "after");
+    temp.world.advance(250);
+    await waitFor("the index", async () => (await found(temp.store, "before")).length === 1);
+    await temp.store.write(async () => {});
+    expect(await found(temp.store, "after")).toEqual(["l"]);
+    await checkFullText(temp);
+  });
+
+  test("a search waits for the searching owner's memories alone", async () => {
+    const { temp } = await watchedStore({ indexesLater: true });
+    await setMemory(temp.store, "k", "mine");
+    await temp.store.search(asAccountId("another"), async () => {
+      expect(await found(temp.store, "mine")).toEqual([]);
+    });
+  });
+
+  test("what is written while a search runs makes it run again", async () => {
+    const { temp } = await watchedStore({ indexesLater: true });
+    await setMemory(temp.store, "k", "first");
+    let times = 0;
+    const keys = await temp.store.search(OWNER, async () => {
+      times += 1;
+      if (times === 1) await setMemory(temp.store, "k", "second");
+      return await found(temp.store, "second");
+    });
+    expect([times, keys]).toEqual([2, ["k"]]);
   });
 
   test("the full-text index that triggers have written is taken over and followed", async () => {

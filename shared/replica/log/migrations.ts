@@ -239,4 +239,17 @@ export const replicaMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    // The index may follow the rows later, and has to be told what it contains of them.
+    name: "replica-0011-unindexed",
+    async up(db) {
+      await db.schema
+        .createTable("unindexed")
+        .addColumn("row_id", "integer", (column) => column.primaryKey())
+        .addColumn("document_id", "integer", (column) => column.notNull())
+        .addColumn("key", "text")
+        .addColumn("value", "text")
+        .execute();
+    },
+  },
 ];

@@ -9,6 +9,7 @@ export interface ReplicaTables {
   epochs: EpochsTable;
   texts: TextsTable;
   memories: MemoriesTable;
+  unindexed: UnindexedTable;
   metadata: MetadataTable;
   revisions: RevisionsTable;
   revision_packs: RevisionPacksTable;
@@ -87,6 +88,16 @@ interface MemoriesTable {
   updated_at: number;
   /** JSON `[[client, clock], …]`: the entries of this key, the winner first. */
   entry_ids: string;
+}
+
+/** A memory's row whose text is not in the full-text index yet, with what the index has of it. */
+interface UnindexedTable {
+  row_id: number;
+  /** Of the memory that has the row now, or had it last. */
+  document_id: number;
+  /** Null, as the value: the index has nothing. */
+  key: string | null;
+  value: string | null;
 }
 
 interface MetadataTable {

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { compilable, compiled } from "../../sqlite/compiled.ts";
+import type { Pause } from "../../turns.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 
 type Db = Kysely<ReplicaTables>;
@@ -35,39 +36,29 @@ export interface IndexedText {
 }
 
 /** The change of one row of memories; undefined for a row that was not there, or is no longer. */
-export interface RowChange {
+interface RowChange {
   readonly rowId: number;
   readonly before: IndexedText | undefined;
   readonly after: IndexedText | undefined;
 }
 
 /**
- * Applies all of a transaction's changes of memories to the full-text index, in order. To be called
- * once, at the transaction's end and outside of any savepoint: FTS5 writes a segment whenever a
- * savepoint or an undoable statement begins, and whenever row ids decrease. One call for each
- * memory would write that many segments, which have to be merged later. `pause` may end the turn.
+ * Applies changes of memories to the full-text index, one for each row and in the order of their
+ * ids. To be called outside of any savepoint: FTS5 writes a segment whenever a savepoint or an
+ * undoable statement begins, and whenever row ids decrease. One call for each memory would write
+ * that many segments, which have to be merged later. `pause` may end the turn.
  */
-export async function indexChanges(
+export async function changeIndex(
   db: Db,
   changes: readonly RowChange[],
-  pause: () => Promise<void> | undefined = () => undefined,
+  pause: Pause,
 ): Promise<void> {
-  for (const [at, { rowId, before, after }] of inTotal(changes).entries()) {
+  for (const [at, { rowId, before, after }] of changes.entries()) {
     if (at % ROWS_BETWEEN_PAUSES === 0) await pause();
     if (before?.key === after?.key && before?.value === after?.value) continue;
     if (before) forgetText.now(db, { rowId, key: before.key, value: before.value });
     if (after) addText.now(db, { rowId, key: after.key, value: after.value });
   }
-}
-
-/** One change for each row, from its first state to its last, by row id. */
-function inTotal(changes: readonly RowChange[]): RowChange[] {
-  const total = new Map<number, RowChange>();
-  for (const change of changes) {
-    const earlier = total.get(change.rowId);
-    total.set(change.rowId, earlier ? { ...change, before: earlier.before } : change);
-  }
-  return [...total.values()].sort((one, other) => one.rowId - other.rowId);
 }
 
 /**

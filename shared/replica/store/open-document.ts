@@ -25,7 +25,6 @@ import {
 } from "../log/log-rows.ts";
 import { nameMachine } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import type { RowChange } from "../search/full-text.ts";
 import { storedRemoved } from "../text/removed-text.ts";
 import type { RowBatch } from "./row-batch.ts";
 import { writeBatch } from "./row-writer.ts";
@@ -68,13 +67,6 @@ export interface CommittedRow
   readonly address: DocumentAddress;
   /** Those of the whole commit, also where it made several rows. */
   readonly changes: DocumentChanges;
-}
-
-/** The result of a flush. */
-export interface Flushed {
-  readonly rows: readonly CommittedRow[];
-  /** For the full-text index, which is written at the commit. */
-  readonly rowChanges: readonly RowChange[];
 }
 
 interface Planned {
@@ -248,12 +240,12 @@ export class OpenDocument {
     db: Kysely<ReplicaTables>,
     now: number,
     { droppable, pause }: FlushOptions,
-  ): Promise<Flushed> {
+  ): Promise<CommittedRow[]> {
     assert(!this.#flushing, "a flush that failed ends its write");
     this.#flushing = true;
     assert(!this.#planned || this.#pending.length === 0, "what is prepared is all there is");
     const { batch, changes } = this.#planned ?? (await this.#plan(db, now, pause));
-    const rowChanges = await writeBatch(db, batch, pause);
+    await writeBatch(db, batch, pause);
     if (this.#head.seq - this.#snapshotSeq >= ROWS_PER_SNAPSHOT) {
       await this.#snapshot(db, now, await droppable(this.id));
     }
@@ -261,7 +253,7 @@ export class OpenDocument {
     this.#touched = false;
     this.#flushing = false;
     const { address } = this;
-    return { rows: batch.log.map((row) => ({ ...row, address, changes })), rowChanges };
+    return batch.log.map((row) => ({ ...row, address, changes }));
   }
 
   /**
@@ -297,7 +289,7 @@ export class OpenDocument {
     db: Kysely<ReplicaTables>,
     now: number,
     former: ReplicaDocument,
-  ): Promise<readonly RowChange[]> {
+  ): Promise<void> {
     const { document } = this;
     const keysOf = (kind: EntryKind) => new Set([...former[kind].keys(), ...document[kind].keys()]);
     const touched = {
@@ -315,7 +307,7 @@ export class OpenDocument {
       removedText: [],
     };
     const derived = await deriveRows(db, target, { document, changes });
-    return await writeBatch(db, { documentId, now, log: [], derived }, NO_PAUSE);
+    await writeBatch(db, { documentId, now, log: [], derived }, NO_PAUSE);
   }
 
   /** Records who deleted text, and a deletion of most of it. */

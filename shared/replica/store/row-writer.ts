@@ -1,32 +1,30 @@
 import type { Kysely } from "kysely";
-import { assert } from "../../errors.ts";
 import { compiled } from "../../sqlite/compiled.ts";
 import { compiledForMany, ROWS_AT_ONCE } from "../../sqlite/many.ts";
 import { chunksOf, type Pause } from "../../turns.ts";
 import { addRevisions, dropCrowded } from "../history/revisions.ts";
 import { appendRow } from "../log/log-rows.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import type { RowChange } from "../search/full-text.ts";
+import { keepIndexed, noteAdded } from "../search/unindexed.ts";
 import type { DerivedRows, NewMemory, RowBatch } from "./row-batch.ts";
 
 type Db = Kysely<ReplicaTables>;
 
 /**
- * Writes what a flush has worked out, in a write transaction. Returns what the full-text index
- * needs at its end.
+ * Writes what a flush has worked out, in a write transaction. The full-text index follows later.
  */
 export async function writeBatch(
   db: Db,
   { documentId, now, log, derived }: RowBatch,
   pause: Pause,
-): Promise<RowChange[]> {
+): Promise<void> {
   const { revisions, crowded, metadata, text } = derived;
   for (const some of chunksOf(revisions, ROWS_AT_ONCE)) {
     addRevisions(db, documentId, some);
     await pause();
   }
   dropCrowded(db, documentId, crowded);
-  const rowChanges = await writeMemories(db, derived, pause);
+  await writeMemories(db, derived, pause);
   for (const [key, value] of metadata) {
     if (value === undefined) dropMetadata.now(db, { documentId, key });
     else putMetadata.now(db, { documentId, key, value });
@@ -36,50 +34,44 @@ export async function writeBatch(
     await pause();
     appendRow(db, row);
   }
-  return rowChanges;
 }
 
 async function writeMemories(
   db: Db,
   { replacedMemories, addedMemories }: DerivedRows,
   pause: Pause,
-): Promise<RowChange[]> {
-  const changes: RowChange[] = [];
+): Promise<void> {
   for (const some of chunksOf(replacedMemories, ROWS_AT_ONCE)) {
     await pause();
-    for (const each of some) changes.push(replace(db, each));
+    const changed = some.filter(({ before, after }) => before.value !== after?.value);
+    keepIndexed(
+      db,
+      changed.map(({ before }) => before.row_id),
+    );
+    for (const each of some) replace(db, each);
   }
   for (const some of chunksOf(addedMemories, ROWS_AT_ONCE)) {
     await pause();
-    changes.push(...add(db, some));
+    const added = addMemories.now(db, some);
+    noteAdded(
+      db,
+      added.map(({ row_id }) => row_id),
+    );
   }
-  return changes;
 }
 
 function replace(
   db: Db,
-  { before: former, after: row }: DerivedRows["replacedMemories"][number],
-): RowChange {
-  const { row_id: rowId, key } = former;
-  const before = { key, value: former.value };
-  if (!row) {
+  { before: { row_id: rowId, created_at }, after }: DerivedRows["replacedMemories"][number],
+): void {
+  if (!after) {
     dropMemory.now(db, { rowId });
-    return { rowId, before, after: undefined };
+    return;
   }
-  const { value, updatedAt, createdAt, entryIds } = row;
+  const { value, updatedAt, createdAt, entryIds } = after;
   updateMemory.now(db, { value, updatedAt, entryIds, rowId });
   // Only if necessary: a column that is named is written to its index even if it does not change.
-  if (former.created_at !== createdAt) moveMemory.now(db, { createdAt, rowId });
-  return { rowId, before, after: { key, value } };
-}
-
-function add(db: Db, rows: readonly NewMemory[]): RowChange[] {
-  const ids = new Map(addMemories.now(db, rows).map(({ row_id, key }) => [key, row_id]));
-  return rows.map(({ key, value }) => {
-    const rowId = ids.get(key);
-    assert(rowId !== undefined, "a row that was added has an id");
-    return { rowId, before: undefined, after: { key, value } };
-  });
+  if (created_at !== createdAt) moveMemory.now(db, { createdAt, rowId });
 }
 
 const addMemories = compiledForMany((db: Db, rows: readonly NewMemory[]) =>
@@ -96,7 +88,7 @@ const addMemories = compiledForMany((db: Db, rows: readonly NewMemory[]) =>
         entry_ids: row.entryIds,
       })),
     )
-    .returning(["row_id", "key"]),
+    .returning("row_id"),
 );
 
 const updateMemory = compiled(

@@ -5,10 +5,13 @@ import { returnFreePages } from "../../sqlite/free-pages.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { savepoint, writeTransaction } from "../../sqlite/transaction.ts";
 import { NO_PAUSE, type Pause, Queues } from "../../turns.ts";
+import type { World } from "../../world.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import { sweepHistory } from "../history/sweep-history.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import { indexChanges, mergeFullText } from "../search/full-text.ts";
+import { mergeFullText } from "../search/full-text.ts";
+import { indexSome } from "../search/unindexed.ts";
+import { LateIndex } from "./late-index.ts";
 import { isLongCommit, lightenCommit, writeLogBack } from "./long-commit.ts";
 import {
   type CommittedRow,
@@ -39,6 +42,8 @@ const OPEN_BYTES_MAX = 64 * 1024 * 1024;
 export interface StoreOptions<Tables extends ReplicaTables> extends ContextOptions<Tables> {
   readonly database: SqliteDatabase<Tables>;
   readonly writer: Writer;
+  /** The full-text index follows the rows after their commit; see `search`. */
+  readonly indexesLater?: boolean;
 }
 
 type Write<Tables extends ReplicaTables> = {
@@ -62,6 +67,8 @@ export interface Edit<Result> {
 }
 
 type Settle = () => void;
+
+const EVERYBODY = { owner: undefined };
 
 /** Writes what is kept of an owner, or of all; undefined if there is nothing. Never rejects. */
 type Settler = (owner: AccountId | undefined) => Promise<void> | undefined;
@@ -94,10 +101,25 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   readonly #settlers: Settler[] = [];
   #onTimed: ((durationMs: number, kept: boolean) => void) | undefined;
   readonly #writers: Writers;
+  readonly #lateIndex: LateIndex | undefined;
 
   constructor(options: StoreOptions<Tables>) {
     this.#options = options;
     this.#writers = new Writers(options.writer, options.world);
+    if (options.indexesLater) this.#lateIndex = this.#createLateIndex(options.world);
+  }
+
+  #createLateIndex(world: World): LateIndex {
+    return new LateIndex({
+      reader: narrowTables(this.reader),
+      world,
+      indexSome: (owner) =>
+        this.write(({ db }) => this.#indexSome(narrowTables(db), owner), { isLong: true }),
+    });
+  }
+
+  async #indexSome(db: Kysely<ReplicaTables>, owner: AccountId | undefined): Promise<void> {
+    await indexSome(db, { owner }, this.pause);
   }
 
   get writer(): Writer {
@@ -184,6 +206,14 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     });
   }
 
+  /**
+   * Runs a search of an owner's memories. The full-text index then has all that was committed
+   * before. Not to be called within a write, which would wait for itself.
+   */
+  search<Found>(owner: AccountId, search: () => Promise<Found>): Promise<Found> {
+    return this.#lateIndex?.search(owner, search) ?? search();
+  }
+
   /** Calls back with the rows of each commit, in order. Returns a function that ends this. */
   onCommit(listener: (rows: readonly CommittedRow[]) => void): () => void {
     this.#listeners.add(listener);
@@ -261,6 +291,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   async close(): Promise<void> {
     await this.longWrites.allDone();
     await this.settle();
+    await this.#lateIndex?.stop();
     while (this.#draining) await this.#draining;
     await this.#options.database.close();
   }
@@ -308,8 +339,9 @@ export class ReplicaStore<Tables extends ReplicaTables> {
           settle.push(await runOne(write, context, { db, writesInCommit: writes.length }));
         }
         const replica: Kysely<ReplicaTables> = narrowTables(db);
-        const changes = contexts.flatMap((context) => context.rowChanges);
-        await indexChanges(replica, changes, pause);
+        if (!this.#lateIndex && contexts.some((context) => context.mayHaveWritten)) {
+          while (await indexSome(replica, EVERYBODY, this.pause));
+        }
         isLong = pause !== undefined && isLongCommit(contexts.flatMap(({ rows }) => rows));
         if (pause && isLong) await lightenCommit(replica, pause);
       });
@@ -320,6 +352,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
       return isLong;
     }
     this.#timed(startedAt, true);
+    this.#lateIndex?.follow();
     this.#announce(contexts.flatMap((context) => context.rows));
     for (const each of settle) each();
     this.#forgetOldest();

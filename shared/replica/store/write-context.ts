@@ -8,7 +8,6 @@ import type { DocumentAddress } from "../document/address.ts";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
 import { writeSnapshot } from "../log/log-rows.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import type { RowChange } from "../search/full-text.ts";
 import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
 import { newWriter } from "./writer.ts";
 
@@ -149,7 +148,6 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   /** Documents whose rows, or whose very existence, may be from this write. */
   readonly #written = new Set<OpenDocument>();
   rows: CommittedRow[] = [];
-  rowChanges: RowChange[] = [];
 
   constructor(
     readonly options: ContextOptions<Tables>,
@@ -216,12 +214,11 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   async flush(document: OpenDocument): Promise<void> {
     if (document.isClean) return;
     this.#written.add(document);
-    const { rows, rowChanges } = await document.flush(this.#replica, this.now, {
+    const rows = await document.flush(this.#replica, this.now, {
       droppable: this.#droppable,
       pause: this.pause,
     });
     this.rows.push(...rows);
-    this.rowChanges.push(...rowChanges);
   }
 
   async rebuild(former: OpenDocument, update: Uint8Array): Promise<OpenDocument> {
@@ -233,8 +230,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     this.#inHand.delete(former);
     this.writers.renew();
     const document = await this.#load(id, address);
-    const changes = await document.rewriteRows(this.#replica, this.now, former.document);
-    this.rowChanges.push(...changes);
+    await document.rewriteRows(this.#replica, this.now, former.document);
     return document;
   }
 
@@ -281,6 +277,11 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     throw thrown;
   };
 
+  /** Whether rows of a document may be from this write. */
+  get mayHaveWritten(): boolean {
+    return this.#written.size > 0;
+  }
+
   async flushAll(): Promise<void> {
     for (const document of this.#inHand) await this.flush(document);
   }
@@ -292,7 +293,6 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
       this.openDocuments.delete(addressKey(document.address));
     }
     this.rows = [];
-    this.rowChanges = [];
   }
 
   async #load(id: number, address: DocumentAddress): Promise<OpenDocument> {

@@ -1,0 +1,72 @@
+import type { Kysely } from "kysely";
+import type { AccountId } from "../../ids.ts";
+import type { Timer, World } from "../../world.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+import { isIndexBehind } from "../search/unindexed.ts";
+
+/** So long the full-text index may be behind while nobody searches. */
+const BEHIND_MS = 250;
+
+/** A search that others overtake by their writes is done again this often. */
+const AGAIN_MAX = 3;
+
+interface LateIndexDeps {
+  readonly reader: Kysely<ReplicaTables>;
+  /** Indexes some rows, of an owner or of all, in a commit of its own. */
+  readonly indexSome: (owner: AccountId | undefined) => Promise<void>;
+  readonly world: World;
+}
+
+/**
+ * A full-text index that follows its rows some time after their commit: no write waits for it, and
+ * what is written over soon is never indexed. Which rows it has yet to follow is in the database,
+ * so a crash loses nothing of that. Who searches waits for what was committed before.
+ */
+export class LateIndex {
+  readonly #deps: LateIndexDeps;
+  #timer: Timer | undefined;
+  #following: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(deps: LateIndexDeps) {
+    this.#deps = deps;
+  }
+
+  /** To be called after each commit. */
+  follow(): void {
+    if (this.#stopped) return;
+    this.#timer ??= this.#deps.world.setTimer(BEHIND_MS, () => {
+      this.#timer = undefined;
+      this.#following = this.#followAll();
+    });
+  }
+
+  /** Runs a search of an owner's memories; what is committed until then is in the index. */
+  async search<Found>(owner: AccountId, search: () => Promise<Found>): Promise<Found> {
+    for (let again = 0; ; again++) {
+      while (await this.#isBehind(owner)) await this.#deps.indexSome(owner);
+      const found = await search();
+      if (again === AGAIN_MAX || !(await this.#isBehind(owner))) return found;
+    }
+  }
+
+  /** Nothing is indexed after this. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#following;
+  }
+
+  /** What fails, as on a full disk, is left to a later commit or search. */
+  async #followAll(): Promise<void> {
+    try {
+      while (await this.#isBehind(undefined)) await this.#deps.indexSome(undefined);
+    } catch {
+      // The rows that are to be indexed stay noted.
+    }
+  }
+
+  #isBehind(owner: AccountId | undefined): Promise<boolean> {
+    return isIndexBehind(this.#deps.reader, { owner });
+  }
+}
