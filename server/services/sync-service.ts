@@ -69,14 +69,27 @@ export function createSyncService(
     },
 
     apply: (caller, id, asked) =>
-      counted(marks, caller, (synced) => {
-        const work = (draft?: Draft<PlainChanges>) => (context: Context) =>
-          doOnce(context, caller, {
-            asked: asked.once,
-            work: () => apply(context, caller, { id, ...asked, withholding, synced, draft }),
-          });
+      counted(marks, caller, async (synced) => {
         const long = withholding ? undefined : longSync(caller, id, asked);
-        return writeLongAs(store, caller, { long, work });
+        const write = (context: Context, draft: Draft<PlainChanges> | undefined) =>
+          apply(context, caller, { id, ...asked, withholding, synced, draft });
+        if (!long || asked.once) {
+          const work = (draft?: Draft<PlainChanges>) => (context: Context) =>
+            doOnce(context, caller, {
+              asked: asked.once,
+              work: async () => {
+                const written = await write(context, draft);
+                const rows = await listAllMemories(context.db, memoriesOf(caller, id), context);
+                return await answer(context.db, caller, { id, ...written, rows, withholding });
+              },
+            });
+          return await writeLongAs(store, caller, { long, work });
+        }
+        // Nobody's write has to wait until a long list is read.
+        const work = (draft?: Draft<PlainChanges>) => (context: Context) => write(context, draft);
+        const written = await writeLongAs(store, caller, { long, work });
+        const rows = await listWhole(store, memoriesOf(caller, id));
+        return await answer(store.reader, caller, { id, ...written, rows, withholding });
       }),
 
     exchange: (caller, id, asked) =>
@@ -88,6 +101,12 @@ export function createSyncService(
           })
         : exchangeReading(store, caller, { id, request: asked }),
   };
+}
+
+/** What a plain sync did, and when in milliseconds since the Unix epoch. */
+interface Written {
+  readonly changes: PlainChanges;
+  readonly syncedAt: number;
 }
 
 /** Called with the project that a call has synced, and when. */
@@ -146,7 +165,7 @@ async function apply(
     readonly synced: Synced;
     readonly draft: Draft<PlainChanges> | undefined;
   },
-): Promise<SyncAnswer> {
+): Promise<Written> {
   const known = await findProject(context.db, caller.account, id);
   if (!known && !createMissing) throw noSuchProject();
   assertBoundTo(caller, id);
@@ -165,14 +184,7 @@ async function apply(
   await context.flush(open);
   synced(open, context.now);
   await rememberProject(context.db, caller, id);
-  const rows = await listAllMemories(context.db, memoriesOf(caller, id), context);
-  return await answer(context.db, caller, {
-    id,
-    syncedAt: context.now,
-    changes,
-    rows,
-    withholding,
-  });
+  return { changes, syncedAt: context.now };
 }
 
 /**
@@ -211,10 +223,8 @@ async function answer(
     changes,
     rows,
     withholding,
-  }: {
+  }: Written & {
     readonly id: ProjectId;
-    readonly syncedAt: number;
-    readonly changes: PlainChanges;
     readonly rows: readonly MemoryRow[];
     readonly withholding: Withholding | undefined;
   },

@@ -38,9 +38,15 @@ test("a long list is read in turns, and is all that there is in order", async ()
 test("a long list is as of one moment, whatever is written between its turns", async () => {
   const { temp, services, between, sync } = await createLong();
   const changed = MANY.map(({ key }, at) => ({ key, value: `changed ${at}` }));
-  between.push(async () => void (await sync(changed)));
+  let syncing: Promise<unknown> | undefined;
+  between.push(() => {
+    syncing = sync(changed);
+    // Its answer waits until the list is read.
+    return new Promise((resolve) => temp.store.onCommit(() => resolve()));
+  });
   const { items } = await services.memories.list(ME, QUERY);
   expect(items.map(({ content }) => content)).toEqual(changed.map(({ value }) => value));
+  await syncing;
   between.push(async () => void (await sync([{ key: "other", value: "v" }], projectId("b"))));
   expect((await services.memories.list(ME, { ...QUERY, layer: "project" })).items).toEqual(items);
   await temp.remove();
