@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type Command, Option } from "commander";
 import type { Kysely } from "kysely";
 import { ALSO_NAMES, FOLLOWED_NAMES } from "../../daemon/disk/followable-files.ts";
@@ -10,6 +11,8 @@ import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
+import type { DaemonStatus, FolderStatus } from "../../daemon/status/status.ts";
+import { syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { askStatus, type GatewayClient, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
@@ -24,6 +27,7 @@ import { count, say, sayAside, sayJson, saySentence } from "../screen/output.ts"
 import { shellWord } from "../screen/shell-word.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
+import { tilde } from "../screen/tilde.ts";
 import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { whyUnsynced } from "../status/why-unsynced.ts";
@@ -252,6 +256,25 @@ async function isDeletedHere(env: Environment, id: string | undefined): Promise<
   return await withLocal(env, async (db) => db !== undefined && !!(await readDeletion(db, id)));
 }
 
+/** What is not sent though all that may be sent is. */
+function syncedNote(status: DaemonStatus): string {
+  const { held } = status;
+  const notes = held.length > 0 ? [`${held.length} held here: \`memsync held\``] : [];
+  const apart = syncedProjects(status).flatMap(({ folders }) => folders.filter(isApart));
+  const [first] = apart;
+  if (first) {
+    const file = tilde(join(first.dir, first.path));
+    const more = apart.length > 1 ? ` and ${count(apart.length - 1, "other", "others")}` : "";
+    notes.push(`not followed: ${file}${more}, see \`memsync status\``);
+  }
+  return notes.map((note) => `; ${note}`).join("");
+}
+
+/** Whether what stands in a followed file may differ from what is synced. */
+function isApart({ state, why }: FolderStatus): boolean {
+  return (state === "left-alone" || state === "failing") && why !== "missing";
+}
+
 const WAIT_SECONDS = 30;
 
 async function sync(env: Environment, options: JsonOption & { wait?: string }): Promise<void> {
@@ -275,9 +298,7 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
   const status = await wholeStatus(env, answer.status);
   if (options.json) sayJson(status);
   if (answer.synced) {
-    const { held } = answer.status;
-    const note = held.length > 0 ? `; ${held.length} held here: \`memsync held\`` : "";
-    if (!options.json) saySentence(`everything is synced${note}`);
+    if (!options.json) saySentence(`everything is synced${syncedNote(answer.status)}`);
     return;
   }
   if (!options.json) {

@@ -38,8 +38,8 @@ export class ArrivalClock {
   #ageOf({ id, at }: ArrivalTime, savedAt: number): number {
     const cameAt = this.#cameAt.get(id);
     const now = this.#world.now();
-    // A file system's clock may be ahead of ours.
-    if (cameAt === undefined) return Math.min(savedAt, now) - at;
+    // Where a file says that it was saved later than now, nobody knows when that was.
+    if (cameAt === undefined) return savedAt > now ? 0 : savedAt - at;
     const sinceMs = this.#world.monotonic() - cameAt;
     const savedAgoMs = Math.max(0, now - savedAt);
     return sinceMs - Math.min(savedAgoMs, sinceMs);

@@ -16,7 +16,7 @@ import { chooseFile, type Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type Ignored, takeIgnored, type WhyIgnored } from "../ignored/ignore-file.ts";
 import { alsoNameOf, folderOf } from "./also-file.ts";
-import { findAlso, isImport } from "./find-also.ts";
+import { findAlso, importedBy, isImport } from "./find-also.ts";
 import { findSuccessor } from "./find-successor.ts";
 import { findFirstFile } from "./first-file.ts";
 import type { Sight } from "./follow-facts.ts";
@@ -109,6 +109,21 @@ export class CountedFile {
     if (why?.code !== "ignored") return why;
     const text = await readStoredText(store.reader, account, projectId);
     return text.trim() === "" ? why : { code: "ignored-sent", command: "memsync doc clear" };
+  }
+
+  /**
+   * Why the file is no edit of its former text: it has become the import of a file beside it, which
+   * assistants read in its place. Whoever writes that moves the text and deletes none of it.
+   */
+  whyImports({ file }: Sight, known: FollowedState | undefined): Reason | undefined {
+    if (file.kind !== "text" || !known || known.hash === file.hash) return undefined;
+    const imported = importedBy(file.content);
+    if (imported === undefined || imported === file.path || isImport(known.base.text))
+      return undefined;
+    const { also = [] } = this.#link;
+    if (also.includes(imported)) return { code: "also-imports" };
+    const isBeside = this.#beside.some(({ path }) => path === imported);
+    return isBeside ? { code: "imports", imported } : undefined;
   }
 
   /** Follows a renamed file under its new name from now on. False: it was not renamed. */

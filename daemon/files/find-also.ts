@@ -9,12 +9,17 @@ import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf, folderOf } from "./also-file.ts";
 import { readFollowed, writeFollowed } from "./follow-store.ts";
 
-/** A file that has nothing but one line as `@AGENTS.md`. */
-const IMPORT = /^@\S+$/;
+/** A file that has nothing but one line as `@AGENTS.md` or `@./AGENTS.md`. */
+const IMPORT = /^@(?:\.\/)?(\S+)$/;
 
 /** Whether a text is that of another file, by importing it. */
 export function isImport(text: string): boolean {
-  return IMPORT.test(text.trim());
+  return importedBy(text) !== undefined;
+}
+
+/** The path of the file that a text consists of, by importing it. */
+export function importedBy(text: string): string | undefined {
+  return IMPORT.exec(text.trim())?.[1];
 }
 
 /**

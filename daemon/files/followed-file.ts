@@ -253,6 +253,8 @@ export class FollowedFile {
       return sight;
     }
     if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
+    const why = this.#counted.whyImports(sight, known);
+    if (why) return { status: statusOf(path, "left-alone", why) };
     const isMoved = standing.kind !== "unknown" && isElsewhere(known, sight.checkedOut);
     const saved = await this.#overtaken.among(overtaken, { file: sight.file, isMoved, known });
     return await this.#take(sight, known, saved);

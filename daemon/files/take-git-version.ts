@@ -180,7 +180,11 @@ export async function takeGitVersion(
   const version = withoutLines(aligned, removed);
   const undone = undoneRemovals(open, file, { versions: [aligned], removed });
   const seen = known ? [knownBase(open, known.base)] : [];
-  const base = pulledBase({ from: [version], alsoSeen: seen, lines });
+  // Of a file that was never read, others may have read several lines of work.
+  const beside = (known ? [] : (past?.told ?? [])).map((text) =>
+    open.document.alignText(splitForm(String(text), form).lines),
+  );
+  const base = pulledBase({ from: [version, ...beside], alsoSeen: seen, lines });
   const state = await takeSave(context, open, { base: { hash: "", base, form }, file });
   const kind = isOther ? "renewed" : past?.relation === "back" ? "set-aside" : undefined;
   const lacking =

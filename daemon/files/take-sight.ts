@@ -253,7 +253,7 @@ class Taking {
       ? unconflicted(await takeSave(this.#context, open, { base: shown, file: this.#file }))
       : await this.#takeWithAside(decision, open, known);
     await this.#noteMoved(taken);
-    if (this.#sight.past && this.#integrates(decision)) {
+    if (this.#sight.past && this.#integrates(decision, known)) {
       tellCommits(open.document, this.#sight.past.changes, this.#context.now);
     }
     await this.#context.flush(open);
@@ -412,9 +412,10 @@ class Taking {
   }
 
   /** Whether the document has now what the commits did to the file. */
-  #integrates(decision: FollowDecision): boolean {
+  #integrates(decision: FollowDecision, known: FollowedState | undefined): boolean {
     const relation = this.#sight.past?.relation;
     if (decision === "meet" || decision === "renew" || decision === "edit") return true;
+    if (decision === "version") return !known && relation === "onward";
     return decision === "follow" && (relation === "same" || relation === "onward");
   }
 

@@ -19,8 +19,8 @@ export interface FilePast {
   readonly told: readonly Buffer[];
   /**
    * The commit whose text the file started from. For `elsewhere`: the one to which the branch was
-   * set; everything since then was committed here. For `anew`: the last one of others that some
-   * machine has read.
+   * set; everything since then was committed here. For `anew`, and for a file that was never read:
+   * the last one of others that some machine has read; `told` has any that stand beside it.
    */
   readonly putAt: string | undefined;
 }
@@ -75,7 +75,8 @@ export async function readFilePast(
     const isOwn = await isMadeHere(git, file, here);
     return { relation: isOwn ? "onward" : "elsewhere", ...none };
   }
-  if (read === undefined || commit === undefined) return { relation: "elsewhere", ...none };
+  if (commit === undefined) return { relation: "elsewhere", ...none };
+  if (read === undefined) return await sinceTold(git, file, { none, commit, isTold });
   const isDescendant = await isAncestor(git, file, { one: read, other: commit });
   if (!isDescendant) {
     const before = await changesOf(git, file, { commits: [read], countMax: 1 });
@@ -91,6 +92,30 @@ export async function readFilePast(
   if (since.length === 0) return { relation: isDescendant ? "same" : "onward", ...none };
   const told = await lastOf(git, file, since.filter(isTold).slice(0, TOLD_MAX));
   return { ...none, relation: "onward", changes: since, told: await textsAt(git, file, told) };
+}
+
+/**
+ * Of a file that was never read here: where what others have read of it ends. What was committed
+ * since then is an edit of that, whoever clones it.
+ */
+async function sinceTold(
+  git: Git,
+  file: PlacedFile,
+  {
+    none,
+    commit,
+    isTold,
+  }: { readonly none: Omit<FilePast, "relation">; readonly commit: string } & Pick<
+    PastOptions,
+    "isTold"
+  >,
+): Promise<FilePast> {
+  const commits = ["--full-history", "--topo-order", commit];
+  const all = await changesOf(git, file, { commits, countMax: CHANGES_MAX });
+  const [putAt, ...others] = await lastOf(git, file, all.filter(isTold).slice(0, TOLD_MAX));
+  if (putAt === undefined || putAt === all[0]) return { relation: "elsewhere", ...none };
+  const changes = all.slice(0, all.indexOf(putAt));
+  return { relation: "onward", changes, putAt, told: await textsAt(git, file, others) };
 }
 
 /**

@@ -142,6 +142,27 @@ test("a text that becomes an import of the other file deletes nothing there", as
   expect([a.file(), await a.doc()]).toEqual([TEXT, TEXT]);
 });
 
+test("a file that counts and becomes an import of the further one deletes nothing there", async () => {
+  await start();
+  await a.save("@./GEMINI.md\n");
+  expect(a.status).toMatchObject({ state: "left-alone", why: { code: "also-imports" } });
+  expect([a.file(), a.file(GEMINI), await a.doc()]).toEqual(["@./GEMINI.md\n", TEXT, TEXT]);
+  await a.save(`${TEXT}More.\n`, GEMINI);
+  expect([a.file(), await a.doc()]).toEqual(["@./GEMINI.md\n", `${TEXT}More.\n`]);
+  // It is one of the two files again.
+  await a.save(`${TEXT}More.\nAnd more.\n`);
+  expect(a.file(GEMINI)).toBe(`${TEXT}More.\nAnd more.\n`);
+});
+
+test("a file that counts and becomes an import of another one deletes nothing", async () => {
+  a.put(TEXT);
+  a.put("# Others\n", "AGENTS.md");
+  await a.follow({});
+  await a.save("@AGENTS.md\n");
+  expect(a.status).toMatchObject({ why: { code: "imports", imported: "AGENTS.md" } });
+  expect(await a.doc()).toBe(TEXT);
+});
+
 test("no CLAUDE.md comes beside an AGENTS.md that is the only file", async () => {
   a.put(TEXT, "AGENTS.md");
   await a.follow({ also: ["AGENTS.md"], write: true });

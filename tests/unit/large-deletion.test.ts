@@ -35,7 +35,11 @@ describe("the notice of a large deletion", () => {
 
   test("the notice of a large deletion is not given for a text of ten lines or less", () => {
     expect(deleted(TWELVE.slice(0, 10), [])).toBeUndefined();
-    expect(deleted([...TWELVE.slice(0, 10), "", "", " "], [])).toBeUndefined();
+    expect(deleted([...TWELVE.slice(0, 8), "", ""], [])).toBeUndefined();
+  });
+
+  test("the notice of a large deletion is given for a text of over ten lines, blank ones among them", () => {
+    expect(deleted([...TWELVE.slice(0, 8), "", "", " "], [])?.lines).toBe(8);
   });
 
   test("the notice of a large deletion is not given for lines that were moved, nor for other line endings", () => {

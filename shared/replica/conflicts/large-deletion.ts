@@ -3,13 +3,13 @@ import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
 import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
 
-/** A text of no more lines than this may lose any number of them without a word. */
+/** A text of no more lines than this, blank ones too, may lose any number of them without a word. */
 const LINES_MAX = 10;
 
 /**
  * The notice of a deletion of more than half of a text of over ten lines; undefined for any other
- * change. Blank lines do not count, and a line that stands elsewhere now was not deleted. The
- * deleted lines are in it, with where they stood.
+ * change. Of what was deleted blank lines do not count, and a line that stands elsewhere now was not
+ * deleted. The deleted lines are in it, with where they stood.
  *
  * ```
  * findLargeDeletion(twentyLines, "", { machine: "desktop", at: now })?.kind; // "deletion"
@@ -21,11 +21,10 @@ export function findLargeDeletion(
   { machine, at }: { readonly machine: string | undefined; readonly at: number },
 ): NewTextConflict | undefined {
   const [old, young] = [plainLines(before), plainLines(after)];
-  const total = old.filter(isText).length;
-  if (total <= LINES_MAX) return undefined;
+  if (old.length <= LINES_MAX) return undefined;
   const gone = takeAway(old, young);
   const count = [...gone.values()].reduce((sum, each) => sum + each, 0);
-  if (count * 2 <= total) return undefined;
+  if (count * 2 <= old.filter(isText).length) return undefined;
   const places = deletedPlaces(old, young, gone);
   const text = places.map((place) => place.text).join("");
   const deleted = { text, machine: undefined, places };
