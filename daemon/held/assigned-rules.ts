@@ -38,7 +38,7 @@ export const ASSIGNED_RULES: readonly SecretRule[] = [
     // Whoever exports a random value by any name has been given it.
     keywords: ["export", "setenv"],
     pattern:
-      /(?:^|[\s;&`(])(?:export|setenv)[ \t]{1,5}\w{1,80}(?:=|[ \t]{1,5})["']?([\w+-][\w+/-]{23,511}={0,2})(?![\w+/=([\\-]|[.:]\w|[.]{2}|…)/g,
+      /(?:^|[\s;&`"'(])(?:export|setenv)[ \t]{1,5}\w{1,80}(?:=|[ \t]{1,5})["']?([\w+-][\w+/-]{23,511}={0,2})(?![\w+/=([\\-]|[.:]\w|[.]{2}|…)/g,
     accepts: (found) => isMixed(found.secret) && isAssignedSecret(found),
   },
   {

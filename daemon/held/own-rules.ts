@@ -143,7 +143,7 @@ export const OWN_RULES: readonly SecretRule[] = [
     kind: "a password",
     keywords: ["pass", "pw", "kennwort", "contrase", "senha"],
     pattern:
-      /(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|(?<![a-z])(?:pass|pwd?|senha|mot de passe))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t:])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|]))/gi,
+      /(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|(?<![a-z])(?:pass|pwd?|senha|mot de passe))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t:])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|"'`]))/gi,
     accepts: ({ secret, match }) =>
       isPassphrase(secret) ||
       (isStrongPassword(secret) && !(IN_PROSE.test(match) && isCount(secret))),

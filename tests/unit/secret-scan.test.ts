@@ -142,7 +142,10 @@ describe("a secret is found", () => {
   for (const [text, kind] of found) {
     test(`${kind}, with its line: ${text.slice(0, 24)}`, async () => {
       // Wherever a sentence, a list or a table has it.
-      for (const around of [`# One\n\n${text}\n`, `\n\n- ${text}, since May\n`, `\n\n(${text})`]) {
+      const plain = [`# One\n\n${text}\n`, `\n\n- ${text}, since May\n`, `\n\n(${text})`];
+      const spanned = [`\n\nSet \`${text}\` before.`, `\n\n- \`${text}\`\n`];
+      const quoted = [`\n\n"${text}"`, `\n\n  '${text}',\n`];
+      for (const around of [...plain, ...(/[`"']/.test(text) ? [] : [...spanned, ...quoted])]) {
         const [secret] = await findSecrets(around);
         expect([around, secret]).toMatchObject([around, { kind, line: 3 }]);
         expect(text).toContain(secret?.text ?? "nothing");
