@@ -9,7 +9,7 @@ import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm, withoutMark } from "../../shared/replica/text/text-form.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
-import { removedSince } from "../home/outgoing.ts";
+import { clientsHere, removedSince } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type Aside, findAside, type OthersChanges } from "./aside-base.ts";
 import { authors } from "./bringers.ts";
@@ -136,7 +136,10 @@ async function asideOf(
   });
 }
 
-/** What of a file's changes other machines had made. Whose nobody knows is theirs, too. */
+/**
+ * What of a file's changes other machines had made. Whose nobody knows is theirs, too. A name alone
+ * does not tell: two machines may have the same one.
+ */
 async function othersIn(
   db: Context["db"],
   open: OpenDocument,
@@ -144,8 +147,13 @@ async function othersIn(
 ): Promise<OthersChanges> {
   const lines = linesOf(base);
   const removed = await linesRemoved(db, open.id);
+  const here = await clientsHere(db, open.id);
   return {
-    hasWritten: (at) => authors(db, open, lines[at]?.spans ?? []) !== open.writer.machine,
+    hasWritten(at) {
+      const spans = lines[at]?.spans ?? [];
+      const isHere = spans.every(({ client }) => client === null || here.has(client));
+      return !isHere || authors(db, open, spans) !== open.writer.machine;
+    },
     hasDeleted: (line) => !removed.has(withoutBreak(line)),
   };
 }

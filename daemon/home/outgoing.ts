@@ -101,6 +101,15 @@ const findLocalRows = compiled(
       .orderBy("seq"),
 );
 
+/** The client ids of what this machine wrote, as far back as its log goes. */
+export async function clientsHere(
+  db: Kysely<DaemonTables>,
+  documentId: number,
+): Promise<ReadonlySet<number>> {
+  const rows = await findLocalRows(db, { documentId, ackedSeq: 0 });
+  return new Set(rows.flatMap(({ payload }) => [...Y.parseUpdateMeta(payload).from.keys()]));
+}
+
 /** What this machine removed from the text since the last acknowledged row. */
 export async function removedSince(
   db: Kysely<DaemonTables>,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { createDrivenWorld } from "./driven-world.ts";
 import { exchange, FollowedMachine } from "./followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 
@@ -23,26 +24,29 @@ export class FollowedClones {
     return made;
   }
 
-  /** A machine that follows nothing yet. */
-  async open(name: string, dir = this.git.path(name)): Promise<FollowedMachine> {
+  /** A machine that follows nothing yet. `called`: its name, as others see it. */
+  async open(name: string, dir = this.git.path(name), called = name): Promise<FollowedMachine> {
     const home = this.git.path(`home-${name}`);
-    const made = await FollowedMachine.open(name, dir, home, this.git.git);
+    const world = createDrivenWorld(name);
+    const made = await FollowedMachine.open(called, dir, home, this.git.git, world);
     this.#opened.push(made);
     return made;
   }
 
-  /** `files` are the repository's first commit. */
-  async pair(files: Readonly<Record<string, string>>): Promise<Pair> {
+  /** `files` are the repository's first commit. `called`: both machines' name. */
+  async pair(files: Readonly<Record<string, string>>, called?: string): Promise<Pair> {
     await this.git.repository("first", files);
     await this.git.run(this.git.folder, "clone", "-q", "--bare", "first", "origin.git");
-    const [a, b] = [await this.#cloned("a"), await this.#cloned("b")];
+    const [a, b] = [await this.#cloned("a", called), await this.#cloned("b", called)];
     await exchange([a, b]);
     return { a, b };
   }
 
-  async #cloned(name: string): Promise<FollowedMachine> {
+  async #cloned(name: string, called: string | undefined): Promise<FollowedMachine> {
     await this.git.run(this.git.folder, "clone", "-q", "origin.git", name);
-    return await this.machine(name);
+    const made = await this.open(name, this.git.path(name), called);
+    await made.follow();
+    return made;
   }
 
   run({ dir }: FollowedMachine, ...args: string[]): Promise<string> {

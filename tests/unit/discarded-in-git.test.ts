@@ -107,6 +107,16 @@ test("of what git discards, what others wrote stays, and what was saved here doe
   expect(await both()).toEqual({ text: WITH_THEIRS, listed: 1 });
 });
 
+test("what others wrote stays where their machine has the same name as this one", async () => {
+  await lab.end();
+  lab = new FollowedClones();
+  ({ a, b } = await lab.pair({ [FILE]: START }, "macbook"));
+  await a.follow({ write: true });
+  await written(WITH_THEIRS);
+  await git("checkout", "-q", "--", FILE);
+  expect((await both()).text).toBe(WITH_THEIRS);
+});
+
 test("the file gets the lines of others again once somebody chooses them", async () => {
   await written(WITH_THEIRS);
   await git("checkout", "-q", "--", FILE);
