@@ -192,6 +192,23 @@ for (const [what, rule] of Object.entries(REFUSED)) {
   });
 }
 
+test("what is put in place of one account's faults is of this account alone", async () => {
+  await using emulator = await startEmulator();
+  const [own, other] = ["mst_dev_w1", "mst_dev_w2"];
+  emulator.faults.add({ token: other, status: 502 });
+  const faults = [{ status: 503, times: 2 }];
+  for (let at = 0; at < 2; at++) await controlled(emulator, `PUT faults?token=${own}`, { faults });
+  expect(emulator.faults.list({ token: own })).toHaveLength(1);
+  expect((await write(emulator)).status).toBe(200);
+  expect((await write(emulator, other)).status).toBe(502);
+  expect((await write(emulator, own)).status).toBe(503);
+  const refused = await failureOf(async () =>
+    emulator.faults.set([{ token: other, status: 500 }], { token: own }),
+  );
+  expect(String(refused)).toContain("/faults/0/token is of another account");
+  expect(emulator.faults.list({ token: own })).toHaveLength(1);
+});
+
 test("a path is a route, with any text for what it leaves open", async () => {
   await using emulator = await startEmulator();
   for (const path of [

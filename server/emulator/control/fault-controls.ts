@@ -1,3 +1,4 @@
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { FaultRules } from "../faults/fault-rules.ts";
 import type { EmulatorFaults, FaultReport } from "../interface/faults.ts";
 import type { OfToken } from "../interface/of-token.ts";
@@ -22,7 +23,16 @@ export function createFaultControls({
   };
   return {
     add: (...rules) => told(faults.add(rules)),
-    set: (rules, of = {}) => told(faults.replace(accountOf(of), rules)),
+    set(rules, of = {}) {
+      const account = accountOf(of);
+      if (account === undefined) return told(faults.replace(account, rules));
+      const own = rules.map((rule, at) => {
+        const { token = of.token } = rule;
+        if (accountOf({ token }) === account) return { ...rule, token };
+        throw refusedAt(`/faults/${at}/token`, "is of another account than the call is about");
+      });
+      return told(faults.replace(account, own));
+    },
     list: (of = {}) => faults.list(accountOf(of)),
     clear: (of = {}) => told(faults.clear(accountOf(of), of.id)),
     assertAllFired(of = {}) {

@@ -57,7 +57,10 @@ export interface FaultReport extends FaultRule {
 export interface EmulatorFaults {
   /** Adds rules behind those that are there. */
   add(...rules: readonly FaultRule[]): readonly FaultReport[];
-  /** Puts rules in place of those that are there. */
+  /**
+   * Puts rules in place of those that are there; with a token in place of those of its account, and
+   * for this account alone.
+   */
   set(rules: readonly FaultRule[], of?: OfToken): readonly FaultReport[];
   list(of?: OfToken): readonly FaultReport[];
   /** Takes rules back; says how many. */
