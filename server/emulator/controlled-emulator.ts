@@ -102,7 +102,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
       tags,
       snapshots: new Snapshots(service.host),
       strict: options.strict,
-      forgetWaits: () => recording.forgetWaits(),
+      forgetWaits: (account) => recording.forgetWaits(account),
       ...service,
       routes: () => servedRoutes(service),
     }),

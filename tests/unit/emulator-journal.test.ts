@@ -190,6 +190,17 @@ test("a client that comes back before Retry-After is over is named, and one that
   await emulator.violations.assertNone();
 });
 
+test("a reset of one account forgets who of it was told to wait, and of no other", async () => {
+  await using emulator = await startEmulator({ clock: "2026-01-01T00:00:00Z" });
+  const tokens = ["mst_dev_w1", "mst_dev_w2"];
+  emulator.faults.add({ status: 429, retryAfter: 60, times: 2 });
+  for (const token of tokens) await ask(emulator, "GET /v1/projects", { token });
+  await emulator.reset({ token: "mst_dev_w1" });
+  for (const token of tokens) await ask(emulator, "GET /v1/projects", { token });
+  await emulator.violations.assertNone({ token: "mst_dev_w1" });
+  expect(await emulator.violations.list({ token: "mst_dev_w2" })).toHaveLength(1);
+});
+
 test("asking for more than the plan allows is a violation", async () => {
   await using emulator = await startEmulator();
   await emulator.limits.set({ token: emulator.token, exhaust: "day" });

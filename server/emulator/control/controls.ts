@@ -1,4 +1,4 @@
-import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
+import { type AccountId, type ProjectId, parseProjectId } from "../../../shared/ids.ts";
 import { timestampOf } from "../../../shared/timestamps.ts";
 import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { RequestLimits } from "../../limits/request-limits.ts";
@@ -43,8 +43,8 @@ export interface ControlledParts extends SeenParts {
   readonly sockets: LiveSockets;
   readonly faults: FaultRules;
   readonly tags: TagEpochs;
-  /** Forgets which clients were told to wait. */
-  forgetWaits(): void;
+  /** Forgets which clients of an account were told to wait, or of all. */
+  forgetWaits(account: AccountId | undefined): void;
 }
 
 /** Why sockets are closed whose client has to read everything anew. */
@@ -137,7 +137,7 @@ async function reset(
   }
   if (all || scope === "requests") {
     cleared.requests = journal.clear(account);
-    if (account === undefined) forgetWaits();
+    forgetWaits(account);
   }
   if (all || scope === "faults") {
     cleared.faults = faults.clear(account);

@@ -23,8 +23,8 @@ export interface Recording {
   readonly app: App;
   /** This request had the fault of this id. */
   injected(request: Request, id: string): void;
-  /** Forgets who was told to wait. */
-  forgetWaits(): void;
+  /** Forgets who of an account was told to wait, or of all. */
+  forgetWaits(account: AccountId | undefined): void;
 }
 
 /** Records each request when it comes, and what becomes of it when that is known. */
@@ -99,7 +99,7 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
       const entry = entries.get(request);
       if (entry) entry.injected = id;
     },
-    forgetWaits: () => waits.forget(),
+    forgetWaits: (account) => waits.forget(account),
   };
 }
 

@@ -1,12 +1,18 @@
+import type { AccountId } from "../../../shared/ids.ts";
 import type { World } from "../../../shared/world.ts";
 import type { RequestEntry } from "./journal.ts";
 
 /** So many waits are remembered; a client that was told to wait comes back soon. */
 const WAITS_MAX = 10_000;
 
+interface Wait {
+  readonly until: number;
+  readonly account: AccountId | undefined;
+}
+
 /** Who was told to wait, and until when. */
 export class RetryWaits {
-  readonly #until = new Map<string, number>();
+  readonly #waits = new Map<string, Wait>();
 
   constructor(readonly world: Pick<World, "now">) {}
 
@@ -14,11 +20,10 @@ export class RetryWaits {
   came(entry: RequestEntry): string | undefined {
     const now = this.world.now();
     for (const key of [accountKey(entry), placeKey(entry)]) {
-      const until = this.#until.get(key);
-      if (until === undefined) continue;
-      this.#until.delete(key);
-      if (until <= now) continue;
-      const seconds = Math.ceil((until - now) / 1000);
+      const wait = this.#waits.get(key);
+      this.#waits.delete(key);
+      if (wait === undefined || wait.until <= now) continue;
+      const seconds = Math.ceil((wait.until - now) / 1000);
       return `came back ${seconds} s before Retry-After was over`;
     }
     return undefined;
@@ -28,13 +33,16 @@ export class RetryWaits {
   answered(entry: RequestEntry): void {
     const waitMs = this.#waitMs(entry.retryAfter);
     if (waitMs === undefined) return;
-    if (this.#until.size >= WAITS_MAX) this.#until.clear();
+    if (this.#waits.size >= WAITS_MAX) this.#waits.clear();
     const key = entry.status === 429 ? accountKey(entry) : placeKey(entry);
-    this.#until.set(key, this.world.now() + waitMs);
+    this.#waits.set(key, { until: this.world.now() + waitMs, account: entry.account });
   }
 
-  forget(): void {
-    this.#until.clear();
+  /** Of an account, or of all. */
+  forget(account: AccountId | undefined): void {
+    for (const [key, wait] of this.#waits) {
+      if (account === undefined || wait.account === account) this.#waits.delete(key);
+    }
   }
 
   #waitMs(retryAfter: string | null): number | undefined {
