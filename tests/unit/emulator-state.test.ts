@@ -147,6 +147,20 @@ test("a snapshot of all is put back, as often as one likes, over one of the same
   expect(emulator.snapshots.list()).toEqual([]);
 });
 
+test("of snapshots that are saved at once under one name the last one is kept", async () => {
+  await using emulator = await startEmulator();
+  await Promise.all([1, 2, 3].map(() => emulator.snapshots.save("s")));
+  expect(emulator.snapshots.list()).toEqual(["s"]);
+  await emulator.snapshots.restore("s");
+  await emulator.snapshots.delete("s");
+  expect(emulator.snapshots.list()).toEqual([]);
+});
+
+test("a snapshot's name in an address that is no text is one that is not there", async () => {
+  await using emulator = await startEmulator();
+  expect((await control(emulator, "DELETE snapshots/%zz")).status).toBe(404);
+});
+
 async function tagsOf(emulator: Emulator, restores: number): Promise<string[]> {
   await emulator.snapshots.save("s");
   const tags: string[] = [];

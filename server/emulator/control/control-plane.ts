@@ -49,7 +49,17 @@ function find(routes: readonly ControlRoute[], method: string, path: string) {
     if (route.method !== method || pattern.length !== parts.length) continue;
     if (!pattern.every((part, at) => part === "*" || part === parts[at])) continue;
     const open = pattern.indexOf("*");
-    return { route, name: open === -1 ? "" : decodeURIComponent(parts[open] ?? "") };
+    const name = open === -1 ? "" : decoded(parts[open] ?? "");
+    return name === undefined ? undefined : { route, name };
   }
   return undefined;
+}
+
+/** Undefined for what is no text. */
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
 }

@@ -34,19 +34,17 @@ export class Snapshots {
     if (!NAME.test(name)) {
       throw new AppError("invalid_request", "a snapshot's name is 1 to 64 of 0-9 A-Z a-z _ . -");
     }
-    const former = this.#find(name, account);
-    if (!former && this.#kept.length >= SNAPSHOTS_MAX) {
+    if (!this.#find(name, account) && this.#kept.length >= SNAPSHOTS_MAX) {
       throw new AppError("invalid_request", "there are too many snapshots: delete some");
     }
     this.#made += 1;
     const image = this.#made;
     await this.host.store.settle();
-    await this.host.store.write(async ({ db }) => {
-      await keepImage(db, image, account);
-      if (former) await dropImage(db, former.image);
-    });
-    const others = this.#kept.filter((kept) => kept !== former);
-    this.#kept = [...others, { name, account, image }];
+    await this.host.store.write(({ db }) => keepImage(db, image, account));
+    // Somebody else may have saved one of this name meanwhile.
+    const former = this.#find(name, account);
+    this.#kept = [...this.#kept.filter((kept) => kept !== former), { name, account, image }];
+    if (former) await this.host.store.write(({ db }) => dropImage(db, former.image));
   }
 
   /** What was stored then is stored now, under positions that no client has seen. */
