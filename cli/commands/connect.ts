@@ -71,8 +71,9 @@ async function change(
   else if (method === "POST") {
     saySentence(`connected ${one.name} and ${other.name}`);
     saySentence(
-      "a program that asks for one of them sees the other's memories, under connected_projects " +
-        `of GET /api/projects/${one.id}; \`memsync list\` shows a project's own`,
+      "in one of them, assistants and `memsync search` find the other's memories, too, and a " +
+        "program has them under connected_projects of GET /api/projects/ID; `memsync list` " +
+        "shows a project's own",
     );
   } else say(`${one.name} and ${other.name} are not connected now`);
 }
