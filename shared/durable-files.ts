@@ -2,7 +2,8 @@ import { closeSync, openSync } from "node:fs";
 import { copyFile, link, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
-const PRIVATE_FILE = 0o600;
+/** The mode of a file that only its owner can read. */
+export const PRIVATE_FILE = 0o600;
 
 /** Creates an empty file that only its owner can read. Throws where something exists already. */
 export function createPrivateFile(path: string): void {
@@ -37,7 +38,7 @@ export async function keepAs(path: string, name: string): Promise<void> {
 }
 
 /** Resolves when the names in the folder of `path` are on the disk. */
-async function syncFolderOf(path: string): Promise<void> {
+export async function syncFolderOf(path: string): Promise<void> {
   const folder = await open(dirname(path), "r");
   try {
     await folder.sync();

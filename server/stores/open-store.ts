@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { createPrivateFile } from "../../shared/durable-files.ts";
 import { AppError } from "../../shared/errors.ts";
 import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
 import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
@@ -14,6 +13,7 @@ import { pauseOf } from "../../shared/turns.ts";
 import type { World } from "../../shared/world.ts";
 import { accountMigrations } from "./account-migrations.ts";
 import type { HostTables } from "./account-tables.ts";
+import { createHostFile } from "./create-host-file.ts";
 import { lockDatabase, realDatabasePath, refuseOtherNames } from "./host-lock.ts";
 import { serviceMigrations } from "./migrations.ts";
 import { misfitRefusal, refuseDamaged } from "./refuse-damaged.ts";
@@ -85,7 +85,7 @@ export async function openHostDatabase(path: string): Promise<SqliteDatabase<Hos
   // read.
   if (path !== ":memory:" && !existsSync(path)) {
     assertFolderOf(path);
-    createPrivateFile(realDatabasePath(path));
+    await createHostFile(realDatabasePath(path));
   }
   if (path !== ":memory:") refuseOtherNames(path);
   const database = await openDatabase<HostTables>({ path });
