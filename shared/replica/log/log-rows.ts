@@ -1,8 +1,9 @@
 import { crc32 } from "node:zlib";
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import * as Y from "yjs";
 import { assert } from "../../errors.ts";
-import { compiled } from "../../sqlite/compiled.ts";
+import type { AccountId } from "../../ids.ts";
+import { compilable, compiled } from "../../sqlite/compiled.ts";
 import type { Position } from "../../wire/position.ts";
 import { compress, decompress } from "./compressed.ts";
 import { CorruptDocumentError } from "./corrupt-document-error.ts";
@@ -133,6 +134,29 @@ const findEpoch = compiled(
       .where("first_seq", "<=", seq)
       .orderBy("first_seq", "desc")
       .limit(1),
+);
+
+/** The newest positions of an owner's documents of these names, as far as there are any. */
+export async function headsOf(
+  db: Db,
+  owner: AccountId,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Position>> {
+  const rows = await findHeads(db, { owner, names: JSON.stringify(names) });
+  return new Map(rows.map(({ name, epoch, seq }) => [name, { epoch: epoch ?? "", seq }]));
+}
+
+/** The newest row's epoch is the one that was begun last. */
+const findHeads = compiled(
+  (db: Db, { owner, names }: { readonly owner: AccountId; readonly names: string }) =>
+    compilable(
+      db,
+      sql<{ name: string; seq: number; epoch: string | null }>`
+        select name, seq, (select epoch from epochs where document_id = documents.id
+          order by first_seq desc limit 1) as epoch
+        from documents
+        where owner = ${owner} and name in (select value from json_each(${names}))`,
+    ),
 );
 
 /**
