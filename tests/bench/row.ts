@@ -1,3 +1,4 @@
+import type { Chart } from "./plot.ts";
 import type { Programs } from "./programs.ts";
 
 /** `not judged`: the row has no target that this run can hold it to; the note says why. */
@@ -24,6 +25,8 @@ export interface RowResult {
   readonly figures: readonly Figure[];
   /** What a reader must know to judge the figures. */
   readonly notes: readonly string[];
+  /** For `--plot`. */
+  readonly charts?: readonly Chart[];
 }
 
 /** What a row is given to run with. */
@@ -36,6 +39,8 @@ export interface Bench {
   readonly writes: number;
   /** For so long the row `idle` looks. */
   readonly seconds: number;
+  /** A look whether anything has collapsed: few rounds, beside bare programs alone. */
+  readonly short: boolean;
 }
 
 /** One row of the targets. */

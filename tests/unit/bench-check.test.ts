@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { UNFINISHED, worseThanRecorded } from "../bench/check.ts";
+import { COLLAPSED_BY, UNFINISHED, worseThanRecorded } from "../bench/check.ts";
+import { svgOf } from "../bench/plot.ts";
 import type { Figure, Ratio } from "../bench/row.ts";
 import type { Finished } from "../bench/table.ts";
 
@@ -34,6 +35,27 @@ test("a run is held against recorded ratios: what got a fifth worse is named", (
     "read beside a bare server: 2.00 × worse (1.16, was 2.32)",
     "push-one beside a bare commit: 2.00 × worse (9.08, was 4.54)",
   ]);
+});
+
+test("a short run names only what got twice as bad", () => {
+  const all = [finished("read", read(1.3)), finished("push-one", pushOne(9.3))];
+  expect(worseThanRecorded(all, COLLAPSED_BY)).toEqual([
+    "push-one beside a bare commit: 2.05 × worse (9.30, was 4.54)",
+  ]);
+});
+
+test("each line of a chart is named, and what grows by a power is straight", () => {
+  const points = [1, 10, 100].map((size) => [size, size * 2] as const);
+  const chart = { title: "Time", sizes: "a < b", unit: "ms", series: [{ name: "list", points }] };
+  const svg = svgOf([chart, { ...chart, title: "Memory" }]);
+  expect(svg).toContain(">list</text>");
+  expect(svg).toContain("a &lt; b");
+  expect(svg.match(/<circle/g)).toHaveLength(2 * points.length);
+  const path = /<path d="M([\d. ]+)L([\d. ]+)L([\d. ]+)" fill="none"/.exec(svg);
+  const [one, two, three] = (path ?? []).slice(1).map((place) => place.split(" ").map(Number));
+  const slope = (from: number[] = [], to: number[] = []) =>
+    ((to[1] ?? 0) - (from[1] ?? 0)) / ((to[0] ?? 0) - (from[0] ?? 0));
+  expect(slope(one, two)).toBeCloseTo(slope(two, three), 2);
 });
 
 test("a row that did not finish is worse than any", () => {

@@ -6,6 +6,7 @@ import { median, ms, times, whole } from "../sample.ts";
 
 const MEMORIES = 10_000;
 const ROUNDS = 5;
+const SHORT_ROUNDS = 3;
 const TOKEN = "mst_dev_bench";
 const MS_MAX = 250;
 const LOAD_DEADLINE_MS = 120_000;
@@ -13,10 +14,11 @@ const LOAD_DEADLINE_MS = 120_000;
 /** Many new memories by one plain sync, beside the least that could store as many. */
 export const bulk: Row = {
   name: "bulk",
-  async run({ programs, folder }) {
+  async run({ programs, folder, short }) {
+    const rounds = short ? SHORT_ROUNDS : ROUNDS;
     const dir = await folder();
     const { url } = await startRaisedEmulator(programs, dir);
-    const args = [url, TOKEN, join(dir, "bare.db"), String(ROUNDS), String(MEMORIES)];
+    const args = [url, TOKEN, join(dir, "bare.db"), String(rounds), String(MEMORIES)];
     const load = await programs.run<BulkLoad>("load/bulk-load.ts", args, LOAD_DEADLINE_MS);
     const [own, bare] = [median(load.syncs), median(load.bare)];
     const ratio = median(load.syncs.map((each, round) => each / (load.bare[round] ?? each)));
@@ -34,7 +36,7 @@ export const bulk: Row = {
         },
       ],
       notes: [
-        `medians of ${ROUNDS} rounds in turn, each into a new project; from the request's ` +
+        `medians of ${rounds} rounds in turn, each into a new project; from the request's ` +
           "first byte to the answer's last. The bare rows are parsed from the same body, and " +
           "written by one prepared statement in one `synchronous=FULL` transaction.",
       ],

@@ -5,6 +5,7 @@ import { type Row, verdictOf } from "../row.ts";
 import { mebibytes, median, ms, times, whole } from "../sample.ts";
 
 const ROUNDS = 15;
+const SHORT_ROUNDS = 5;
 const PUSHES = 200;
 const TOKEN = "mst_dev_bench";
 const PROJECT = "proj_bench";
@@ -13,13 +14,14 @@ const RATIO_MAX = 3;
 /** One client that sends one changed memory at a time, beside bare commits on the same disk. */
 export const pushOne: Row = {
   name: "push-one",
-  async run({ programs, folder }) {
+  async run({ programs, folder, short }) {
+    const rounds = short ? SHORT_ROUNDS : ROUNDS;
     const dir = await folder();
     const emulator = await startEmulator(programs, dir);
     const service = { url: emulator.url, token: TOKEN };
     await call(service, "POST", "/api/projects", { id: PROJECT, name: "bench" });
     const log = join(dir, "bare.db");
-    const args = [service.url, TOKEN, PROJECT, log, String(ROUNDS), String(PUSHES)];
+    const args = [service.url, TOKEN, PROJECT, log, String(rounds), String(PUSHES)];
     const load = await programs.run<PushLoad>("load/push-load.ts", args);
     const push = median(load.pushes.map(({ p50 }) => p50));
     const commit = median(load.commits.map(({ p50 }) => p50));
@@ -38,7 +40,7 @@ export const pushOne: Row = {
         },
       ],
       notes: [
-        `${ROUNDS} rounds of ${PUSHES} pushes and ${PUSHES} commits, in turn, one at a time; ` +
+        `${rounds} rounds of ${PUSHES} pushes and ${PUSHES} commits, in turn, one at a time; ` +
           "both `synchronous=FULL` in files of one folder. The emulator holds " +
           `${mebibytes(emulator.residentBytes())} afterwards.`,
       ],

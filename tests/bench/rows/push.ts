@@ -1,12 +1,13 @@
 import { join } from "node:path";
-import { call, type EmulatorProgram, startRaisedEmulator } from "../emulator.ts";
+import { call, type EmulatorProgram, startRaisedEmulator, urlIn } from "../emulator.ts";
 import type { ManyPushes } from "../load/many-pushes.ts";
-import { besidePeer, startPeer } from "../peers.ts";
+import { besidePeer, type Peer, startPeer } from "../peers.ts";
 import { type Bench, type Figure, type Row, verdictOf } from "../row.ts";
 import { mebibytes, median, times, whole } from "../sample.ts";
 
 const CLIENTS = 64;
 const ROUNDS = "12";
+const SHORT_ROUNDS = "4";
 const PUSHES = "50";
 const LOAD_DEADLINE_MS = 300_000;
 const TOKEN = "mst_dev_bench";
@@ -21,11 +22,14 @@ export const push: Row = {
     for (let at = 0; at < CLIENTS; at++) {
       await call(service, "POST", "/api/projects", { id: `proj_bench_${at}` });
     }
+    const own = bench.short
+      ? await besideBare(bench, emulator)
+      : await besidePeer(TARGET, () => besideHocuspocus(bench, emulator));
     return {
-      figures: await besidePeer(TARGET, () => besideHocuspocus(bench, emulator)),
+      figures: own,
       notes: [
         `${CLIENTS} clients on as many projects, each with one update under way; ` +
-          `${ROUNDS} rounds of ${PUSHES} updates each, in turn, the same updates to both; ` +
+          `${bench.short ? SHORT_ROUNDS : ROUNDS} rounds of ${PUSHES} updates each, in turn; ` +
           "medians. Ours are counted and acknowledged after a `synchronous=FULL` commit; " +
           "Hocuspocus stores a document in SQLite some seconds after that. The emulator holds " +
           `${mebibytes(emulator.residentBytes())} afterwards.`,
@@ -35,14 +39,13 @@ export const push: Row = {
 };
 
 async function besideHocuspocus(
-  { programs, folder }: Bench,
-  { url }: EmulatorProgram,
+  bench: Bench,
+  emulator: EmulatorProgram,
 ): Promise<readonly Figure[]> {
-  const database = join(await folder(), "hocuspocus.db");
-  const peer = await startPeer(programs, "hocuspocus-server.mjs", [database, TOKEN]);
-  const args = [url, TOKEN, String(CLIENTS), ROUNDS, PUSHES, peer.url, TOKEN];
-  const found = await programs.run<ManyPushes>("load/many-pushes.ts", args, LOAD_DEADLINE_MS);
-  const ratio = median(found.own.map((each, round) => each / (found.peer[round] ?? each)));
+  const database = join(await bench.folder(), "hocuspocus.db");
+  const peer = await startPeer(bench.programs, "hocuspocus-server.mjs", [database, TOKEN]);
+  const found = await pushInTurn(bench, emulator, { rounds: ROUNDS, peer });
+  const ratio = ratioTo(found, found.peer);
   const figure =
     `${whole(median(found.own))} stored a second, ${times(ratio)} what Hocuspocus acknowledges ` +
     `unstored (${whole(median(found.peer))})`;
@@ -53,5 +56,38 @@ async function besideHocuspocus(
       verdict: verdictOf(ratio >= 1),
       ratio: { name: "push beside Hocuspocus", value: ratio, better: "higher" },
     },
+    bareFigure(found),
   ];
+}
+
+async function besideBare(bench: Bench, emulator: EmulatorProgram): Promise<readonly Figure[]> {
+  return [bareFigure(await pushInTurn(bench, emulator, { rounds: SHORT_ROUNDS }))];
+}
+
+function bareFigure(found: ManyPushes): Figure {
+  const ratio = ratioTo(found, found.bare);
+  return {
+    figure:
+      `${times(ratio)} a bare Bun.serve that keeps each as one row ` +
+      `(${whole(median(found.bare))} a second; ours ${whole(median(found.own))})`,
+    target: "none",
+    verdict: "not judged",
+    ratio: { name: "push beside a bare server", value: ratio, better: "higher" },
+  };
+}
+
+function ratioTo({ own }: ManyPushes, others: readonly number[]): number {
+  return median(own.map((each, round) => each / (others[round] ?? each)));
+}
+
+async function pushInTurn(
+  { programs, folder }: Bench,
+  { url }: EmulatorProgram,
+  { rounds, peer }: { readonly rounds: string; readonly peer?: Peer },
+): Promise<ManyPushes> {
+  const path = join(await folder(), "bare.db");
+  const bare = urlIn((await programs.start("bare/push-server.ts", [path])).line);
+  const args = [url, TOKEN, String(CLIENTS), rounds, PUSHES, bare];
+  const beside = peer ? [peer.url, TOKEN] : [];
+  return await programs.run("load/many-pushes.ts", [...args, ...beside], LOAD_DEADLINE_MS);
 }

@@ -15,6 +15,7 @@ import { mebibytes, median, times, whole } from "../sample.ts";
 
 const ROUNDS = 7;
 const SECONDS = "2";
+const SHORT = { rounds: 3, seconds: "1" };
 const CONNECTIONS = "32";
 const MEMORIES = 50;
 const ACCOUNT = "acct_dev_bench";
@@ -36,7 +37,8 @@ export const read: Row = {
     await call(service, "POST", `/v1/projects/${PROJECT}/sync`, fiftyMemories());
     const args = [join(dir, "emulator.db"), ACCOUNT, PROJECT];
     const bare = urlIn((await programs.start("bare/read-server.ts", args)).line);
-    const found = await inTurn(programs, emulator.url + PATH, bare + PATH);
+    const pace = bench.short ? SHORT : { rounds: ROUNDS, seconds: SECONDS };
+    const found = await inTurn(programs, [emulator.url + PATH, bare + PATH], pace);
     if (found.bodies.size > 1) throw new Error("the two servers answer different bytes");
     const figure =
       `${whole(found.own)} a second, ${times(found.ratio)} a bare Bun.serve with one prepared ` +
@@ -50,28 +52,36 @@ export const read: Row = {
           verdict: verdictOf(found.ratio >= SHARE_MIN),
           ratio: { name: "read beside a bare server", value: found.ratio, better: "higher" },
         },
-        ...(await besideMock(bench, emulator, "json-server", async (dir, answer) => {
-          writeCollection(dir, answer);
-          const { url, stop } = await startJsonServer(programs, dir);
-          return { path: `${url}/memories`, stop };
-        })),
-        ...(await besideMock(bench, emulator, "Prism", async (dir, answer) => {
-          const description = await call(service, "GET", "/openapi.json");
-          writeDescription(dir, description, answer);
-          const { url, stop } = await startPrism(programs, dir);
-          return { path: url + PATH, stop };
-        })),
+        ...(bench.short ? [] : await besideMocks(bench, emulator)),
       ],
       notes: [
         `${MEMORIES} memories, authenticated and counted (the plan is raised), ${CONNECTIONS} ` +
-          `connections, ${ROUNDS} rounds of ${SECONDS} s each, in turn; ratios are the medians ` +
-          "of the rounds'. json-server has the memories as a collection; Prism serves the " +
-          "emulator's own /openapi.json with this answer as its example. The emulator holds " +
+          `connections, ${pace.rounds} rounds of ${pace.seconds} s each, in turn; ratios are the ` +
+          "medians of the rounds'. json-server has the memories as a collection; Prism serves " +
+          "the emulator's own /openapi.json with this answer as its example. The emulator holds " +
           `${mebibytes(emulator.residentBytes())} afterwards.`,
       ],
     };
   },
 };
+
+async function besideMocks(bench: Bench, emulator: EmulatorProgram): Promise<readonly Figure[]> {
+  const { programs } = bench;
+  return [
+    ...(await besideMock(bench, emulator, "json-server", async (dir, answer) => {
+      writeCollection(dir, answer);
+      const { url, stop } = await startJsonServer(programs, dir);
+      return { path: `${url}/memories`, stop };
+    })),
+    ...(await besideMock(bench, emulator, "Prism", async (dir, answer) => {
+      const service = { url: emulator.url, token: TOKEN };
+      const description = await call(service, "GET", "/openapi.json");
+      writeDescription(dir, description, answer);
+      const { url, stop } = await startPrism(programs, dir);
+      return { path: url + PATH, stop };
+    })),
+  ];
+}
 
 type StartMock = (
   dir: string,
@@ -88,7 +98,8 @@ function besideMock(
   return besidePeer(target, async () => {
     const answer = await call<MemoryList>({ url, token: TOKEN }, "GET", PATH);
     const { path, stop } = await startMock(await folder(), answer);
-    const { own, other, ratio } = await inTurn(programs, url + PATH, path);
+    const pace = { rounds: ROUNDS, seconds: SECONDS };
+    const { own, other, ratio } = await inTurn(programs, [url + PATH, path], pace);
     await stop();
     const figure = `${whole(own)} a second, ${times(ratio)} ${name} (${whole(other)})`;
     return [{ figure, target, verdict: verdictOf(ratio >= PEER_RATIO_MIN) }];
@@ -104,13 +115,17 @@ interface Compared {
   readonly bodies: ReadonlySet<string>;
 }
 
-async function inTurn(programs: Programs, ownUrl: string, otherUrl: string): Promise<Compared> {
+async function inTurn(
+  programs: Programs,
+  [ownUrl, otherUrl]: readonly [string, string],
+  { rounds, seconds }: typeof SHORT,
+): Promise<Compared> {
   const own: number[] = [];
   const other: number[] = [];
   const bodies = new Set<string>();
-  for (let round = 0; round < ROUNDS; round++) {
-    const there = await load(programs, otherUrl);
-    const here = await load(programs, ownUrl);
+  for (let round = 0; round < rounds; round++) {
+    const there = await load(programs, otherUrl, seconds);
+    const here = await load(programs, ownUrl, seconds);
     other.push(there.perSecond);
     own.push(here.perSecond);
     bodies.add(there.body).add(here.body);
@@ -131,9 +146,9 @@ export function fiftyMemories() {
   return { memories };
 }
 
-async function load(programs: Programs, address: string): Promise<ReadLoad> {
+async function load(programs: Programs, address: string, seconds: string): Promise<ReadLoad> {
   const { origin, pathname } = new URL(address);
-  const args = [origin, TOKEN, pathname, CONNECTIONS, SECONDS];
+  const args = [origin, TOKEN, pathname, CONNECTIONS, seconds];
   const found = await programs.run<ReadLoad>("load/read-load.ts", args);
   if (found.status !== 200) throw new Error(`${address} answered ${found.status}`);
   return found;

@@ -7,6 +7,7 @@ import { type Bench, type Figure, type Row, verdictOf } from "../row.ts";
 import { median, ms, times } from "../sample.ts";
 
 const ROUNDS = 11;
+const SHORT_ROUNDS = 5;
 const PATH = "/v1/memories";
 const TOKEN = "mst_dev_pro";
 const NO_MEMORIES = { memories: [], total: 0, next_cursor: null };
@@ -21,17 +22,10 @@ export const start: Row = {
   async run(bench) {
     const { binary } = bench.programs;
     return {
-      figures: [
-        ...(await besideBare(bench)),
-        ...(await besideMock(bench, "json-server", "/memories", (dir) => {
-          writeCollection(dir, NO_MEMORIES);
-          return () => startJsonServer(bench.programs, dir);
-        })),
-        ...(await besideMock(bench, "Prism", PATH, await prismOf(bench))),
-      ],
+      figures: [...(await besideBare(bench)), ...(bench.short ? [] : await besideMocks(bench))],
       notes: [
-        `medians of ${ROUNDS} starts each, in turn, each on a fresh folder, to the first ` +
-          `authenticated 200 of \`GET ${PATH}\`; ` +
+        `medians of ${roundsOf(bench)} starts each, in turn, each on a fresh folder, to the ` +
+          `first authenticated 200 of \`GET ${PATH}\`; ` +
           (binary === undefined
             ? "the programs run from source: `--compiled` measures a compiled one. "
             : "the compiled binary. ") +
@@ -41,6 +35,20 @@ export const start: Row = {
   },
 };
 
+function roundsOf({ short }: Bench): number {
+  return short ? SHORT_ROUNDS : ROUNDS;
+}
+
+async function besideMocks(bench: Bench): Promise<readonly Figure[]> {
+  return [
+    ...(await besideMock(bench, "json-server", "/memories", (dir) => {
+      writeCollection(dir, NO_MEMORIES);
+      return () => startJsonServer(bench.programs, dir);
+    })),
+    ...(await besideMock(bench, "Prism", PATH, await prismOf(bench))),
+  ];
+}
+
 async function besideBare(bench: Bench): Promise<readonly Figure[]> {
   const { own, other } = await inTurn(bench, PATH, (dir) => () => startBare(bench.programs, dir));
   const { bare: most } = targets(bench);
@@ -48,10 +56,12 @@ async function besideBare(bench: Bench): Promise<readonly Figure[]> {
   const figure =
     `${ms(own)} ${kindOf(bench)}, ${times(ratio)} a bare Bun HTTP server with a database ` +
     `(${ms(other)})`;
+  const name = `start ${kindOf(bench)} beside a bare server`;
+  const compared = { figure, ratio: { name, value: ratio, better: "lower" } } as const;
   if (most === undefined) {
-    return [{ figure, target: "compiled: ≤ 3 × bare", verdict: "not judged" }];
+    return [{ ...compared, target: "compiled: ≤ 3 × bare", verdict: "not judged" }];
   }
-  return [{ figure, target: `≤ ${most} × bare`, verdict: verdictOf(ratio <= most) }];
+  return [{ ...compared, target: `≤ ${most} × bare`, verdict: verdictOf(ratio <= most) }];
 }
 
 function besideMock(
@@ -88,13 +98,14 @@ type Prepare = (dir: string) => () => Promise<Started>;
 
 /** Medians of the time to the first answer, in milliseconds. */
 async function inTurn(
-  { programs, folder }: Bench,
+  bench: Bench,
   path: string,
   prepare: Prepare,
 ): Promise<{ readonly own: number; readonly other: number }> {
+  const { programs, folder } = bench;
   const own: number[] = [];
   const other: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < roundsOf(bench); round++) {
     other.push(await timed(prepare(await folder()), path));
     const dir = await folder();
     own.push(await timed(() => startEmulator(programs, join(dir, "emulator")), PATH));
