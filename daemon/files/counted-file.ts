@@ -36,6 +36,7 @@ export class CountedFile {
   readonly #link: Link;
   readonly #options: CountedFileOptions;
   #beside: readonly Followable[] = [];
+  #importing: readonly string[] = [];
   #ignoredSign: string | undefined;
 
   constructor(link: Link, options: CountedFileOptions) {
@@ -46,6 +47,11 @@ export class CountedFile {
   /** Further files that could be followed, as of the last look. */
   get beside(): readonly Followable[] {
     return this.#beside;
+  }
+
+  /** The names of those that only import the file that counts, and so have its text. */
+  get importing(): readonly string[] {
+    return this.#importing;
   }
 
   /** Finds the file that counts. Resolves symbolic links each time. */
@@ -60,7 +66,18 @@ export class CountedFile {
     const chosen = this.#link.file ?? (before ? undefined : await this.#findFirst(found));
     const counted = countedOf(found, { chosen, before });
     this.#beside = counted.beside;
+    this.#importing = await this.#findImporting(counted);
     return counted;
+  }
+
+  async #findImporting({ path, beside }: Counted): Promise<string[]> {
+    const names: string[] = [];
+    for (const each of beside) {
+      if (each.problem !== undefined) continue;
+      const read = await readFileAt(this.#link.dir, each.path);
+      if (read.kind === "text" && importedBy(read.content) === path) names.push(each.name);
+    }
+    return names;
   }
 
   async #findAlso(path: string): Promise<Counted> {
@@ -112,14 +129,14 @@ export class CountedFile {
   }
 
   /**
-   * Why the file is no edit of its former text: it has become the import of a file beside it, which
-   * assistants read in its place. Whoever writes that moves the text and deletes none of it.
+   * Why the file is no edit of the text: it is the import of a file beside it, which assistants
+   * read in its place. Whoever writes that moves the text and deletes none of it.
    */
   whyImports({ file }: Sight, known: FollowedState | undefined): Reason | undefined {
-    if (file.kind !== "text" || !known || known.hash === file.hash) return undefined;
+    if (file.kind !== "text" || known?.hash === file.hash) return undefined;
     const imported = importedBy(file.content);
-    if (imported === undefined || imported === file.path || isImport(known.base.text))
-      return undefined;
+    if (imported === undefined || imported === file.path) return undefined;
+    if (known && isImport(known.base.text)) return undefined;
     const { also = [] } = this.#link;
     if (also.includes(imported)) return { code: "also-imports" };
     const isBeside = this.#beside.some(({ path }) => path === imported);

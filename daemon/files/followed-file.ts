@@ -132,8 +132,9 @@ export class FollowedFile {
 
   /** The other files that could be followed, by their paths from the folder. */
   get beside(): readonly string[] {
-    const there = this.#counted.beside.filter(({ leadsNowhere }) => leadsNowhere !== true);
-    return there.map(({ name }) => name);
+    const { beside, importing } = this.#counted;
+    const there = beside.filter(({ leadsNowhere }) => leadsNowhere !== true);
+    return there.map(({ name }) => name).filter((name) => !importing.includes(name));
   }
 
   /** Looks at the file now, or right after the look that is under way. */

@@ -97,13 +97,13 @@ export class FollowedMachine {
     return new FollowedMachine(name, dir, world, store, git);
   }
 
-  async follow(options: Partial<Pick<Link, "write" | "also">> = {}): Promise<void> {
+  async follow(options: Partial<Pick<Link, "write" | "also" | "file">> = {}): Promise<void> {
     await this.beginToFollow(options);
     await this.settle();
   }
 
   /** One look, for which no time passes. */
-  async beginToFollow(options: Partial<Pick<Link, "write" | "also">> = {}): Promise<void> {
+  async beginToFollow(options: Partial<Pick<Link, "write" | "also" | "file">> = {}): Promise<void> {
     const link = { dir: this.dir, projectId: PROJECT, name: this.name, write: false, ...options };
     await this.#store.write(({ db, now }) => putLink(db, link, now));
     this.#file = await this.#followers.add(link);

@@ -163,6 +163,19 @@ test("a file that counts and becomes an import of another one deletes nothing", 
   expect(await a.doc()).toBe(TEXT);
 });
 
+test("a file that only imports the one that counts is not offered, and not merged where it is chosen", async () => {
+  a.put(TEXT, "AGENTS.md");
+  a.put("@AGENTS.md\n");
+  await a.follow({});
+  expect([a.status.path, a.beside]).toEqual(["AGENTS.md", []]);
+  b.put(TEXT, "AGENTS.md");
+  b.put("@AGENTS.md\n");
+  await b.receive(a);
+  await b.follow({ file: "CLAUDE.md" });
+  expect(b.status).toMatchObject({ path: "CLAUDE.md", why: { code: "imports" } });
+  expect([b.file(), b.file("AGENTS.md"), await b.doc()]).toEqual(["@AGENTS.md\n", TEXT, TEXT]);
+});
+
 test("no CLAUDE.md comes beside an AGENTS.md that is the only file", async () => {
   a.put(TEXT, "AGENTS.md");
   await a.follow({ also: ["AGENTS.md"], write: true });

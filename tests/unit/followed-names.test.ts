@@ -254,9 +254,10 @@ describe("a second file", () => {
     await writeFile(at(a, OTHER), TEXT);
     await a.follow();
     expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
-    expect(a.beside).toEqual([FILE]);
+    expect(a.beside).toEqual([]);
     expect(await a.doc()).toBe(TEXT);
     await a.save(`${POINTER}\nAnd more.\n`);
+    expect(a.beside).toEqual([FILE]);
     expect(await a.doc()).toBe(TEXT);
   });
 
@@ -353,7 +354,7 @@ describe("a file that is renamed", () => {
     renameSync(at(a, FILE), at(a, OTHER));
     await a.save(POINTER);
     expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
-    expect(a.beside).toEqual([FILE]);
+    expect(a.beside).toEqual([]);
     await expectAll(TEXT);
     expect(a.file()).toBe(POINTER);
     await a.save(EDITED, OTHER);
