@@ -246,6 +246,7 @@ test("over HTTP each refusal names its field in its message", async () => {
     ["POST faults", "/faults/0/probability must be from 0 to 1", { status: 500, probability: 2 }],
     ["POST clock", "set must be an ISO 8601 timestamp", { set: "noon" }],
     ["POST tokens", "account must be 1 to 64", { account: "a b" }],
+    ["POST tokens", "account must not be readonly", { account: "readonly", plan: "team" }],
   ];
   for (const [call, message, body] of wrong) {
     const refused = await control(emulator, call, { body });

@@ -153,6 +153,9 @@ function createToken({ accounts }: ControlledParts, request: EmulatorTokenReques
   for (const [name, text] of Object.entries({ account, user: user ?? "x" })) {
     if (!ACCOUNT_NAME.test(text)) throw refusedAt(name, "must be 1 to 64 of 0-9 A-Z a-z _ -");
   }
+  if (account === "readonly") {
+    throw refusedAt("account", "must not be readonly: mst_dev_readonly is of pro");
+  }
   const boundTo = projects === undefined ? null : projects.map(boundProject);
   const expiresAt =
     request.expiresAt === undefined ? undefined : parseTime(request.expiresAt, "expires_at");
