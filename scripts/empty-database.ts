@@ -1,4 +1,5 @@
-// Writes `server/stores/empty-database.ts` anew, after a migration: `bun scripts/empty-database.ts`.
+// After a migration: writes `server/stores/empty-database.ts` anew.
+// `bun scripts/empty-database.ts`
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

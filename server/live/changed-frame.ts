@@ -3,7 +3,7 @@ import type { LiveChange } from "../services/services.ts";
 
 const made = new WeakMap<LiveChange, string>();
 
-/** The `changed` frame of a commit, with its update when that is small. Made once for all sockets. */
+/** The `changed` frame of a commit, with a small update in it. Made once for all sockets. */
 export function changedFrameOf(change: LiveChange): string {
   const known = made.get(change) ?? makeFrame(change);
   made.set(change, known);

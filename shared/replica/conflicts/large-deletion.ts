@@ -3,13 +3,13 @@ import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
 import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
 
-/** A text of no more lines than this, blank ones too, may lose any number of them without a word. */
+/** A text of so many lines or fewer, blank ones too, may lose any of them without a word. */
 const LINES_MAX = 10;
 
 /**
  * The notice of a deletion of more than half of a text of over ten lines; undefined for any other
- * change. Of what was deleted blank lines do not count, and a line that stands elsewhere now was not
- * deleted. The deleted lines are in it, with where they stood.
+ * change. Of what was deleted blank lines do not count, and a line that stands elsewhere now was
+ * not deleted. The deleted lines are in it, with where they stood.
  *
  * ```
  * findLargeDeletion(twentyLines, "", { machine: "desktop", at: now })?.kind; // "deletion"
