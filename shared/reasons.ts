@@ -229,8 +229,8 @@ export const REASONS = {
     say: ({ making }: { readonly making: keyof typeof MAKING }) => MAKING[making],
   },
   "leave-aside": {
-    meaning: "lines that git took out of the file, or put back, are in an open conflict",
-    say: () => "is not written until it is settled what becomes of lines that git set aside",
+    meaning: "lines that git took out of the file, put back or brought are in an open conflict",
+    say: () => "is not written until it is settled what becomes of lines that git moved",
     advise: () => "have git undo that, or settle it with `memsync conflicts`",
   },
   "leave-unknown": {

@@ -10,9 +10,12 @@ export class ArrivalClock {
   readonly #world: Pick<World, "monotonic" | "now">;
   /** When each arrival came, by its id, on the steady clock. */
   readonly #cameAt = new Map<number, number>();
+  /** Since when somebody looks, by the wall clock. */
+  readonly #begunAt: number;
 
   constructor(world: Pick<World, "monotonic" | "now">) {
     this.#world = world;
+    this.#begunAt = world.now();
   }
 
   /** A change arrives now. One that continues a former arrival counts from that one's time. */
@@ -38,8 +41,12 @@ export class ArrivalClock {
   #ageOf({ id, at }: ArrivalTime, savedAt: number): number {
     const cameAt = this.#cameAt.get(id);
     const now = this.#world.now();
-    // Where a file says that it was saved later than now, nobody knows when that was.
-    if (cameAt === undefined) return savedAt > now ? 0 : savedAt - at;
+    if (cameAt === undefined) {
+      // Nobody looked for some time, and of a file that lies in the future nobody knows its time.
+      if (savedAt > now && at < this.#begunAt) return 0;
+      // Else the file system's clock is ahead of ours.
+      return Math.min(savedAt, now) - at;
+    }
     const sinceMs = this.#world.monotonic() - cameAt;
     const savedAgoMs = Math.max(0, now - savedAt);
     return sinceMs - Math.min(savedAgoMs, sinceMs);

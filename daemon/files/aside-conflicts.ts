@@ -7,9 +7,14 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { contentLines, splitLines } from "./text-lines.ts";
 
-/** Whether what git set aside on this machine is still an open conflict. */
-export function isAsideHere(open: OpenDocument): boolean {
-  return asideHere(open).length > 0;
+/**
+ * Whether lines in which git and the document differ are an open conflict of this machine: those
+ * that git set aside, and those that it brought and the document never had. Nothing is written
+ * below either: the one could not be separated from it, and of the other the next commit would
+ * take them back.
+ */
+export function isGitDisputed(open: OpenDocument): boolean {
+  return openHere(open, ["set-aside", "elsewhere"]).length > 0;
 }
 
 /**
@@ -44,9 +49,16 @@ function countOf(lines: readonly string[], line: string): number {
 }
 
 /** The open conflicts about what git set aside on this machine. */
-export function asideHere({ document, writer }: OpenDocument): TextConflictRecord[] {
+export function asideHere(open: OpenDocument): TextConflictRecord[] {
+  return openHere(open, ["set-aside"]);
+}
+
+/** The open conflicts of these kinds that are about what git did on this machine. */
+function openHere(
+  { document, writer }: OpenDocument,
+  kinds: readonly TextConflictRecord["kind"][],
+): TextConflictRecord[] {
   return listTextConflicts(document).filter(({ kind, versions }) => {
-    const isHere = versions.some(({ machine }) => machine === writer.machine);
-    return kind === "set-aside" && isHere;
+    return kinds.includes(kind) && versions.some(({ machine }) => machine === writer.machine);
   });
 }

@@ -64,7 +64,7 @@ async function noteChange(
   open: OpenDocument,
   { link, clock, change }: { readonly change: FileChange } & Omit<ArrivalOptions, "account">,
 ): Promise<void> {
-  const former = change.brought.length > 0 ? await listBrought(db, link.dir) : [];
+  const former = await listBrought(db, link.dir);
   clock.keep(former);
   const fresh = newIn(change, former);
   if (!fresh) return;

@@ -20,7 +20,7 @@ import { readPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import { addArrival, listUnseen } from "./arrival-store.ts";
-import { isAsideHere, settleAside } from "./aside-conflicts.ts";
+import { isGitDisputed, settleAside } from "./aside-conflicts.ts";
 import { authors } from "./bringers.ts";
 import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "./brought-back.ts";
 import { cameBack, differences } from "./come-back.ts";
@@ -432,12 +432,11 @@ class Taking {
     const { checkedOut, file, beside } = this.#sight;
     const text = document.content();
     const isDue = isFree && text !== this.#file.content && this.#mayWrite(text);
-    const isAside = isDue && isAsideHere(open);
+    const isDisputed = isDue && isGitDisputed(open);
     const content = this.#sight.hasGitEndings ? checkedOutEndings(text) : text;
     const captured = { base: document.captureText(), form: document.textForm() };
-    // Nothing is written below lines that git has set aside: it could not be separated from them.
     const next =
-      isDue && !isAside ? this.#asCheckedOut({ hash: hashOf(content), ...captured }) : undefined;
+      isDue && !isDisputed ? this.#asCheckedOut({ hash: hashOf(content), ...captured }) : undefined;
     const here = this.#asCheckedOut(state);
     const kept = known?.hash === this.#file.hash ? known.kept : this.#sight.kept;
     const { commit } = checkedOut;
@@ -450,7 +449,7 @@ class Taking {
     const from = { ...found, next: undefined };
     await this.#write({ ...found, next });
     if (next) return { kind: "write", from, to: next, content };
-    return isAside ? { kind: "unfollowed", why: "leave-aside" } : { kind: "done" };
+    return isDisputed ? { kind: "unfollowed", why: "leave-aside" } : { kind: "done" };
   }
 
   /** Others' changes are written to files that git ignores, or with the user's consent. */

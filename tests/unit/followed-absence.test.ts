@@ -174,7 +174,7 @@ describe("what git sets aside of a tracked file", () => {
     await a.settle();
     await exchange([a, b]);
     expect(a.file()).toBe(START);
-    expect(a.status.note).toContain("what becomes of lines that git set aside");
+    expect(a.status.note).toContain("what becomes of lines that git moved");
     await lab.run(a, "stash", "pop", "-q");
     await a.settle();
     await exchange([a, b]);

@@ -232,6 +232,8 @@ test("sections that each moves to a place of its own are no conflict", async () 
   const [one, two, three] = [section("One", 2), section("Two", 4), section("Three", 3)];
   const end = section("End", 8);
   await a.save(`# T\n\n${one}${two}${three}${end}`);
+  // That most of what was there before is gone is told.
+  for (const { id } of await a.conflicts()) await a.dismiss(id);
   await exchange([a, b]);
   for (const each of [a, b]) each.pass(120_000);
   await a.save(`# T\n\n${two}${three}${end}${one}`);

@@ -90,3 +90,25 @@ test("a newer clone that merges two commits that others have read brings what is
   const all = THEIRS.replace("- one\n", "- one, first\n");
   expect([c.file(), await c.doc(), await c.listed()]).toEqual([all, all, []]);
 });
+
+test("a history that was pushed anew is not written over while its lines are in a conflict", async () => {
+  await a.follow({ write: true });
+  const mine = START.replace("- ship\n", "- ship on Monday\n");
+  await lab.commit(a, mine);
+  await a.settle();
+  await lab.run(a, "push", "-q");
+  const other = lab.git.path("other");
+  await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "other");
+  await lab.git.write(join(other, FILE), THEIRS);
+  await lab.git.run(other, "commit", "-qa", "--amend", "-m", "anew");
+  await lab.git.run(other, "push", "-qf", "origin", "main");
+  a.pass(120_000);
+  await lab.run(a, "fetch", "-q");
+  await lab.run(a, "reset", "-q", "--hard", "origin/main");
+  await a.settle();
+  expect([a.file(), await a.doc()]).toEqual([THEIRS, mine]);
+  expect(a.status).toMatchObject({ why: { code: "leave-aside" } });
+  await a.drain(await a.choiceOf("- three\n"));
+  expect(await a.doc()).toContain("- three\n");
+  expect(a.file()).toBe(await a.doc());
+});
