@@ -16,20 +16,31 @@ interface Block {
 const TOOLS_MIN = 4;
 const USAGE = { input_tokens: 1, output_tokens: 1 };
 
-/** Anthropic's Messages API, streamed or whole, as Claude Code uses it. */
-export const CLAUDE: Dialect = {
-  path: /\/messages$/,
-  read(body): Asked {
-    const { model, stream, tools = [], messages } = JSON.parse(body) as MessagesRequest;
-    const blocks = messages.flatMap(({ content }) => (typeof content === "string" ? [] : content));
-    return {
-      isMain: tools.length >= TOOLS_MIN,
-      called: blocks.filter(({ type }) => type === "tool_use").length,
-      refused: blocks.filter((each) => each.is_error).map((each) => JSON.stringify(each)),
-      answer: (step) => (stream ? streamed(model, step) : Response.json(messageOf(model, step))),
-    };
-  },
-};
+/** Anthropic's Messages API, streamed or whole, by an assistant that calls our tools so. */
+function messagesDialect(toolOf: (name: string) => string): Dialect {
+  return {
+    path: /\/messages$/,
+    read(body): Asked {
+      const { model, stream, tools = [], messages } = JSON.parse(body) as MessagesRequest;
+      const blocks = messages.flatMap(({ content }) =>
+        typeof content === "string" ? [] : content,
+      );
+      return {
+        isMain: tools.length >= TOOLS_MIN,
+        called: blocks.filter(({ type }) => type === "tool_use").length,
+        refused: blocks.filter((each) => each.is_error).map((each) => JSON.stringify(each)),
+        answer: (step) => {
+          const isCall = "name" in step && isOurs(step.name);
+          const named = isCall ? { ...step, name: toolOf(step.name) } : step;
+          return stream ? streamed(model, named) : Response.json(messageOf(model, named));
+        },
+      };
+    },
+  };
+}
+
+export const CLAUDE = messagesDialect((name) => `mcp__memsync__${name}`);
+export const OPENCODE = messagesDialect((name) => `memsync_${name}`);
 
 function messageOf(model: string, step: Step) {
   const block = "text" in step ? { type: "text", text: step.text } : toolUse(step.name, step.input);
@@ -46,8 +57,7 @@ function messageOf(model: string, step: Step) {
 }
 
 function toolUse(name: string, input: object) {
-  const called = isOurs(name) ? `mcp__memsync__${name}` : name;
-  return { type: "tool_use", id: `toolu_${crypto.randomUUID()}`, name: called, input };
+  return { type: "tool_use", id: `toolu_${crypto.randomUUID()}`, name, input };
 }
 
 function streamed(model: string, step: Step): Response {

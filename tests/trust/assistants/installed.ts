@@ -9,9 +9,22 @@ const MAIN = join(import.meta.dir, "..", "..", "..", "cli", "main.ts");
 /** Somebody at a terminal waits this long for an installation or a session. */
 const PATIENCE_MS = 600_000;
 
-/** The assistants, as `memsync setup` calls them. */
-export const NAMES = ["claude", "codex", "gemini"] as const;
-export type AssistantName = (typeof NAMES)[number];
+/** What runs hooks, and is so told at the start of a session what is known. */
+export const HOOKED = ["claude", "codex", "gemini"] as const;
+export type HookedName = (typeof HOOKED)[number];
+export type AssistantName = HookedName | "opencode";
+
+/** OpenCode's lock file has no more than its program for Linux on x64. */
+const HAS_OPENCODE = process.platform === "linux" && process.arch === "x64";
+
+/** The assistants that can be had here, as `memsync setup` calls them. */
+export const NAMES: readonly AssistantName[] = HAS_OPENCODE ? [...HOOKED, "opencode"] : HOOKED;
+
+/** Whose package puts the program that npm brought into its place itself. */
+const PLACED: Partial<Record<AssistantName, string>> = {
+  claude: "@anthropic-ai/claude-code",
+  opencode: "opencode-ai",
+};
 
 /** An assistant did not run, or not to its end in time, which says nothing of memsync. */
 export class NotTried extends Error {}
@@ -23,7 +36,8 @@ const programsOf = (name: AssistantName) => join(PACKAGES, name, "node_modules",
 
 /**
  * Installs an assistant as its lock file says, unless it is there. No package's script runs but
- * Claude Code's, which puts the program that npm brought into its place. Rejects where npm can't.
+ * Claude Code's and OpenCode's, which put the program that npm brought into its place. Rejects
+ * where npm can't.
  */
 export async function installAssistant(name: AssistantName, until = soon()): Promise<void> {
   if (await isInstalled(name)) return;
@@ -31,8 +45,8 @@ export async function installAssistant(name: AssistantName, until = soon()): Pro
   const cwd = join(PACKAGES, name);
   const quiet = ["--no-audit", "--no-fund"];
   await must(["npm", "ci", "--ignore-scripts", ...quiet], cwd, until);
-  const script = ["npm", "rebuild", "@anthropic-ai/claude-code", ...quiet];
-  if (name === "claude") await must(script, cwd, until);
+  const placed = PLACED[name];
+  if (placed) await must(["npm", "rebuild", placed, ...quiet], cwd, until);
   if (!(await isInstalled(name))) throw new Error(`${name} does not start here`);
 }
 
@@ -134,19 +148,20 @@ export class User {
 
   /** All settings, by path, without the names of folders. */
   settings(): Readonly<Record<string, string>> {
-    const paths = [".claude.json", ".claude", ".codex", ".gemini"].flatMap((path) =>
-      settingsIn(join(this.folder, path)),
-    );
+    const folders = [".claude.json", ".claude", ".codex", ".gemini", ".config/opencode"];
+    const paths = folders.flatMap((path) => settingsIn(join(this.folder, path)));
     const textOf = (path: string) => readFileSync(path, "utf8").replaceAll(this.folder, "~");
     return Object.fromEntries(paths.map((path) => [path.slice(this.folder.length), textOf(path)]));
   }
 }
 
+const SETTINGS = /(^|\/)(settings|hooks|config|opencode|\.claude)\.(json|jsonc|toml)$/;
+
 function settingsIn(path: string): string[] {
   if (!existsSync(path)) return [];
-  if (/\.(json|toml)$/.test(path)) return [path];
+  if (SETTINGS.test(path)) return [path];
   const names = readdirSync(path, { withFileTypes: true });
   return names
-    .filter((each) => each.isFile() && /^(settings|hooks|config)\.(json|toml)$/.test(each.name))
+    .filter((each) => each.isFile() && SETTINGS.test(each.name))
     .map(({ name }) => join(path, name));
 }

@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AssistantName } from "./installed.ts";
+import type { HookedName } from "./installed.ts";
 import type { Seat } from "./seat.ts";
 
 const FOLDER = join(import.meta.dir, "..", "..", "data", "hooks");
 const FILES = { claude: "claude-code", codex: "codex", gemini: "gemini" } as const;
 
 /** Keeps what an assistant told its hooks in its last session, as data of the tests. */
-export function recordPayloads({ user, folder }: Seat, name: AssistantName): void {
+export function recordPayloads({ user, folder }: Seat, name: HookedName): void {
   for (const [event, suffix] of [
     ["session-start", ""],
     ["session-end", "-end"],

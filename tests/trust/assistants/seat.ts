@@ -1,6 +1,6 @@
 import { messageOf } from "../../../shared/errors.ts";
 import type { Lab } from "../../support/lab.ts";
-import { CLAUDE } from "./claude-dialect.ts";
+import { CLAUDE, OPENCODE } from "./claude-dialect.ts";
 import { CODEX } from "./codex-dialect.ts";
 import { GEMINI } from "./gemini-dialect.ts";
 import { type AssistantName, NAMES, NotTried, soon, User } from "./installed.ts";
@@ -108,7 +108,26 @@ const PLAYED: Readonly<Record<AssistantName, Played>> = {
       GEMINI_CLI_TRUST_WORKSPACE: "true",
     }),
   },
+  opencode: {
+    dialect: OPENCODE,
+    command: () => ["opencode", "run", "--pure", PROMPT],
+    env: (url) => ({
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(openCodeConfig(url)),
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+    }),
+  },
 };
+
+/** A provider of our own, whose package OpenCode has in itself. */
+function openCodeConfig(url: string): object {
+  const limit = { context: 200_000, output: 8000 };
+  const model = { name: "Played", tool_call: true, limit };
+  const options = { baseURL: `${url}/v1`, apiKey: "x" };
+  const played = { npm: "@ai-sdk/anthropic", name: "Played", options, models: { played: model } };
+  const named = { model: "played/played", small_model: "played/played" };
+  return { ...named, share: "disabled", autoupdate: false, provider: { played } };
+}
 
 /**
  * A whole session of a real assistant, whose model takes these steps. Resolves to what it sent to
