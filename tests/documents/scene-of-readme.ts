@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { Assistant } from "../support/mcp-client.ts";
 import { ROOT } from "../tidy/source-tree.ts";
 import type { Reader } from "./reader.ts";
 import type { Scene } from "./scene.ts";
@@ -65,6 +66,21 @@ export async function takePicture(reader: Reader): Promise<string> {
   return up.screen.text.trimEnd();
 }
 
+/** What the laptop's assistant remembers, and what the desktop's next session is told. */
+async function tellNextSession({ lab, laptop }: Reader): Promise<string> {
+  const assistant = await Assistant.start(laptop);
+  const value = "Tag first, then publish: CI reads the tag.";
+  await assistant.call("remember", { key: "release", value });
+  await assistant.end();
+  await laptop.sync();
+  const desktop = lab.machine("desktop", lab.git.path("desktop"), laptop.service);
+  await desktop.sync();
+  const stdin = JSON.stringify({ session_id: "1", cwd: desktop.folder, source: "startup" });
+  const env = { MEMSYNC_HOOK_MS: "100000" };
+  const { stdout } = await desktop.run(["hook", "session-start"], { stdin, env });
+  return JSON.parse(stdout).hookSpecificOutput.additionalContext;
+}
+
 export const README: Scene = {
   document: "README.md",
   stage,
@@ -73,5 +89,6 @@ export const README: Scene = {
     { command: "npm ci && npm test", notRun: "it is what runs this test" },
     { command: "npm run -s memsync -- demo", notRun: "tests/e2e/demo.test.ts runs it" },
     { command: "memsync up", before: fill, by: takePicture },
+    { command: "memsync hook session-start", by: tellNextSession },
   ],
 };
