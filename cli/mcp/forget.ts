@@ -7,8 +7,15 @@ import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { writeMemory } from "../writes/inbox-write.ts";
 import { whySecret, withheldText } from "./kept-secret.ts";
-import { findScope, placesOf, placeToWrite, scopeJson, scopeLine } from "./project-scope.ts";
-import { ToolRefusal, type ToolResult } from "./tool-result.ts";
+import {
+  findScope,
+  placesOf,
+  placeToWrite,
+  refusalIn,
+  scopeJson,
+  scopeLine,
+} from "./project-scope.ts";
+import type { ToolResult } from "./tool-result.ts";
 
 /** What `forget` is asked. */
 export interface ForgetRequest {
@@ -47,10 +54,8 @@ export async function forget(
   });
   if (!memory || !(await writeMemory(env.home, place, { key, value: undefined }))) {
     const where = elsewhere.length === 0 ? "" : `; the layer ${elsewhere.join(" and ")} has one`;
-    throw new ToolRefusal(`there is no memory "${key}" in the layer ${layer}${where}`, {
-      ...scopeJson(scope),
-      similar: nearWords(key, keys),
-    });
+    const none = `there is no memory "${key}" in the layer ${layer}${where}`;
+    throw refusalIn(scope, none, nearWords(key, keys));
   }
   const revision = revisionName(memory.value);
   const layers = layer === "project" ? "" : ` --layer ${layer}`;

@@ -137,6 +137,21 @@ export function scopeLine(scope: ProjectScope): string {
   return `No project: ${scope.why}. Only the layers user and global are read.`;
 }
 
+/**
+ * A refusal that names the project, as every result does; `similar`: keys that could be meant.
+ */
+export function refusalIn(
+  scope: ProjectScope,
+  message: string,
+  similar: readonly string[] = [],
+): ToolRefusal {
+  const near = similar.length === 0 ? "" : `; similar keys: ${similar.join(", ")}`;
+  return new ToolRefusal(`${scopeLine(scope)}\n${message}${near}`, {
+    ...scopeJson(scope),
+    similar,
+  });
+}
+
 /** The place that a write goes to. Throws `ToolRefusal` where it is the project's, and unknown. */
 export async function placeToWrite(
   env: Environment,

@@ -11,9 +11,16 @@ import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { type FoundMemory, type SearchedPlace, withConnected } from "../search/local-search.ts";
 import { whyLikeSecret, withheldText } from "./kept-secret.ts";
-import { findScope, type ProjectScope, placesOf, scopeJson, scopeLine } from "./project-scope.ts";
+import {
+  findScope,
+  type ProjectScope,
+  placesOf,
+  refusalIn,
+  scopeJson,
+  scopeLine,
+} from "./project-scope.ts";
 import { ageShown, memoryLine, shownMemory } from "./shown-memory.ts";
-import { NOTE, quoted, ToolRefusal, type ToolResult } from "./tool-result.ts";
+import { NOTE, quoted, type ToolResult } from "./tool-result.ts";
 
 /** What `read_memory` is asked. */
 export interface ReadMemoryRequest {
@@ -42,7 +49,7 @@ export async function readMemory(
 ): Promise<ToolResult> {
   return await withLocal(env, async (db) => {
     const scope = await findScope(env, db, { argument: project, option });
-    if (!db) throw new ToolRefusal(`there is no memory "${key}"`, scopeJson(scope));
+    if (!db) throw refusalIn(scope, `there is no memory "${key}"`);
     const named = await placesOf(env, db, { scope, layer });
     const places = layer === undefined ? await withConnected(db, named) : named;
     const asked = { scope, places, key };
@@ -84,10 +91,7 @@ async function readCurrent(
       },
     };
   }
-  throw new ToolRefusal(`there is no memory "${key}"`, {
-    ...scopeJson(scope),
-    similar: nearWords(key, keys),
-  });
+  throw refusalIn(scope, `there is no memory "${key}"`, nearWords(key, keys));
 }
 
 /** In a result, `project` is the one that the call is about. */
@@ -109,7 +113,7 @@ async function findVersions(
     const versions = await memoryHistory({ db, document, account, machine }, key);
     if (versions.length > 0) return versions;
   }
-  throw new ToolRefusal(`there is no memory "${key}" and no history of one`, scopeJson(scope));
+  throw refusalIn(scope, `there is no memory "${key}" and no history of one`);
 }
 
 /** What `shownOf` makes of an older value, unless that looks like a secret. */
@@ -154,10 +158,7 @@ async function readVersion(
   const versions = await findVersions(env, db, asked);
   const version = versions.find((each) => each.revision === revision);
   if (!version) {
-    throw new ToolRefusal(
-      `${key} has no revision ${revision}: history lists them`,
-      scopeJson(scope),
-    );
+    throw refusalIn(scope, `${key} has no revision ${revision}: history lists them`);
   }
   const { state, writtenAt, machine = null } = version;
   const value = await oldValue(db, { key, value: version.value }, (whole) => whole);

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { count } from "../../shared/count.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import { passageOf } from "../../shared/replica/search/passage.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
@@ -50,8 +51,10 @@ export async function recall(
   return await withLocal(env, async (db) => {
     const scope = await findScope(env, db, { argument: request.project, option });
     const budget = new Budget(request.budget_tokens);
+    // The outline and the sessions are the project's.
+    const isAboutProject = (request.layer ?? "project") === "project";
     const background =
-      db && query === ""
+      db && query === "" && isAboutProject
         ? await readBackground(env, db, {
             scope,
             outline: request.outline ?? true,
@@ -133,6 +136,10 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
+function instructionsLine({ lines }: { readonly lines: number }): string {
+  return `Instructions (${count(lines, "line", "lines")}):`;
+}
+
 function sessionLine({ title, age, summary }: PastSession): string {
   const line = `session · ${age} · ${title ?? "without a title"}`;
   return summary === undefined ? line : `${line}\n${quoted(summary)}`;
@@ -157,7 +164,7 @@ function asResult({
   const lines = [
     scopeLine(scope),
     NOTE,
-    ...(background?.instructions ? [`Instructions (${background.instructions.lines} lines):`] : []),
+    ...(background?.instructions ? [instructionsLine(background.instructions)] : []),
     ...(background?.instructions?.headings ?? []).map((each) => `> ${each}`),
     ...(background?.sessions ?? []).map((each) => sessionLine(each)),
     ...(shown.length === 0 ? [none] : []),

@@ -8,6 +8,7 @@ import { passageOf } from "../../shared/replica/search/passage.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { Environment } from "../place/environment.ts";
 import { type MemoryPlace, withLocal } from "../place/place.ts";
+import { CommandFailed } from "../screen/errors.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 import { audienceOf } from "../writes/audience.ts";
 import { saveMemory } from "../writes/save.ts";
@@ -16,9 +17,11 @@ import {
   findScope,
   type ProjectScope,
   placeToWrite,
+  refusalIn,
   scopeJson,
   scopeLine,
 } from "./project-scope.ts";
+import { daysOld } from "./shown-memory.ts";
 import type { ToolResult } from "./tool-result.ts";
 
 /** What `remember` is asked. */
@@ -52,7 +55,10 @@ interface Target {
   readonly keys: readonly string[];
 }
 
-/** `remember`: saves one memory, unless it is there already. */
+/**
+ * `remember`: saves one memory. One that is there already is not changed; on another day it is
+ * confirmed, so that it counts as said today.
+ */
 export async function remember(
   env: Environment,
   option: string | undefined,
@@ -63,7 +69,11 @@ export async function remember(
   const target = await withLocal(env, (db) => findTarget(env, db, { option, request }));
   const { before } = target;
   if (wanted !== undefined && wanted !== revisionOf(before)) return inConflict(target, key, before);
-  if (before?.value === value) return await asSaved(env, target, { key, status: "unchanged" });
+  const status = before?.value === value ? "unchanged" : "saved";
+  // What was said before is said again: it holds, and is as old as that.
+  if (status === "unchanged" && before && daysOld(Date.parse(before.updated_at)) === 0) {
+    return await asSaved(env, target, { key, status });
+  }
   const guard = (known: LocalMemory | undefined) => {
     if (wanted !== undefined && wanted !== revisionOf(known)) throw new OtherRevision(known);
   };
@@ -71,9 +81,10 @@ export async function remember(
     await saveMemory(env, target.place, { key, value, options: { guard } });
   } catch (thrown) {
     if (thrown instanceof OtherRevision) return inConflict(target, key, thrown.current);
+    if (thrown instanceof CommandFailed) throw refusalIn(target.scope, thrown.message);
     throw thrown;
   }
-  return await asSaved(env, target, { key, status: "saved" });
+  return await asSaved(env, target, { key, status });
 }
 
 async function findTarget(

@@ -73,9 +73,14 @@ const DAYS_PER_WEEK = 7;
 const DAYS_PER_MONTH = 30;
 const DAYS_PER_YEAR = 365;
 
+/** On which day before today, in UTC, something was; 0: today. */
+export function daysOld(at: number, now: number = realWorld.now()): number {
+  return Math.floor(now / DAY_MS) - Math.floor(at / DAY_MS);
+}
+
 /** How old something is. Coarse, so that a result stays the same for as long as it can. */
 export function ageShown(at: number, now: number = realWorld.now()): string {
-  const days = Math.floor(now / DAY_MS) - Math.floor(at / DAY_MS);
+  const days = daysOld(at, now);
   if (days <= 0) return "today";
   if (days < 2 * DAYS_PER_WEEK) return `${count(days, "day", "days")} ago`;
   if (days < 2 * DAYS_PER_MONTH) return `${Math.floor(days / DAYS_PER_WEEK)} weeks ago`;

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,6 +50,36 @@ test("what another has written since is not written over, and the conflict names
   expect((await read("build")).data.value).toBe("npm run build");
   const { data: saved } = await save("build", "bun run build", String(second.revision));
   expect(saved.status).toBe("saved");
+});
+
+test("what is remembered again unchanged is confirmed: it is as old as that", async () => {
+  const first = await save("build", "make");
+  // Nobody has taken it from the inbox.
+  const db = new Database(env.home.database);
+  db.run("UPDATE inbox SET written_at = written_at - 90 * 86400000");
+  db.close();
+  const age = async () => JSON.stringify((await recall(env, undefined, {})).data.memories);
+  expect(await age()).toContain('"age":"3 months ago"');
+  const again = await save("build", "make");
+  expect(again.data).toMatchObject({ status: "unchanged", revision: first.data.revision });
+  expect(again.data).not.toHaveProperty("replaces");
+  expect(await age()).toContain('"age":"today"');
+});
+
+test("a refusal names the project, or why there is none, and what could be meant", async () => {
+  await save("build", "make");
+  const said = async (work: Promise<unknown>) => String(await work.catch((thrown) => thrown));
+  const none = await said(read("biuld"));
+  expect(none).toContain("No project: ");
+  expect(none).toContain('there is no memory "biuld"; similar keys: build');
+  expect(await said(save("", "x"))).toContain("the key is empty");
+  expect(await said(save("", "x"))).toContain("No project: ");
+});
+
+test("an overview of one layer has nothing of the project", async () => {
+  await save("build", "make");
+  const { data } = await recall(env, undefined, { layer: "user" });
+  expect(data).not.toHaveProperty("instructions");
 });
 
 test("without a project nothing is written into one, and nothing is guessed", async () => {
