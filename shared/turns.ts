@@ -66,6 +66,7 @@ export class Queues<Name> {
 
 /** `items` in order, by `size`; nothing of no items. */
 export function chunksOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
+  if (items.length <= size) return items.length === 0 ? [] : [items];
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
     items.slice(at * size, (at + 1) * size),
   );

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AccountId } from "../../ids.ts";
 import { compilable, compiled } from "../../sqlite/compiled.ts";
+import { compiledForMany } from "../../sqlite/many.ts";
 import type { Pause } from "../../turns.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { changeIndex } from "./full-text.ts";
@@ -15,12 +16,18 @@ const ROWS_AT_ONCE = 512;
  * for `indexSome`. In the write transaction of the change.
  */
 export function keepIndexed(db: Db, rowIds: readonly number[]): void {
-  if (rowIds.length > 0) keep.now(db, { rowIds: JSON.stringify(rowIds) });
+  keep.now(
+    db,
+    rowIds.map((rowId) => ({ rowId })),
+  );
 }
 
 /** The same for rows that have come, of which the index has nothing. */
 export function noteAdded(db: Db, rowIds: readonly number[]): void {
-  if (rowIds.length > 0) note.now(db, { rowIds: JSON.stringify(rowIds) });
+  note.now(
+    db,
+    rowIds.map((rowId) => ({ rowId })),
+  );
 }
 
 /**
@@ -39,21 +46,21 @@ export async function noteAddedOf(db: Db, documentId: number): Promise<void> {
   await noteAll(db, { documentId });
 }
 
-const keep = compiled((db: Db, { rowIds }: { readonly rowIds: string }) =>
+const keep = compiledForMany((db: Db, rows: readonly { readonly rowId: number }[]) =>
   compilable(
     db,
     sql`insert into unindexed (row_id, document_id, key, value)
       select row_id, document_id, key, value from memories
-      where row_id in (select value from json_each(${rowIds})) ${ONCE}`,
+      where row_id in (${sql.join(rows.map(({ rowId }) => rowId))}) ${ONCE}`,
   ),
 );
 
-const note = compiled((db: Db, { rowIds }: { readonly rowIds: string }) =>
+const note = compiledForMany((db: Db, rows: readonly { readonly rowId: number }[]) =>
   compilable(
     db,
     sql`insert into unindexed (row_id, document_id)
       select row_id, document_id from memories
-      where row_id in (select value from json_each(${rowIds})) ${ONCE}`,
+      where row_id in (${sql.join(rows.map(({ rowId }) => rowId))}) ${ONCE}`,
   ),
 );
 

@@ -62,13 +62,17 @@ interface Changed {
 async function memoryRevisions(
   db: Db,
   { documentId, now: replacedAt, pause }: RowsTarget,
-  { document, changes: { replaced } }: Changed,
+  { document, changes: { replaced, metadataKeys } }: Changed,
 ): Promise<Revision[]> {
   const revisions: Revision[] = [];
   for (const some of chunksOf(worthKeeping(document, replaced), ROWS_AT_ONCE)) {
     await pause();
     for (const { id, key, value: stored, updated_at: writtenAt } of some) {
-      const machine = await machineKnown(db, documentId, { document, client: id.client });
+      // Only of a name that goes with this change the rows know more than the document.
+      const mayBeGone = metadataKeys.has(machineKey(id.client));
+      const machine = mayBeGone
+        ? await machineKnown(db, documentId, { document, client: id.client })
+        : machineIn(document, id.client);
       const value = String(stored);
       revisions.push({ kind: "memory", key, value, writtenAt, replacedAt, machine });
     }
