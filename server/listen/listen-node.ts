@@ -67,6 +67,9 @@ export const listenNode: Listen = async (app, address) => {
     closing = true;
     void stopAccepting();
     await delay(app.world, DRAIN_MS);
+    // Node runs a timer that is late before it reads: what has come meanwhile would be hung up on.
+    await new Promise<void>((resolve) => app.world.defer(resolve));
+    await new Promise<void>((resolve) => app.world.defer(resolve));
   }
 
   /** HTTP's own `close` would also hang up on whoever is about to ask again. */

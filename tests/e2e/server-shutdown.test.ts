@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { startBusyClient } from "../support/busy-client.ts";
 import { connectLive } from "../support/live-client.ts";
 import { connectRaw } from "../support/raw-connection.ts";
 import { RUNTIMES, ServerFolder } from "../support/server-process.ts";
@@ -45,6 +46,19 @@ for (const runtime of RUNTIMES) {
       memories: { content: string }[];
     };
     expect(memories.map(({ content }) => content)).toEqual(["written while the server ended"]);
+  });
+
+  test(`on ${runtime}, busy clients are told to leave, and none of them loses a request`, async () => {
+    await using folder = await ServerFolder.create(runtime);
+    const token = await folder.token();
+    const server = await folder.server();
+    const starting = Array.from({ length: 32 }, () => startBusyClient(server.port, token));
+    const clients = await Promise.all(starting);
+    await waitFor("all to be answered", () => clients.every((each) => each.answers() > 20));
+    const ended = server.process.end("SIGTERM");
+    const outcomes = await Promise.all(clients.map((client) => client.ended));
+    expect(outcomes).toEqual(outcomes.map(() => "told"));
+    expect((await ended).status).toBe(0);
   });
 
   test(`on ${runtime}, /readyz is 503 while a server that is to end still serves`, async () => {
