@@ -53,7 +53,6 @@ async function openBoth<Tables>(options: OpenOptions): Promise<SqliteDatabase<Ta
   writing.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}`);
   writing.exec("PRAGMA synchronous = FULL");
   writing.exec("PRAGMA foreign_keys = ON");
-  writing.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
   const writer = kyselyOver<Tables>(writing, options.onDamage);
   if (options.path === ":memory:") {
     return {
@@ -105,9 +104,6 @@ function versionOf(reading: SqliteConnection): number {
   assert(row, "a database has a version");
   return row.data_version;
 }
-
-/** What a long transaction changes has room, so that no page is written twice. */
-const CACHE_KIB = 16 * 1024;
 
 /** After a checkpoint that emptied it, the write-ahead log is cut to this size. */
 const LOG_BYTES_KEPT = 4 * 1024 * 1024;

@@ -9,7 +9,7 @@ import { changeIndex } from "./full-text.ts";
 type Db = Kysely<ReplicaTables>;
 
 /** So many rows are indexed by one step: in some milliseconds, for which other writes wait. */
-const ROWS_AT_ONCE = 512;
+const ROWS_AT_ONCE = 256;
 
 /**
  * To be called before rows of memories change or go: keeps what the full-text index has of them,
