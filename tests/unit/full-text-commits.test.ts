@@ -178,7 +178,7 @@ describe("the full-text index", () => {
     await temp.reopen({ indexesLater: true });
     expect(indexed).toEqual([]);
     await setMemory(temp.store, "l", "after");
-    temp.world.advance(2000);
+    temp.world.advance(10_000);
     await waitFor("the index", async () => (await found(temp.store, "before")).length === 1);
     await temp.store.write(async () => {});
     expect(await found(temp.store, "after")).toEqual(["l"]);

@@ -5,7 +5,7 @@ import type { ReplicaTables } from "../log/tables.ts";
 import { isIndexBehind } from "../search/unindexed.ts";
 
 /** So long the full-text index may be behind while nobody searches. */
-const BEHIND_MS = 2000;
+const BEHIND_MS = 10_000;
 
 /** A search that others overtake by their writes is done again this often. */
 const AGAIN_MAX = 3;
