@@ -33,6 +33,6 @@ export function createServices(
     sessions: createSessionService(store),
     stats: createStatsService(store, usage, account),
     account,
-    live: createLiveService(store),
+    live: createLiveService(store, world),
   };
 }

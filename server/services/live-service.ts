@@ -1,27 +1,27 @@
 import type { Kysely } from "kysely";
-import { type AccountId, parseProjectId } from "../../shared/ids.ts";
+import { parseProjectId } from "../../shared/ids.ts";
 import { layerOf, projectOf, userOf } from "../../shared/replica/document/address.ts";
 import { EMPTY_POSITION, headsOf } from "../../shared/replica/log/log-rows.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
+import type { World } from "../../shared/world.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
-import type { LiveChange, Services } from "./services.ts";
+import type { Services } from "./services.ts";
+import { Telling } from "./telling.ts";
 
 /** Commits to one store: positions, and the rows of each commit in order. */
-export function createLiveService(store: ReplicaStore<ServiceTables>): Services["live"] {
-  const listeners = new Map<AccountId, Set<Listener>>();
+export function createLiveService(
+  store: ReplicaStore<ServiceTables>,
+  world: World,
+): Services["live"] {
+  const telling = new Telling(world);
   store.onCommit((rows) => {
-    const failures: unknown[] = [];
     for (const { address, epoch, seq, update } of rows) {
-      const concerned = listeners.get(address.owner);
-      if (!concerned) continue;
-      const change = { ...placeOf(address.name), epoch, seq, update };
-      for (const listener of [...concerned]) tell(listener, change, failures);
+      telling.tell(address.owner, () => ({ ...placeOf(address.name), epoch, seq, update }));
     }
-    if (failures.length > 0) throw failures[0];
   });
   return {
     async positions(caller, projects) {
@@ -36,26 +36,8 @@ export function createLiveService(store: ReplicaStore<ServiceTables>): Services[
       });
     },
 
-    onChange(account, listener) {
-      const ofAccount = listeners.get(account) ?? new Set();
-      listeners.set(account, ofAccount.add(listener));
-      return () => {
-        ofAccount.delete(listener);
-        if (ofAccount.size === 0 && listeners.get(account) === ofAccount) listeners.delete(account);
-      };
-    },
+    onChange: (account, listener) => telling.listen(account, listener),
   };
-}
-
-type Listener = (change: LiveChange) => void;
-
-/** A listener's error is a bug, but not the others'. */
-function tell(listener: Listener, change: LiveChange, failures: unknown[]): void {
-  try {
-    listener(change);
-  } catch (thrown) {
-    failures.push(thrown);
-  }
 }
 
 function placeOf(name: CommittedRow["address"]["name"]) {
