@@ -20,6 +20,8 @@ export interface MergedTexts {
   readonly text: string;
   /** No place was changed differently by both. Otherwise both versions of it are in the text. */
   readonly isClean: boolean;
+  /** Those versions, place by place. */
+  readonly places: readonly { readonly mine: string; readonly theirs: string }[];
 }
 
 /**
@@ -49,7 +51,8 @@ export function mergeTexts({ base, mine, theirs }: TextSides): MergedTexts {
   const form = mergedForm(former.form, my.form, their.form);
   const text = joinForm(document.text.toString(), form);
   document.ydoc.destroy();
-  return { text, isClean: conflicts.length === 0 };
+  const places = conflicts.map((each) => ({ mine: each.mine.text, theirs: each.theirs.text }));
+  return { text, isClean: conflicts.length === 0, places };
 }
 
 /** Each part is that of whoever changed it. */
