@@ -79,6 +79,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     names: ["auto-memory"],
     load: async () => (await import("./commands/auto-memory.ts")).addAutoMemoryCommand,
   },
+  {
+    names: ["personal"],
+    load: async () => (await import("./commands/personal.ts")).addPersonalCommand,
+  },
   { names: ["mcp"], load: async () => (await import("./commands/mcp.ts")).addMcpCommand },
   { names: ["hook"], load: async () => (await import("./commands/hook.ts")).addHookCommand },
   {

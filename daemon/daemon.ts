@@ -7,6 +7,7 @@ import type { ReplicaStore } from "../shared/replica/store/store.ts";
 import type { World } from "../shared/world.ts";
 import type { ClaudeCodePlace } from "./assistants/claude-code/memory-folders.ts";
 import { MemoryKeeper } from "./assistants/memory-folders/memory-keeper.ts";
+import { PersonalKeeper } from "./assistants/personal/personal-keeper.ts";
 import { SessionKeeper } from "./assistants/sessions/session-keeper.ts";
 import type { SessionSource } from "./assistants/transcripts/session-source.ts";
 import type { SyncUnit } from "./budget/sync-units.ts";
@@ -51,6 +52,7 @@ import { TokenStore } from "./remotes/token-store.ts";
 import type { Service, ServiceAnswer } from "./service/service.ts";
 import { type AudienceView, readAudience } from "./status/audience-view.ts";
 import { autoMemoryStatus } from "./status/memory-status.ts";
+import { personalStatus } from "./status/personal-status.ts";
 import { readStatus } from "./status/read-status.ts";
 import type { DaemonStatus } from "./status/status.ts";
 import { SYNC_MS_MIN, type SyncResult, type SyncWait, SyncWaiter } from "./status/wait-for-sync.ts";
@@ -120,6 +122,7 @@ export class Daemon implements Controlled {
   readonly #salvage: SalvageSettler;
   readonly #sessions: SessionKeeper;
   readonly #memories: MemoryKeeper;
+  readonly #personal: PersonalKeeper;
   readonly #facts: FactsKeeper;
   #gateway: Gateway | undefined;
 
@@ -188,6 +191,7 @@ export class Daemon implements Controlled {
     });
     const keepers = this.#keepers(git);
     this.#memories = keepers.memories;
+    this.#personal = keepers.personal;
     this.#sessions = keepers.sessions;
     this.#facts = keepers.facts;
     const onWake = (stoodStillMs: number) => {
@@ -229,8 +233,12 @@ export class Daemon implements Controlled {
       isOn: () => recordsSessions(home),
       onDue: (project) => this.#openRemoteOf(project)?.engine.sessionsDue(project),
     });
+    const personal = new PersonalKeeper({
+      ...all,
+      account: () => getDefault(this.#remotes.view).account,
+    });
     const serviceOf = (account: AccountId) => serviceNameOf(this.#remotes.remoteOf(account));
-    return { memories, sessions, facts: new FactsKeeper({ ...all, serviceOf }) };
+    return { memories, personal, sessions, facts: new FactsKeeper({ ...all, serviceOf }) };
   }
 
   /** Opens the home's replica, serves the gateway, and begins to follow files and to sync. */
@@ -275,6 +283,7 @@ export class Daemon implements Controlled {
     this.#sweeper.start();
     await this.#sessions.start();
     this.#memories.start();
+    this.#personal.start();
   }
 
   get introduction(): Introduction {
@@ -292,6 +301,7 @@ export class Daemon implements Controlled {
       polled: (dir) => this.#followers.polled(dir),
       repositoryNote: (dir) => this.#folders.noteOf(dir),
       placeChange: (dir) => this.#folders.changeOf(dir),
+      personal: personalStatus(this.#personal.status),
       autoMemory: autoMemoryStatus(autoMemoryMode(this.#options.home), this.#memories.status),
       isBeginning: this.#isBeginning,
       audience: (open) => this.#readAudience(open.remote, open),
@@ -346,8 +356,9 @@ export class Daemon implements Controlled {
    * Syncs now, then waits up to `waitSeconds` until the services have acknowledged everything or
    * refuse what is left, or until `signal` is aborted.
    */
-  sync(waitSeconds: number, options: SyncWait = {}): Promise<SyncResult> {
-    return this.#syncWaiter.sync(waitSeconds, options);
+  async sync(waitSeconds: number, options: SyncWait = {}): Promise<SyncResult> {
+    await within(this.#options.world, TAKE_MS_MAX, { work: this.#personal.look() });
+    return await this.#syncWaiter.sync(waitSeconds, options);
   }
 
   /** Waits like `sync` for what is due already, but looks at no file and asks for nothing new. */
@@ -362,6 +373,8 @@ export class Daemon implements Controlled {
     // A held write was allowed or dropped. It may be that of a followed file.
     if (allows || writes === 0) for (const file of this.#followers.files()) file.look();
     void this.#memories.lookAnew();
+    // Whoever has turned a file on or off wants to see it.
+    await within(this.#options.world, TAKE_MS_MAX, { work: this.#personal.lookAnew() });
     return writes;
   }
 
@@ -421,6 +434,7 @@ export class Daemon implements Controlled {
     this.#quietTime.stop();
     await this.#sessions.stop();
     await this.#memories.stop();
+    await this.#personal.stop();
     await this.#facts.settled();
     this.#remotes.abandonCalls();
     await this.#gateway?.close();
@@ -439,6 +453,7 @@ export class Daemon implements Controlled {
     if (open) this.#audiences.contacted(open);
     this.#salvage.answered();
     void this.#memories.look();
+    void this.#personal.look();
     void this.#facts.look(units.flatMap((unit) => parseProjectId(unit) ?? []));
     // Only files of units that were answered: a look costs several git processes.
     for (const file of this.#followers.files()) {

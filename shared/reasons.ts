@@ -3,6 +3,7 @@ import { IGNORED_REASONS } from "./ignored-reasons.ts";
 import { equalJson, type JsonValue } from "./json.ts";
 import { LIMITS } from "./limits.ts";
 import { MEMORY_REASONS } from "./memory-reasons.ts";
+import { PERSONAL_REASONS } from "./personal-reasons.ts";
 
 /** What another program said, in its words. */
 interface Said {
@@ -410,6 +411,7 @@ export const REASONS = {
   ...ALSO_REASONS,
   ...IGNORED_REASONS,
   ...MEMORY_REASONS,
+  ...PERSONAL_REASONS,
 } as const satisfies Readonly<Record<string, Entry>>;
 
 /** Identifies a reason in tables, in `--json` and in the code. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { checkAssistants, checkAutoMemory } from "../doctor/assistant-checks.ts";
+import { checkAssistants, checkAutoMemory, checkPersonal } from "../doctor/assistant-checks.ts";
 import {
   checkDaemon,
   checkFailing,
@@ -82,6 +82,7 @@ async function examine(env: Environment): Promise<Finding[]> {
     ...checkAssistants(env),
     ...checkAutoMemory(env),
     ...(await checkTranscripts(env)),
+    ...(await withStatus(home, checkPersonal)),
   ];
 }
 

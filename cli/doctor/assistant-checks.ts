@@ -1,6 +1,8 @@
 import { homedir } from "node:os";
 import { type AutoMemoryMode, autoMemoryMode } from "../../daemon/home/auto-memory-switch.ts";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { Environment } from "../place/environment.ts";
+import { count } from "../screen/output.ts";
 import { tilde } from "../screen/tilde.ts";
 import { type Assistant, assistantsFor } from "../setup/assistant.ts";
 import { TURN_ON_AUTO_MEMORY } from "../setup/auto-memory-hint.ts";
@@ -97,3 +99,21 @@ function checkCodexMemories({ id, files }: Assistant): Finding[] {
   const mend = "set it to false, or go by the hooks alone: `codex mcp remove memsync`";
   return [warning(ABOUT, detail, mend)];
 }
+
+/** Which files have the user's own text, and what is asked about them. */
+export function checkPersonal({ personal }: DaemonStatus): Finding[] {
+  const { files, merges } = personal;
+  if (files.length === 0) return [ok(PERSONAL, "in no file: `memsync personal on` puts it in")];
+  const findings = files.flatMap(({ path, state, note }) => {
+    if (state !== "asked" && state !== "left-alone") return [];
+    return [warning(PERSONAL, `${tilde(path)} ${note ?? state}`, "`memsync personal` shows all")];
+  });
+  if (merges.length > 0) {
+    const mend = "`memsync personal` shows it; edit any of the files";
+    findings.push(warning(PERSONAL, "it has both versions of what was written at once", mend));
+  }
+  if (findings.length > 0) return findings;
+  return [ok(PERSONAL, `the same in ${count(files.length, "file", "files")}`)];
+}
+
+const PERSONAL = "personal";

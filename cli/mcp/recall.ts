@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { isPersonalValue } from "../../daemon/assistants/personal/version.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { count } from "../../shared/count.ts";
@@ -123,7 +124,9 @@ async function listMemories(
   const found: FoundMemory[] = [];
   for (const place of places) {
     const memories = await readLocalMemories(db, place.document, place.account);
-    const sorted = memories.sort(
+    // Assistants have it in their own files.
+    const others = memories.filter(({ value }) => !isPersonalValue(value));
+    const sorted = others.sort(
       (one, other) => compare(other.updated_at, one.updated_at) || compare(one.key, other.key),
     );
     found.push(...sorted.map((memory) => ({ memory, place })));

@@ -22,6 +22,7 @@ import { toned } from "../screen/tones.ts";
 import { visible } from "../screen/visible.ts";
 import { autoMemoryLines } from "./auto-memory-view.ts";
 import { heldLines } from "./held-view.ts";
+import { personalLines } from "./personal-view.ts";
 import { layerLine } from "./seen-by.ts";
 import { refusedShown, unlinkedLines, waitingShown } from "./waiting-view.ts";
 
@@ -69,6 +70,7 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held, namedProjects(status), several),
     ...autoMemoryLines(status.auto_memory, namedProjects(status)),
+    ...personalLines(status.personal),
   ].map(visible);
 }
 

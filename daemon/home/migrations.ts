@@ -3,6 +3,7 @@ import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 import type { Schema } from "../../shared/sqlite/misfit.ts";
 import { codesMigration } from "./codes-migration.ts";
+import { personalMigration } from "./personal-migration.ts";
 import { plainMigrations } from "./plain-migrations.ts";
 import { serviceMigrations } from "./service-schema.ts";
 
@@ -370,6 +371,7 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("links").addColumn("also", "text").execute();
     },
   },
+  personalMigration,
 ];
 
 /** All migrations of a home's database. */
@@ -382,4 +384,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 869_240_576 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_979_549_346 };

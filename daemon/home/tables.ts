@@ -26,6 +26,8 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   ignore_files: IgnoreFilesTable;
   memory_folders: MemoryFoldersTable;
   memory_files: MemoryFilesTable;
+  personal_files: PersonalFilesTable;
+  personal_versions: PersonalVersionsTable;
 }
 
 /** A transcript of an assistant, as far as it was read. It stays when the file goes. */
@@ -338,6 +340,42 @@ export interface HeldTable {
   /** 1: a person wants it in the document, unchanged. The daemon writes it. */
   allowed: Generated<number>;
   written_at: number;
+}
+
+/** A file of an assistant that has the personal text in a block. */
+export interface PersonalFilesTable {
+  assistant: string;
+  path: string;
+  /** What a file begins with that memsync makes; else empty. */
+  header: string;
+  /** 1: it is written although git tracks it. */
+  writes: number;
+  /** 1: there was no file before. */
+  is_made: number;
+  account: AccountId | null;
+  /** The version that the block showed last, as a memory's value; null: none yet. */
+  shown: string | null;
+  /** The version that is being written. */
+  next: string | null;
+  /** Hash of a held text that the block has. */
+  held: string | null;
+  asked: "missing" | "emptied" | "former" | "deleted" | null;
+  settled: "adopt" | "take" | "off" | "keep" | null;
+  /** JSON: hashes of the texts that the block had before its own last edits. */
+  undone: string;
+  turned_on_at: number;
+}
+
+/** A version of the personal text that this machine has had. */
+interface PersonalVersionsTable {
+  number: Generated<number>;
+  id: string;
+  /** As a memory has it. */
+  value: string;
+  /** 1: it was made here. */
+  is_own: number;
+  /** `MergeNotes` as JSON; null where there is nothing to tell. */
+  notes: string | null;
 }
 
 /** A secret that a person has declared to be harmless. */

@@ -27,6 +27,7 @@ import type { Polled } from "../watch/watch-trouble.ts";
 import type { AudienceView } from "./audience-view.ts";
 import { readHeldStatus } from "./held-status.ts";
 import type { AutoMemoryStatus } from "./memory-status.ts";
+import type { PersonalStatus } from "./personal-status.ts";
 import { serviceState } from "./service-state.ts";
 import type {
   DaemonStatus,
@@ -54,6 +55,7 @@ export interface StatusSources {
   readonly repositoryNote: (dir: string) => Reason | undefined;
   readonly placeChange: (dir: string) => PlaceChange | undefined;
   readonly autoMemory: AutoMemoryStatus;
+  readonly personal: PersonalStatus;
   /** Not all linked folders are followed yet. */
   readonly isBeginning: boolean;
   readonly audience: (open: OpenRemote) => Promise<AudienceView | null>;
@@ -106,6 +108,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     own: usual.own,
     damaged: readDamageNotes(sources.home),
     auto_memory: sources.autoMemory,
+    personal: sources.personal,
     held: await readHeldStatus(sources.store.reader, (account) => {
       return open.remoteOf(account)?.name ?? null;
     }),

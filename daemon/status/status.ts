@@ -8,6 +8,7 @@ import type { Polled } from "../watch/watch-trouble.ts";
 import type { AudienceView } from "./audience-view.ts";
 import type { HeldStatus } from "./held-status.ts";
 import type { AutoMemoryStatus } from "./memory-status.ts";
+import type { PersonalStatus } from "./personal-status.ts";
 import type { ServiceState } from "./service-state.ts";
 
 /** How far a unit is saved on this machine and acknowledged by its service. */
@@ -166,6 +167,8 @@ export interface DaemonStatus {
   readonly held: readonly HeldStatus[];
   /** What assistants remember in files of their own. */
   readonly auto_memory: AutoMemoryStatus;
+  /** The user's own text, and the files of assistants that have it. */
+  readonly personal: PersonalStatus;
 }
 
 /** What is left of one of the account's quotas. */

@@ -81,5 +81,6 @@ export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
     damaged: [],
     held: [],
     auto_memory: { mode: "off", folders: [] },
+    personal: { lines: null, files: [], merges: [] },
   };
 }

@@ -1,0 +1,49 @@
+import { readPersonalFile } from "../../daemon/assistants/personal/read-personal-file.ts";
+import { fileStanding } from "../../daemon/git/git-state.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
+import { realPathOf } from "../../daemon/git/working-tree.ts";
+import { explain } from "../../shared/reasons.ts";
+import { tilde } from "../screen/tilde.ts";
+import type { PersonalPlace } from "./personal-place.ts";
+
+/** What turning a file on does to it, in words that follow its path. */
+export async function whatIsDone(
+  { path, remark }: PersonalPlace,
+  { write, adopt }: { readonly write: boolean; readonly adopt: boolean },
+): Promise<string> {
+  const read = await readPersonalFile(path);
+  if (read.kind === "problem") return explain(read.why);
+  const real = await realPathOf(path);
+  const link =
+    read.kind === "file" && real !== (await plainPath(path)) ? [`is ${tilde(real)}`] : [];
+  const standing = await fileStanding(createGit(), path);
+  const isTracked = standing.kind === "tracked" && !write;
+  const remarks = remark === undefined ? [] : [remark];
+  if (isTracked) {
+    const lacks = read.kind === "file" && read.block ? "" : ", and has no block to read";
+    return [...link, `git tracks it: only read, without --write${lacks}`, ...remarks].join("; ");
+  }
+  const done =
+    read.kind === "absent"
+      ? "is made, with the text"
+      : read.block
+        ? "has the block already"
+        : adopt && read.content.trim() !== ""
+          ? "all that it has becomes the text"
+          : "gets the text at its end";
+  return [...link, done, ...remarks].join("; ");
+}
+
+/** The path with links in its folders resolved, but not that of the file. */
+async function plainPath(path: string): Promise<string> {
+  const at = path.lastIndexOf("/");
+  return at <= 0 ? path : `${await realPathOf(path.slice(0, at))}${path.slice(at)}`;
+}
+
+/** What taking the block out leaves, in words that follow the file's path. */
+export async function whatIsLeft(path: string, keepsText: boolean): Promise<string> {
+  const read = await readPersonalFile(path);
+  if (read.kind === "problem") return `${explain(read.why)}; it is left as it is`;
+  if (read.kind === "absent" || !read.block) return "has no block";
+  return keepsText ? "loses the marks, and keeps the text" : "loses the text; all else stays";
+}

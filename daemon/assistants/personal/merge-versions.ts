@@ -1,0 +1,93 @@
+import { mergeTexts, uniteTexts } from "../memory-folders/merge-texts.ts";
+import { type PersonalVersion, versionOf } from "./version.ts";
+
+/** Both versions of a place that two sides changed differently. Both are in the merged text. */
+export interface MetPlaces {
+  readonly mine: string;
+  readonly theirs: string;
+}
+
+/** What a machine knows of versions. */
+export interface KnownVersions {
+  /** Undefined for one that this machine never had, or has forgotten. */
+  find(id: string): PersonalVersion | undefined;
+  /** It was made on this machine. */
+  isOwn(id: string): boolean;
+}
+
+/** What two versions come to. */
+export interface MergedVersion {
+  readonly version: PersonalVersion;
+  readonly places: readonly MetPlaces[];
+  /** Nobody knew what both were made of: it has all lines of both. */
+  readonly isUnited: boolean;
+}
+
+/** The versions that a version was made of, the nearest first, as far as they are known. */
+export function ancestorsOf(
+  version: PersonalVersion,
+  known: Pick<KnownVersions, "find">,
+): readonly string[] {
+  const found = new Set<string>();
+  const open = [version];
+  for (let next = open.shift(); next; next = open.shift()) {
+    for (const id of next.parents) {
+      if (found.has(id)) continue;
+      found.add(id);
+      const parent = known.find(id);
+      if (parent) open.push(parent);
+    }
+  }
+  return [...found];
+}
+
+/** Those of the versions of which no other one is made, each once. */
+export function newestOf(
+  versions: readonly PersonalVersion[],
+  known: Pick<KnownVersions, "find">,
+): PersonalVersion[] {
+  const all = new Map(versions.map((each) => [each.id, each]));
+  for (const each of versions) for (const id of ancestorsOf(each, known)) all.delete(id);
+  return [...all.values()];
+}
+
+/**
+ * Merges two versions by lines, from the nearest text that both were made of. Without it all lines
+ * of both stay, and only a machine that made one of them does that: another one may know more.
+ * Undefined: it is left to that one. Every machine comes to the same version.
+ */
+export function mergeVersions(
+  one: PersonalVersion,
+  other: PersonalVersion,
+  known: KnownVersions,
+): MergedVersion | undefined {
+  const [first, second] = one.id < other.id ? [one, other] : [other, one];
+  const [mine, theirs] = [ancestorsOf(first, known), ancestorsOf(second, known)];
+  const parents = [first.id, second.id, ...inTurn(mine, theirs)];
+  const base = nearest(mine, theirs).find((id) => known.find(id));
+  const text = base === undefined ? undefined : known.find(base)?.text;
+  if (text !== undefined) {
+    const sides = { base: text, mine: first.text, theirs: second.text };
+    const { text: merged, places } = mergeTexts(sides);
+    return { version: versionOf(merged, parents), places, isUnited: false };
+  }
+  if (!known.isOwn(first.id) && !known.isOwn(second.id)) return undefined;
+  const united = uniteTexts(first.text, second.text);
+  return { version: versionOf(united, parents), places: [], isUnited: true };
+}
+
+/** What both have, by how near it is to both. */
+function nearest(mine: readonly string[], theirs: readonly string[]): string[] {
+  const ranks = new Map(theirs.map((id, rank) => [id, rank]));
+  const common = mine.flatMap((id, rank) => {
+    const other = ranks.get(id);
+    return other === undefined ? [] : [{ id, far: rank + other }];
+  });
+  common.sort((one, other) => one.far - other.far || (one.id < other.id ? -1 : 1));
+  return common.map(({ id }) => id);
+}
+
+function inTurn(one: readonly string[], other: readonly string[]): string[] {
+  const length = Math.max(one.length, other.length);
+  return Array.from({ length }, (_, at) => [one[at], other[at]].flatMap((id) => id ?? [])).flat();
+}

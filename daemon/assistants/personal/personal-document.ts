@@ -1,0 +1,160 @@
+import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
+import type { Entry, EntryId } from "../../../shared/replica/document/entry-index.ts";
+import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import {
+  type KeptVersion,
+  keepPersonalVersion,
+  readPersonalVersions,
+} from "../../home/personal-versions.ts";
+import type { DaemonTables } from "../../home/tables.ts";
+import { ancestorsOf, type KnownVersions, mergeVersions, newestOf } from "./merge-versions.ts";
+import { isPersonalValue, PERSONAL_KEY, type PersonalVersion, parseVersion } from "./version.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** A version that stands in the document, and where. */
+export interface StandingVersion {
+  readonly version: PersonalVersion;
+  readonly key: string;
+  readonly entry: Entry;
+  /** It is the value of its key. */
+  readonly isWinner: boolean;
+}
+
+/**
+ * All versions of the personal text in a user's document, the latest first. A service without the
+ * exchange keeps no keys of a user's memories, so a value is known by its first line as well.
+ */
+export function standingVersions(document: ReplicaDocument): StandingVersion[] {
+  const standing: StandingVersion[] = [];
+  for (const key of document.memories.keys()) {
+    for (const [at, entry] of document.memories.get(key).entries()) {
+      const value = String(entry.value);
+      if (key !== PERSONAL_KEY && !isPersonalValue(value)) continue;
+      standing.push({ version: parseVersion(value), key, entry, isWinner: at === 0 });
+    }
+  }
+  return standing.sort((one, other) => {
+    return (
+      other.entry.updated_at - one.entry.updated_at || (one.version.id < other.version.id ? -1 : 1)
+    );
+  });
+}
+
+/** What this machine has had, for merges. */
+export async function knownVersions(
+  db: Context["db"],
+  standing: readonly StandingVersion[] = [],
+): Promise<KnownVersions & { readonly all: readonly PersonalVersion[] }> {
+  const kept = await readPersonalVersions(db);
+  const own = new Set(kept.flatMap(({ id, isOwn }) => (isOwn ? [id] : [])));
+  const all = [
+    ...kept.map(({ value }) => parseVersion(value)),
+    ...standing.map(({ version }) => version),
+  ];
+  const byId = new Map(all.map((version) => [version.id, version]));
+  return { all, find: (id) => byId.get(id), isOwn: (id) => own.has(id) };
+}
+
+/**
+ * Brings the versions of the personal text together as far as this machine can, and gives the one
+ * that counts: the newest, and of several the latest. What a standing version was made of goes. Of
+ * versions that are not made of each other none does, so the last one never goes by itself.
+ */
+export async function settleVersions(
+  context: Context,
+  open: OpenDocument,
+): Promise<PersonalVersion | undefined> {
+  const { document } = open;
+  for (;;) {
+    const standing = standingVersions(document);
+    const known = await knownVersions(context.db, standing);
+    const newest = newestOf(
+      standing.map(({ version }) => version),
+      known,
+    );
+    const [first] = standing.filter(({ version }) => newest.some(({ id }) => id === version.id));
+    if (!first) return undefined;
+    await dropObsolete(context, open, { standing, newest });
+    for (const version of newest) {
+      await keep(context, version, { isOwn: known.isOwn(version.id) });
+    }
+    const merged = firstMerge(newest, known);
+    if (!merged) return first.version;
+    const { version, ...notes } = merged;
+    const isTold = notes.isUnited || notes.places.length > 0;
+    await keep(context, version, { isOwn: true, notes: isTold ? notes : undefined });
+    await writeVersion(context, open, { version, key: first.key, seen: entriesOf(document) });
+    await dropObsolete(context, open, { standing: standingVersions(document), newest: [version] });
+  }
+}
+
+/** Two at a time: the rest meets what they come to. */
+function firstMerge(newest: readonly PersonalVersion[], known: KnownVersions) {
+  const sorted = [...newest].sort((one, other) => (one.id < other.id ? -1 : 1));
+  for (const [at, one] of sorted.entries()) {
+    for (const other of sorted.slice(at + 1)) {
+      const merged = mergeVersions(one, other, known);
+      if (merged) return merged;
+    }
+  }
+  return undefined;
+}
+
+interface Settled {
+  readonly standing: readonly StandingVersion[];
+  readonly newest: readonly PersonalVersion[];
+}
+
+/** Versions that others are made of, and of equal entries of a key all but the one that counts. */
+async function dropObsolete(
+  context: Context,
+  open: OpenDocument,
+  { standing, newest }: Settled,
+): Promise<void> {
+  const { document } = open;
+  const known = await knownVersions(context.db, standing);
+  const former = new Set(newest.flatMap((version) => ancestorsOf(version, known)));
+  const winners = new Set(
+    standing.flatMap(({ key, version, isWinner }) => (isWinner ? [`${key}\n${version.id}`] : [])),
+  );
+  for (const { key, version, entry, isWinner } of standing) {
+    const isDouble = !isWinner && winners.has(`${key}\n${version.id}`);
+    if (former.has(version.id) || isDouble) document.deleteEntry("memories", key, [entry.id]);
+  }
+  await context.flush(open);
+}
+
+/** A new version under a key. `seen`: the entries that it replaces there. */
+export async function writeVersion(
+  context: Context,
+  open: OpenDocument,
+  {
+    version,
+    key,
+    seen,
+    now = context.now,
+  }: {
+    readonly version: PersonalVersion;
+    readonly key: string;
+    readonly seen: (key: string) => readonly EntryId[];
+    readonly now?: number;
+  },
+): Promise<void> {
+  open.document.setEntry("memories", key, { value: version.value, now, seen: seen(key) });
+  await context.flush(open);
+}
+
+/** All entries of a key. */
+function entriesOf(document: ReplicaDocument) {
+  return (key: string) => document.memories.get(key).map(({ id }) => id);
+}
+
+async function keep(
+  { db }: Context,
+  { id, value }: PersonalVersion,
+  known: Pick<KeptVersion, "isOwn" | "notes">,
+): Promise<void> {
+  await keepPersonalVersion(db, { id, value, ...known });
+}

@@ -1,0 +1,392 @@
+import { basename, dirname } from "node:path";
+import { messageOf } from "../../../shared/errors.ts";
+import type { AccountId } from "../../../shared/ids.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { Reason } from "../../../shared/reasons.ts";
+import { userDocument } from "../../../shared/replica/document/address.ts";
+import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
+import type { Timer, World } from "../../../shared/world.ts";
+import type { Git } from "../../git/run-git.ts";
+import { LOCAL_USER } from "../../home/local-account.ts";
+import {
+  forgetPersonalFile,
+  listPersonalFiles,
+  type PersonalFile,
+  putPersonalFile,
+} from "../../home/personal-files.ts";
+import type { DaemonTables } from "../../home/tables.ts";
+import { takeIgnored } from "../../ignored/ignore-file.ts";
+import { LateBlocks } from "./late-blocks.ts";
+import { knownVersions, settleVersions } from "./personal-document.ts";
+import type { PersonalFileStatus, PersonalLook } from "./personal-status.ts";
+import { readMerges } from "./read-merges.ts";
+import { glimpsePersonalFile, type PersonalRead, readPersonalFile } from "./read-personal-file.ts";
+import { StaleBlocks } from "./stale-blocks.ts";
+import { showing, takeBlock } from "./take-block.ts";
+import { NO_TEXT, type PersonalVersion, parseVersion } from "./version.ts";
+import {
+  contentAdopted,
+  contentWith,
+  contentWithout,
+  type NextContent,
+  type Writable,
+  whyNotWritten,
+  writePersonalFile,
+} from "./write-block.ts";
+
+/** How often the files are looked at. */
+const LOOK_MS = 5000;
+/** The same while no file has the text; whoever turns one on tells the daemon as well. */
+const OFF_MS = 60_000;
+/** A block that is missing or empty for this long is asked about. */
+const LASTING_MS = 10_000;
+/** So long nothing is read that has not changed. */
+const QUIET_MS = 60_000;
+
+const NOTHING: PersonalLook = { files: [], text: undefined, merges: [] };
+
+/** What the keeper of the personal text works with. */
+export interface PersonalKeeperOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly world: World;
+  readonly log: Log;
+  readonly git: Git;
+  /** Whose user's text it is. Throws where that can't be said. */
+  readonly account: () => AccountId;
+}
+
+/** A file in the midst of a look. */
+interface Looked {
+  readonly file: PersonalFile;
+  readonly read: PersonalRead;
+  readonly why: Reason | undefined;
+}
+
+/**
+ * Keeps a user's own text the same in the files of all assistants that were turned on, and in the
+ * user's document, which every machine of that user has. Only the block in each file is read and
+ * written. One look at a time.
+ *
+ * ```
+ * const keeper = new PersonalKeeper(options);
+ * keeper.start();
+ * await keeper.stop();
+ * ```
+ */
+export class PersonalKeeper {
+  readonly #options: PersonalKeeperOptions;
+  readonly #late: LateBlocks;
+  readonly #stale: StaleBlocks;
+  /** Since when a file's block is missing or empty, by the steady clock. */
+  readonly #since = new Map<string, number>();
+  #quiet: { readonly sign: string; readonly at: number } | undefined;
+  #status: PersonalLook = NOTHING;
+  #timer: Timer | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  /** A look that has not begun yet. */
+  #next: Promise<void> | undefined;
+  #isRunning = false;
+
+  constructor(options: PersonalKeeperOptions) {
+    const { world } = options;
+    this.#options = options;
+    this.#late = new LateBlocks(world, () => void this.lookAnew());
+    this.#stale = new StaleBlocks(world);
+  }
+
+  /** What the last look found. */
+  get status(): PersonalLook {
+    return this.#status;
+  }
+
+  /** Begins to look. */
+  start(): void {
+    this.#isRunning = true;
+    void this.look();
+  }
+
+  /** Looks now, if it has begun. Resolves when all is saved and written. Never rejects. */
+  look(): Promise<void> {
+    this.#next ??= this.#looking.then(async () => {
+      this.#next = undefined;
+      this.#timer?.cancel();
+      if (!this.#isRunning) return;
+      try {
+        await this.#look();
+      } catch (thrown) {
+        this.#options.log.warn(
+          { reason: messageOf(thrown) },
+          "the personal text was not looked at",
+        );
+      }
+      const restMs = this.#status.files.length === 0 ? OFF_MS : LOOK_MS;
+      this.#timer = this.#options.world.setTimer(restMs, () => void this.look());
+    });
+    this.#looking = this.#next;
+    return this.#next;
+  }
+
+  /** The same, also where nothing changed: somebody has decided something. */
+  lookAnew(): Promise<void> {
+    this.#quiet = undefined;
+    return this.look();
+  }
+
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#timer?.cancel();
+    await this.#looking;
+    this.#timer?.cancel();
+    await this.#late.close();
+  }
+
+  async #look(): Promise<void> {
+    const { store, world } = this.#options;
+    const files = await listPersonalFiles(store.reader);
+    if (files.length === 0) {
+      this.#status = NOTHING;
+      return;
+    }
+    await this.#late.take();
+    const sign = await this.#signOf(files);
+    const quiet = this.#quiet;
+    if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < QUIET_MS) return;
+    this.#quiet = undefined;
+    const looked = await this.#take(files);
+    const current = await this.#current();
+    const told: PersonalFileStatus[] = [];
+    for (const each of looked) {
+      const status = await this.#bring(each, current);
+      if (status) told.push(status);
+    }
+    const merges = await readMerges(store.reader, current);
+    this.#status = { files: told, text: current?.text, merges };
+    const isDone = told.every(({ state }) => state !== "waiting");
+    if (isDone && this.#since.size === 0) {
+      // What came in the midst of this look is looked at once more.
+      const after = await this.#signOf(await listPersonalFiles(store.reader));
+      if (sign !== undefined && after === sign) this.#quiet = { sign, at: world.monotonic() };
+    }
+  }
+
+  /** Equal as long as neither the files nor the text changed; undefined: nobody can tell. */
+  async #signOf(files: readonly PersonalFile[]): Promise<string | undefined> {
+    const { store, world } = this.#options;
+    const head = await store.write(async (context) => {
+      return (await context.find(this.#address()))?.head;
+    });
+    const glimpses: string[] = [];
+    for (const { path } of files) {
+      const glimpse = await glimpsePersonalFile(path, world.now());
+      if (glimpse === undefined) return undefined;
+      glimpses.push(glimpse);
+    }
+    return JSON.stringify([files, this.#address(), head, glimpses]);
+  }
+
+  #address() {
+    return userDocument(this.#options.account(), LOCAL_USER);
+  }
+
+  async #current(): Promise<PersonalVersion | undefined> {
+    return await this.#options.store.write(async (context) => {
+      return await settleVersions(context, await context.open(this.#address()));
+    });
+  }
+
+  /** Takes what the files have into the document, each by itself. */
+  async #take(files: readonly PersonalFile[]): Promise<Looked[]> {
+    const looked: Looked[] = [];
+    const owners = new Map<string, string>();
+    for (const each of files) {
+      const { assistant } = each;
+      const read = await this.#read(each);
+      const other = owners.get(read.path);
+      owners.set(read.path, other ?? assistant);
+      try {
+        looked.push(await this.#takeOne(each, read, other));
+      } catch (thrown) {
+        const said = messageOf(thrown);
+        this.#options.log.warn({ path: read.path, reason: said }, "a block was not taken");
+        looked.push({ file: each, read, why: { code: "look-failed", said } });
+      }
+    }
+    return looked;
+  }
+
+  async #takeOne(known: PersonalFile, read: PersonalRead, other?: string): Promise<Looked> {
+    const { store, world } = this.#options;
+    const account = this.#options.account();
+    const file = known.account === account ? known : ofAccount(known, account);
+    if (other !== undefined) return { file, read, why: { code: "personal-same", other } };
+    if (read.kind === "problem") return { file, read, why: read.why };
+    const ignored = await takeIgnored(store, dirname(file.path));
+    const why = ignored.why(basename(file.path));
+    if (why) return { file, read, why };
+    const block = read.kind === "file" ? read.block : undefined;
+    const isLasting = this.#isLasting(file, block?.text);
+    const savedAt = read.kind === "file" ? read.savedAt : world.now();
+    const taken = await store.write(async (context) => {
+      const open = await context.open(this.#address());
+      const versions = (await knownVersions(context.db)).all;
+      const stale = block && this.#stale.baseOf(file, block.text, versions);
+      const found = await takeBlock(context, open, {
+        file,
+        text: block?.text,
+        savedAt,
+        isLasting,
+        stale,
+      });
+      const isTaken = found.why === undefined && file.settled === "take";
+      const now = isTaken ? { ...found.file, settled: undefined } : found.file;
+      await putIfChanged(context, known, now);
+      return { ...found, file: now };
+    });
+    return { file: taken.file, read, why: taken.why };
+  }
+
+  /** The file as it is; all of it in the block, where somebody has asked for that. */
+  async #read({ path, settled, ...file }: PersonalFile): Promise<PersonalRead> {
+    const read = await readPersonalFile(path);
+    if (settled !== "adopt" || read.kind === "problem") return read;
+    const { git, store, world } = this.#options;
+    const content = contentAdopted(read);
+    if (content !== undefined) {
+      const why = await whyNotWritten(read, { path, ...file }, { git, text: "" });
+      if (why) return { kind: "problem", path: read.path, why };
+      const outcome = await writePersonalFile(read, content, world);
+      if (outcome.kind === "refused") return { kind: "problem", path: read.path, why: outcome.why };
+      if (outcome.kind === "written") await outcome.replaced?.close();
+    }
+    await store.write(({ db, now }) => putPersonalFile(db, { path, ...file }, now));
+    return await readPersonalFile(path);
+  }
+
+  /** Whether a block has been missing or empty for long enough. */
+  #isLasting({ assistant, shown }: PersonalFile, text: string | undefined): boolean {
+    const isThere = text !== undefined && text.trim() !== "";
+    const hadText =
+      shown !== undefined && (text === undefined || parseVersion(shown).text.trim() !== "");
+    if (isThere || !hadText) {
+      this.#since.delete(assistant);
+      return false;
+    }
+    const now = this.#options.world.monotonic();
+    const since = this.#since.get(assistant) ?? now;
+    this.#since.set(assistant, since);
+    if (now - since < LASTING_MS) return false;
+    this.#since.delete(assistant);
+    return true;
+  }
+
+  /** Brings a file to what it is to have. Undefined: it is no longer one of them. */
+  async #bring(
+    { file, read, why }: Looked,
+    current: PersonalVersion | undefined,
+  ): Promise<PersonalFileStatus | undefined> {
+    const { assistant, path, settled } = file;
+    const is = (state: PersonalFileStatus["state"], reason?: Reason): PersonalFileStatus => {
+      return {
+        assistant,
+        path,
+        state,
+        asked: state === "asked" ? file.asked : undefined,
+        why: reason,
+      };
+    };
+    if (settled === "off" || settled === "keep") {
+      const left = await this.#turnOff({ file, read, why });
+      return left && is("left-alone", left);
+    }
+    if (why || read.kind === "problem") return is("left-alone", why);
+    if (file.asked) return is("asked", { code: `personal-${file.asked}`, assistant });
+    const block = read.kind === "file" ? read.block : undefined;
+    const { text } = current ?? NO_TEXT;
+    if (block?.text === text) {
+      if (file.shown === undefined) await this.#put(showing(file, current ?? NO_TEXT));
+      return is("current");
+    }
+    const shown = file.shown === undefined ? undefined : parseVersion(file.shown);
+    const isTaken = block ? isSame(block.text, shown?.text ?? "") : shown === undefined;
+    if (!isTaken || (block && !current)) return is("waiting");
+    const refused = await whyNotWritten(read, file, { git: this.#options.git, text });
+    if (refused) return is("left-alone", refused);
+    const failed = await this.#write({ file, read, version: current ?? NO_TEXT });
+    return failed === "changed" ? is("waiting") : failed ? is("left-alone", failed) : is("current");
+  }
+
+  async #put(file: PersonalFile): Promise<void> {
+    await this.#options.store.write(({ db, now }) => putPersonalFile(db, file, now));
+  }
+
+  /** What is to be written is noted before: a daemon that ends in between takes it for its own. */
+  async #write({
+    file,
+    read,
+    version,
+  }: {
+    readonly file: PersonalFile;
+    readonly read: Writable;
+    readonly version: PersonalVersion;
+  }): Promise<Reason | "changed" | undefined> {
+    const isMade = file.isMade || (read.kind === "absent" && file.shown === undefined);
+    const begun = { ...file, isMade, next: version.value };
+    await this.#put(begun);
+    const failed = await this.#replace(read, contentWith(read, version.text, file));
+    if (failed) return failed;
+    if (read.kind === "file" && read.block)
+      this.#stale.arrived(file, read.block.text, version.text);
+    await this.#put(showing(begun, version));
+    return undefined;
+  }
+
+  async #replace(read: Writable, content: NextContent): Promise<Reason | "changed" | undefined> {
+    const outcome = await writePersonalFile(read, content, this.#options.world);
+    if (outcome.kind === "refused") return outcome.why;
+    if (outcome.kind === "changed") return "changed";
+    const { replaced } = outcome;
+    if (!replaced || read.kind === "absent" || content === undefined) await replaced?.close();
+    else await this.#late.add(replaced, { path: read.path, before: read.content, after: content });
+    return undefined;
+  }
+
+  /** Takes the block out, with its text if that is safe. Undefined: done. */
+  async #turnOff({ file, read, why }: Looked): Promise<Reason | undefined> {
+    const { store } = this.#options;
+    const forget = () => store.write(({ db }) => forgetPersonalFile(db, file.assistant));
+    // What is not taken stays where it is, as does another assistant's file.
+    if (read.kind === "problem" || why?.code === "personal-same") {
+      await forget();
+      return undefined;
+    }
+    if (read.kind === "file" && read.block) {
+      const shown = file.shown === undefined ? undefined : parseVersion(file.shown);
+      const isSaved = read.block.text === (shown?.text ?? "");
+      const isTextKept = file.settled === "keep" || !isSaved;
+      if (read.isShared) return { code: "memory-linked" };
+      const failed = await this.#replace(read, contentWithout(read, file, isTextKept));
+      if (failed) return failed === "changed" ? { code: "being-written" } : failed;
+    }
+    await forget();
+    return undefined;
+  }
+}
+
+/** Empty lines alone are no text. */
+function isSame(one: string, other: string): boolean {
+  return one === other || (one.trim() === "" && other.trim() === "");
+}
+
+/** Another account's text is another one: what the block has is new to it. */
+function ofAccount(file: PersonalFile, account: AccountId): PersonalFile {
+  const nothing = { shown: undefined, next: undefined, held: undefined, asked: undefined };
+  return { ...file, ...nothing, account, undone: [] };
+}
+
+async function putIfChanged(
+  { db, now }: { readonly db: Parameters<typeof putPersonalFile>[0]; readonly now: number },
+  known: PersonalFile,
+  file: PersonalFile,
+): Promise<void> {
+  if (JSON.stringify(known) !== JSON.stringify(file)) await putPersonalFile(db, file, now);
+}

@@ -1,0 +1,26 @@
+import type { Kysely } from "kysely";
+import { readPersonalVersions } from "../../home/personal-versions.ts";
+import type { DaemonTables } from "../../home/tables.ts";
+import type { PersonalMerge } from "./personal-status.ts";
+import type { PersonalVersion } from "./version.ts";
+
+/** Merges of which both versions stand in the text; they are over once somebody takes one out. */
+export async function readMerges(
+  db: Kysely<DaemonTables>,
+  current: PersonalVersion | undefined,
+): Promise<PersonalMerge[]> {
+  if (!current) return [];
+  const merges = new Map<string, PersonalMerge>();
+  for (const { id, notes } of await readPersonalVersions(db)) {
+    if (notes?.isUnited && id === current.id) {
+      merges.set("", { mine: undefined, theirs: undefined });
+    }
+    for (const { mine, theirs } of notes?.places ?? []) {
+      const stands = [mine, theirs].every(
+        (text) => text.trim() !== "" && current.text.includes(text),
+      );
+      if (stands) merges.set(JSON.stringify([mine, theirs].sort()), { mine, theirs });
+    }
+  }
+  return [...merges.values()];
+}

@@ -1,0 +1,177 @@
+import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
+import type { Reason } from "../../../shared/reasons.ts";
+import type { EntryId } from "../../../shared/replica/document/entry-index.ts";
+import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import { whyMemoryHeld } from "../../held/judge.ts";
+import { dropHeld, placeOf, putHeld } from "../../home/held-store.ts";
+import type { PersonalFile } from "../../home/personal-files.ts";
+import { keepPersonalVersion } from "../../home/personal-versions.ts";
+import type { DaemonTables } from "../../home/tables.ts";
+import { ancestorsOf } from "./merge-versions.ts";
+import {
+  knownVersions,
+  settleVersions,
+  standingVersions,
+  writeVersion,
+} from "./personal-document.ts";
+import { readMerges } from "./read-merges.ts";
+import { textHash } from "./read-personal-file.ts";
+import { NO_TEXT, PERSONAL_KEY, type PersonalVersion, parseVersion, versionOf } from "./version.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** A file's block as a look found it. */
+export interface SeenBlock {
+  readonly file: PersonalFile;
+  /** What stands in it; undefined: there is none. */
+  readonly text: string | undefined;
+  readonly savedAt: number;
+  /** A block that is missing or empty has been so for a while: nobody is about to write it. */
+  readonly isLasting: boolean;
+  /** What its author had before him, if he has not seen what came within the last minute. */
+  readonly stale?: PersonalVersion | undefined;
+}
+
+/** What is known of a file after its block was taken, and why it was not. */
+export interface TakenBlock {
+  readonly file: PersonalFile;
+  readonly why?: Reason | undefined;
+}
+
+/** So many of a file's own edits can be undone in it. */
+const UNDONE_MAX = 20;
+
+/**
+ * Takes what stands in a block into the user's document: as an edit of what the block showed
+ * before. Nothing is deleted by a block that is missing or empty, and nothing undone by one that
+ * another program put back as it was; somebody is asked.
+ */
+export async function takeBlock(
+  context: Context,
+  open: OpenDocument,
+  seen: SeenBlock,
+): Promise<TakenBlock> {
+  const { text } = seen;
+  const file = afterWrite(seen);
+  const shown = shownVersion(file);
+  const current = await settleVersions(context, open);
+  if (text === undefined) return { file: shown ? asked(file, "missing", seen.isLasting) : file };
+  if (current && text === current.text) {
+    await noLongerHeld(context, open, file);
+    const undone = shown?.text === text ? file.undone : [];
+    return { file: { ...showing(file, current), undone } };
+  }
+  const isTaken = file.settled === "take";
+  if (!isTaken && shown && text === shown.text) {
+    await noLongerHeld(context, open, file);
+    const isGone = !current && text.trim() !== "";
+    const question = isGone ? "deleted" : file.asked === "former" ? "former" : undefined;
+    return { file: { ...file, held: undefined, asked: question } };
+  }
+  if (!isTaken && text.trim() === "") {
+    const isEmptied = shown !== undefined && shown.text.trim() !== "";
+    return { file: isEmptied ? asked(file, "emptied", seen.isLasting) : file };
+  }
+  const known = await knownVersions(context.db);
+  const former = known.all.findLast((version) => version.text === text);
+  // Whoever chooses one of two versions of a line comes to what one side had.
+  const isChosen = former !== undefined && (await readMerges(context.db, current)).length > 0;
+  if (!isTaken && former && !isChosen && !file.undone.includes(textHash(text))) {
+    const question = shown === undefined ? undefined : "former";
+    return { file: { ...showing(file, former), asked: question } };
+  }
+  const from = isTaken || isChosen ? shown : (seen.stale ?? shown);
+  return await takeEdit(context, open, { seen: { ...seen, file, text }, shown, from });
+}
+
+/**
+ * A write that was begun may have ended, though this process has not seen it, and the file may have
+ * been edited since. It did if a line stands in the block that only the write can have brought, or
+ * if all are gone that it was to take out. In doubt it did not: so nothing is taken for deleted.
+ */
+function afterWrite({ file, text }: SeenBlock): PersonalFile {
+  if (file.next === undefined || text === undefined) return file;
+  const next = parseVersion(file.next);
+  const stands = new Set(text.split("\n"));
+  const [before, after] = [shownVersion(file)?.text ?? "", next.text].map((each) =>
+    each.split("\n"),
+  );
+  const brought = after?.filter((line) => !before?.includes(line)) ?? [];
+  const taken = before?.filter((line) => !after?.includes(line)) ?? [];
+  const isOver =
+    brought.length > 0
+      ? brought.some((line) => stands.has(line))
+      : taken.length > 0 && !taken.some((line) => stands.has(line));
+  return isOver || next.text === text ? showing(file, next) : file;
+}
+
+/** The file has this version in its block. */
+export function showing(file: PersonalFile, version: PersonalVersion): PersonalFile {
+  const rest = { next: undefined, held: undefined, asked: undefined };
+  return { ...file, ...rest, shown: version.value, undone: [] };
+}
+
+function shownVersion({ shown }: PersonalFile): PersonalVersion | undefined {
+  return shown === undefined ? undefined : parseVersion(shown);
+}
+
+function asked(
+  file: PersonalFile,
+  question: "missing" | "emptied",
+  isLasting: boolean,
+): PersonalFile {
+  return isLasting ? { ...file, asked: question } : file;
+}
+
+async function noLongerHeld({ db }: Context, open: OpenDocument, { held }: PersonalFile) {
+  if (held === undefined) return;
+  await dropHeld(db, { kind: "memory", ...placeOf(open), key: PERSONAL_KEY });
+}
+
+async function takeEdit(
+  context: Context,
+  open: OpenDocument,
+  {
+    seen: { file, text, savedAt },
+    shown,
+    from,
+  }: {
+    readonly seen: SeenBlock & { readonly text: string };
+    readonly shown: PersonalVersion | undefined;
+    /** What the block's author had before him. */
+    readonly from: PersonalVersion | undefined;
+  },
+): Promise<TakenBlock> {
+  const { db } = context;
+  const standing = standingVersions(open.document);
+  const known = await knownVersions(db, standing);
+  const isFirst = from === undefined || from.id === NO_TEXT.id;
+  const version = versionOf(text, isFirst ? [] : [from.id, ...ancestorsOf(from, known)]);
+  const { id, value } = version;
+  if (exceedsBytes(value, LIMITS.memoryValueBytes)) {
+    return { file, why: { code: "personal-too-large" } };
+  }
+  const replaced = (key: string): EntryId[] =>
+    standing.flatMap((each) => {
+      return each.key === key && each.version.id === from?.id ? [each.entry.id] : [];
+    });
+  const hash = textHash(text);
+  const key = standing[0]?.key ?? PERSONAL_KEY;
+  if (file.held === hash) return { file, why: { code: "personal-held" } };
+  const already = [...standing.map((each) => each.version.text), shown?.text ?? ""];
+  const why = await whyMemoryHeld(db, open, { memory: { key: PERSONAL_KEY, value }, already });
+  const place = { kind: "memory", ...placeOf(open), key: PERSONAL_KEY } as const;
+  if (why) {
+    const writtenAt = context.now;
+    await putHeld(db, { ...place, value, seen: replaced(PERSONAL_KEY), writtenAt, ...why });
+    return { file: { ...file, held: hash }, why: { code: "personal-held" } };
+  }
+  await noLongerHeld(context, open, file);
+  await keepPersonalVersion(db, { id, value, isOwn: true });
+  const now = Math.min(context.now, Math.round(savedAt));
+  await writeVersion(context, open, { version, key, seen: replaced, now });
+  await settleVersions(context, open);
+  const undone = shown ? [...file.undone, textHash(shown.text)].slice(-UNDONE_MAX) : [];
+  return { file: { ...showing(file, version), undone } };
+}

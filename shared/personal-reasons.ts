@@ -1,0 +1,78 @@
+import { LIMITS } from "./limits.ts";
+
+const DAMAGES = {
+  "no-end": "has a first mark of memsync and no last one",
+  "no-begin": "has a last mark of memsync and no first one before it",
+  doubled: "has marks of memsync for more than one block",
+  broken: "has a mark of memsync that was changed",
+} as const;
+
+/** Reasons to leave a file alone that is to have the personal text, and what is asked about one. */
+export const PERSONAL_REASONS = {
+  "personal-marks": {
+    meaning: "the marks around the personal text are not whole, so nobody knows what is in between",
+    say: ({ damage }: { readonly damage: keyof typeof DAMAGES }) => DAMAGES[damage],
+    advise: () => "mend them, or delete them with what is in between",
+  },
+  "personal-same": {
+    meaning: "the file is another assistant's as well, by a link, and has the personal text so",
+    say: ({ other }: { readonly other: string }) => `is the file of ${other}, by a link`,
+  },
+  "personal-tracked": {
+    meaning: "git tracks the file, so it is read for the personal text, and not written",
+    say: (_: { readonly assistant: string }) =>
+      "lacks what others wrote, for git tracks it and brings that",
+    advise: ({ assistant }: { readonly assistant: string }) =>
+      `\`memsync personal on ${assistant} --write\` writes it, too`,
+  },
+  "personal-too-large": {
+    meaning: "the personal text in the file is over the limit of a memory",
+    say: () => `has more than ${LIMITS.memoryValueBytes} bytes in the block`,
+    advise: () => "shorten it",
+  },
+  "personal-held": {
+    meaning: "the personal text in the file looks like a secret, and is held",
+    say: () => "has what is held",
+    advise: () => "`memsync held` says why",
+  },
+  "personal-dangling": {
+    meaning: "the file is a symbolic link that leads to nothing",
+    say: () => "is a symbolic link to nothing",
+    advise: () => "mend the link or remove it",
+  },
+  "personal-mark-in-text": {
+    meaning: "the personal text has a line like the marks around it, and is written nowhere",
+    say: () => "does not get a text that has memsync's own marks in it",
+    advise: () => "take that line out of the text",
+  },
+  "personal-hides": {
+    meaning: "a CLAUDE.md is not made where Claude Code would no longer read an AGENTS.md for it",
+    say: () => "is not made, for Claude Code may read the AGENTS.md beside it instead",
+    advise: () => "make it yourself, then say it again",
+  },
+  "personal-missing": {
+    meaning: "the file, or the personal text in it, is gone, which deletes nothing elsewhere",
+    say: (_: { readonly assistant: string }) => "has the text no more",
+    advise: ({ assistant }: { readonly assistant: string }) =>
+      `\`memsync personal on ${assistant}\` puts it in again, \`off ${assistant}\` leaves it out`,
+  },
+  "personal-emptied": {
+    meaning: "nothing stands in the block of the personal text, which deletes nothing elsewhere",
+    say: (_: { readonly assistant: string }) => "has nothing between the marks",
+    advise: ({ assistant }: { readonly assistant: string }) =>
+      `\`memsync personal on ${assistant}\` brings the text back, \`take ${assistant}\` empties all`,
+  },
+  "personal-former": {
+    meaning: "an earlier version of the personal text was put back into the file",
+    say: (_: { readonly assistant: string }) => "has an earlier version of the text",
+    advise: ({ assistant }: { readonly assistant: string }) =>
+      `\`memsync personal on ${assistant}\` brings the last one, ` +
+      `\`take ${assistant}\` has this one everywhere`,
+  },
+  "personal-deleted": {
+    meaning: "the personal text was deleted elsewhere, and stays in the file",
+    say: (_: { readonly assistant: string }) => "keeps the text, which was deleted elsewhere",
+    advise: ({ assistant }: { readonly assistant: string }) =>
+      `\`memsync personal take ${assistant}\` brings it back, \`off ${assistant}\` deletes it here`,
+  },
+} as const;

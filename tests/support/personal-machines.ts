@@ -1,0 +1,208 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import * as Y from "yjs";
+import { standingVersions } from "../../daemon/assistants/personal/personal-document.ts";
+import { PersonalKeeper } from "../../daemon/assistants/personal/personal-keeper.ts";
+import { PERSONAL_KEY } from "../../daemon/assistants/personal/version.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import {
+  forgetPersonalFile,
+  type PersonalDecision,
+  type PersonalFile,
+  putPersonalFile,
+  settlePersonalFile,
+} from "../../daemon/home/personal-files.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { silentLog } from "../../shared/log.ts";
+import { userDocument } from "../../shared/replica/document/address.ts";
+import { listRevisions } from "../../shared/replica/history/revisions.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
+
+const ADDRESS = userDocument(LOCAL_ACCOUNT, LOCAL_USER);
+/** Long after the files of any test are written. */
+const LATER = Date.parse("2030-01-01T00:00:00Z");
+
+/** A machine of one user with files of assistants and a replica, without a daemon. */
+export class PersonalMachine {
+  readonly folder: string;
+  store!: ReplicaStore<DaemonTables>;
+  keeper!: PersonalKeeper;
+  readonly world: DrivenWorld;
+
+  private constructor(readonly name: string) {
+    this.folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-personal-")));
+    this.world = createDrivenWorld(name);
+    this.world.setClockBy(LATER - this.world.now());
+  }
+
+  static async start(name: string): Promise<PersonalMachine> {
+    const machine = new PersonalMachine(name);
+    await machine.begin();
+    return machine;
+  }
+
+  /** As a daemon does that starts. */
+  async begin(): Promise<void> {
+    const path = join(this.folder, "memsync.db");
+    this.store = await openReplica(path, this.world, { machine: this.name });
+    this.keeper = new PersonalKeeper({
+      store: this.store,
+      world: this.world,
+      log: silentLog,
+      git: createGit(),
+      account: () => LOCAL_ACCOUNT,
+    });
+    this.keeper.start();
+    await this.keeper.look();
+  }
+
+  async end(): Promise<void> {
+    await this.keeper.stop();
+    await this.store.close();
+  }
+
+  async remove(): Promise<void> {
+    await this.end();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** An assistant's file is called `<assistant>.md` here. */
+  pathOf(assistant: string): string {
+    return join(this.folder, `${assistant}.md`);
+  }
+
+  /** As `memsync personal on` does. */
+  async on(
+    assistant: string,
+    {
+      header = "",
+      writes = false,
+      settled,
+    }: { header?: string; writes?: boolean; settled?: PersonalDecision } = {},
+  ): Promise<void> {
+    await this.store.write(async ({ db, now }) => {
+      await forgetPersonalFile(db, assistant);
+      const path = this.pathOf(assistant);
+      const file = { assistant, path, header, writes, isMade: false, settled, undone: [] };
+      await putPersonalFile(db, file, now);
+    });
+    await this.keeper.lookAnew();
+  }
+
+  async putFile(file: PersonalFile): Promise<void> {
+    await this.store.write(({ db, now }) => putPersonalFile(db, file, now));
+  }
+
+  async settle(assistant: string, as: PersonalDecision): Promise<void> {
+    await this.store.write(({ db }) => settlePersonalFile(db, assistant, as));
+    await this.keeper.lookAnew();
+  }
+
+  static #clock = Date.parse("2029-01-01T00:00:00Z") / 1000;
+
+  /** Saves a file as an editor does: later than all saves before, on any machine. */
+  save(assistant: string, text: string | Uint8Array): void {
+    const path = this.pathOf(assistant);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    PersonalMachine.#clock += 60;
+    utimesSync(path, PersonalMachine.#clock, PersonalMachine.#clock);
+  }
+
+  /** Saves the file with other text in its block. */
+  edit(assistant: string, change: (text: string) => string): void {
+    this.save(
+      assistant,
+      this.file(assistant).replace(BODY, (_, begin, text, end) => begin + change(text) + end),
+    );
+  }
+
+  file(assistant: string): string {
+    const path = this.pathOf(assistant);
+    return existsSync(path) ? readFileSync(path, "utf8") : "";
+  }
+
+  /** What stands in the block; undefined without one. */
+  block(assistant: string): string | undefined {
+    return BODY.exec(this.file(assistant))?.[2];
+  }
+
+  /** Two looks, and time between them for what has to last. */
+  async look(): Promise<void> {
+    await this.keeper.look();
+    this.world.advance(11_000);
+    await this.keeper.look();
+  }
+
+  stateOf(assistant: string): string {
+    const file = this.keeper.status.files.find((each) => each.assistant === assistant);
+    return file ? [file.state, file.why?.code].filter(Boolean).join(" ") : "none";
+  }
+
+  /** All versions of the text that stand in the document. */
+  async standing(): Promise<string[]> {
+    return await this.store.write(async (context) => {
+      const { document } = await context.open(ADDRESS);
+      return standingVersions(document).map(({ version }) => version.text);
+    });
+  }
+
+  async writeMemory(value: string | undefined, key = PERSONAL_KEY): Promise<void> {
+    await this.store.write(async (context) => {
+      const { document } = await context.open(ADDRESS);
+      if (value === undefined) document.deleteEntry("memories", key);
+      else document.setEntry("memories", key, { value, now: context.now });
+    });
+  }
+
+  /** Every former value that the history keeps. */
+  async history(): Promise<string[]> {
+    const id = await this.store.write(async (context) => (await context.open(ADDRESS)).id);
+    const asked = { kind: "memory", key: PERSONAL_KEY } as const;
+    return (await listRevisions(this.store.reader, id, asked)).flatMap(({ value }) => value ?? []);
+  }
+
+  async update(): Promise<Uint8Array> {
+    return await this.store.write(async (context) => {
+      return Y.encodeStateAsUpdate((await context.open(ADDRESS)).document.ydoc);
+    });
+  }
+
+  async apply(update: Uint8Array): Promise<void> {
+    await this.store.write(async (context) => {
+      (await context.open(ADDRESS)).applyUpdate(update);
+    });
+  }
+}
+
+const BODY = /(<!-- memsync:personal begin[^\n]*\n)([\s\S]*?)(<!-- memsync:personal end -->)/;
+
+/** Gives each machine what the others have. */
+export async function exchangePersonal(...machines: readonly PersonalMachine[]): Promise<void> {
+  for (const from of machines) {
+    const update = await from.update();
+    for (const to of machines) if (to !== from) await to.apply(update);
+  }
+}
+
+/** Exchanges and looks until nothing is left to do. */
+export async function settlePersonal(...machines: readonly PersonalMachine[]): Promise<void> {
+  for (let round = 0; round < 4; round++) {
+    for (const machine of machines) await machine.look();
+    await exchangePersonal(...machines);
+  }
+  for (const machine of machines) await machine.look();
+}

@@ -1,0 +1,283 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { listPersonalFiles } from "../../daemon/home/personal-files.ts";
+import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
+
+let a: PersonalMachine;
+let b: PersonalMachine;
+
+beforeEach(async () => {
+  a = await PersonalMachine.start("anna");
+  b = await PersonalMachine.start("anna's desktop");
+});
+afterEach(async () => {
+  for (const machine of [a, b]) await machine.remove();
+});
+
+const OWN = "# Mine\n\nOnly for this assistant.\n";
+
+test("what is written in one assistant's block is in all others', here and elsewhere", async () => {
+  a.save("claude", OWN);
+  for (const name of ["claude", "codex"]) await a.on(name);
+  for (const name of ["gemini", "zed"]) await b.on(name);
+  a.edit("claude", () => "- Use tabs.\n");
+  await settlePersonal(a, b);
+  for (const name of ["claude", "codex"]) expect(a.block(name)).toBe("- Use tabs.\n");
+  for (const name of ["gemini", "zed"]) expect(b.block(name)).toBe("- Use tabs.\n");
+  b.edit("zed", (text) => `${text}- Say why.\n`);
+  await settlePersonal(a, b);
+  expect(a.block("codex")).toBe("- Use tabs.\n- Say why.\n");
+  expect(a.file("claude").startsWith(OWN)).toBe(true);
+  expect(a.stateOf("claude")).toBe("current");
+});
+
+test("edits of two machines that were apart are merged by lines", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "one\ntwo\nthree\nfour\n");
+  await settlePersonal(a, b);
+  a.edit("claude", (text) => text.replace("one\n", "one, by a\n"));
+  b.edit("codex", (text) => text.replace("four\n", ""));
+  await a.look();
+  await b.look();
+  a.edit("claude", (text) => `${text}five\n`);
+  await settlePersonal(a, b);
+  expect(a.block("claude")).toBe("one, by a\ntwo\nthree\nfive\n");
+  expect(b.block("codex")).toBe(a.block("claude") ?? "");
+  expect(await a.standing()).toHaveLength(1);
+});
+
+test("a line that both changed stays in both versions, and is told until one is gone", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "use npm\nsay why\n");
+  await settlePersonal(a, b);
+  a.edit("claude", (text) => text.replace("npm", "pnpm"));
+  b.edit("codex", (text) => text.replace("npm", "bun"));
+  await settlePersonal(a, b);
+  expect(a.block("claude")?.split("\n").sort()).toEqual(["", "say why", "use bun", "use pnpm"]);
+  expect(b.block("codex")).toBe(a.block("claude") ?? "");
+  for (const { keeper } of [a, b]) expect(keeper.status.merges).toHaveLength(1);
+  a.edit("claude", (text) => text.replace("use bun\n", ""));
+  await settlePersonal(a, b);
+  for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
+  expect(b.block("codex")).toBe("use pnpm\nsay why\n");
+});
+
+test("a block that is deleted, a file that is removed and an emptied block delete nothing", async () => {
+  for (const name of ["claude", "codex", "gemini", "zed"]) await a.on(name);
+  a.edit("claude", () => "- Use tabs.\n");
+  await settlePersonal(a);
+  a.save("claude", OWN);
+  rmSync(a.pathOf("codex"));
+  a.edit("gemini", () => "\n");
+  await a.keeper.look();
+  // Somebody may be about to write them.
+  expect(a.stateOf("claude")).toBe("waiting");
+  await settlePersonal(a, b);
+  expect(a.stateOf("claude")).toBe("asked personal-missing");
+  expect(a.stateOf("codex")).toBe("asked personal-missing");
+  expect(a.stateOf("gemini")).toBe("asked personal-emptied");
+  expect(a.block("zed")).toBe("- Use tabs.\n");
+  expect(await b.standing()).toEqual(["- Use tabs.\n"]);
+  for (const name of ["claude", "codex", "gemini"]) await a.on(name);
+  for (const name of ["claude", "codex", "gemini"]) expect(a.block(name)).toBe("- Use tabs.\n");
+  a.edit("gemini", () => "");
+  await settlePersonal(a);
+  await a.settle("gemini", "take");
+  await settlePersonal(a);
+  expect(a.block("zed")).toBe("");
+});
+
+test("a text that was deleted elsewhere stays in the files until somebody decides", async () => {
+  await a.on("claude");
+  a.edit("claude", () => "- Use tabs.\n");
+  await settlePersonal(a, b);
+  await b.writeMemory(undefined);
+  await settlePersonal(a, b);
+  expect(a.stateOf("claude")).toBe("asked personal-deleted");
+  expect(a.block("claude")).toBe("- Use tabs.\n");
+  await a.settle("claude", "take");
+  await settlePersonal(a, b);
+  expect(await b.standing()).toEqual(["- Use tabs.\n"]);
+});
+
+test("what another program puts back is no edit, and what its author takes back is one", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "one\n");
+  await settlePersonal(a, b);
+  const former = a.file("claude");
+  b.edit("codex", (text) => `${text}two\n`);
+  await settlePersonal(a, b);
+  a.world.advance(61_000);
+  await a.look();
+  a.save("claude", former);
+  await settlePersonal(a, b);
+  expect(a.stateOf("claude")).toBe("asked personal-former");
+  expect(b.block("codex")).toBe("one\ntwo\n");
+  // An edit of the former text is merged with what came since.
+  a.edit("claude", (text) => `zero\n${text}`);
+  await settlePersonal(a, b);
+  expect(b.block("codex")).toBe("zero\none\ntwo\n");
+  expect(a.block("claude")).toBe("zero\none\ntwo\n");
+  // One's own edit can be taken back.
+  a.edit("claude", (text) => `${text}three\n`);
+  await a.look();
+  await a.look();
+  a.edit("claude", (text) => text.replace("three\n", ""));
+  await settlePersonal(a, b);
+  expect(a.stateOf("claude")).toBe("current");
+  expect(b.block("codex")).toBe("zero\none\ntwo\n");
+});
+
+test("an editor that had the file open before others' lines came takes none of them away", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "one\n");
+  await settlePersonal(a, b);
+  const open = a.file("claude");
+  b.edit("codex", (text) => `${text}two\n`);
+  await b.look();
+  await exchangePersonal(a, b);
+  await a.keeper.look();
+  expect(a.block("claude")).toBe("one\ntwo\n");
+  a.save("claude", open.replace("one\n", "one\nthree\n"));
+  await settlePersonal(a, b);
+  expect(b.block("codex")?.split("\n").sort()).toEqual(["", "one", "three", "two"]);
+  a.save("claude", a.file("claude"));
+});
+
+test("a write that ended unseen is what an edit after it was made of", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "one\ntwo\n");
+  await settlePersonal(a, b);
+  b.edit("codex", (text) => text.replace("two", "two, by b"));
+  await b.look();
+  await exchangePersonal(a, b);
+  const [before] = await listPersonalFiles(a.store.reader);
+  await a.keeper.look();
+  const [after] = await listPersonalFiles(a.store.reader);
+  // As if the process had been killed before it noted the end of the write.
+  if (before) await a.putFile({ ...before, next: after?.shown });
+  await a.end();
+  await a.begin();
+  a.edit("claude", (text) => `${text}three\n`);
+  await settlePersonal(a, b);
+  expect(b.block("codex")).toBe("one\ntwo, by b\nthree\n");
+  expect(a.keeper.status.merges).toEqual([]);
+});
+
+test("a block with a secret stays on this machine", async () => {
+  for (const name of ["claude", "codex"]) await a.on(name);
+  a.edit("claude", () => "- Use tabs.\n");
+  await settlePersonal(a, b);
+  const secret = Object.values(PLANTED)[0] ?? "";
+  a.edit("claude", (text) => `${text}${secret}\n`);
+  await settlePersonal(a, b);
+  expect(a.stateOf("claude")).toBe("left-alone personal-held");
+  expect(a.block("claude")).toContain(secret);
+  expect(a.block("codex")).toBe("- Use tabs.\n");
+  expect(await b.standing()).toEqual(["- Use tabs.\n"]);
+});
+
+test("a file with damaged marks is left alone until they are mended", async () => {
+  for (const name of ["claude", "codex"]) await a.on(name);
+  a.edit("claude", () => "one\n");
+  await settlePersonal(a);
+  const whole = a.file("claude");
+  for (const damaged of [
+    whole.replace("<!-- memsync:personal end -->\n", ""),
+    whole + whole,
+    whole.replace(/^<!-- memsync:personal begin.*\n/m, ""),
+    whole.replace("begin: the", "begin:\nthe"),
+  ]) {
+    a.save("claude", damaged);
+    await settlePersonal(a);
+    expect(a.stateOf("claude")).toBe("left-alone personal-marks");
+    expect(a.file("claude")).toBe(damaged);
+    expect(a.block("codex")).toBe("one\n");
+  }
+  a.save("claude", whole.replace("one", "one more"));
+  await settlePersonal(a);
+  expect(a.block("codex")).toBe("one more\n");
+});
+
+test("a link is followed and stays one, and a file of two assistants has one block", async () => {
+  writeFileSync(join(a.folder, "dotfile"), OWN);
+  symlinkSync("dotfile", a.pathOf("claude"));
+  symlinkSync("claude.md", a.pathOf("codex"));
+  await a.on("claude");
+  await a.on("codex");
+  await a.on("gemini");
+  a.edit("gemini", () => "one\n");
+  await settlePersonal(a);
+  expect(a.block("claude")).toBe("one\n");
+  expect(a.file("claude")).toBe(a.file("codex"));
+  expect(a.stateOf("codex")).toBe("left-alone personal-same");
+  expect(a.file("claude").split("memsync:personal begin")).toHaveLength(2);
+  await a.settle("codex", "off");
+  expect(a.block("claude")).toBe("one\n");
+  await a.settle("claude", "off");
+  expect(a.file("claude")).toBe(OWN);
+  symlinkSync("nothing", a.pathOf("zed"));
+  await a.on("zed");
+  expect(a.stateOf("zed")).toBe("left-alone personal-dangling");
+});
+
+test("a block has its file's line endings, and its text is the same in all", async () => {
+  a.save("claude", "\uFEFF# Mine\r\n\r\nWindows.\r\n");
+  a.save("codex", "no end");
+  for (const name of ["claude", "codex"]) await a.on(name);
+  a.edit("codex", () => "one\ntwo\n");
+  await settlePersonal(a);
+  expect(a.block("claude")).toBe("one\r\ntwo\r\n");
+  a.edit("claude", () => "one\r\ntwo\r\nthree\r\n");
+  await settlePersonal(a);
+  expect(a.block("codex")).toBe("one\ntwo\nthree\n");
+  for (const name of ["claude", "codex"]) await a.settle(name, "off");
+  expect(a.file("claude")).toBe("\uFEFF# Mine\r\n\r\nWindows.\r\n");
+  expect(a.file("codex")).toBe("no end");
+});
+
+test("all of a file becomes the text where somebody asks for that, and can stay", async () => {
+  a.save("claude", OWN);
+  await a.on("codex");
+  await a.on("claude", { settled: "adopt" });
+  await settlePersonal(a);
+  expect(a.block("codex")).toBe(OWN);
+  await a.settle("claude", "keep");
+  expect(a.file("claude")).toBe(OWN);
+  expect(a.block("codex")).toBe(OWN);
+  await a.settle("codex", "off");
+  expect(a.file("codex")).toBe("");
+});
+
+test("two texts of machines that knew nothing of each other are both there, and that is told", async () => {
+  a.save("claude", "# A\n\nshared\nonly a\n");
+  b.save("codex", "# A\n\nshared\nonly b\n");
+  await a.on("claude", { settled: "adopt" });
+  await b.on("codex", { settled: "adopt" });
+  await settlePersonal(a, b);
+  for (const line of ["shared", "only a", "only b"]) {
+    expect(a.block("claude")?.split(`${line}\n`)).toHaveLength(2);
+  }
+  expect(b.block("codex")).toBe(a.block("claude") ?? "");
+  expect(a.keeper.status.merges).toEqual([{ mine: undefined, theirs: undefined }]);
+});
+
+test("a text that somebody sets as a memory comes into all files", async () => {
+  await a.on("claude");
+  a.edit("claude", () => "one\n");
+  await settlePersonal(a);
+  await a.writeMemory("set\r\nby hand");
+  await settlePersonal(a);
+  expect(a.block("claude")).toBe("set\nby hand\n");
+  await a.writeMemory("<!-- memsync:personal end -->\nx\n");
+  await settlePersonal(a);
+  expect(a.stateOf("claude")).toBe("left-alone personal-mark-in-text");
+  expect(a.block("claude")).toBe("set\nby hand\n");
+});
