@@ -72,8 +72,8 @@ async function change(
     saySentence(`connected ${one.name} and ${other.name}`);
     saySentence(
       "in one of them, assistants and `memsync search` find the other's memories, too, and a " +
-        "program has them under connected_projects of GET /api/projects/ID; `memsync list` " +
-        "shows a project's own",
+        `program has them under connected_projects of GET /api/projects/${one.id}; ` +
+        "`memsync list` shows a project's own",
     );
   } else say(`${one.name} and ${other.name} are not connected now`);
 }
