@@ -38,7 +38,7 @@ export async function keepAs(path: string, name: string): Promise<void> {
 }
 
 /** Resolves when the names in the folder of `path` are on the disk. */
-export async function syncFolderOf(path: string): Promise<void> {
+async function syncFolderOf(path: string): Promise<void> {
   const folder = await open(dirname(path), "r");
   try {
     await folder.sync();

@@ -1,12 +1,16 @@
-import { linkSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import {
-  createPrivateFile,
-  PRIVATE_FILE,
-  syncFile,
-  syncFolderOf,
-} from "../../shared/durable-files.ts";
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { createPrivateFile, PRIVATE_FILE } from "../../shared/durable-files.ts";
+import { EMPTY_DATABASE } from "./empty-database.ts";
 
 /**
  * Makes the file of a new database, which only its owner can read: it is there whole, and on the
@@ -14,19 +18,30 @@ import {
  * than all else of a start, and waits for the disk a dozen times. Throws where something exists
  * already.
  */
-export async function createHostFile(path: string): Promise<void> {
+export function createHostFile(path: string): void {
   const folder = mkdtempSync(`${path}.new-`);
   try {
     const prepared = join(folder, "empty.db");
-    const { EMPTY_DATABASE } = await import("./empty-database.ts");
     const bytes = gunzipSync(Buffer.from(EMPTY_DATABASE, "base64"));
     writeFileSync(prepared, bytes, { mode: PRIVATE_FILE });
-    await syncFile(prepared);
+    syncNow(prepared, "r+");
     linkOrCreate(prepared, path);
   } finally {
     rmSync(folder, { recursive: true });
   }
-  await syncFolderOf(path);
+  syncNow(dirname(path), "r");
+}
+
+/** Some systems can't do this to a folder, and don't need it. */
+function syncNow(path: string, flags: "r" | "r+"): void {
+  const opened = openSync(path, flags);
+  try {
+    fsyncSync(opened);
+  } catch (thrown) {
+    if (flags === "r+") throw thrown;
+  } finally {
+    closeSync(opened);
+  }
 }
 
 /** A file system without links gets an empty file, of which SQLite makes a database by steps. */

@@ -85,7 +85,7 @@ export async function openHostDatabase(path: string): Promise<SqliteDatabase<Hos
   // read.
   if (path !== ":memory:" && !existsSync(path)) {
     assertFolderOf(path);
-    await createHostFile(realDatabasePath(path));
+    createHostFile(realDatabasePath(path));
   }
   if (path !== ":memory:") refuseOtherNames(path);
   const database = await openDatabase<HostTables>({ path });

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test("a new database is one that nothing is left to do to; else run `bun scripts/empty-database.ts`", async () => {
   const path = join(folder, "one.db");
-  await createHostFile(path);
+  createHostFile(path);
   expect(readdirSync(folder)).toEqual(["one.db"]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const before = readFileSync(path);
@@ -34,7 +34,7 @@ test("a new database is one that nothing is left to do to; else run `bun scripts
 test("a file that another process has made meanwhile is not replaced", async () => {
   const path = join(folder, "two.db");
   writeFileSync(path, "another's");
-  expect(String(await failureOf(() => createHostFile(path)))).toContain("EEXIST");
+  expect(String(await failureOf(async () => createHostFile(path)))).toContain("EEXIST");
   expect(readFileSync(path, "utf8")).toBe("another's");
   expect(readdirSync(folder).filter((name) => name.startsWith("two"))).toEqual(["two.db"]);
 });
