@@ -17,6 +17,8 @@ export interface Chart {
 const WIDTH = 400;
 const HEIGHT = 330;
 const LEFT = 52;
+/** Around all charts. */
+const MARGIN = 8;
 const RIGHT = 82;
 const TOP = 34;
 const BOTTOM = 40;
@@ -36,9 +38,9 @@ export function svgOf(charts: readonly Chart[]): string {
     return `<g transform="translate(${x} ${y})">\n${drawChart(chart)}\n</g>`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}"` +
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-MARGIN} 0 ${width + MARGIN} ${height}"` +
       ` font-family="sans-serif" font-size="11" fill="#333">`,
-    `<rect width="${width}" height="${height}" fill="#fff"/>`,
+    `<rect x="${-MARGIN}" width="${width + MARGIN}" height="${height}" fill="#fff"/>`,
     ...drawn,
     "</svg>\n",
   ].join("\n");
