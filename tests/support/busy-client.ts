@@ -9,7 +9,8 @@ export interface BusyClient {
 const HEAD_END = "\r\n\r\n";
 
 export async function startBusyClient(port: number, token: string): Promise<BusyClient> {
-  const request = `GET /v1/projects HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}${HEAD_END}`;
+  const headers = `Host: localhost\r\nAuthorization: Bearer ${token}`;
+  const request = `GET /v1/projects HTTP/1.1\r\n${headers}${HEAD_END}`;
   let answers = 0;
   let received = "";
   const ended = Promise.withResolvers<"told" | "lost">();
