@@ -20,8 +20,9 @@ export async function whatIsDone(
   const isTracked = standing.kind === "tracked" && !write;
   const remarks = remark === undefined ? [] : [remark];
   if (isTracked) {
-    const lacks = read.kind === "file" && read.block ? "" : ", and has no block to read";
-    return [...link, `git tracks it: only read, without --write${lacks}`, ...remarks].join("; ");
+    const has = read.kind === "file" && read.block;
+    const done = has ? "is read, and written only with --write" : "gets nothing without --write";
+    return [...link, `git tracks it: it ${done}`, ...remarks].join("; ");
   }
   const done =
     read.kind === "absent"

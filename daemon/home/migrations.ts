@@ -384,4 +384,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_979_549_346 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 152_544_928 };

@@ -26,7 +26,6 @@ export const personalMigration: Migration = {
       .addColumn("id", "text", (column) => column.notNull().unique())
       .addColumn("value", "text", (column) => column.notNull())
       .addColumn("is_own", "integer", (column) => column.notNull())
-      .addColumn("notes", "text")
       .execute();
   },
 };

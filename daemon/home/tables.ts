@@ -374,8 +374,6 @@ interface PersonalVersionsTable {
   value: string;
   /** 1: it was made here. */
   is_own: number;
-  /** `MergeNotes` as JSON; null where there is nothing to tell. */
-  notes: string | null;
 }
 
 /** A secret that a person has declared to be harmless. */

@@ -124,7 +124,7 @@ test("two versions come to the same on every machine, and without loss", () => {
       const known = { ...among(from, one, other), ...NOTHING_OWN };
       const merged = mergeVersions(one, other, known);
       expect(mergeVersions(other, one, known)).toEqual(merged);
-      const came = merged?.version.text.split("\n") ?? [];
+      const came = merged?.text.split("\n") ?? [];
       for (const line of [...mine.split("\n"), ...theirs.split("\n")]) {
         // Only what one side took away may be missing.
         const isNew = !base.split("\n").includes(line);
@@ -139,12 +139,22 @@ test("two versions come to the same on every machine, and without loss", () => {
   );
 });
 
+test("a merged value says where both versions of a line stand", () => {
+  const from = versionOf("one\ntwo\nthree\n", []);
+  const one = versionOf("one\ntwo, by one\nthree\n", [from.id]);
+  const other = versionOf("zero\none\ntwo, by the other\nand more\nthree\n", [from.id]);
+  const merged = mergeVersions(one, other, { ...among(from, one, other), ...NOTHING_OWN });
+  const told = parseVersion(merged?.value ?? "").notes.places.flatMap(Object.values);
+  expect(told.sort()).toEqual(["two, by one\n", "two, by the other\nand more\n"]);
+  expect(parseVersion(merged?.value ?? "")).toEqual(merged ?? one);
+});
+
 test("without the text that both were made of no line is taken for a deleted one", () => {
   const one = versionOf("a\nb\n", ["aaaaaaaaaa"]);
   const other = versionOf("b\nc\n", ["bbbbbbbbbb"]);
   const known = among(one, other);
   expect(mergeVersions(one, other, { ...known, ...NOTHING_OWN })).toBeUndefined();
   const united = mergeVersions(one, other, { ...known, ...ALL_OWN });
-  expect(united?.isUnited).toBe(true);
-  expect(united?.version.text.split("\n").sort()).toEqual(["", "a", "b", "c"]);
+  expect(united?.notes.isUnited).toBe(true);
+  expect(united?.text.split("\n").sort()).toEqual(["", "a", "b", "c"]);
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { listPersonalFiles } from "../../daemon/home/personal-files.ts";
 import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
+import { seededRandom } from "../support/random.ts";
 
 let a: PersonalMachine;
 let b: PersonalMachine;
@@ -64,6 +65,62 @@ test("a line that both changed stays in both versions, and is told until one is 
   await settlePersonal(a, b);
   for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
   expect(b.block("codex")).toBe("use pnpm\nsay why\n");
+});
+
+test("a machine that did not merge tells of a line that both changed as well", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "use npm\nsay why\n");
+  await settlePersonal(a, b);
+  a.edit("claude", (text) => text.replace("npm", "pnpm"));
+  await a.look();
+  b.edit("codex", (text) => text.replace("npm", "bun"));
+  await b.apply(await a.update());
+  await b.look();
+  await a.apply(await b.update());
+  await a.look();
+  const [told] = a.keeper.status.merges;
+  expect([told?.mine, told?.theirs].sort()).toEqual(["use bun\n", "use pnpm\n"]);
+});
+
+test("random edits around blocks and in them lose no line that nobody took out", async () => {
+  const random = seededRandom(7);
+  const files = [
+    [a, "claude"],
+    [a, "codex"],
+    [b, "gemini"],
+  ] as const;
+  for (const [machine, name] of files) {
+    machine.save(name, `# ${name}\n`);
+    await machine.on(name);
+  }
+  const written: string[] = [];
+  const around = new Map<string, string>(files.map(([, name]) => [name, `# ${name}\n`]));
+  for (let step = 0; step < 40; step++) {
+    const [machine, name] = files[Math.floor(random() * files.length)] ?? files[0];
+    const line = `line ${step} of ${name}\n`;
+    if (random() < 0.3) {
+      machine.save(name, machine.file(name).replace(/^/, line));
+      around.set(name, line + around.get(name));
+    } else {
+      written.push(line);
+      machine.edit(name, (text) => {
+        const lines = text.split("\n").slice(0, -1);
+        lines.splice(Math.floor(random() * (lines.length + 1)), 0, line.trimEnd());
+        return lines.map((each) => `${each}\n`).join("");
+      });
+    }
+    if (random() < 0.5) await machine.keeper.look();
+    if (random() < 0.2) await exchangePersonal(a, b);
+  }
+  await settlePersonal(a, b);
+  const text = a.block("claude") ?? "";
+  expect(text.split("\n").sort()).toEqual(["", ...written.map((each) => each.trimEnd())].sort());
+  for (const [machine, name] of files) {
+    expect(machine.block(name)).toBe(text);
+    await machine.settle(name, "off");
+    expect(machine.file(name)).toBe(around.get(name) ?? "");
+  }
 });
 
 test("a block that is deleted, a file that is removed and an emptied block delete nothing", async () => {

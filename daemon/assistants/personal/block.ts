@@ -1,6 +1,6 @@
 /** The line before the text in a file. What follows the first words is for people. */
 const BEGIN_LINE =
-  "<!-- memsync:personal begin: the same text in all my assistants; edit it in any of them -->";
+  "<!-- memsync:personal begin: the same in all my assistants; edit it anywhere -->";
 const END_LINE = "<!-- memsync:personal end -->";
 
 const BEGIN = /^<!--\s+memsync:personal\s+begin\b.*-->$/;

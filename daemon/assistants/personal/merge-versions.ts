@@ -1,26 +1,12 @@
 import { mergeTexts, uniteTexts } from "../memory-folders/merge-texts.ts";
 import { type PersonalVersion, versionOf } from "./version.ts";
 
-/** Both versions of a place that two sides changed differently. Both are in the merged text. */
-export interface MetPlaces {
-  readonly mine: string;
-  readonly theirs: string;
-}
-
 /** What a machine knows of versions. */
 export interface KnownVersions {
   /** Undefined for one that this machine never had, or has forgotten. */
   find(id: string): PersonalVersion | undefined;
   /** It was made on this machine. */
   isOwn(id: string): boolean;
-}
-
-/** What two versions come to. */
-export interface MergedVersion {
-  readonly version: PersonalVersion;
-  readonly places: readonly MetPlaces[];
-  /** Nobody knew what both were made of: it has all lines of both. */
-  readonly isUnited: boolean;
 }
 
 /** The versions that a version was made of, the nearest first, as far as they are known. */
@@ -60,7 +46,7 @@ export function mergeVersions(
   one: PersonalVersion,
   other: PersonalVersion,
   known: KnownVersions,
-): MergedVersion | undefined {
+): PersonalVersion | undefined {
   const [first, second] = one.id < other.id ? [one, other] : [other, one];
   const [mine, theirs] = [ancestorsOf(first, known), ancestorsOf(second, known)];
   const parents = [first.id, second.id, ...inTurn(mine, theirs)];
@@ -69,11 +55,11 @@ export function mergeVersions(
   if (text !== undefined) {
     const sides = { base: text, mine: first.text, theirs: second.text };
     const { text: merged, places } = mergeTexts(sides);
-    return { version: versionOf(merged, parents), places, isUnited: false };
+    return versionOf(merged, parents, { isUnited: false, places });
   }
   if (!known.isOwn(first.id) && !known.isOwn(second.id)) return undefined;
   const united = uniteTexts(first.text, second.text);
-  return { version: versionOf(united, parents), places: [], isUnited: true };
+  return versionOf(united, parents, { isUnited: true, places: [] });
 }
 
 /** What both have, by how near it is to both. */

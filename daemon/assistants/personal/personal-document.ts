@@ -82,11 +82,10 @@ export async function settleVersions(
     }
     const merged = firstMerge(newest, known);
     if (!merged) return first.version;
-    const { version, ...notes } = merged;
-    const isTold = notes.isUnited || notes.places.length > 0;
-    await keep(context, version, { isOwn: true, notes: isTold ? notes : undefined });
-    await writeVersion(context, open, { version, key: first.key, seen: entriesOf(document) });
-    await dropObsolete(context, open, { standing: standingVersions(document), newest: [version] });
+    await keep(context, merged, { isOwn: true });
+    const seen = entriesOf(document);
+    await writeVersion(context, open, { version: merged, key: first.key, seen });
+    await dropObsolete(context, open, { standing: standingVersions(document), newest: [merged] });
   }
 }
 
@@ -154,7 +153,7 @@ function entriesOf(document: ReplicaDocument) {
 async function keep(
   { db }: Context,
   { id, value }: PersonalVersion,
-  known: Pick<KeptVersion, "isOwn" | "notes">,
+  known: Pick<KeptVersion, "isOwn">,
 ): Promise<void> {
   await keepPersonalVersion(db, { id, value, ...known });
 }

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { readPersonalVersions } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { PersonalMerge } from "./personal-status.ts";
-import type { PersonalVersion } from "./version.ts";
+import { type PersonalVersion, parseVersion } from "./version.ts";
 
 /** Merges of which both versions stand in the text; they are over once somebody takes one out. */
 export async function readMerges(
@@ -11,11 +11,12 @@ export async function readMerges(
 ): Promise<PersonalMerge[]> {
   if (!current) return [];
   const merges = new Map<string, PersonalMerge>();
-  for (const { id, notes } of await readPersonalVersions(db)) {
-    if (notes?.isUnited && id === current.id) {
+  for (const { value } of await readPersonalVersions(db)) {
+    const { id, notes } = parseVersion(value);
+    if (notes.isUnited && id === current.id) {
       merges.set("", { mine: undefined, theirs: undefined });
     }
-    for (const { mine, theirs } of notes?.places ?? []) {
+    for (const { mine, theirs } of notes.places) {
       const stands = [mine, theirs].every(
         (text) => text.trim() !== "" && current.text.includes(text),
       );

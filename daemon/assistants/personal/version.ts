@@ -8,7 +8,24 @@ export const PERSONAL_KEY = "personal/instructions";
 const ID_LENGTH = 10;
 /** So many ancestors are named in a value. Older ones are known to who has had them. */
 const PARENTS_MAX = 24;
-const MARK = /^<!--\s+memsync:personal\s+version((?:\s[a-z2-7]{10})*)\s+-->\r?\n?/;
+const MARK =
+  /^<!--\s+memsync:personal\s+version((?:\s[a-z2-7]{10})*)(\sunited|\sboth(?:\s\d+-\d+)+)?\s+-->\r?\n?/;
+
+/** What is to be told of a merge. */
+export interface MergeNotes {
+  /** Nobody knew what both texts were made of: all lines of both are there. */
+  readonly isUnited: boolean;
+  /** Where both had changed the same: both versions are there. */
+  readonly places: readonly MetPlaces[];
+}
+
+/** Both versions of a place that two sides changed differently. */
+export interface MetPlaces {
+  readonly mine: string;
+  readonly theirs: string;
+}
+
+const NOTHING_MET: MergeNotes = { isUnited: false, places: [] };
 
 /** One version of the personal text, as a memory's value has it. */
 export interface PersonalVersion {
@@ -17,6 +34,8 @@ export interface PersonalVersion {
   readonly text: string;
   /** The versions that it was made of, the nearest first. */
   readonly parents: readonly string[];
+  /** What it tells of the merge that made it. */
+  readonly notes: MergeNotes;
   readonly value: string;
 }
 
@@ -25,17 +44,59 @@ export interface PersonalVersion {
  * somebody may have set it, has none.
  */
 export function parseVersion(value: string): PersonalVersion {
-  const [mark = "", ids = ""] = MARK.exec(value) ?? [];
+  const [mark = "", ids = "", said = ""] = MARK.exec(value) ?? [];
   const parents = ids.split(" ").filter((id) => id !== "");
-  return { id: idOf(value), text: blockText(value.slice(mark.length)), parents, value };
+  const text = blockText(value.slice(mark.length));
+  return { id: idOf(value), text, parents, notes: notesIn(said, text), value };
 }
 
-/** A new version of the text. `parents`: those that it is made of, the nearest first. */
-export function versionOf(text: string, parents: readonly string[]): PersonalVersion {
-  const known = [...new Set(parents)].slice(0, PARENTS_MAX);
-  const value = `<!-- memsync:personal version${known.map((id) => ` ${id}`).join("")} -->\n${text}`;
-  return { id: idOf(value), text, parents: known, value };
+/**
+ * A new version of the text. `parents`: those that it is made of, the nearest first. What is to be
+ * told of a merge is in its first line as well, by the numbers of lines.
+ */
+export function versionOf(
+  text: string,
+  parents: readonly string[],
+  notes: MergeNotes = NOTHING_MET,
+): PersonalVersion {
+  const ids = [...new Set(parents)].slice(0, PARENTS_MAX).map((id) => ` ${id}`);
+  const said = saidOf(notes, text);
+  return parseVersion(`<!-- memsync:personal version${ids.join("")}${said} -->\n${text}`);
 }
+
+function saidOf({ isUnited, places }: MergeNotes, text: string): string {
+  if (isUnited) return " united";
+  const ranges = places.flatMap(({ mine, theirs }) => {
+    const [one, other] = [linesOf(mine, text), linesOf(theirs, text)];
+    return one && other ? [one, other] : [];
+  });
+  return ranges.length === 0 ? "" : ` both ${ranges.join(" ")}`;
+}
+
+/** Where lines stand in a text: the numbers of the first and the last. */
+function linesOf(part: string, text: string): string | undefined {
+  const at = part.trim() === "" ? -1 : `\n${text}`.indexOf(`\n${part}`);
+  if (at === -1) return undefined;
+  const before = text.slice(0, at).split("\n").length;
+  return `${before}-${before + part.split("\n").length - 2}`;
+}
+
+function notesIn(said: string, text: string): MergeNotes {
+  const lines = text.split("\n");
+  const parts = [...said.matchAll(/(\d+)-(\d+)/g)].map(([, from, to]) => {
+    return lines
+      .slice(Number(from) - 1, Number(to))
+      .map((line) => `${line}\n`)
+      .join("");
+  });
+  const places = parts.flatMap((mine, at) => {
+    const theirs = at % 2 === 0 ? parts[at + 1] : undefined;
+    return theirs === undefined ? [] : [{ mine, theirs }];
+  });
+  return { isUnited: said.trim() === UNITED, places };
+}
+
+const UNITED = "united";
 
 /** What a block shows that was put into a file while there was no text anywhere. */
 export const NO_TEXT: PersonalVersion = versionOf("", []);
