@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { listPersonalFiles } from "../../daemon/home/personal-files.ts";
 import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
@@ -226,6 +226,28 @@ test("a write that ended unseen is what an edit after it was made of", async () 
   await settlePersonal(a, b);
   expect(b.block("codex")).toBe("one\ntwo, by b\nthree\n");
   expect(a.keeper.status.merges).toEqual([]);
+});
+
+test("what a program writes on into a replaced file is not lost", async () => {
+  a.save("claude", "# Mine\n");
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "one\n");
+  await settlePersonal(a, b);
+  const former = a.file("claude");
+  const open = openSync(a.pathOf("claude"), "r+");
+  b.edit("codex", (text) => `${text}two\n`);
+  await b.look();
+  await exchangePersonal(a, b);
+  await a.keeper.look();
+  expect(a.block("claude")).toBe("one\ntwo\n");
+  const saved = former.replace("# Mine\n", "# Mine, changed\n").replace("one\n", "one\nthree\n");
+  writeSync(open, saved, 0);
+  closeSync(open);
+  for (let look = 0; look < 3; look++) await a.look();
+  await settlePersonal(a, b);
+  expect(a.file("claude").startsWith("# Mine, changed\n")).toBe(true);
+  expect(b.block("codex")?.split("\n").sort()).toEqual(["", "one", "three", "two"]);
 });
 
 test("a block with a secret stays on this machine", async () => {

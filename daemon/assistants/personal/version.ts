@@ -65,7 +65,7 @@ export function versionOf(
 }
 
 function saidOf({ isUnited, places }: MergeNotes, text: string): string {
-  if (isUnited) return " united";
+  if (isUnited) return ` ${UNITED_MARK}`;
   const ranges = places.flatMap(({ mine, theirs }) => {
     const [one, other] = [linesOf(mine, text), linesOf(theirs, text)];
     return one && other ? [one, other] : [];
@@ -93,10 +93,10 @@ function notesIn(said: string, text: string): MergeNotes {
     const theirs = at % 2 === 0 ? parts[at + 1] : undefined;
     return theirs === undefined ? [] : [{ mine, theirs }];
   });
-  return { isUnited: said.trim() === UNITED, places };
+  return { isUnited: said.trim() === UNITED_MARK, places };
 }
 
-const UNITED = "united";
+const UNITED_MARK = "united";
 
 /** What a block shows that was put into a file while there was no text anywhere. */
 export const NO_TEXT: PersonalVersion = versionOf("", []);
