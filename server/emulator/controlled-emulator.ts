@@ -48,7 +48,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
   const { world, path, plan, limits, frozenAt, seed, log, allowedHosts } = options;
   const startedAt = world.monotonic();
   const driven = createDrivenWorlds(world, { frozenAt, seed, isKept: path !== ":memory:" });
-  const accounts = new EmulatorAccounts(driven.data, { plan, limits });
+  const accounts = new EmulatorAccounts(driven.tokens, { plan, limits });
   const service = await createEmulatorApp({
     ...options,
     world: driven.data,

@@ -78,7 +78,7 @@ export function createMemoryService(
           asked: once,
           work: async () => {
             const address = await targetOf(context.db, caller, { request, headerProjectId });
-            const key = request.key ?? randomMemoryKey(world);
+            const key = request.key ?? (await newKey(context, address, world));
             return await setMemory(context, address, {
               key,
               content: request.content,
@@ -115,6 +115,18 @@ function questionOf(
   const named = [layer, projectId, headerProjectId, q];
   // JSON turns an absent value into null, which no given one is; `boundTo` may be null itself.
   return JSON.stringify([account, user, tokenId, boundTo ?? "all", named, limit, cursor]);
+}
+
+/** Chance may be one that repeats: a key that is there is drawn again. */
+async function newKey(
+  context: WriteContext<ServiceTables>,
+  address: DocumentAddress,
+  world: World,
+): Promise<string> {
+  const { document } = await context.open(address);
+  let key = randomMemoryKey(world);
+  while (document.memories.get(key).length > 0) key = randomMemoryKey(world);
+  return key;
 }
 
 async function setMemory(

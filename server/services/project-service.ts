@@ -153,7 +153,9 @@ async function put(
   },
 ): Promise<Project & { created: boolean }> {
   const id =
-    request.id ?? (await idOfName(context, caller, request.name)) ?? randomProjectId(world);
+    request.id ??
+    (await idOfName(context, caller, request.name)) ??
+    (await newId(context, caller, world));
   assertBoundTo(caller, id);
   const created = (await findProject(context.db, caller.account, id)) === undefined;
   const open = await context.open(projectDocument(caller.account, id));
@@ -169,6 +171,17 @@ async function put(
   const [project] = row ? await viewProjects(context.db, caller, [row]) : [];
   if (!project) throw new AppError("internal", "the project just written can't be read");
   return { ...project, created };
+}
+
+/** Chance may be one that repeats: an id that a project has or had is drawn again. */
+async function newId(
+  context: WriteContext<ServiceTables>,
+  { account }: Caller,
+  world: World,
+): Promise<ProjectId> {
+  let id = randomProjectId(world);
+  while (await context.find(projectDocument(account, id))) id = randomProjectId(world);
+  return id;
 }
 
 /** The account's project with exactly this name. Throws a 400 if there are several. */

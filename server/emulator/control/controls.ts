@@ -126,6 +126,8 @@ async function reset(
   if (all || scope === "data") {
     Object.assign(cleared, await host.store.write((context) => deleteData(context, account)));
     sockets.end(account, FORGOTTEN);
+    // What chance begins again may be drawn again: nobody may have it from before.
+    if (account === undefined) accounts.forgetTokens();
     // With a seed the ids of the next test are those of this one, and so are its tags.
     if (account === undefined && driven.rewind()) tags.beginAgain();
     else tags.begin(account);

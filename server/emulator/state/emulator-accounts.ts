@@ -63,7 +63,11 @@ export class EmulatorAccounts {
 
   /** The name of an account that nobody has. */
   newName(): string {
-    return `made-${base32(this.world.randomBytes(NAME_BYTES))}`;
+    const made = new Set([...this.#made.values()].map(({ caller }) => caller.account));
+    const draw = () => `made-${base32(this.world.randomBytes(NAME_BYTES))}`;
+    let name = draw();
+    while (made.has(accountOfName(name))) name = draw();
+    return name;
   }
 
   /** The plan of the account of this name. */
@@ -73,7 +77,8 @@ export class EmulatorAccounts {
 
   /** A token that nobody had before. */
   make({ account: name, user, canWrite, boundTo, expiresAt }: WantedToken): string {
-    const token = mintToken(this.world);
+    let token = mintToken(this.world);
+    while (this.#made.has(token)) token = mintToken(this.world);
     const account = accountOfName(name);
     const expires = expiresAt ?? Number.POSITIVE_INFINITY;
     const caller: Caller = {
@@ -90,6 +95,11 @@ export class EmulatorAccounts {
     };
     this.#made.set(token, { caller, expiresAt: expires });
     return token;
+  }
+
+  /** Of all accounts; the fixed ones stay. */
+  forgetTokens(): void {
+    this.#made.clear();
   }
 
   /** Undefined where nothing is limited. */

@@ -23,6 +23,8 @@ export interface DrivenWorlds {
   readonly controls: World;
   /** For epochs, which never repeat while the process lives. */
   readonly writers: World;
+  /** For tokens, and names of their accounts. */
+  readonly tokens: World;
   /** For the epochs of entity tags. */
   readonly tags: World;
   /** For misbehaviour by chance. */
@@ -38,6 +40,8 @@ export function createDrivenWorlds(base: World, options: DrivenWorldOptions): Dr
   const clock = new DrivenClock(base, frozenAt);
   const names = ["data", "requests", "controls", "faults", "tags"];
   const streams = names.map((name) => createSeededBytes(base, name, seed));
+  // Where data outlives the process, so does that of an account whose name would be drawn again.
+  const tokens = createSeededBytes(base, "tokens", isKept ? undefined : seed);
   const [data, requests, controls, faults, tags] = streams;
   let isSeeded = seed !== undefined;
   const writers = createSeededBytes(base, "writers", isKept ? undefined : seed);
@@ -53,12 +57,14 @@ export function createDrivenWorlds(base: World, options: DrivenWorldOptions): Dr
     writers: drawing(writers),
     faults: drawing(faults),
     tags: drawing(tags),
+    tokens: drawing(tokens),
     seed(next) {
       isSeeded = next !== undefined;
       for (const stream of streams) stream.seed(next);
+      if (!isKept) tokens.seed(next);
     },
     rewind() {
-      for (const stream of streams) stream.rewind();
+      for (const stream of [...streams, tokens]) stream.rewind();
       return isSeeded;
     },
   };
