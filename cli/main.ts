@@ -111,6 +111,7 @@ async function tellNotices(args: readonly string[], env: Environment): Promise<v
 /** The lines below the sentence: a refusal's own, or the trace that was wished for. */
 function furtherOf(thrown: unknown): readonly string[] {
   if (thrown instanceof CommandFailed || thrown instanceof UsageError) return thrown.further;
+  if (thrown instanceof AppError) return thrown.message.split("\n").slice(1);
   const isTraced = process.env.MEMSYNC_DEBUG && !(thrown instanceof AppError);
   return isTraced && thrown instanceof Error ? String(thrown.stack).split("\n").slice(1) : [];
 }
@@ -118,7 +119,7 @@ function furtherOf(thrown: unknown): readonly string[] {
 /** A refusal's own words; for an unexpected error, with its trace. */
 function sentence(thrown: unknown, place: string | undefined): string {
   if (thrown instanceof CommandFailed || thrown instanceof UsageError) return thrown.message;
-  if (thrown instanceof AppError) return thrown.message;
+  if (thrown instanceof AppError) return thrown.message.split("\n", 1)[0] ?? "";
   if (process.env.MEMSYNC_DEBUG && thrown instanceof Error) return String(thrown);
   return unforeseen(thrown, place);
 }

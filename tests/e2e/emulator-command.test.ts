@@ -70,6 +70,20 @@ scenario("an export that fails at the end leaves nothing half written", async (l
   expect((await readdir(lab.git.path("out"))).sort()).toEqual(["after.json", "keep.txt"]);
 });
 
+scenario("each wrong place of a seed has a line of its own", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  const seed = lab.git.path("bad.json");
+  await lab.git.write(seed, '{\n  "usr": {},\n  "globl": {}\n}');
+  for (const args of [
+    ["emulator", "--port", "0", "--seed", seed],
+    ["exec", "--seed", seed, "true"],
+  ]) {
+    const { status, stderr } = await machine.run(args);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^memsync: \S+bad\.json:2 [^\n]+\n\S+bad\.json:3 [^\n]+\n$/);
+  }
+});
+
 scenario("a seed that is wrong is said with its place, and no emulator starts", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
   await lab.git.write(lab.git.path("seeds", "more.json"), '{\n  "user": []\n}');

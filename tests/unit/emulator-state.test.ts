@@ -104,7 +104,7 @@ test("a seed with a field that none has is refused, and what is there stays", as
 test("an import that fails half-way leaves what was there", async () => {
   await using emulator = await startEmulator({ seed: SEED });
   const body = { ...SEED, connections: [{ project_ids: ["proj_a", "proj_none"] }] };
-  expect((await control(emulator, "POST import", { body })).status).toBe(404);
+  expect((await control(emulator, "POST import", { body })).status).toBe(400);
   expect(await emulator.export()).toEqual(SEED);
   const token = "mst_dev_readonly";
   expect((await control(emulator, "POST import", { body: { ...SEED, token } })).status).toBe(403);

@@ -98,7 +98,12 @@ export const StartOptions = Type.Object({
   clock: optional(Time),
   random: optional(Type.Union([Type.String(), Type.Number()], { expected: "a text or a number" })),
   allowedHosts: optional(Type.Array(Type.String())),
-  controlToken: optional(Type.String()),
+  controlToken: optional(
+    Type.String({
+      pattern: "^[!-~]{1,256}$",
+      expected: "1 to 256 visible characters of ASCII, without spaces",
+    }),
+  ),
 });
 
 export const SnapshotBody = Type.Object({ name: Type.String(), token: Token });

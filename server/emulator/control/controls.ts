@@ -197,18 +197,32 @@ function createStateControls({
   const callerOf = ({ token = USUAL_TOKEN }: OfToken) => accounts.get(token);
   const accountOf = ({ token }: OfToken) =>
     token === undefined ? undefined : accounts.get(token).account;
+  const replaced = (account: AccountId | undefined) => {
+    tags.begin(account);
+    sockets.end(account, RESTORED);
+  };
   return {
     async import(seed, of = {}) {
       parseSeed(seed);
       const caller = callerOf(of);
+      const work = () => seedAccount(services, caller, seed);
       try {
-        return await snapshots.replace(caller.account, () => seedAccount(services, caller, seed));
+        return await snapshots.all(caller.account, work, { emptied: true });
       } finally {
-        tags.begin(caller.account);
-        sockets.end(caller.account, RESTORED);
+        replaced(caller.account);
       }
     },
-    seed: (seed, of = {}) => seedAccount(services, callerOf(of), seed),
+    async seed(seed, of = {}) {
+      parseSeed(seed);
+      const caller = callerOf(of);
+      const work = () => seedAccount(services, caller, seed);
+      try {
+        return await snapshots.all(caller.account, work, { emptied: false });
+      } catch (thrown) {
+        replaced(caller.account);
+        throw thrown;
+      }
+    },
     export: (of = {}) => exportAccount(services, callerOf(of)),
     snapshots: {
       async save(name, of = {}) {
@@ -218,8 +232,7 @@ function createStateControls({
       async restore(name, of = {}) {
         const account = accountOf(of);
         await snapshots.restore(name, account);
-        tags.begin(account);
-        sockets.end(account, RESTORED);
+        replaced(account);
       },
       list: (of = {}) => snapshots.list(accountOf(of)),
       async delete(name, of = {}) {

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { AppError } from "../../../shared/errors.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { FaultEffect, FaultReport, FaultRule } from "../interface/faults.ts";
 import { inCamelCase } from "./parse-strict.ts";
 
@@ -67,9 +68,13 @@ export function faultRulesIn({ faults, ...one }: Static<typeof FaultsBody>): Fau
   return (faults ?? [one]).map(ruleOf);
 }
 
-function ruleOf({ then = {}, ...rule }: Static<typeof RuleBody>): FaultRule {
+function ruleOf({ then, ...rule }: Static<typeof RuleBody>, at: number): FaultRule {
   const { id, method, path, token, times, probability } = rule;
-  return { id, method, path, token, times, probability, ...effectOf({ ...rule, ...then }) };
+  const beside = Object.keys(EFFECT).find((name) => Object.hasOwn(rule, name));
+  if (then && beside !== undefined) {
+    throw refusedAt(`/faults/${at}/${beside}`, "can't be together with then: put it there");
+  }
+  return { id, method, path, token, times, probability, ...effectOf(then ?? rule) };
 }
 
 function effectOf(body: Static<typeof EffectBody>): FaultEffect {

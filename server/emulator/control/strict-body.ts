@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { AppError } from "../../../shared/errors.ts";
-import { parseWith, refusedAt } from "../../../shared/wire/parse.ts";
-import { emptyBody, readJson } from "../../http/read-json.ts";
+import { invalid, parseWith, refusedAt } from "../../../shared/wire/parse.ts";
+import { emptyBody, type JsonBody, readJson } from "../../http/read-json.ts";
 import { parseStrict } from "./parse-strict.ts";
 
 /** A seed may be as large as what a client may send in one exchange. */
@@ -22,6 +22,7 @@ export async function readStrict<T extends TSchema>(
     if (!parameters.includes(name)) throw refusedAt(name, "is not a parameter of this call");
   }
   const body = await readJson(request, BODY_BYTES_MAX);
+  await refuseDoubleFields(body);
   return parseStrict(schema, body === undefined ? {} : body.value);
 }
 
@@ -33,10 +34,20 @@ export async function readFields<T extends TObject>(
   refuseOtherTypes(request.headers);
   const body = await readJson(request, BODY_BYTES_MAX);
   if (body === undefined) throw emptyBody();
+  await refuseDoubleFields(body);
   const known = parseWith(schema, body.value);
   const fields = Object.entries(body.value as Readonly<Record<string, unknown>>);
   const rest = fields.filter(([name]) => !Object.hasOwn(schema.properties, name));
   return { known, rest: Object.fromEntries(rest) };
+}
+
+/** Of two fields of one name the last one alone would be read. */
+async function refuseDoubleFields(body: JsonBody | undefined): Promise<void> {
+  if (body === undefined) return;
+  // Loaded here alone: it would cost each start something.
+  const { doublesIn } = await import("../state/seed-places.ts");
+  const doubles = doublesIn("line", new TextDecoder().decode(body.raw));
+  if (doubles.length > 0) throw invalid(doubles);
 }
 
 /** Throws a 400 for a write that is not declared to be JSON. */

@@ -70,7 +70,9 @@ export function parsedBody({ body, bodyBytes }: RequestEntry): unknown {
 
 const REPEATED: Wrong = {
   rule: "repeated-write",
-  text: "was sent again after its answer was lost, without Idempotency-Key or a key of its own",
+  text:
+    "was sent again after no answer, or one that leaves open whether it was written, " +
+    "without Idempotency-Key or a key of its own",
 };
 
 /** What makes a second write of a request that would be two; undefined for any other. */

@@ -82,8 +82,25 @@ export function parseSeed(value: unknown) {
       connectRequestOf(one, other, `/connections/${at}/project_ids`),
     ),
   };
+  refuseDoubleProjects(projects, details);
   if (details.length > 0) throw invalid(details);
   return parsed;
+}
+
+/** A project without an id is the one of its name, with whichever id that has. */
+function refuseDoubleProjects(
+  projects: readonly Static<typeof ProjectBody>[],
+  details: ErrorDetail[],
+): void {
+  for (const [at, { id, name }] of projects.entries()) {
+    const isTwice = projects.slice(0, at).some((other) => {
+      const areNamed = id !== undefined && other.id !== undefined;
+      return areNamed ? other.id === id : name !== undefined && other.name === name;
+    });
+    if (!isTwice) continue;
+    const path = `/projects/${at}/${id === undefined ? "name" : "id"}`;
+    details.push({ path, message: "is a project's that the seed has already" });
+  }
 }
 
 function projectOf(body: Static<typeof ProjectBody>, path: string, details: ErrorDetail[]) {

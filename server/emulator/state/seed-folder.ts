@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { AppError } from "../../../shared/errors.ts";
 import { parseProjectId } from "../../../shared/ids.ts";
 import { keyOfPortableName } from "../../../shared/portable-names.ts";
@@ -93,9 +94,43 @@ function joined(seeds: readonly EmulatorSeed[]): EmulatorSeed {
     memories: seeds.flatMap((seed) => seed[name]?.memories ?? []),
   });
   return {
-    projects: seeds.flatMap(({ projects = [] }) => projects),
+    projects: withoutParts(seeds.flatMap(({ projects = [] }) => projects)),
     user: layer("user"),
     global: layer("global"),
     connections: seeds.flatMap(({ connections = [] }) => connections),
+  };
+}
+
+type SeedProject = NonNullable<EmulatorSeed["projects"]>[number];
+
+/**
+ * A folder and files may each have a part of a project. Where two say something else of it both
+ * stay, and are refused as a project that is there twice.
+ */
+function withoutParts(projects: readonly SeedProject[]): SeedProject[] {
+  const whole: SeedProject[] = [];
+  for (const project of projects) {
+    const at = whole.findIndex(({ id }) => id !== undefined && id === project.id);
+    const other = whole[at];
+    if (other && !contradicts(other, project)) whole[at] = together(other, project);
+    else whole.push(project);
+  }
+  return whole;
+}
+
+function contradicts(one: SeedProject, other: SeedProject): boolean {
+  return (["name", "claude_md_content", "metadata"] as const).some((field) => {
+    const [first, second] = [one[field], other[field]];
+    return first !== undefined && second !== undefined && !isDeepStrictEqual(first, second);
+  });
+}
+
+function together(one: SeedProject, other: SeedProject): SeedProject {
+  const memories = [...(one.memories ?? []), ...(other.memories ?? [])];
+  return {
+    ...one,
+    ...other,
+    memories,
+    sessions: [...(one.sessions ?? []), ...(other.sessions ?? [])],
   };
 }

@@ -1,10 +1,15 @@
+import { AppError } from "../../../shared/errors.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { Caller, PageRequest, Services } from "../../services/services.ts";
 import type { EmulatorSeed, SeedMemory } from "../interface/state.ts";
 import { parseSeed } from "./seed-body.ts";
 
 const EVERYTHING_LEFT: PageRequest = { limit: undefined, cursor: undefined };
 
-/** Writes what a seed has into the caller's account, beside what is there. */
+/**
+ * Writes what a seed has into the caller's account, beside what is there. Where it rejects, with
+ * the place in the seed, what stood before that place is written: see `Snapshots.all`.
+ */
 export async function seedAccount(
   services: Services,
   caller: Caller,
@@ -12,21 +17,38 @@ export async function seedAccount(
 ): Promise<{ readonly projects: number; readonly memories: number }> {
   const seed = parseSeed(value);
   let memories = 0;
-  for (const { put, sync, keyless } of seed.projects) {
-    const { id } = await services.projects.put(caller, put);
-    await services.sync.apply(caller, id, { payload: sync, createMissing: true });
-    for (const { value: content } of keyless) {
-      await services.memories.create(caller, { layer: "project", project_id: id, content });
-    }
+  for (const [at, { put, sync, keyless }] of seed.projects.entries()) {
+    await placed(`/projects/${at}`, async () => {
+      const { id } = await services.projects.put(caller, put);
+      await services.sync.apply(caller, id, { payload: sync, createMissing: true });
+      for (const { value: content } of keyless) {
+        await services.memories.create(caller, { layer: "project", project_id: id, content });
+      }
+    });
     memories += (sync.memories?.length ?? 0) + keyless.length;
   }
   for (const { layer, key, value: content } of seed.memories) {
     const create = { layer, content, ...(key !== undefined && { key }) };
-    await services.memories.create(caller, create);
+    const place = `/${layer}/memories${key === undefined ? "" : ` (${key})`}`;
+    await placed(place, () => services.memories.create(caller, create));
     memories += 1;
   }
-  for (const pair of seed.connections) await services.connections.connect(caller, pair);
+  for (const [at, pair] of seed.connections.entries()) {
+    await placed(`/connections/${at}`, () => services.connections.connect(caller, pair));
+  }
   return { projects: seed.projects.length, memories };
+}
+
+/** A refusal of a seed says where in it. What the token may not do is no fault of the seed. */
+async function placed<T>(place: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const isOfSeed =
+      thrown instanceof AppError &&
+      (thrown.code === "not_found" || thrown.code === "invalid_request");
+    throw isOfSeed ? refusedAt(place, thrown.message) : thrown;
+  }
 }
 
 /** What the caller's account has, as a seed that gives the same. */

@@ -52,14 +52,18 @@ export class Snapshots {
     await this.#putBack(this.#get(name, account).image, account);
   }
 
-  /** Empties an account for `work`. If that rejects, what was there before is there again. */
-  async replace<T>(account: AccountId, work: () => Promise<T>): Promise<T> {
+  /** All of `work` or nothing: if it rejects, the account has again what was there before. */
+  async all<T>(
+    account: AccountId,
+    work: () => Promise<T>,
+    { emptied }: { readonly emptied: boolean },
+  ): Promise<T> {
     this.#made += 1;
     const image = this.#made;
     await this.host.store.settle();
     await this.host.store.write(async (context) => {
       await keepImage(context.db, image, account);
-      await deleteData(context, account);
+      if (emptied) await deleteData(context, account);
     });
     try {
       return await work();
