@@ -110,6 +110,7 @@ async function upgrade(
   if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
     return cutShort(await app.fetch(request, peer), app.world);
   }
+  if (app.aborted) request.signal.addEventListener("abort", () => app.aborted?.(request));
   const handshake = await app.openLive(request, peer);
   if (!handshake.accepted) return cutShort(handshake.response, app.world);
   const { headers, open } = handshake;

@@ -163,7 +163,7 @@ async function upgrade(
     head,
   }: { readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
 ): Promise<void> {
-  const handshake = await handshakeOf(app, message);
+  const handshake = await handshakeOf(app, message, socket);
   if (!handshake.accepted) {
     if (cutOf(handshake.response)) socket.destroy();
     else await sendOnSocket(handshake.response, socket, app.world);
@@ -178,9 +178,19 @@ async function upgrade(
   sockets.off("headers", addHeaders);
 }
 
-async function handshakeOf(app: App, message: IncomingMessage): Promise<LiveHandshake> {
+async function handshakeOf(
+  app: App,
+  message: IncomingMessage,
+  socket: Duplex,
+): Promise<LiveHandshake> {
   try {
-    return await app.openLive(requestOf(message), peerOf(message));
+    const request = requestOf(message);
+    if (app.aborted) {
+      const aborted = () => app.aborted?.(request);
+      socket.once("end", aborted);
+      socket.once("close", aborted);
+    }
+    return await app.openLive(request, peerOf(message));
   } catch {
     return { accepted: false, response: app.refuse(malformed()) };
   }

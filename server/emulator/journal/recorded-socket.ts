@@ -18,6 +18,13 @@ interface Recorder {
   readonly world: Pick<World, "now">;
 }
 
+/** A socket that was never opened, because its client left before. */
+export function goneSocket(at: number): SocketEntry {
+  const reason = "the client left before it was answered";
+  const closed: SocketClosed = { code: ABNORMAL, reason, by: "client", at };
+  return { frames: [], framesDropped: 0, closed };
+}
+
 /** The same handshake, of which the journal has each frame and the end. Pings are no frames. */
 export function recordSocket(handshake: Accepted, { entry, journal, world }: Recorder): Accepted {
   const recorded: SocketEntry = { frames: [], framesDropped: 0, closed: undefined };

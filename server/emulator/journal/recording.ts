@@ -6,7 +6,7 @@ import { cutOf } from "../../http/cut-answer.ts";
 import { pathOf } from "../../http/query.ts";
 import { watchBody } from "../../http/watched-body.ts";
 import type { Journal, RequestEntry } from "./journal.ts";
-import { recordSocket } from "./recorded-socket.ts";
+import { goneSocket, recordSocket } from "./recorded-socket.ts";
 import { RetryWaits } from "./retry-waits.ts";
 
 /** What recording stands on. */
@@ -30,6 +30,8 @@ export interface Recording {
 /** Records each request when it comes, and what becomes of it when that is known. */
 export function createRecording({ app, journal, accountOf, world }: RecordingDeps): Recording {
   const entries = new WeakMap<Request, RequestEntry>();
+  /** Of these, the handshakes of live sockets. */
+  const live = new WeakSet<Request>();
   const waits = new RetryWaits(world);
   let serial = 0;
 
@@ -75,11 +77,14 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
       },
       async openLive(request, peer) {
         const entry = begin(request);
+        live.add(request);
         const handshake = await app.openLive(request, peer);
         if (!handshake.accepted) {
           await finish(entry, handshake.response);
           return handshake;
         }
+        // Nobody is there to be answered: the listener finds the connection gone.
+        if (entry.aborted) return handshake;
         entry.status = 101;
         entry.requestId = handshake.headers["X-Request-Id"];
         entry.responseHeaders = new Headers(handshake.headers);
@@ -92,6 +97,7 @@ export function createRecording({ app, journal, accountOf, world }: RecordingDep
         const entry = entries.get(request);
         if (!entry || entry.finishedAt !== undefined) return;
         entry.aborted = true;
+        if (live.has(request)) entry.socket = goneSocket(world.now());
         journal.changed(entry);
       },
     },
