@@ -126,6 +126,7 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
             return;
           }
           say(`memsync emulator ready at ${url}`);
+          if (listensOnAll(flags)) say("it listens on all addresses of this machine");
           say(`its live page is ${url}/_emulator/`);
           if (made !== undefined) say(`control calls need this token: ${made}`);
           if (!isNew) return;
@@ -213,6 +214,10 @@ async function printHealth(flags: HealthFlags): Promise<void> {
 
 function noEmulator(url: string): CommandFailed {
   return new CommandFailed(`no emulator answers at ${url}: start one with \`memsync emulator\``);
+}
+
+function listensOnAll({ host }: ListenFlags): boolean {
+  return host === "0.0.0.0" || host === "::";
 }
 
 function urlOf(flags: ListenFlags): string {

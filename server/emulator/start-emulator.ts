@@ -9,6 +9,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import { mintToken } from "../accounts/token.ts";
 import { isLoopbackHost } from "../http/loopback.ts";
 import { listen } from "../listen/listen.ts";
+import { urlOf } from "../listen/listener.ts";
 import { Readiness } from "../operations/readiness.ts";
 import { StartOptions } from "./control/control-bodies.ts";
 import { parseStrict } from "./control/parse-strict.ts";
@@ -122,7 +123,7 @@ export async function startEmulator(
       await listener.close();
       await emulator.close();
     });
-    const { url } = listener;
+    const url = urlOf({ host: callableHost(host), port }, listener.port);
     return {
       ...emulator.controls,
       url,
@@ -137,6 +138,12 @@ export async function startEmulator(
     await emulator.close();
     throw thrown;
   }
+}
+
+/** Where all addresses are listened on, one of this machine's is told: these are none to call. */
+function callableHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  return host === "::" ? "::1" : host;
 }
 
 const EMULATOR_TOKEN = "mst_dev_pro";

@@ -47,3 +47,54 @@ test("a control token that no request could carry is refused at the start", asyn
     expect(String(failure)).toContain("controlToken");
   }
 });
+
+test("a rule that can never go off, or a wait that is none, is refused with its field", async () => {
+  await using emulator = await startEmulator();
+  for (const [field, rule] of [
+    ["path", { path: "/v1/memories/", status: 500 }],
+    ["path", { path: "/v1/memories/bad id", status: 500 }],
+    ["path", { path: "/v1/memories/mem_a?layer=user", status: 500 }],
+    ["probability", { probability: 0, status: 500 }],
+    ["refuse_item", { refuseItem: "" }],
+    ["refuse_item", { refuseItem: "k", path: "/v1/memories" }],
+    ["refuse_item", { refuseItem: "k", path: "/api/live" }],
+    ["refuse_item", { refuseItem: "k", method: "GET" }],
+    ["retry_after", { retryAfter: "soon" }],
+    ["retry_after", { retryAfter: "1.5" }],
+  ] as const) {
+    const failure = await failureOf(async () => emulator.faults.add(rule));
+    expect(String(failure)).toContain(`/faults/0/${field} `);
+  }
+  emulator.faults.add(
+    { refuseItem: "k" },
+    { refuseItem: "k", path: "/v1/projects/proj_a/sync" },
+    { path: "/v1/memories/mem_a%20b", status: 500 },
+    { retryAfter: "Wed, 21 Oct 2026 07:28:00 GMT" },
+    { retryAfter: "120" },
+  );
+});
+
+test("a request that asks by its header for what can't happen to it is refused", async () => {
+  await using emulator = await startEmulator();
+  const get = (fault: string) =>
+    fetch(`${emulator.url}/v1/memories`, {
+      headers: { authorization: `Bearer ${emulator.token}`, "x-memsync-fault": fault },
+    });
+  expect((await errorOf(await get("refuse_item=x"))).message).toContain("has no item x");
+  expect(String(await failureOf(async () => (await get("truncate=true")).text()))).toContain(
+    "Error",
+  );
+});
+
+for (const [host, told] of [
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "[::1]"],
+] as const) {
+  test(`an emulator on all addresses, ${host}, tells one that can be called`, async () => {
+    await using emulator = await startEmulator({ host });
+    expect(emulator.url).toBe(`http://${told}:${emulator.port}`);
+    expect(emulator.env.MEMSYNC_URL).toBe(emulator.url);
+    const headers = { authorization: `Bearer ${emulator.token}` };
+    expect((await fetch(`${emulator.url}/v1/memories`, { headers })).status).toBe(200);
+  });
+}

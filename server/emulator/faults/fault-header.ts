@@ -16,7 +16,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   retry_after: (value) => ({ retryAfter: value }),
   latency_ms: (value) => ({ latencyMs: numberOf(value) }),
   disconnect: (value) => ({ disconnect: whenOf(value) }),
-  truncate: (value) => ({ truncate: value === "" ? true : numberOf(value) }),
+  truncate: (value) => ({ truncate: value === "" || value === "true" ? true : numberOf(value) }),
   malformed: () => ({ malformed: true }),
   silent: () => ({ silent: true }),
   refuse_item: (value) => ({ refuseItem: value }),

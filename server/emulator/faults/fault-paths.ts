@@ -14,9 +14,13 @@ export function pathMatches(pattern: string, path: string): boolean {
 /** Whether a rule for `pattern` may be about a request that a route serves. */
 export function pathMayMatch(pattern: string, route: string): boolean {
   return fits(pattern, route, (part, served) => {
-    return part === served || OPEN_PART.test(part) || OPEN_PART.test(served);
+    if (part === served || OPEN_PART.test(part)) return true;
+    return OPEN_PART.test(served) && SENT_PART.test(part);
   });
 }
+
+/** What a part of an address can be, as it is sent. An open part of a route is never empty. */
+const SENT_PART = /^[!"$-.0->@-~]+$/;
 
 function fits(
   pattern: string,

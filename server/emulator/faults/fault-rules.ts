@@ -134,13 +134,24 @@ export class FaultRules {
       throw refusedAt(place("method"), "must be GET, POST or DELETE");
     }
     if (path !== undefined || method !== undefined) this.#checkServed(rule, place("path"));
+    this.#checkItem(rule, place("refuse_item"));
     if (!(times >= 1)) throw refusedAt(place("times"), "must be 1 or more");
-    if (!(probability >= 0 && probability <= 1)) {
-      throw refusedAt(place("probability"), "must be from 0 to 1");
+    if (!(probability > 0 && probability <= 1)) {
+      throw refusedAt(place("probability"), "must be more than 0, and at most 1");
     }
     this.#made += 1;
     const account = token === undefined ? undefined : this.#deps.accountOf(token);
     return { id: id ?? `fault-${this.#made}`, rule, account, times, hits: 0 };
+  }
+
+  /** Only a sync has items. */
+  #checkItem({ refuseItem, method = "POST", path = "/*" }: FaultRule, place: string): void {
+    if (refuseItem === undefined) return;
+    const syncs = this.#deps.routes().filter((route) => route.path.endsWith("/sync"));
+    if (method.toUpperCase() === "POST" && syncs.some((each) => pathMayMatch(path, each.path))) {
+      return;
+    }
+    throw refusedAt(place, "is about an item of a sync: the rule would never go off elsewhere");
   }
 
   #checkServed({ method, path = "/*" }: FaultRule, place: string): void {
@@ -161,7 +172,7 @@ const ENDS = ["status", "disconnect", "truncate", "malformed", "refuseItem", "si
 
 /** Throws a 400 for a rule that does nothing, or two things at once. */
 export function checkEffect(effect: FaultEffect, at: string): void {
-  const { status, latencyMs, retryAfter, truncate } = effect;
+  const { status, latencyMs, retryAfter, truncate, refuseItem } = effect;
   const place = (name: string) => `${at}/${name}`;
   const ends = ENDS.filter((name) => effect[name] !== undefined && effect[name] !== false);
   if (ends.length > 1) throw refusedAt(place(ends[1] ?? ""), `can't be together with ${ends[0]}`);
@@ -174,10 +185,19 @@ export function checkEffect(effect: FaultEffect, at: string): void {
   if (truncate !== undefined && truncate !== true && !(truncate >= 0)) {
     throw refusedAt(place("truncate"), "must be a number of bytes");
   }
+  if (refuseItem === "") throw refusedAt(place("refuse_item"), "must name an item");
+  if (typeof retryAfter === "string" && !isRetryAfter(retryAfter)) {
+    throw refusedAt(place("retry_after"), "must be seconds, or a date");
+  }
   const latency = typeof latencyMs === "object" ? latencyMs.medianMs : (latencyMs ?? 0);
   if (!(latency >= 0 && latency <= LATENCY_MS_MAX)) {
     throw refusedAt(place("latency_ms"), `must be from 0 to ${LATENCY_MS_MAX}`);
   }
+}
+
+/** As RFC 9110, section 10.2.3, has it. */
+function isRetryAfter(text: string): boolean {
+  return /^\d+$/.test(text) || (/\D{3}/.test(text) && !Number.isNaN(Date.parse(text)));
 }
 
 /** Milliseconds of an effect: fixed, or by chance around a median. */

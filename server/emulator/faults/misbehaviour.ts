@@ -2,6 +2,7 @@ import { AppError, ERROR_STATUS, type ErrorCode } from "../../../shared/errors.t
 import type { AccountId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";
 import type { Log } from "../../../shared/log.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { World } from "../../../shared/world.ts";
 import type { App } from "../../app/app.ts";
 import { newContext } from "../../app/new-context.ts";
@@ -156,6 +157,9 @@ class Fate {
     if (!misfortune) return { request: read.request };
     const name = misfortune.effect.refuseItem;
     const item = name === undefined ? undefined : await read.refusal(name);
+    if (name !== undefined && !item) {
+      throw refusedAt("X-Memsync-Fault", `refuse_item: this request has no item ${name}`);
+    }
     injected?.(request, misfortune.id);
     return { request: read.request, misfortune, ...(item && { item }) };
   }
