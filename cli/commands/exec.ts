@@ -17,6 +17,7 @@ interface ExecFlags {
   readonly limits: string;
   readonly seed?: string;
   readonly publishedOnly?: boolean;
+  readonly random?: string;
 }
 
 const HELP = `
@@ -43,6 +44,7 @@ export function addExecCommand(program: Command, env: Environment): void {
     .option("--limits <on|off>", "hold requests to the plans' limits", "on")
     .option("--seed <path>", "write into the Pro account what an export has, or a folder")
     .option("--published-only", "serve the published specification and nothing else")
+    .option("--random <seed>", "have ids repeat for a seed")
     .addHelpText("after", HELP)
     .passThroughOptions()
     .action((command: readonly string[], flags: ExecFlags) => exec(env, command, flags));
@@ -53,7 +55,8 @@ async function exec(env: Environment, command: readonly string[], flags: ExecFla
   if (plan !== "pro" && plan !== "team") throw new UsageError("--plan is pro or team");
   if (limits !== "on" && limits !== "off") throw new UsageError("--limits is on or off");
   const seed = flags.seed === undefined ? {} : { seed: resolveFolder(env, flags.seed) };
-  const emulator = await startEmulator({ plan, limits, publishedOnly, ...seed });
+  const random = flags.random === undefined ? {} : { random: flags.random };
+  const emulator = await startEmulator({ plan, limits, publishedOnly, ...seed, ...random });
   const folder = await mkdtemp(join(tmpdir(), "memsync-exec-"));
   try {
     const variables = {

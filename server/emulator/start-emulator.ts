@@ -13,6 +13,7 @@ import { urlOf } from "../listen/listener.ts";
 import { Readiness } from "../operations/readiness.ts";
 import { StartOptions } from "./control/control-bodies.ts";
 import { parseStrict } from "./control/parse-strict.ts";
+import { untilClosed } from "./control/until-closed.ts";
 import { openControlled } from "./controlled-emulator.ts";
 import type { EmulatorControls, EmulatorTime } from "./interface/emulator.ts";
 import type { EmulatorSeed } from "./interface/state.ts";
@@ -125,7 +126,7 @@ export async function startEmulator(
     });
     const url = urlOf({ host: callableHost(host), port }, listener.port);
     return {
-      ...emulator.controls,
+      ...untilClosed(emulator.controls, () => readiness.state === "draining"),
       url,
       port: listener.port ?? port,
       token: EMULATOR_TOKEN,

@@ -98,3 +98,36 @@ for (const [host, told] of [
     expect((await fetch(`${emulator.url}/v1/memories`, { headers })).status).toBe(200);
   });
 }
+
+test("after its end every call says so, and who waited is told so", async () => {
+  const emulator = await startEmulator();
+  const waited = failureOf(() => emulator.requests.waitFor({ timeoutMs: 60_000 }));
+  await emulator.close();
+  const closed = "Error: the emulator is closed";
+  expect(String(await waited)).toBe(closed);
+  for (const call of [
+    () => emulator.reset(),
+    () => emulator.seed({}),
+    () => emulator.faults.add({ status: 500 }),
+    () => emulator.clock.advance("1s"),
+    () => emulator.requests.list(),
+    () => emulator.tokens.create(),
+    () => emulator.snapshots.list(),
+    () => emulator.routes(),
+  ]) {
+    expect(String(await failureOf(async () => await call()))).toBe(closed);
+  }
+  await emulator.close();
+});
+
+test("a path without its beginning is told which one was meant, and secret headers stay out", async () => {
+  await using emulator = await startEmulator();
+  const headers = { "x-auth-token": "hidden", "idempotency-key": "shown" };
+  await fetch(`${emulator.url}/memories`, { headers });
+  const [seen] = (await emulator.requests.list()).requests;
+  expect(seen?.why).toBe("nothing serves GET /memories: /v1/memories is served");
+  expect(seen?.headers).toMatchObject({
+    "x-auth-token": "[redacted]",
+    "idempotency-key": "shown",
+  });
+});

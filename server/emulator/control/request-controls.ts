@@ -23,6 +23,9 @@ export interface SeenParts {
   routes(): readonly ServedRoute[];
 }
 
+/** What whoever uses an emulator after its end is told, or waits for it then. */
+export const EMULATOR_CLOSED = "the emulator is closed";
+
 const WAIT_MS = 5000;
 
 /** How many of what came instead are named. */
@@ -44,6 +47,7 @@ export function createRequestControls(parts: SeenParts): EmulatorRequests {
       await journal.wait(() => came() >= count, timeoutMs);
       const { requests } = await list(filter);
       if (came() >= count) return requests;
+      if (journal.isClosed) throw new Error(EMULATOR_CLOSED);
       const { requests: all } = await list({ token: filter.token });
       const there = all.slice(-SHOWN_MAX).map(line).join(", ") || "none";
       const what = filter.frame === undefined ? "requests" : "frames";

@@ -125,7 +125,11 @@ function unmatched({ path }: RequestEntry, method: string, routes: readonly Serv
     return `${nothing}: ${trimmed}, without the slash at its end, is served`;
   }
   const paths = [...new Set(routes.map((each) => each.path))];
-  const [near] = nearWords(path, paths);
+  // Most often the beginning was left out.
+  const whole = ["/v1", "/api"].map((start) => `${start}${trimmed}`);
+  const [near = nearWords(path, paths)[0]] = paths.filter((each) =>
+    whole.some((meant) => pathMatches(each, meant)),
+  );
   return near === undefined ? nothing : `${nothing}: ${near} is served`;
 }
 

@@ -207,6 +207,10 @@ export class Journal {
     });
   }
 
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** Nobody waits any longer. */
   close(): void {
     this.#closed = true;

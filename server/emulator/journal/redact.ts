@@ -1,4 +1,5 @@
-const SECRET_HEADERS = /^(cookie|set-cookie|proxy-authorization|x-api-key)$/;
+const SECRET_HEADERS =
+  /^(cookie|set-cookie|proxy-authorization)$|(^|-)(api-?key|token|secret|password)$/;
 
 /** One of the service's own, wherever it stands in a text. None of the fixed ones is like this. */
 const TOKEN = /mst_[0-9A-Za-z]{8,}/g;
