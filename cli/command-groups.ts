@@ -76,8 +76,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { names: ["held"], load: async () => (await import("./commands/held.ts")).addHeldCommands },
   { names: ["setup"], load: async () => (await import("./commands/setup.ts")).addSetupCommand },
   {
-    names: ["auto-memory"],
-    load: async () => (await import("./commands/auto-memory.ts")).addAutoMemoryCommand,
+    names: ["auto-memory", "serena", "rules"],
+    load: async () => (await import("./commands/memory-folders.ts")).addMemoryFolderCommands,
   },
   {
     names: ["personal"],

@@ -5,7 +5,7 @@ import { Sweeper } from "../shared/replica/history/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/merge/text-conflicts.ts";
 import type { ReplicaStore } from "../shared/replica/store/store.ts";
 import type { World } from "../shared/world.ts";
-import type { ClaudeCodePlace } from "./assistants/claude-code/memory-folders.ts";
+import type { FolderSource } from "./assistants/folders/owned-folder.ts";
 import { MemoryKeeper } from "./assistants/memory-folders/memory-keeper.ts";
 import { PersonalKeeper } from "./assistants/personal/personal-keeper.ts";
 import { SessionKeeper } from "./assistants/sessions/session-keeper.ts";
@@ -21,7 +21,7 @@ import { routeServices } from "./gateway/routed-services.ts";
 import { createWithholding } from "./gateway/withholding.ts";
 import { createGit, type Git } from "./git/run-git.ts";
 import { type Activity, logActivity, type OnActivity } from "./home/activity.ts";
-import { autoMemoryMode } from "./home/auto-memory-switch.ts";
+import { type FolderKind, folderMode } from "./home/folder-switches.ts";
 import type { Home } from "./home/home.ts";
 import { LOCAL_ACCOUNT } from "./home/local-account.ts";
 import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
@@ -51,7 +51,7 @@ import { getDefault } from "./remotes/remote-view.ts";
 import { TokenStore } from "./remotes/token-store.ts";
 import type { Service, ServiceAnswer } from "./service/service.ts";
 import { type AudienceView, readAudience } from "./status/audience-view.ts";
-import { autoMemoryStatus } from "./status/memory-status.ts";
+import { type MemoryFoldersStatus, memoryFoldersStatus } from "./status/memory-status.ts";
 import { personalStatus } from "./status/personal-status.ts";
 import { readStatus } from "./status/read-status.ts";
 import type { DaemonStatus } from "./status/status.ts";
@@ -86,8 +86,8 @@ export interface DaemonOptions {
   readonly onCommit?: (() => void) | undefined;
   /** The assistants whose sessions are recorded; none where it is left out. */
   readonly assistants?: readonly SessionSource[] | undefined;
-  /** Where Claude Code keeps its files; left out: its auto memory is not looked at. */
-  readonly claudeCode?: ClaudeCodePlace | undefined;
+  /** The folders of memories that are looked at, once somebody says so; none where left out. */
+  readonly memoryFolders?: ((git: Git) => readonly FolderSource[]) | undefined;
 }
 
 /** Before a project is deleted, its service is waited for this long. */
@@ -210,9 +210,9 @@ export class Daemon implements Controlled {
 
   /** Who reads what is in projects beside their texts, and writes the files of assistants. */
   #keepers(git: Git) {
-    const { home, world, log, assistants, claudeCode } = this.#options;
-    const accountOf = (project: ProjectId) =>
-      this.#remotes.bindingOf(project) ?? getDefault(this.#remotes.view).account;
+    const { home, world, log, assistants, memoryFolders } = this.#options;
+    const accountOf = (project?: ProjectId) =>
+      (project && this.#remotes.bindingOf(project)) ?? getDefault(this.#remotes.view).account;
     const all = {
       store: this.#store,
       world,
@@ -223,8 +223,8 @@ export class Daemon implements Controlled {
     };
     const memories = new MemoryKeeper({
       ...all,
-      place: claudeCode,
-      mode: () => autoMemoryMode(home),
+      sources: memoryFolders?.(git) ?? [],
+      modeOf: (kind) => folderMode(home, kind),
     });
     const sessions = new SessionKeeper({
       ...all,
@@ -302,11 +302,15 @@ export class Daemon implements Controlled {
       repositoryNote: (dir) => this.#folders.noteOf(dir),
       placeChange: (dir) => this.#folders.changeOf(dir),
       personal: personalStatus(this.#personal.status),
-      autoMemory: autoMemoryStatus(autoMemoryMode(this.#options.home), this.#memories.status),
+      memoryFolders: (kind) => this.#memoryStatus(kind),
       isBeginning: this.#isBeginning,
       audience: (open) => this.#readAudience(open.remote, open),
       now: this.#options.world.now(),
     });
+  }
+
+  #memoryStatus(kind: FolderKind): MemoryFoldersStatus {
+    return memoryFoldersStatus(folderMode(this.#options.home, kind), kind, this.#memories.status);
   }
 
   /** Follows a folder's project from now on. Refuses a folder that does not exist. */

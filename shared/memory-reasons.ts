@@ -10,7 +10,7 @@ export const MEMORY_REASONS = {
   },
   "memory-folder-link": {
     meaning: "the folder of memories is a symbolic link",
-    say: () => "is a symbolic link, and is left alone",
+    say: () => "is a symbolic link or in one, and is left alone",
     advise: () => "put a folder in its place",
   },
   "memory-too-many": {
@@ -47,6 +47,21 @@ export const MEMORY_REASONS = {
     meaning: "the file has further names (hard links), and is not written",
     say: () => "has further names, and is not written",
     advise: () => "put a file of its own in its place",
+  },
+  "memory-tracked": {
+    meaning: "git tracks the file, and nobody has agreed that it is written",
+    say: () => "is not written, for git tracks it",
+    advise: () => "`memsync link --write` writes it",
+  },
+  "memory-unasked": {
+    meaning: "the file is missing and git would show it, and nobody has agreed that it is made",
+    say: () => "is not made, for git would show it",
+    advise: () => "`memsync link --write` makes it",
+  },
+  "memory-as-in-git": {
+    meaning: "the file is as git has it, and the memory is another",
+    say: () => "is as git has it, and the memory is another",
+    advise: () => "save it to have both, as a conflict",
   },
   "memory-unwritable": {
     meaning: "the system does not let the file be written",

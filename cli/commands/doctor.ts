@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { checkAssistants, checkAutoMemory, checkPersonal } from "../doctor/assistant-checks.ts";
+import { checkAssistants, checkPersonal } from "../doctor/assistant-checks.ts";
 import {
   checkDaemon,
   checkFailing,
@@ -19,6 +19,7 @@ import {
   nearestFolder,
 } from "../doctor/home-checks.ts";
 import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machine-checks.ts";
+import { checkMemoryFolders } from "../doctor/memory-folder-checks.ts";
 import { checkRemotes } from "../doctor/remote-checks.ts";
 import { checkTranscripts } from "../doctor/transcript-checks.ts";
 import type { Environment } from "../place/environment.ts";
@@ -80,7 +81,7 @@ async function examine(env: Environment): Promise<Finding[]> {
     ])),
     ...ofRemotes,
     ...checkAssistants(env),
-    ...checkAutoMemory(env),
+    ...(await checkMemoryFolders(env)),
     ...(await checkTranscripts(env)),
     ...(await withStatus(home, checkPersonal)),
   ];

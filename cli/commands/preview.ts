@@ -41,9 +41,9 @@ async function preview(env: Environment, json: boolean): Promise<void> {
     const found = await previewSync(db, await readRemotes(db, environment));
     return { previews: found, sources: await previewSources(env, db) };
   });
-  const of = ({ name }: DocumentPreview) => sources.filter(({ project }) => project === name);
+  const of = ({ name }: DocumentPreview) => sources.filter(({ document }) => document === name);
   if (json) {
-    sayJson(previews.map((each) => ({ ...shown(each), sources: of(each).map(withoutProject) })));
+    sayJson(previews.map((each) => ({ ...shown(each), sources: of(each).map(withoutDocument) })));
     return;
   }
   const kept = (each: DocumentPreview) => of(each).filter(({ state }) => state !== "sent");
@@ -66,7 +66,7 @@ async function sendersEnvironment(env: Environment): Promise<RemoteEnvironment> 
   return remoteEnvironment({ ...env, serviceUrl: url ?? undefined });
 }
 
-function withoutProject({ project: _, ...source }: SourcePreview) {
+function withoutDocument({ document: _, ...source }: SourcePreview) {
   return source;
 }
 

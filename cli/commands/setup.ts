@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Command } from "commander";
-import { autoMemoryMode } from "../../daemon/home/auto-memory-switch.ts";
+import { folderMode } from "../../daemon/home/folder-switches.ts";
 import type { Environment } from "../place/environment.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
@@ -102,7 +102,7 @@ async function run(env: Environment, names: readonly string[], flags: SetupFlags
       failures.push({ assistant, thrown });
     }
   }
-  const isAutoMemoryOff = autoMemoryMode(env.home) === "off";
+  const isAutoMemoryOff = folderMode(env.home, "auto-memory") === "off";
   sayEnd(chosen, { steps, due, unread, failures, flags, isAutoMemoryOff });
   failAtEnd(failures, unread);
 }

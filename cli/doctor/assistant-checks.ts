@@ -1,11 +1,9 @@
 import { homedir } from "node:os";
-import { type AutoMemoryMode, autoMemoryMode } from "../../daemon/home/auto-memory-switch.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { Environment } from "../place/environment.ts";
 import { count } from "../screen/output.ts";
 import { tilde } from "../screen/tilde.ts";
 import { type Assistant, assistantsFor } from "../setup/assistant.ts";
-import { TURN_ON_AUTO_MEMORY } from "../setup/auto-memory-hint.ts";
 import { MEND_PATH, NOT_ON_PATH } from "../setup/on-path.ts";
 import { isInUse } from "../setup/set-up.ts";
 import { readSettingsFile } from "../setup/settings-file.ts";
@@ -13,19 +11,6 @@ import { parseSettings, valueAt } from "../setup/settings-text.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const ABOUT = "assistants";
-
-/** Whether what Claude Code remembers by itself is read; none where it is not in use. */
-export function checkAutoMemory({ variables, home }: Environment): Finding[] {
-  const around = { userFolder: homedir(), platform: process.platform, variables };
-  const isUsed = assistantsFor(around).some((each) => each.id === "claude" && isInUse(each));
-  return isUsed ? [ok("auto memory", AUTO_MEMORY[autoMemoryMode(home)])] : [];
-}
-
-const AUTO_MEMORY: Readonly<Record<AutoMemoryMode, string>> = {
-  off: `not read: ${TURN_ON_AUTO_MEMORY}`,
-  read: "read, and not written",
-  write: "read and written",
-};
 
 /** Which assistants have the memories, and what keeps them from it. */
 export function checkAssistants({ variables }: Environment): Finding[] {

@@ -6,7 +6,7 @@ import { brokenCommand, wrapped } from "../screen/text-width.ts";
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Memories:": ["set", "add", "get", "list", "search", "rm", "move", "history", "restore", "doc"],
   "What needs you:": ["conflicts", "held", "status", "doctor", "preview"],
-  "Assistants:": ["setup", "auto-memory", "personal", "mcp", "hook"],
+  "Assistants:": ["setup", "auto-memory", "serena", "rules", "personal", "mcp", "hook"],
   "Projects:": ["projects", "link", "unlink", "sync", "connect", "disconnect", "project"],
   "The daemon:": ["up", "start", "stop", "restart", "install", "uninstall", "logs", "env"],
   "Account and home:": ["login", "logout", "remote", "stats", "sessions", "export", "import"],

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { closeSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import pino from "pino";
-import { claudeCodePlace } from "../../daemon/assistants/claude-code/memory-folders.ts";
+import { folderSources } from "../../daemon/assistants/memory-folders/folder-sources.ts";
 import { assistantsOf } from "../../daemon/assistants/sessions/assistants.ts";
 import type { Daemon } from "../../daemon/daemon.ts";
 import { openEmbeddedService } from "../../daemon/embedded/embedded-service.ts";
@@ -141,7 +141,7 @@ class RunningDaemon {
       onActivity,
       onCommit: () => this.#notices.changed(),
       assistants: assistantsOf(homedir(), variables),
-      claudeCode: claudeCodePlace(homedir(), variables),
+      memoryFolders: (git) => folderSources(git, { userFolder: homedir(), variables }),
     });
     this.#kept = kept;
     this.#notices.changed();

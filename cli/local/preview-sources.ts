@@ -1,10 +1,11 @@
 import { homedir } from "node:os";
 import { relative, sep } from "node:path";
 import type { Kysely } from "kysely";
-import { claudeCodePlace } from "../../daemon/assistants/claude-code/memory-folders.ts";
+import { folderSources } from "../../daemon/assistants/memory-folders/folder-sources.ts";
 import { keyOfName } from "../../daemon/assistants/memory-folders/memory-names.ts";
 import {
   type ScannedFile,
+  type ScannedFolder,
   scanMemoryFolders,
 } from "../../daemon/assistants/memory-folders/scan-memory-folders.ts";
 import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
@@ -12,23 +13,24 @@ import { readFileAt } from "../../daemon/disk/read-file.ts";
 import { whyFileIgnored, withoutIgnored } from "../../daemon/files/counted-file.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
-import { autoMemoryMode } from "../../daemon/home/auto-memory-switch.ts";
+import { type FolderKind, folderMode } from "../../daemon/home/folder-switches.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
+import { LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { listTranscripts } from "../../daemon/home/session-records.ts";
 import { recordsSessions } from "../../daemon/home/session-switch.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readIgnored, readIgnoredOf } from "../../daemon/ignored/ignore-file.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import { explain, parseReason, type Reason } from "../../shared/reasons.ts";
 
 type Db = Kysely<DaemonTables>;
 
 /** Something on this machine of which a project is made, and what becomes of it. */
 export interface SourcePreview {
-  readonly project: ProjectId;
-  readonly source: "instructions" | "auto-memory" | "sessions";
-  /** From the project's folder; of auto memory its key. */
+  /** The name of the document that it is a part of. */
+  readonly document: string;
+  readonly source: "instructions" | FolderKind | "sessions";
+  /** From the project's folder; of folders of memories the key. */
   readonly path: string;
   /**
    * `sent`: what was read of it is sent. `new`: it was not read yet, at least as it is now. `off`:
@@ -49,7 +51,11 @@ interface Surroundings {
 export async function previewSources(env: Surroundings, db: Db): Promise<SourcePreview[]> {
   const links = await listLinks(db);
   const files = await Promise.all(links.map((link) => instructionFile(db, link)));
-  const sources = [...files.flat(), ...(await autoMemory(env, db)), ...(await sessions(env, db))];
+  const sources = [
+    ...files.flat(),
+    ...(await memoryFolders(env, db)),
+    ...(await sessions(env, db)),
+  ];
   return sources.filter(
     (each, at) => sources.findIndex((other) => isSameSource(each, other)) === at,
   );
@@ -71,7 +77,7 @@ async function instructionFile(db: Db, link: Link): Promise<SourcePreview[]> {
   if (!followable) return [];
   const is = (state: SourcePreview["state"], why?: Reason): SourcePreview[] => {
     const note = why ? explain(why) : null;
-    return [{ project, source: "instructions", path, state, note }];
+    return [{ document: project, source: "instructions", path, state, note }];
   };
   const why = whyFileIgnored(ignored, { name: followable.name, path });
   if (why) return is("ignored", why);
@@ -94,22 +100,35 @@ async function heldFile(db: Db, dir: string): Promise<Reason | undefined> {
   return row && parseReason(row.reason);
 }
 
-async function autoMemory(env: Surroundings, db: Db): Promise<SourcePreview[]> {
-  const place = claudeCodePlace(homedir(), env.variables);
-  const isOff = autoMemoryMode(env.home) === "off";
-  const folders = await scanMemoryFolders(db, createGit(), place);
-  return folders.flatMap(({ project, note, files }) => {
-    if (project === null) return [];
-    const of = { project, source: "auto-memory" } as const;
-    if (isOff && files.length > 0) {
-      const said = "`memsync auto-memory on` reads it";
-      return [{ ...of, path: keyOfName(""), state: "off", note: said }];
+async function memoryFolders(env: Surroundings, db: Db): Promise<SourcePreview[]> {
+  const git = createGit();
+  const sources = folderSources(git, { userFolder: homedir(), variables: env.variables });
+  const found: SourcePreview[] = [];
+  for (const source of sources) {
+    const { kind } = source;
+    const isOff = folderMode(env.home, kind) === "off";
+    for (const folder of await scanMemoryFolders(db, git, source)) {
+      found.push(...folderPreview(folder, { kind, isOff }));
     }
-    if (note !== null) return [{ ...of, path: keyOfName(""), state: "left-alone", note }];
-    return files.flatMap(({ name, state, note: why }) => {
-      const to = STATES[state];
-      return to ? [{ ...of, path: keyOfName(name), state: to, note: why }] : [];
-    });
+  }
+  return found;
+}
+
+function folderPreview(
+  { owner, format, note, files }: ScannedFolder,
+  { kind, isOff }: { readonly kind: FolderKind; readonly isOff: boolean },
+): SourcePreview[] {
+  if (owner === null) return [];
+  const document = owner === "user" ? `user/${LOCAL_USER}` : owner;
+  const of = { document, source: kind } as const;
+  const all = { ...of, path: keyOfName(format, "") };
+  if (isOff && files.length > 0) {
+    return [{ ...all, state: "off", note: `\`memsync ${kind} on\` reads it` }];
+  }
+  if (note !== null) return [{ ...all, state: "left-alone", note }];
+  return files.flatMap(({ name, state, note: why }) => {
+    const to = STATES[state];
+    return to ? [{ ...of, path: keyOfName(format, name), state: to, note: why }] : [];
   });
 }
 
@@ -130,7 +149,7 @@ async function sessions(env: Surroundings, db: Db): Promise<SourcePreview[]> {
   const cwds = new Set((await listTranscripts(db)).flatMap(({ cwd }) => cwd ?? []));
   const found: SourcePreview[] = [];
   for (const project of new Set(links.map(({ projectId }) => projectId))) {
-    const of = { project, source: "sessions" } as const;
+    const of = { document: project, source: "sessions" } as const;
     if (!recordsSessions(env.home)) {
       found.push({ ...of, path: ALL, state: "off", note: "`memsync sessions on` reads them" });
       continue;

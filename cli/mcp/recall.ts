@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { isPersonalValue } from "../../daemon/assistants/personal/version.ts";
+import { isRuleKey } from "../../daemon/assistants/rules/rule-folders.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { count } from "../../shared/count.ts";
@@ -116,7 +117,10 @@ async function findMemories(
   return [...every, ...some.filter(({ memory }) => !known.has(memory.id))];
 }
 
-/** Layer by layer, the latest first, connected projects last. */
+/**
+ * Layer by layer, the latest first, connected projects last. Rules come behind the others: the
+ * assistant whose they are has them already.
+ */
 async function listMemories(
   db: Kysely<DaemonTables>,
   places: readonly SearchedPlace[],
@@ -127,7 +131,10 @@ async function listMemories(
     // Assistants have it in their own files.
     const others = memories.filter(({ value }) => !isPersonalValue(value));
     const sorted = others.sort(
-      (one, other) => compare(other.updated_at, one.updated_at) || compare(one.key, other.key),
+      (one, other) =>
+        Number(isRuleKey(one.key)) - Number(isRuleKey(other.key)) ||
+        compare(other.updated_at, one.updated_at) ||
+        compare(one.key, other.key),
     );
     found.push(...sorted.map((memory) => ({ memory, place })));
   }

@@ -20,8 +20,8 @@ import { cut, shownColumns } from "../screen/text-width.ts";
 import { tilde } from "../screen/tilde.ts";
 import { toned } from "../screen/tones.ts";
 import { visible } from "../screen/visible.ts";
-import { autoMemoryLines } from "./auto-memory-view.ts";
 import { heldLines } from "./held-view.ts";
+import { memoryFolderLines } from "./memory-folders-view.ts";
 import { personalLines } from "./personal-view.ts";
 import { layerLine } from "./seen-by.ts";
 import { refusedShown, unlinkedLines, waitingShown } from "./waiting-view.ts";
@@ -69,7 +69,9 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
     ...remotes.flatMap((remote) => layerLines(remote, several)),
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held, namedProjects(status), several),
-    ...autoMemoryLines(status.auto_memory, namedProjects(status)),
+    ...memoryFolderLines("auto-memory", status.auto_memory, namedProjects(status)),
+    ...memoryFolderLines("serena", status.serena, namedProjects(status)),
+    ...memoryFolderLines("rules", status.rules, namedProjects(status)),
     ...personalLines(status.personal),
   ].map(visible);
 }

@@ -58,6 +58,11 @@ export async function isCommitted(
   return entry !== undefined && blobNames(text).includes(entry.object);
 }
 
+/** Whether git's name of a text is that of this one. */
+export function isBlobOf(object: string, text: string): boolean {
+  return blobNames(text).includes(object);
+}
+
 /** git may have stored it with line feeds only. */
 function blobNames(text: string): string[] {
   const forms = [...new Set([text, text.replaceAll("\r\n", "\n")])];

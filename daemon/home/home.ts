@@ -43,8 +43,6 @@ export interface Home {
   readonly notices: string;
   /** Where it exists, sessions of assistants are neither read nor sent. */
   readonly noSessions: string;
-  /** Says whether the auto memory of assistants is read, or read and written; else neither. */
-  readonly autoMemory: string;
   /** What assistants wrote about sessions that they compacted. */
   readonly summaries: string;
   /** Which sessions of assistants were told what is known of their project. */
@@ -79,7 +77,6 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     links: join(dir, "links.json"),
     notices: join(dir, "notices"),
     noSessions: join(dir, "sessions-off"),
-    autoMemory: join(dir, "auto-memory"),
     summaries: join(dir, "summaries"),
     hooks: join(dir, "hooks"),
     setup: join(dir, "setup.json"),

@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from "kysely";
 import type { ProjectId } from "../../shared/ids.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import { entryIdsText, parseEntryIds } from "./entry-ids.ts";
+import type { FolderKind } from "./folder-switches.ts";
 import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -31,28 +32,60 @@ export interface MemoryFile extends StandingMemory {
   readonly settled?: "delete" | "restore" | undefined;
   /** When it came from elsewhere, while the index does not name it. */
   readonly arrivedAt?: number | undefined;
+  /**
+   * git's name of the file's committed text, empty where it is in no commit; undefined: git did not
+   * track it.
+   */
+  readonly tracked?: string | undefined;
+  /**
+   * The text is what git has put there. The memory may be another; then `seen` has the entry beside
+   * which it is left, and an edit is one of neither.
+   */
+  readonly isGits?: boolean | undefined;
 }
 
-/** The project of each folder for which it was found once. */
-export async function readMemoryFolders(db: Db): Promise<Map<string, ProjectId>> {
+/** Whose memories a folder has: a project's, or those of the person in all projects. */
+export type MemoryOwner = ProjectId | "user";
+
+/** The owner of each folder for which it was found once. */
+export async function readMemoryFolders(db: Db): Promise<Map<string, MemoryOwner>> {
   const rows = await db.selectFrom("memory_folders").selectAll().orderBy("path").execute();
   return new Map(rows.map(({ path, project_id }) => [path, project_id]));
 }
 
 /**
- * Notes a folder's project. Of another project than before all its files are new. Durable with the
+ * Notes a folder's owner. Of another one than before all its files are new. Durable with the
  * transaction.
  */
-export async function putMemoryFolder(db: Db, path: string, project: ProjectId): Promise<void> {
-  const values = { project_id: project };
+export async function putMemoryFolder(
+  db: Db,
+  path: string,
+  { owner, kind }: { readonly owner: MemoryOwner; readonly kind: FolderKind },
+): Promise<void> {
+  const values = { project_id: owner, kind, commit: null };
   const former = (await readMemoryFolders(db)).get(path);
-  if (former === project) return;
+  if (former === owner) return;
   await db.deleteFrom("memory_files").where("folder", "=", path).execute();
   await db
     .insertInto("memory_folders")
     .values({ path, ...values })
     .onConflict((conflict) => conflict.column("path").doUpdateSet(values))
     .execute();
+}
+
+/** The commit at which tracked files of a folder were read last. */
+export async function findFolderCommit(db: Db, path: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("memory_folders")
+    .select("commit")
+    .where("path", "=", path)
+    .executeTakeFirst();
+  return row?.commit ?? undefined;
+}
+
+/** Notes at which commit they were read. Durable with the transaction. */
+export async function putFolderCommit(db: Db, path: string, commit: string): Promise<void> {
+  await db.updateTable("memory_folders").set({ commit }).where("path", "=", path).execute();
 }
 
 /** The files of a folder, by name. */
@@ -82,7 +115,18 @@ export async function findMemoryFile(
 }
 
 function toFile(row: Selectable<DaemonTables["memory_files"]>): MemoryFile {
-  const { name, hash, text, seen, held, next, asked, settled, arrived_at: arrivedAt } = row;
+  const {
+    name,
+    hash,
+    text,
+    seen,
+    held,
+    next,
+    asked,
+    settled,
+    arrived_at: arrivedAt,
+    tracked,
+  } = row;
   return {
     name,
     hash,
@@ -93,12 +137,14 @@ function toFile(row: Selectable<DaemonTables["memory_files"]>): MemoryFile {
     asked: asked ?? undefined,
     settled: settled ?? undefined,
     arrivedAt: arrivedAt ?? undefined,
+    tracked: tracked ?? undefined,
+    isGits: row.is_gits === 1 || undefined,
   };
 }
 
 /** Adds a file of a folder, or replaces it. Durable with the transaction. */
 export async function putMemoryFile(db: Db, folder: string, file: MemoryFile): Promise<void> {
-  const { name, hash, text, seen, held, next, asked, settled, arrivedAt } = file;
+  const { name, hash, text, seen, held, next, asked, settled, arrivedAt, tracked, isGits } = file;
   const values = {
     hash,
     text,
@@ -108,6 +154,8 @@ export async function putMemoryFile(db: Db, folder: string, file: MemoryFile): P
     asked: asked ?? null,
     settled: settled ?? null,
     arrived_at: arrivedAt ?? null,
+    tracked: tracked ?? null,
+    is_gits: isGits ? 1 : 0,
   };
   await db
     .insertInto("memory_files")
@@ -146,21 +194,22 @@ export interface AskedMemoryFile {
   readonly folder: string;
   readonly name: string;
   readonly asked: "missing" | "deleted";
-  readonly project: ProjectId;
+  readonly owner: MemoryOwner;
 }
 
-/** The files about which somebody has to decide. */
-export async function listAskedMemoryFiles(db: Db): Promise<AskedMemoryFile[]> {
+/** The files of folders of one kind about which somebody has to decide. */
+export async function listAskedMemoryFiles(db: Db, kind: FolderKind): Promise<AskedMemoryFile[]> {
   const rows = await db
     .selectFrom("memory_files")
     .innerJoin("memory_folders", "memory_folders.path", "memory_files.folder")
     .select(["folder", "name", "asked", "project_id"])
+    .where("kind", "=", kind)
     .where("asked", "is not", null)
     .where("settled", "is", null)
     .orderBy("folder")
     .orderBy("name")
     .execute();
-  return rows.flatMap(({ asked, project_id: project, ...place }) => {
-    return asked === null ? [] : [{ ...place, asked, project }];
+  return rows.flatMap(({ asked, project_id: owner, ...place }) => {
+    return asked === null ? [] : [{ ...place, asked, owner }];
   });
 }

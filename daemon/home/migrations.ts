@@ -372,6 +372,21 @@ const ownMigrations: readonly Migration[] = [
     },
   },
   personalMigration,
+  {
+    name: "daemon-described-folders",
+    async up(db) {
+      await db.schema
+        .alterTable("memory_folders")
+        .addColumn("kind", "text", (column) => column.notNull().defaultTo("auto-memory"))
+        .execute();
+      await db.schema.alterTable("memory_folders").addColumn("commit", "text").execute();
+      await db.schema.alterTable("memory_files").addColumn("tracked", "text").execute();
+      await db.schema
+        .alterTable("memory_files")
+        .addColumn("is_gits", "integer", (column) => column.notNull().defaultTo(0))
+        .execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -384,4 +399,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 152_544_928 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_672_078_641 };

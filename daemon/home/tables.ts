@@ -1,5 +1,6 @@
 import type { Generated } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { FolderKind } from "./folder-switches.ts";
 import type { PlainTables } from "./plain-tables.ts";
 import type { ServiceTables } from "./service-schema.ts";
 
@@ -51,8 +52,15 @@ interface IgnoreFilesTable {
 /** A folder in which an assistant keeps what it remembers of a project. */
 interface MemoryFoldersTable {
   path: string;
-  /** Once found it stays: the transcripts that told it are deleted after a month. */
-  project_id: ProjectId;
+  /**
+   * Once found it stays: the transcripts that told it are deleted after a month. `user`: they are
+   * the person's, in all projects.
+   */
+  project_id: ProjectId | "user";
+  /** What is to be turned on for it: a `FolderKind`. */
+  kind: FolderKind;
+  /** The commit that was checked out when tracked files of it were read last; null: none was. */
+  commit: string | null;
 }
 
 /** A file of such a folder, as it was when memsync read or wrote it last. */
@@ -74,6 +82,10 @@ interface MemoryFilesTable {
   settled: "delete" | "restore" | null;
   /** When it came from elsewhere and the index did not name it; null: it does, or is not ours. */
   arrived_at: number | null;
+  /** git's name of the file's committed text, empty for none; null: git did not track it. */
+  tracked: string | null;
+  /** 1: the text is what git has put there, beside what the memory has. */
+  is_gits: number;
 }
 
 /** A record of a session, as the service of its project has it or has refused it. */

@@ -1,23 +1,27 @@
 import { explain, type Reason, type ReasonCode } from "../../shared/reasons.ts";
 import type { MemoryFolderStatus } from "../assistants/memory-folders/memory-folder-status.ts";
-import type { AutoMemoryMode } from "../home/auto-memory-switch.ts";
+import type { FolderKind, FolderMode } from "../home/folder-switches.ts";
 
-/** What is done with the folders in which assistants keep what they remember. */
-export interface AutoMemoryStatus {
-  readonly mode: AutoMemoryMode;
-  readonly folders: readonly AutoMemoryFolderStatus[];
+/** What is done with folders of one kind in which assistants keep what they remember. */
+export interface MemoryFoldersStatus {
+  readonly mode: FolderMode;
+  readonly folders: readonly FolderStatusView[];
 }
 
-interface AutoMemoryFolderStatus {
+interface FolderStatusView {
   readonly path: string;
-  /** Null where it can't be said. */
+  /** Null for those of the layer `user`, and where it can't be said. */
   readonly project_id: string | null;
+  readonly layer: "project" | "user";
   /** How many files are followed. */
   readonly files: number;
   /** Missing here, or deleted elsewhere; somebody has to decide. */
   readonly asked: readonly { readonly name: string; readonly asked: "missing" | "deleted" }[];
   /** Files that are left alone, each with why. */
   readonly notes: readonly SaidNote[];
+  /** Why what git tracks of it is left alone for now; null where it is not. And its code. */
+  readonly git: string | null;
+  readonly git_code: ReasonCode | null;
   /** Why the whole folder is left alone; null where it is not. `code`: the same as a code. */
   readonly note: string | null;
   readonly code: ReasonCode | null;
@@ -29,22 +33,28 @@ interface SaidNote {
   readonly code: ReasonCode;
 }
 
-/** The status of the folders as the last look found them. */
-export function autoMemoryStatus(
-  mode: AutoMemoryMode,
+/** The status of the folders of a kind as the last look found them. */
+export function memoryFoldersStatus(
+  mode: FolderMode,
+  kind: FolderKind,
   folders: readonly MemoryFolderStatus[],
-): AutoMemoryStatus {
+): MemoryFoldersStatus {
+  return { mode, folders: folders.filter((each) => each.kind === kind).map(viewOf) };
+}
+
+function viewOf(folder: MemoryFolderStatus): FolderStatusView {
+  const { path, owner, files, asked, notes, git, why } = folder;
   return {
-    mode,
-    folders: folders.map(({ path, project, files, asked, notes, why }) => ({
-      path,
-      project_id: project,
-      files,
-      asked,
-      notes: notes.map(({ name, why: reason }) => ({ name, ...said(reason) })),
-      note: why ? explain(why) : null,
-      code: why?.code ?? null,
-    })),
+    path,
+    project_id: owner === "user" ? null : owner,
+    layer: owner === "user" ? "user" : "project",
+    files,
+    asked,
+    notes: notes.map(({ name, why: reason }) => ({ name, ...said(reason) })),
+    git: git ? explain(git) : null,
+    git_code: git?.code ?? null,
+    note: why ? explain(why) : null,
+    code: why?.code ?? null,
   };
 }
 

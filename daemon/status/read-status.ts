@@ -12,6 +12,7 @@ import type { FollowStatus } from "../files/follow-status.ts";
 import type { FollowedFile } from "../files/followed-file.ts";
 import type { PlaceChange } from "../files/place-store.ts";
 import { deletionStatus, readDeletion } from "../home/deleted-project.ts";
+import type { FolderKind } from "../home/folder-switches.ts";
 import { type KeptText, readKeptText } from "../home/kept-text.ts";
 import type { Link } from "../home/links.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
@@ -26,7 +27,7 @@ import type { SyncEngine } from "../sync/engine.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { AudienceView } from "./audience-view.ts";
 import { readHeldStatus } from "./held-status.ts";
-import type { AutoMemoryStatus } from "./memory-status.ts";
+import type { MemoryFoldersStatus } from "./memory-status.ts";
 import type { PersonalStatus } from "./personal-status.ts";
 import { serviceState } from "./service-state.ts";
 import type {
@@ -54,7 +55,7 @@ export interface StatusSources {
   readonly polled: (dir: string) => Polled | undefined;
   readonly repositoryNote: (dir: string) => Reason | undefined;
   readonly placeChange: (dir: string) => PlaceChange | undefined;
-  readonly autoMemory: AutoMemoryStatus;
+  readonly memoryFolders: (kind: FolderKind) => MemoryFoldersStatus;
   readonly personal: PersonalStatus;
   /** Not all linked folders are followed yet. */
   readonly isBeginning: boolean;
@@ -107,7 +108,9 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     unlinked: await unlinkedProjects(sources),
     own: usual.own,
     damaged: readDamageNotes(sources.home),
-    auto_memory: sources.autoMemory,
+    auto_memory: sources.memoryFolders("auto-memory"),
+    serena: sources.memoryFolders("serena"),
+    rules: sources.memoryFolders("rules"),
     personal: sources.personal,
     held: await readHeldStatus(sources.store.reader, (account) => {
       return open.remoteOf(account)?.name ?? null;

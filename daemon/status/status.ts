@@ -7,7 +7,7 @@ import type { DamageNote } from "../recovery/set-aside.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { AudienceView } from "./audience-view.ts";
 import type { HeldStatus } from "./held-status.ts";
-import type { AutoMemoryStatus } from "./memory-status.ts";
+import type { MemoryFoldersStatus } from "./memory-status.ts";
 import type { PersonalStatus } from "./personal-status.ts";
 import type { ServiceState } from "./service-state.ts";
 
@@ -166,7 +166,11 @@ export interface DaemonStatus {
   /** What is held on this machine, each with the reason and what to do. */
   readonly held: readonly HeldStatus[];
   /** What assistants remember in files of their own. */
-  readonly auto_memory: AutoMemoryStatus;
+  readonly auto_memory: MemoryFoldersStatus;
+  /** What is done with Serena's memories. */
+  readonly serena: MemoryFoldersStatus;
+  /** What is done with folders of rules. */
+  readonly rules: MemoryFoldersStatus;
   /** The user's own text, and the files of assistants that have it. */
   readonly personal: PersonalStatus;
 }

@@ -81,6 +81,8 @@ export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
     damaged: [],
     held: [],
     auto_memory: { mode: "off", folders: [] },
+    serena: { mode: "off", folders: [] },
+    rules: { mode: "off", folders: [] },
     personal: { lines: null, files: [], merges: [] },
   };
 }

@@ -10,13 +10,20 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import * as Y from "yjs";
+import {
+  AUTO_MEMORY,
+  AutoMemoryFolders,
+} from "../../daemon/assistants/claude-code/auto-memory-folders.ts";
 import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
+import type { FolderFormat } from "../../daemon/assistants/folders/folder-format.ts";
+import type { FolderSource } from "../../daemon/assistants/folders/owned-folder.ts";
 import { MemoryKeeper } from "../../daemon/assistants/memory-folders/memory-keeper.ts";
 import { keyOfName } from "../../daemon/assistants/memory-folders/memory-names.ts";
-import { createGit } from "../../daemon/git/run-git.ts";
-import type { AutoMemoryMode } from "../../daemon/home/auto-memory-switch.ts";
+import { FolderProjects } from "../../daemon/assistants/sessions/project-of-folder.ts";
+import { createGit, type Git } from "../../daemon/git/run-git.ts";
+import type { FolderMode } from "../../daemon/home/folder-switches.ts";
 import type { Link } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { settleMemoryFile } from "../../daemon/home/memory-files.ts";
@@ -33,19 +40,41 @@ const ADDRESS = { owner: LOCAL_ACCOUNT, name: MEMORY_PROJECT };
 /** Long after the files of any test are written. */
 const LATER = Date.parse("2030-01-01T00:00:00Z");
 
-/** A machine with Claude Code's folders, a linked project and a replica, without a daemon. */
+/** Whose folder of a project a test is about. */
+export interface TestedFormat {
+  /** Its folder, where that is known. */
+  readonly folderOf: (machine: MemoryMachine) => string;
+  readonly sourceOf: (machine: MemoryMachine, git: Git) => FolderSource;
+  readonly format: FolderFormat;
+}
+
+const AUTO_MEMORY_FORMAT: TestedFormat = {
+  format: AUTO_MEMORY,
+  folderOf: ({ config, project }) => join(config, "projects", slugOf(project) ?? "", "memory"),
+  sourceOf({ config, folder }, git) {
+    const place = { configDir: config, stateFile: join(folder, ".claude.json") };
+    return new AutoMemoryFolders(git, place, new FolderProjects(git));
+  },
+};
+
+/** A machine with an assistant's folders, a linked project and a replica, without a daemon. */
 export class MemoryMachine {
   readonly folder: string;
   readonly config: string;
   readonly project: string;
   links: Link[];
-  mode: AutoMemoryMode = "write";
+  mode: FolderMode = "write";
   store!: ReplicaStore<DaemonTables>;
   keeper!: MemoryKeeper;
   readonly world: DrivenWorld;
+  /** How often git was run. */
+  readonly gitRuns = { count: 0 };
   #saves = 0;
 
-  private constructor(readonly name: string) {
+  private constructor(
+    readonly name: string,
+    readonly tested: TestedFormat,
+  ) {
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-memories-")));
     this.config = join(this.folder, ".claude");
     this.project = join(this.folder, "shop");
@@ -56,8 +85,8 @@ export class MemoryMachine {
     this.world.setClockBy(LATER - this.world.now());
   }
 
-  static async start(name: string): Promise<MemoryMachine> {
-    const machine = new MemoryMachine(name);
+  static async start(name: string, tested = AUTO_MEMORY_FORMAT): Promise<MemoryMachine> {
+    const machine = new MemoryMachine(name, tested);
     await machine.begin();
     return machine;
   }
@@ -70,15 +99,20 @@ export class MemoryMachine {
   async begin(): Promise<void> {
     const path = join(this.folder, "memsync.db");
     this.store = await openReplica(path, this.world, { machine: this.name });
+    const run = createGit();
+    const git: Git = (folder, args) => {
+      this.gitRuns.count += 1;
+      return run(folder, args);
+    };
     this.keeper = new MemoryKeeper({
       store: this.store,
       world: this.world,
       log: silentLog,
-      git: createGit(),
-      place: { configDir: this.config, stateFile: join(this.folder, ".claude.json") },
+      git,
+      sources: [this.tested.sourceOf(this, git)],
       links: () => this.links,
       accountOf: () => LOCAL_ACCOUNT,
-      mode: () => this.mode,
+      modeOf: () => this.mode,
     });
   }
 
@@ -94,12 +128,12 @@ export class MemoryMachine {
 
   /** The folder of the project's memories. */
   get memories(): string {
-    return join(this.config, "projects", slugOf(this.project) ?? "", "memory");
+    return this.tested.folderOf(this);
   }
 
   /** Saves a file as an assistant does: later than all saves before, on any machine. */
   save(name: string, text: string | Uint8Array): void {
-    mkdirSync(this.memories, { recursive: true });
+    mkdirSync(dirname(join(this.memories, name)), { recursive: true });
     writeFileSync(join(this.memories, name), text);
     MemoryMachine.#clock += 60;
     this.#saves = MemoryMachine.#clock;
@@ -118,7 +152,7 @@ export class MemoryMachine {
   }
 
   files(): string[] {
-    return existsSync(this.memories) ? readdirSync(this.memories).sort() : [];
+    return existsSync(this.memories) ? listed(this.memories) : [];
   }
 
   async look(): Promise<void> {
@@ -127,11 +161,15 @@ export class MemoryMachine {
     await this.keeper.look();
   }
 
+  keyOf(name: string): string {
+    return keyOfName(this.tested.format, name);
+  }
+
   /** All values that stand for a file, the one that counts first. */
   async values(name: string): Promise<string[]> {
     return await this.store.write(async (context) => {
       const { document } = await context.open(ADDRESS);
-      return document.memories.get(keyOfName(name)).map(({ value }) => String(value));
+      return document.memories.get(this.keyOf(name)).map(({ value }) => String(value));
     });
   }
 
@@ -152,7 +190,7 @@ export class MemoryMachine {
   /** Every former value of a file that the history keeps. */
   async history(name: string): Promise<string[]> {
     const id = await this.store.write(async (context) => (await context.open(ADDRESS)).id);
-    const asked = { kind: "memory", key: keyOfName(name) } as const;
+    const asked = { kind: "memory", key: this.keyOf(name) } as const;
     return (await listRevisions(this.store.reader, id, asked)).flatMap(({ value }) => value ?? []);
   }
 
@@ -167,6 +205,16 @@ export class MemoryMachine {
       (await context.open(ADDRESS)).applyUpdate(update);
     });
   }
+}
+
+/** The paths of all files below a folder. */
+function listed(folder: string): string[] {
+  const all = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const names = all.flatMap((each) => {
+    const path = relative(folder, join(each.parentPath, each.name)).split(sep).join("/");
+    return each.isDirectory() ? [] : [path];
+  });
+  return names.sort();
 }
 
 /** Gives each machine what the others have. */

@@ -21,6 +21,20 @@ export type MemoryChange =
   | { readonly op: "set"; readonly key: string; readonly value: string }
   | { readonly op: "delete"; readonly key: string };
 
+/** The changes of one commit to the memories that a project has in its folder. */
+export type MemoryCommit = readonly MemoryChange[];
+
+/** A real project's history, or its small form, which is made up; oldest first. */
+export function memoryCommits(form: "real" | "small"): MemoryCommit[] {
+  const small = join(import.meta.dir, "..", "data", "serena", "small.jsonl");
+  const path = form === "small" ? small : join(REAL, "memories", "oraios+serena.jsonl");
+  const commits = new Map<string, MemoryChange[]>();
+  for (const change of linesOf<MemoryChange & { readonly commit: string }>(path)) {
+    commits.set(change.commit, [...(commits.get(change.commit) ?? []), change]);
+  }
+  return [...commits.values()];
+}
+
 /** Every history there is. */
 export function fileHistories(): FileHistory[] {
   const folder = join(DATA_FOLDER, "instruction-files");

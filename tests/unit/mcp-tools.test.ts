@@ -98,6 +98,14 @@ test("what is remembered comes with the note that it is no instruction", async (
   expect((await read("build")).text).toContain("> and run this");
 });
 
+test("without words, rules come behind what the assistant does not find by itself", async () => {
+  await save("build", "make");
+  await save("rules/cursor/tests.mdc", "no sleeps");
+  const { data } = await recall(env, undefined, {});
+  const keys = (data.memories as { key: string }[]).map(({ key }) => key);
+  expect(keys).toEqual(["build", "rules/cursor/tests.mdc"]);
+});
+
 test("recall says no more than its budget allows, and how much it leaves out", async () => {
   for (let at = 0; at < 8; at++) await save(`topic-${at}`, `walrus ${"x".repeat(200)}`);
   const { data } = await recall(env, undefined, { query: "walrus", budget_tokens: 250 });

@@ -66,6 +66,6 @@ test("of another project, all files of a folder are new", async () => {
   await a.look();
   a.links = [a.linkTo(a.project, projectId("other"))];
   await a.look();
-  expect(a.keeper.status).toMatchObject([{ project: projectId("other"), files: 1, asked: [] }]);
+  expect(a.keeper.status).toMatchObject([{ owner: projectId("other"), files: 1, asked: [] }]);
   expect(await a.values("one.md")).toEqual(["one\n"]);
 });

@@ -46,7 +46,7 @@ test("what one machine's assistant remembers, the other's finds: byte for byte",
   await settleMemories(a, b);
   expect(b.files()).toEqual(["MEMORY.md", "deploy.md", "feedback_tests.md"]);
   for (const name of b.files()) expect(b.read(name)).toBe(a.read(name));
-  expect(a.keeper.status).toMatchObject([{ project: MEMORY_PROJECT, files: 3, notes: [] }]);
+  expect(a.keeper.status).toMatchObject([{ owner: MEMORY_PROJECT, files: 3, notes: [] }]);
 });
 
 test("nothing is read before somebody says so, and nothing written by a yes to reading", async () => {
@@ -327,7 +327,7 @@ test("a folder keeps its project when the project's folder is renamed, and the n
   a.links = [a.linkTo(join(a.folder, "renamed"))];
   mkdirSync(join(a.folder, "renamed"));
   await a.look();
-  const paths = a.keeper.status.map(({ path, project }) => [path, project]);
+  const paths = a.keeper.status.map(({ path, owner }) => [path, owner]);
   const now = join(a.config, "projects", slugOf(join(a.folder, "renamed")) ?? "", "memory");
   expect(paths).toEqual([
     [now, MEMORY_PROJECT],

@@ -3,8 +3,9 @@ import type { OpenDocument } from "../../../shared/replica/store/open-document.t
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { putMemoryFile, readMemoryFiles } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
 import { isNamedIn, isReadWhole, withLineFor } from "./index-lines.ts";
-import { INDEX_NAME, keyOfName } from "./memory-names.ts";
+import { keyOfName } from "./memory-names.ts";
 import type { MemoryNote, TakenFolder } from "./plan-arrivals.ts";
 
 /** Whoever wrote the file is given this time to name it in the index, too. */
@@ -17,17 +18,22 @@ const INDEX_MS = 60_000;
 export async function addIndexLines(
   context: WriteContext<DaemonTables>,
   open: OpenDocument,
-  { folder, files }: { readonly folder: string } & Pick<TakenFolder, "files">,
+  {
+    folder,
+    format,
+    files,
+  }: { readonly folder: string; readonly format: FolderFormat } & Pick<TakenFolder, "files">,
 ): Promise<MemoryNote[]> {
   const { db, now } = context;
+  if (format.index === undefined) return [];
   const known = await readMemoryFiles(db, folder);
   const arrived = [...known.values()].filter(({ arrivedAt }) => arrivedAt !== undefined);
   if (arrived.length === 0) return [];
-  const key = keyOfName(INDEX_NAME);
+  const key = keyOfName(format, format.index);
   const [current, ...others] = open.document.memories.get(key);
   // An index that is being changed, or that nobody follows, is looked at later.
-  const file = files.get(INDEX_NAME);
-  const shown = known.get(INDEX_NAME);
+  const file = files.get(format.index);
+  const shown = known.get(format.index);
   const isTaken = file === undefined ? shown === undefined : isSame(file, shown?.hash);
   if (!isTaken || others.length > 0) return [];
   const notes: MemoryNote[] = [];

@@ -9,12 +9,14 @@ import { whyMemoryHeld } from "../../held/judge.ts";
 import { placeOf, putHeld } from "../../home/held-store.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
 import { keyOfName } from "./memory-names.ts";
 import { type MemoryEdit, takeMemoryEdit } from "./take-memory-edit.ts";
 
 /** A file whose name a write took, and what it had then. */
 interface ReplacedMemory {
   readonly folder: string;
+  readonly format: FolderFormat;
   readonly name: string;
   readonly address: DocumentAddress;
   readonly base: StandingMemory;
@@ -53,7 +55,7 @@ export class LateMemorySaves {
           const file = { kind: "text", content, hash, savedAt } as const;
           // Only the text that was replaced is known to stand for entries.
           const shown = base.hash === of.base.hash ? of.base : undefined;
-          return stateOf(await this.#takeEdit(of, { name: of.name, base: shown, file }));
+          return stateOf(await this.#takeEdit(of, { ...of, base: shown, file }));
         },
         { isLast },
       );
@@ -63,7 +65,7 @@ export class LateMemorySaves {
   async #takeEdit(of: ReplacedMemory, edit: MemoryEdit): Promise<StandingMemory> {
     return await this.#options.store.write(async (context) => {
       const open = await context.open(of.address);
-      const key = keyOfName(edit.name);
+      const key = keyOfName(edit.format, edit.name);
       const value = edit.file.content;
       const already = open.document.memories.get(key).map((entry) => String(entry.value));
       const why = await whyMemoryHeld(context.db, open, { memory: { key, value }, already });

@@ -1,50 +1,94 @@
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
 
-/** Keys of memories that are files of an assistant's memory folder begin with it. */
-const PREFIX = "auto-memory/";
-const NAME_BYTES_MAX = 255;
-const EXTENSION = ".md";
+const PART_BYTES_MAX = 255;
 
-/** What some system does not allow in a file's name: controls, separators, Windows' own. */
+/**
+ * What some system does not allow in a file's name: controls, separators, Windows' own, and what
+ * stands for bytes that are no text.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what it looks for.
-const FORBIDDEN = /[\u0000-\u001f\u007f<>:"/\\|?*]/;
+const FORBIDDEN = /[\u0000-\u001f\u007f\ufffd<>:"/\\|?*]/;
 /** Windows takes these for devices, whatever extension they have. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
-
-/** The index of a memory folder. */
-export const INDEX_NAME = "MEMORY.md";
 
 /**
  * Whether every system can have a file of this name: a key comes from other machines, and must
  * never lead out of the folder, and a file must be the same one everywhere.
  */
-export function isMemoryName(name: string): boolean {
-  const stem = name.slice(0, -EXTENSION.length);
+export function isMemoryName(format: FolderFormat, name: string): boolean {
+  const parts = format.isDeep ? name.split("/") : [name];
+  const stem = name.slice(0, -format.ending.length);
+  const last = stem.slice(stem.lastIndexOf("/") + 1);
   return (
-    name.endsWith(EXTENSION) &&
-    /\S/.test(stem) &&
-    !name.startsWith(".") &&
+    name.endsWith(format.ending) &&
+    /\S/.test(last) &&
     !/[ .]$/.test(stem) &&
-    !FORBIDDEN.test(name) &&
-    !DEVICE.test(name) &&
+    parts.every(isName) &&
     name.isWellFormed() &&
     name === name.normalize("NFC") &&
-    !exceedsBytes(name, NAME_BYTES_MAX) &&
-    !exceedsBytes(keyOfName(name), LIMITS.memoryKeyBytes)
+    !exceedsBytes(keyOfName(format, name), LIMITS.memoryKeyBytes)
+  );
+}
+
+/** Of a file or of a folder. */
+function isName(part: string): boolean {
+  return (
+    !part.startsWith(".") &&
+    !/^\s*$|[ .]$/.test(part) &&
+    !FORBIDDEN.test(part) &&
+    !DEVICE.test(part) &&
+    !exceedsBytes(part, PART_BYTES_MAX)
   );
 }
 
 /** The key of the memory that a file is. */
-export function keyOfName(name: string): string {
-  return PREFIX + name;
+export function keyOfName({ prefix }: FolderFormat, name: string): string {
+  return prefix + name;
 }
 
 /** The file that a memory is; undefined for any other memory. The name may be none. */
-export function nameOfKey(key: string): string | undefined {
-  return key.startsWith(PREFIX) ? key.slice(PREFIX.length) : undefined;
+export function nameOfKey({ prefix }: FolderFormat, key: string): string | undefined {
+  return key.startsWith(prefix) ? key.slice(prefix.length) : undefined;
 }
 
-/** Equal for names that some system takes for the same. */
-export function foldedName(name: string): string {
-  return name.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
+/**
+ * The names that files have taken in a folder, with those of the folders that lead to them. Some
+ * systems take names for the same that differ in upper and lower case or in how they are encoded.
+ */
+export class TakenNames {
+  readonly #taken = new Map<string, string>();
+
+  constructor(names: Iterable<string>) {
+    for (const name of names) this.take(name);
+  }
+
+  /** The name that some system takes for this one, or for a folder on the way to it. */
+  clashOf(name: string): string | undefined {
+    for (const step of stepsTo(name)) {
+      const other = this.#taken.get(folded(step));
+      if (other !== undefined && other !== step) return other.replace(/\/$/, "");
+    }
+    return undefined;
+  }
+
+  take(name: string): void {
+    for (const step of stepsTo(name)) {
+      if (!this.#taken.has(folded(step))) this.#taken.set(folded(step), step);
+    }
+  }
+}
+
+/** A folder's step ends in a slash, so it is never the same as a file. */
+function stepsTo(name: string): string[] {
+  const parts = name.split("/");
+  return parts.map((_, at) => {
+    const step = parts.slice(0, at + 1).join("/");
+    return at + 1 < parts.length ? `${step}/` : step;
+  });
+}
+
+/** Equal for a file and a folder of one name, too. */
+function folded(step: string): string {
+  return step.replace(/\/$/, "").normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
 }

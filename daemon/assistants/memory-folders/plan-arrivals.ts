@@ -1,9 +1,11 @@
 import type { Reason } from "../../../shared/reasons.ts";
+import { type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import { ABSENT_HASH, hashOf } from "../../disk/read-file.ts";
 import type { MemoryFile, StandingMemory } from "../../home/memory-files.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
 import { isReadWhole } from "./index-lines.ts";
-import { foldedName, INDEX_NAME, isMemoryName, nameOfKey } from "./memory-names.ts";
+import { isMemoryName, nameOfKey, TakenNames } from "./memory-names.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
 
 /** A memory that is to be written into its file. */
@@ -12,6 +14,8 @@ export interface MemoryArrival {
   readonly next: StandingMemory;
   /** Hash of the bytes that it replaces, or `ABSENT_HASH`. */
   readonly expectedHash: string;
+  /** Somebody has asked for just this file. */
+  readonly isAskedFor: boolean;
 }
 
 /** Why a memory is not written into its file, or a file not read. */
@@ -28,6 +32,7 @@ export interface ArrivalPlan {
 
 /** A folder as the last look found it, after what it found was taken. */
 export interface TakenFolder {
+  readonly format: FolderFormat;
   readonly files: ReadonlyMap<string, MemoryRead>;
   readonly known: ReadonlyMap<string, MemoryFile>;
 }
@@ -39,29 +44,31 @@ export interface TakenFolder {
 export function planArrivals({ document }: OpenDocument, folder: TakenFolder): ArrivalPlan {
   const arrivals: MemoryArrival[] = [];
   const notes: MemoryNote[] = [];
+  const { format } = folder;
   const waiting = [...document.memories.keys()]
     .flatMap((key) => {
-      const name = nameOfKey(key);
+      const name = nameOfKey(format, key);
       const [current] = document.memories.get(key);
       if (name === undefined || typeof current?.value !== "string") return [];
       return [{ name, text: current.value, seen: [current.id] }];
     })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
-  const taken = new Map([...folder.files.keys()].map((name) => [foldedName(name), name]));
+  const taken = new TakenNames(folder.files.keys());
   const isPurged = isPurgedFolder(folder);
   for (const { name, text, seen } of waiting) {
     const file = folder.files.get(name);
     const known = folder.known.get(name);
     const isAskedFor = known?.settled === "restore";
-    if (!isWanted({ file, known, text }) || (isPurged && !isAskedFor)) continue;
-    const why = whyNot({ name, text, file, known, taken });
+    const place = { format, name, text, file, known };
+    if (!isWanted(place, seen) || (isPurged && !isAskedFor)) continue;
+    const why = whyNot(place, taken);
     if (why) {
       notes.push({ name, why });
       continue;
     }
-    taken.set(foldedName(name), name);
+    taken.take(name);
     const expectedHash = file?.kind === "text" ? file.hash : ABSENT_HASH;
-    arrivals.push({ name, next: { hash: hashOf(text), text, seen }, expectedHash });
+    arrivals.push({ name, next: { hash: hashOf(text), text, seen }, expectedHash, isAskedFor });
   }
   return { arrivals, notes };
 }
@@ -72,13 +79,15 @@ function isPurgedFolder({ files, known }: TakenFolder): boolean {
 }
 
 interface Place {
+  readonly format: FolderFormat;
+  readonly name: string;
   readonly file: MemoryRead | undefined;
   readonly known: MemoryFile | undefined;
   readonly text: string;
 }
 
 /** Whether the memory is another one than the file's, and nothing else has to come first. */
-function isWanted({ file, known, text }: Place): boolean {
+function isWanted({ file, known, text }: Place, seen: readonly EntryId[]): boolean {
   if (text.trim() === "" || known?.asked) return false;
   const isAskedFor = known?.settled === "restore";
   if (!file) return known === undefined || isAskedFor;
@@ -86,23 +95,19 @@ function isWanted({ file, known, text }: Place): boolean {
   // Somebody has emptied it, and has asked for its text again.
   if (isAskedFor && file.content.trim() === "") return true;
   const isTaken = known?.hash === file.hash;
-  return isTaken && known.text !== text;
+  return isTaken && known.text !== text && !(known.isGits && isAllAmong(seen, known.seen));
+}
+
+function isAllAmong(ids: readonly EntryId[], others: readonly EntryId[]): boolean {
+  return ids.every((id) => others.some((other) => sameId(id, other)));
 }
 
 /** Undefined: it may be written. */
-function whyNot({
-  name,
-  text,
-  known,
-  taken,
-}: Place & {
-  readonly name: string;
-  readonly taken: ReadonlyMap<string, string>;
-}): Reason | undefined {
-  if (!isMemoryName(name) || text.includes("\0")) return { code: "memory-name" };
-  const other = taken.get(foldedName(name));
-  if (other !== undefined && other !== name) return { code: "memory-clash", other };
-  if (name !== INDEX_NAME || isReadWhole(text)) return undefined;
+function whyNot({ format, name, text, known }: Place, taken: TakenNames): Reason | undefined {
+  if (!isMemoryName(format, name) || text.includes("\0")) return { code: "memory-name" };
+  const other = taken.clashOf(name);
+  if (other !== undefined) return { code: "memory-clash", other };
+  if (name !== format.index || isReadWhole(text)) return undefined;
   const isLongHere = known !== undefined && !isReadWhole(known.text);
   return isLongHere ? undefined : { code: "memory-index-long" };
 }

@@ -1,16 +1,15 @@
 import type { BigIntStats } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../../../shared/errors.ts";
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import type { Reason } from "../../../shared/reasons.ts";
 import type { World } from "../../../shared/world.ts";
-import { isMissing, readFileAt } from "../../disk/read-file.ts";
+import { readFileAt } from "../../disk/read-file.ts";
 import type { MemoryFile } from "../../home/memory-files.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
+import type { OwnedFolder } from "../folders/owned-folder.ts";
+import { listMemoryFiles } from "./list-memory-files.ts";
 import { isMemoryName } from "./memory-names.ts";
-
-/** More files than this are no notes: a person has put something else there. */
-const FILES_MAX = 1000;
 
 /** A file of a memory folder, as it is now. */
 export type MemoryRead =
@@ -27,6 +26,16 @@ export type MemoryRead =
 export type FolderRead =
   | { readonly kind: "files"; readonly files: ReadonlyMap<string, MemoryRead> }
   | { readonly kind: "problem"; readonly why: Reason };
+
+/** Which folder is read, and as what. */
+type Described = Pick<OwnedFolder, "path" | "format">;
+
+/** A short look at a folder. */
+export interface Glance {
+  readonly sign: string;
+  /** It could be looked into, and nothing was changed just now: another sign tells of changes. */
+  readonly isPast: boolean;
+}
 
 /** What a file was like when it was read, so that it is read again only where that differs. */
 interface Sighting {
@@ -51,18 +60,18 @@ export class MemoryFolderReader {
   }
 
   /**
-   * Equal as long as no file of the folder was changed, added or removed. Undefined where that
-   * can't be told, since something was changed just now or can't be read.
+   * Equal as long as no file of the folder was changed, added or removed. What is changed twice in
+   * one tick of the file system's clock may go unseen; see `isPast`.
    */
-  async glimpse(folder: string): Promise<string | undefined> {
-    const names = await readdir(folder).catch(() => undefined);
-    const signatures: string[] = [];
-    for (const name of names?.sort() ?? []) {
-      const stats = await lstat(join(folder, name), { bigint: true }).catch(() => undefined);
-      if (!stats || !this.#isPast(stats)) return undefined;
-      signatures.push(`${name} ${signatureOf(stats)}`);
-    }
-    return names && JSON.stringify(signatures);
+  async glance({ path, format }: Described): Promise<Glance> {
+    const listed = await listMemoryFiles(path, format);
+    if (listed.kind !== "names") return { sign: "", isPast: false };
+    const { names, links } = listed;
+    const stats = await Promise.all(
+      names.map((name) => lstat(join(path, name), { bigint: true }).catch(() => undefined)),
+    );
+    const sign = JSON.stringify([names, links, stats.map((each) => each && signatureOf(each))]);
+    return { sign, isPast: stats.every((each) => each && this.#isPast(each)) };
   }
 
   /** A second change in one tick of the file system's clock can't be told from the first. */
@@ -71,20 +80,15 @@ export class MemoryFolderReader {
   }
 
   /** `known`: the files as they were last, by name. A folder that is not there has no files. */
-  async read(folder: string, known: ReadonlyMap<string, MemoryFile>): Promise<FolderRead> {
-    const names = await readdir(folder).catch((thrown) => {
-      if (isMissing(thrown)) return [];
-      return { code: "unreadable", said: messageOf(thrown) } as const;
-    });
-    if ("code" in names) return { kind: "problem", why: names };
-    // Names with a dot before them are temporary files, memsync's own as well.
-    const found = names.filter((name) => name.endsWith(".md") && !name.startsWith("."));
-    if (found.length > FILES_MAX) {
-      return { kind: "problem", why: { code: "memory-too-many", files: found.length } };
-    }
-    const files = new Map<string, MemoryRead>();
-    for (const name of found.sort()) {
-      const file = await this.#file(folder, name, known.get(name));
+  async read(
+    { path, format }: Described,
+    known: ReadonlyMap<string, MemoryFile>,
+  ): Promise<FolderRead> {
+    const listed = await listMemoryFiles(path, format);
+    if (listed.kind === "problem") return listed;
+    const files = new Map<string, MemoryRead>(listed.links.map((name) => [name, LINK]));
+    for (const name of listed.names) {
+      const file = await this.#file(path, { format, name, known: known.get(name) });
       if (file) files.set(name, file);
     }
     return { kind: "files", files };
@@ -92,10 +96,17 @@ export class MemoryFolderReader {
 
   async #file(
     folder: string,
-    name: string,
-    known: MemoryFile | undefined,
+    {
+      format,
+      name,
+      known,
+    }: {
+      readonly format: FolderFormat;
+      readonly name: string;
+      readonly known: MemoryFile | undefined;
+    },
   ): Promise<MemoryRead | undefined> {
-    if (!isMemoryName(name)) return { kind: "problem", why: { code: "memory-name" } };
+    if (!isMemoryName(format, name)) return { kind: "problem", why: { code: "memory-name" } };
     const path = join(folder, name);
     const stats = await lstat(path, { bigint: true }).catch(() => undefined);
     if (!stats) return undefined;
@@ -122,6 +133,7 @@ const NS_PER_MS = 1_000_000n;
 /** Longer than any file system's clock stands still. */
 const TICK_MS = 2000;
 
+const LINK: MemoryRead = { kind: "problem", why: { code: "memory-folder-link" } };
 const TOO_LARGE: MemoryRead = { kind: "problem", why: { code: "memory-too-large" } };
 
 /** Undefined where there is none. Two equal reads, since another program may be writing it. */

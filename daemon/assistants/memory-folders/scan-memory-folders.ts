@@ -1,16 +1,16 @@
 import type { Kysely } from "kysely";
-import type { ProjectId } from "../../../shared/ids.ts";
 import { utf8Bytes } from "../../../shared/limits.ts";
 import { explain, type Reason } from "../../../shared/reasons.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Git } from "../../git/run-git.ts";
 import { memoryReason } from "../../held/judge.ts";
 import { listLinks } from "../../home/links.ts";
-import { readMemoryFiles, readMemoryFolders } from "../../home/memory-files.ts";
+import { type MemoryOwner, readMemoryFiles, readMemoryFolders } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
-import { readIgnoredOf } from "../../ignored/ignore-file.ts";
-import type { ClaudeCodePlace } from "../claude-code/memory-folders.ts";
-import { MemoryFolderOwners } from "./folder-projects.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
+import type { FolderSource, OwnedFolder } from "../folders/owned-folder.ts";
+import { leftByGit } from "./folder-in-git.ts";
+import { readIgnoredIn } from "./ignored-in-folder.ts";
 import { keyOfName } from "./memory-names.ts";
 import { MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
 
@@ -19,8 +19,9 @@ type Db = Kysely<DaemonTables>;
 /** A folder of memories as it is, whether or not anything is done with it. */
 export interface ScannedFolder {
   readonly path: string;
+  readonly format: FolderFormat;
   /** Null where it can't be said. */
-  readonly project: ProjectId | null;
+  readonly owner: MemoryOwner | null;
   /** Why it is left alone; null where it is not. */
   readonly note: string | null;
   readonly files: readonly ScannedFile[];
@@ -52,54 +53,74 @@ export async function listSessionFolders(db: Db): Promise<string[]> {
   return rows.flatMap(({ cwd }) => cwd ?? []);
 }
 
-/** The folders that belong to linked projects, or may. Reads them, and writes nothing. */
+/** The folders of linked projects and of the person. Reads them, and writes nothing. */
 export async function scanMemoryFolders(
   db: Db,
   git: Git,
-  place: ClaudeCodePlace,
+  source: FolderSource,
 ): Promise<ScannedFolder[]> {
   const [links, cwds] = [await listLinks(db), await listSessionFolders(db)];
-  const places = { links, cwds, kept: await readMemoryFolders(db) };
-  const folders: ScannedFolder[] = [];
-  for (const { path, owner, isLink, isNew } of await new MemoryFolderOwners(git, place).find(
-    places,
-  )) {
-    const known = await readMemoryFiles(db, path);
-    if (owner.kind === "nobody" || (isNew && known.size === 0)) continue;
-    const project = owner.kind === "project" ? owner.project : null;
-    const read =
-      isLink || !project ? undefined : await new MemoryFolderReader(realWorld).read(path, known);
-    const why =
-      owner.kind === "several"
-        ? ({ code: "memory-several", paths: owner.paths } as const)
-        : isLink
-          ? ({ code: "memory-folder-link" } as const)
-          : read?.kind === "problem"
-            ? read.why
-            : undefined;
-    const files: ScannedFile[] = [];
-    const found = read?.kind === "files" ? read.files : new Map<string, MemoryRead>();
-    const ignored = await readIgnoredOf(db, links, project);
-    for (const [name, file] of found) {
-      files.push(await scannedFile(db, { name, file, known, why: ignored.why(keyOfName(name)) }));
-    }
-    for (const [name, { asked }] of known) {
-      if (found.has(name) || !asked || ignored.why(keyOfName(name))) continue;
-      files.push({ name, bytes: null, state: asked, note: null });
-    }
-    folders.push({ path, project, note: why ? explain(why) : null, files });
+  const found = await source.find({ links, cwds, kept: await readMemoryFolders(db) });
+  const scanned: ScannedFolder[] = [];
+  for (const folder of found) {
+    const known = await readMemoryFiles(db, folder.path);
+    if (folder.owner.kind === "nobody" || (folder.isNew && known.size === 0)) continue;
+    scanned.push(await scannedFolder(db, git, { ...folder, known, links }));
   }
-  return folders;
+  return scanned;
+}
+
+interface KnownFolder extends OwnedFolder {
+  readonly known: Awaited<ReturnType<typeof readMemoryFiles>>;
+  readonly links: Awaited<ReturnType<typeof listLinks>>;
+}
+
+async function scannedFolder(db: Db, git: Git, folder: KnownFolder): Promise<ScannedFolder> {
+  const { path, format, isLink, known, links, link } = folder;
+  const owner = ownerOf(folder);
+  const read =
+    isLink || !owner ? undefined : await new MemoryFolderReader(realWorld).read(folder, known);
+  const why = whyLeft(folder) ?? (read?.kind === "problem" ? read.why : undefined);
+  const files: ScannedFile[] = [];
+  const found = read?.kind === "files" ? read.files : new Map<string, MemoryRead>();
+  const ignored = await readIgnoredIn(db, links, { path, format, link, owner });
+  const left = link && found.size > 0 ? await leftByGit(git, path) : () => undefined;
+  for (const [name, file] of found) {
+    const whyIgnored = ignored.why(name);
+    const seen: MemoryRead = whyProblem(left(name)) ?? file;
+    files.push(await scannedFile(db, { format, name, file: seen, known, why: whyIgnored }));
+  }
+  for (const [name, { asked }] of known) {
+    if (found.has(name) || !asked || ignored.why(name)) continue;
+    files.push({ name, bytes: null, state: asked, note: null });
+  }
+  return { path, format, owner, note: why ? explain(why) : null, files };
+}
+
+function ownerOf({ owner }: OwnedFolder): MemoryOwner | null {
+  if (owner.kind === "project") return owner.project;
+  return owner.kind === "user" ? owner.kind : null;
+}
+
+function whyLeft({ owner, isLink }: OwnedFolder): Reason | undefined {
+  if (owner.kind === "several") return { code: "memory-several", paths: owner.paths };
+  return isLink ? { code: "memory-folder-link" } : undefined;
+}
+
+function whyProblem(why: Reason | undefined): MemoryRead | undefined {
+  return why && { kind: "problem", why };
 }
 
 async function scannedFile(
   db: Db,
   {
+    format,
     name,
     file,
     known,
     why: ignored,
   }: {
+    readonly format: FolderFormat;
     readonly name: string;
     readonly file: MemoryRead;
     readonly why: Reason | undefined;
@@ -113,7 +134,8 @@ async function scannedFile(
   const bytes = utf8Bytes(file.content);
   const former = known.get(name);
   const already = former ? [former.text] : [];
-  const why = await memoryReason(db, { key: keyOfName(name), value: file.content }, already);
+  const value = file.content;
+  const why = await memoryReason(db, { key: keyOfName(format, name), value }, already);
   if (why) return { name, bytes, state: "held", note: explain(why) };
   return { name, bytes, state: former?.asked ?? (former ? "followed" : "new"), note: null };
 }

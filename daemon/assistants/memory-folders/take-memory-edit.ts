@@ -4,8 +4,9 @@ import type { OpenDocument } from "../../../shared/replica/store/open-document.t
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
 import { mergeIndexes, uniteIndexes } from "./index-lines.ts";
-import { INDEX_NAME, keyOfName } from "./memory-names.ts";
+import { keyOfName } from "./memory-names.ts";
 import { mergeTexts } from "./merge-texts.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
 
@@ -14,6 +15,7 @@ export type MemoryText = Extract<MemoryRead, { kind: "text" }>;
 
 /** A file with the text that it was edited to. */
 export interface MemoryEdit {
+  readonly format: FolderFormat;
   readonly name: string;
   /** What the file showed before; undefined for a file that was not known. */
   readonly base: StandingMemory | undefined;
@@ -31,10 +33,11 @@ export interface MemoryEdit {
 export async function takeMemoryEdit(
   context: Context,
   open: OpenDocument,
-  { name, base, file, staleBase }: MemoryEdit,
+  { format, name, base, file, staleBase }: MemoryEdit,
 ): Promise<StandingMemory> {
   const { document } = open;
-  const key = keyOfName(name);
+  const key = keyOfName(format, name);
+  const isIndex = name === format.index;
   const seen = base?.seen ?? [];
   const before = document.memories.get(key);
   const others = before.filter(({ id }) => !isAmong(seen, id));
@@ -51,10 +54,11 @@ export async function takeMemoryEdit(
   if (theirs && own && isBaseOfAll && more.length === 0) {
     const sides = { base: base.text, mine: String(own.value), theirs: String(theirs.value) };
     const replaced = [own, theirs];
-    const { text, isClean } =
-      name === INDEX_NAME ? { text: mergeIndexes(sides), isClean: true } : mergeTexts(sides);
+    const { text, isClean } = isIndex
+      ? { text: mergeIndexes(sides), isClean: true }
+      : mergeTexts(sides);
     if (isClean) await writeMerged(context, open, { key, text, replaced });
-  } else if (theirs && name === INDEX_NAME) {
+  } else if (theirs && isIndex) {
     await uniteVersions(context, open, key);
   }
   return shown;
@@ -88,13 +92,12 @@ async function withUnseen(
 export async function uniteOwnVersion(
   context: Context,
   open: OpenDocument,
-  { name, seen }: { readonly name: string; readonly seen: readonly EntryId[] },
+  { format, name, seen }: Pick<MemoryEdit, "format" | "name"> & Pick<StandingMemory, "seen">,
 ): Promise<void> {
-  if (name !== INDEX_NAME) return;
-  const [, ...losers] = open.document.memories.get(keyOfName(name));
-  if (losers.some(({ id }) => isAmong(seen, id))) {
-    await uniteVersions(context, open, keyOfName(name));
-  }
+  if (name !== format.index) return;
+  const key = keyOfName(format, name);
+  const [, ...losers] = open.document.memories.get(key);
+  if (losers.some(({ id }) => isAmong(seen, id))) await uniteVersions(context, open, key);
 }
 
 async function uniteVersions(context: Context, open: OpenDocument, key: string): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Entry, EntryId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
@@ -11,8 +12,11 @@ import {
   putMemoryFile,
 } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
-import { INDEX_NAME, keyOfName } from "./memory-names.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
+import type { BroughtText } from "./folder-in-git.ts";
+import { keyOfName } from "./memory-names.ts";
 import { isMendedLine } from "./mended-line.ts";
+import { meaningOfGitText } from "./take-git-text.ts";
 import { type MemoryText, takeMemoryEdit, uniteOwnVersion } from "./take-memory-edit.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -20,6 +24,7 @@ type Context = WriteContext<DaemonTables>;
 /** A file of a memory folder, and what a look found in its place. */
 export interface SeenMemoryFile {
   readonly folder: string;
+  readonly format: FolderFormat;
   readonly name: string;
   /** Undefined: nothing, or no text any more. */
   readonly file: MemoryText | undefined;
@@ -27,6 +32,18 @@ export interface SeenMemoryFile {
   readonly isBegunAnew: boolean;
   /** See `MemoryEdit`. */
   readonly staleBase?: string | undefined;
+  /** What git says of it; undefined: it does not track it. */
+  readonly git?: SeenByGit | undefined;
+}
+
+/** What git says of a tracked file. */
+export interface SeenByGit {
+  /** See `MemoryFile`. */
+  readonly tracked: string;
+  /** It is missing, and git has taken it away. */
+  readonly isTakenAway?: boolean | undefined;
+  /** It is as committed; see `FolderInGit`. */
+  readonly committed?: { readonly brought: BroughtText | undefined } | undefined;
 }
 
 /**
@@ -39,25 +56,25 @@ export async function takeMemoryFile(
   seen: SeenMemoryFile,
 ): Promise<void> {
   const { db } = context;
-  const { folder, name, file } = seen;
+  const { folder, format, name, file, git } = seen;
   const written = await findMemoryFile(db, folder, name);
   // Its lines were new, whatever became of the file.
-  if (written) await uniteOwnVersion(context, open, written);
+  if (written) await uniteOwnVersion(context, open, { ...written, format });
   const known = await settled(context, open, seen);
   if (!file) {
-    if (known) await takeMissing(db, open, { folder, known });
+    if (known) await takeMissing(db, open, { folder, format, known, git });
     return;
   }
   if (known && known.hash === file.hash) {
-    await takeUnchanged(context, open, { folder, known });
+    await takeUnchanged(context, open, { folder, format, known, git });
     return;
   }
   const isAnew = seen.isBegunAnew || known?.asked === "missing";
   const taken = await takeChanged(context, open, { ...seen, file, known, isAnew });
-  if (taken) await putMemoryFile(db, folder, taken);
+  if (taken) await putMemoryFile(db, folder, { ...taken, tracked: git?.tracked });
 }
 
-interface KnownFile {
+interface KnownFile extends Pick<SeenMemoryFile, "format" | "git"> {
   readonly folder: string;
   readonly known: MemoryFile;
 }
@@ -66,7 +83,7 @@ interface KnownFile {
 async function settled(
   context: Context,
   open: OpenDocument,
-  { folder, name, file }: SeenMemoryFile,
+  { folder, format, name, file }: SeenMemoryFile,
 ): Promise<MemoryFile | undefined> {
   const { db } = context;
   const known = await findMemoryFile(db, folder, name);
@@ -76,7 +93,7 @@ async function settled(
   if (asked === undefined && file === undefined) return undefined;
   const isAsAsked = (asked === "missing") === (file === undefined);
   if (isAsAsked && asked === "missing") {
-    if (by === "delete") open.document.deleteEntry("memories", keyOfName(name), known.seen);
+    if (by === "delete") open.document.deleteEntry("memories", keyOfName(format, name), known.seen);
     await context.flush(open);
     if (by === "delete") await forgetMemoryFile(db, folder, name);
     else await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, settled: by });
@@ -86,17 +103,22 @@ async function settled(
   if (isAsAsked && by === "delete") return known;
   await putMemoryFile(db, folder, rest);
   if (!isAsAsked || !file || asked === undefined) return rest;
-  const shown = await takeMemoryEdit(context, open, { name, base: undefined, file });
+  const shown = await takeMemoryEdit(context, open, { format, name, base: undefined, file });
   return { ...rest, ...shown };
 }
 
 async function takeMissing(
   db: Context["db"],
   { document }: OpenDocument,
-  { folder, known }: KnownFile,
+  { folder, format, known, git }: KnownFile,
 ): Promise<void> {
-  const isGone = document.memories.get(keyOfName(known.name)).length === 0;
-  if (isGone || known.hash === NEVER_SHOWN.hash) await forgetMemoryFile(db, folder, known.name);
+  const isGone = document.memories.get(keyOfName(format, known.name)).length === 0;
+  if (!isGone && git?.isTakenAway) {
+    // On another branch it may be there. Nobody is asked about what git does.
+    const left = { ...known, asked: undefined, settled: undefined, tracked: git.tracked };
+    if (!isSameFile(left, known)) await putMemoryFile(db, folder, left);
+  } else if (isGone || known.hash === NEVER_SHOWN.hash)
+    await forgetMemoryFile(db, folder, known.name);
   else if (known.asked !== "missing") {
     await putMemoryFile(db, folder, { ...known, asked: "missing" });
   }
@@ -105,68 +127,94 @@ async function takeMissing(
 async function takeUnchanged(
   context: Context,
   open: OpenDocument,
-  { folder, known }: KnownFile,
+  { folder, format, known, git }: KnownFile,
 ): Promise<void> {
   const { name, text, seen } = known;
+  const key = keyOfName(format, name);
   // What was held is not in the file any more.
   if (known.held !== undefined) {
-    await dropHeld(context.db, { kind: "memory", ...placeOf(open), key: keyOfName(name) });
+    await dropHeld(context.db, { kind: "memory", ...placeOf(open), key });
   }
-  const [current] = open.document.memories.get(keyOfName(name));
+  const entries = open.document.memories.get(key);
+  const [current] = entries;
   const asked = current ? undefined : ("deleted" as const);
   const isShown = current?.value === text;
-  const ids = isShown && current ? [current.id] : seen;
-  const now: MemoryFile = { ...known, asked, seen: ids, held: undefined, next: undefined };
+  const ids = isShown ? idsOf(entries, text) : seen;
+  const now: MemoryFile = {
+    ...known,
+    asked,
+    seen: ids,
+    held: undefined,
+    next: undefined,
+    tracked: git?.tracked,
+    isGits: isShown ? undefined : known.isGits,
+  };
   if (!current && known.settled) return;
-  if (JSON.stringify(now) !== JSON.stringify(known)) await putMemoryFile(context.db, folder, now);
+  if (!isSameFile(now, known)) await putMemoryFile(context.db, folder, now);
+}
+
+/** Several machines may have written the same. Who sees the text has seen what each wrote. */
+function idsOf(entries: readonly Entry[], text: string): EntryId[] {
+  return entries.flatMap(({ value, id }) => (value === text ? [id] : []));
+}
+
+function isSameFile(one: MemoryFile, other: MemoryFile): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Undefined: the file is as it was held before. */
 async function takeChanged(
   context: Context,
   open: OpenDocument,
-  {
-    name,
-    file,
-    known,
-    isAnew,
-    staleBase,
-  }: Pick<SeenMemoryFile, "name" | "staleBase"> & {
-    readonly file: MemoryText;
-    readonly known: MemoryFile | undefined;
-    readonly isAnew: boolean;
-  },
+  seen: ChangedFile,
 ): Promise<MemoryFile | undefined> {
+  const { format, name, file, known, staleBase } = seen;
   const { content, hash } = file;
-  const key = keyOfName(name);
+  const key = keyOfName(format, name);
   const arrivedAt = known?.arrivedAt;
   if (known?.next?.hash === hash) return { name, arrivedAt, ...known.next };
   const entries = open.document.memories.get(key);
   const [current] = entries;
   if (current?.value === content) {
-    return { name, arrivedAt, hash, text: content, seen: [current.id] };
+    return { name, arrivedAt, hash, text: content, seen: idsOf(entries, content) };
   }
   if (known?.held === hash) return undefined;
   const { db, now: writtenAt } = context;
+  const place = { kind: "memory", ...placeOf(open), key } as const;
+  const asked = { name, key, file, known, brought: seen.git?.committed?.brought };
+  const ofGit = seen.git?.committed && (await meaningOfGitText(context, open, asked));
+  if (ofGit?.kind === "beside") {
+    if (known?.held !== undefined) await dropHeld(db, place);
+    return ofGit.shown;
+  }
   const already = entries.map(({ value }) => String(value));
   const why = await whyMemoryHeld(db, open, { memory: { key, value: content }, already });
-  const place = { kind: "memory", ...placeOf(open), key } as const;
   if (why) {
     const seen = known?.seen ?? [];
     await putHeld(db, { ...place, value: content, seen, writtenAt, ...why });
     return { ...(known ?? { name, ...NEVER_SHOWN }), next: undefined, held: hash };
   }
   if (known?.held !== undefined) await dropHeld(db, place);
-  // Who writes a file anew has not seen what it had, and deletes nothing of that.
-  const isEdit = known !== undefined && known.hash !== NEVER_SHOWN.hash;
-  const base = isEdit && !isAnew && !isOther(name, known.text, content) ? known : undefined;
-  const edit = { name, base, file, staleBase };
+  const base = ofGit ? ofGit.base : baseOf(seen);
+  const edit = { format, name, base, file, staleBase };
   return { name, arrivedAt, ...(await takeMemoryEdit(context, open, edit)) };
 }
 
+interface ChangedFile extends Pick<SeenMemoryFile, "format" | "name" | "staleBase" | "git"> {
+  readonly file: MemoryText;
+  readonly known: MemoryFile | undefined;
+  readonly isAnew: boolean;
+}
+
+/** Who writes a file anew has not seen what it had, and deletes nothing of that. */
+function baseOf({ format, name, file, known, isAnew }: ChangedFile): MemoryFile | undefined {
+  const isEdit = known !== undefined && known.hash !== NEVER_SHOWN.hash && !known.isGits;
+  if (!isEdit || isAnew) return undefined;
+  return name === format.index && isOther(known.text, file.content) ? undefined : known;
+}
+
 /** Whether an index has nothing of what it had: somebody may have lost it, and begun another. */
-function isOther(name: string, former: string, content: string): boolean {
-  if (name !== INDEX_NAME) return false;
+function isOther(former: string, content: string): boolean {
   const lines = linesOf(former);
   const isOf = (line: string) => lines.some((known) => isMendedLine(known, line));
   return lines.length > 0 && !linesOf(content).some(isOf);

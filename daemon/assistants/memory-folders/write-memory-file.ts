@@ -1,19 +1,22 @@
 import { constants } from "node:fs";
 import { access, link, lstat, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import type { Reason } from "../../../shared/reasons.ts";
 import type { World } from "../../../shared/world.ts";
 import { isMissing, readFileAt } from "../../disk/read-file.ts";
 import { newTemporary } from "../../disk/temporary-name.ts";
 import { replaceFile, type WriteOutcome } from "../../disk/write-file.ts";
+import { stateBelow } from "../folders/project-folder.ts";
 import type { MemoryArrival } from "./plan-arrivals.ts";
 
-/** Where the folder of a project's memories belongs. */
+/** Where a folder of memories belongs. */
 export interface WritableFolder {
   readonly path: string;
   /** Folders are made below this one only. */
   readonly within: string;
+  /** Called when everything is ready. False: the write must not be made any more. */
+  readonly isDue: () => Promise<boolean>;
 }
 
 /**
@@ -21,19 +24,36 @@ export interface WritableFolder {
  * whoever gave it these has meant it to be one file.
  */
 export async function writeMemoryFile(
-  { path: folder, within }: WritableFolder,
+  { path: folder, within, isDue }: WritableFolder,
   { name, next, expectedHash }: MemoryArrival,
   world: World,
 ): Promise<WriteOutcome | { readonly kind: "refused"; readonly why: Reason }> {
   const path = join(folder, name);
   try {
+    const isInside = async () => (await isWithoutLinks(within, dirname(path))) && (await isDue());
+    if (!(await isWithoutLinks(within, dirname(path)))) {
+      return { kind: "refused", why: { code: "memory-folder-link" } };
+    }
     const stats = await lstat(path).catch(() => undefined);
     if (stats && stats.nlink > 1) return { kind: "refused", why: { code: "memory-linked" } };
     if (stats) await access(path, constants.W_OK);
-    return await replaceFile(path, next.text, { expectedHash, world, within });
+    return await replaceFile(path, next.text, {
+      expectedHash,
+      world,
+      within,
+      isDue: isInside,
+    });
   } catch (thrown) {
     return { kind: "refused", why: { code: "memory-unwritable", said: messageOf(thrown) } };
   }
+}
+
+/** Whether what is there of the way down to a folder are folders, so that it leads nowhere else. */
+async function isWithoutLinks(within: string, folder: string): Promise<boolean> {
+  const names = relative(within, folder).split(sep);
+  if (names[0] === "..") return false;
+  const state = await stateBelow(within, names[0] === "" ? [] : names);
+  return state === "there" || state === "new";
 }
 
 /**

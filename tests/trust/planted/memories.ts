@@ -5,18 +5,48 @@ const take = mistakesIn("daemon/assistants/memory-folders/take-memory-file.ts", 
 const edit = mistakesIn("daemon/assistants/memory-folders/take-memory-edit.ts", TESTS);
 const plan = mistakesIn("daemon/assistants/memory-folders/plan-arrivals.ts", TESTS);
 const owner = mistakesIn(
-  "daemon/assistants/memory-folders/folder-projects.ts",
+  "daemon/assistants/claude-code/auto-memory-folders.ts",
   "unit/memory-folder-owners.test.ts",
 );
-const keeper = mistakesIn("daemon/assistants/memory-folders/memory-keeper.ts", TESTS);
+const FOLDERS = "daemon/assistants/memory-folders";
+const keeper = mistakesIn(`${FOLDERS}/write-memory-folder.ts`, TESTS);
+const TRACKED = "unit/tracked-memories.test.ts";
+const inGit = mistakesIn(`${FOLDERS}/take-memory-file.ts`, TRACKED);
+const standing = mistakesIn(`${FOLDERS}/folder-in-git.ts`, TRACKED);
+const writer = mistakesIn(`${FOLDERS}/write-memory-folder.ts`, TRACKED);
 
 /** In what is done with the files in which assistants keep what they remember. */
 export const MEMORIES: readonly Mistake[] = [
   take(
     "an index that is begun anew deletes all lines of the former one",
     "an index that is begun anew after a purge takes nothing from the others",
-    "const base = isEdit && !isAnew && !isOther(name, known.text, content) ? known : undefined;",
-    "const base = isEdit ? known : undefined;",
+    "  if (!isEdit || isAnew) return undefined;\n" +
+      "  return name === format.index && isOther(known.text, file.content) ? undefined : known;",
+    "  return isEdit ? known : undefined;",
+  ),
+  inGit(
+    "what a stash puts back is taken for an edit",
+    "what a stash, a checkout or a reset puts back is no edit, and is told",
+    'if (ofGit?.kind === "beside") {',
+    "if (ofGit === null) {",
+  ),
+  inGit(
+    "somebody is asked about files that git has taken away",
+    "files that git does not know are followed on every branch, and stashed ones are not asked about",
+    "if (!isGone && git?.isTakenAway) {",
+    "if (!isGone && git === null) {",
+  ),
+  standing(
+    "what git tracks is read on any branch",
+    "a branch that takes away and brings dozens of memories changes none, and asks nothing",
+    'if (why || found.isUnmerged || found.isSkipped) return "left";',
+    'if (found.isUnmerged || found.isSkipped) return "left";',
+  ),
+  writer(
+    "what git tracks is written though nobody has agreed to that",
+    "a memory is made only where git ignores it, until somebody says so",
+    "if (needsYes && !link.write && !isAskedFor) {",
+    "if (needsYes && link === null) {",
   ),
   take(
     "what was being written before a kill counts as an edit",
@@ -33,7 +63,7 @@ export const MEMORIES: readonly Mistake[] = [
   plan(
     "a memory's key leads out of its folder",
     "a key from elsewhere never leads out of the folder, nor to what a system takes for else",
-    'if (!isMemoryName(name) || text.includes("\\0")) return { code: "memory-name" };',
+    'if (!isMemoryName(format, name) || text.includes("\\0")) return { code: "memory-name" };',
     "",
   ),
   plan(
@@ -51,7 +81,7 @@ export const MEMORIES: readonly Mistake[] = [
   keeper(
     "memory files are written though they were only to be read",
     "nothing is read before somebody says so, and nothing written by a yes to reading",
-    'if (mode === "read") return { written: 0, notes: [] };',
+    'if (mode !== "write") return { arrivals: [], notes: beside.filter(isOpen) };',
     "",
   ),
 ];

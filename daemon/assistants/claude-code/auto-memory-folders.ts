@@ -3,40 +3,37 @@ import type { ProjectId } from "../../../shared/ids.ts";
 import type { Git } from "../../git/run-git.ts";
 import { findWorkingTree, mainFolder } from "../../git/working-tree.ts";
 import type { Link } from "../../home/links.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
+import type {
+  FolderOwner,
+  FolderSource,
+  KnownPlaces,
+  OwnedFolder,
+} from "../folders/owned-folder.ts";
 import {
   autoMemoryFolderOf,
   type ClaudeCodePlace,
   listAutoMemoryFolders,
   listClaudeCodePaths,
   slugOf,
-} from "../claude-code/memory-folders.ts";
-import { FolderProjects } from "../sessions/project-of-folder.ts";
+} from "./memory-folders.ts";
 
-/** Whose memories a folder has. */
-export type FolderOwner =
-  | { readonly kind: "project"; readonly project: ProjectId }
-  /** It belongs to no linked project. */
-  | { readonly kind: "nobody" }
-  /** Several paths have this folder, and they are not all of one project. */
-  | { readonly kind: "several"; readonly paths: readonly string[] };
+/** An index and a file for each topic, which it leads to, in one folder. */
+export const AUTO_MEMORY: FolderFormat = {
+  kind: "auto-memory",
+  prefix: "auto-memory/",
+  ending: ".md",
+  isDeep: false,
+  index: "MEMORY.md",
+};
 
-/** A folder of memories. */
-export interface OwnedFolder {
-  readonly path: string;
-  readonly owner: FolderOwner;
-  /** Why it is left alone, whoever owns it. */
-  readonly isLink: boolean;
-  /** It is not there yet. An assistant will look for it at this path. */
-  readonly isNew: boolean;
-}
-
-/** What is known besides of where assistants worked. */
-export interface KnownPlaces {
-  readonly links: readonly Link[];
-  /** The folders in which sessions began, as transcripts told. */
-  readonly cwds: readonly string[];
-  /** The projects that were found before. */
-  readonly kept: ReadonlyMap<string, ProjectId>;
+/** Finds the linked project of a folder. What was found is remembered until `forget`. */
+export interface ProjectsOfFolders {
+  find(
+    folder: string,
+    links: readonly Link[],
+  ): Promise<{ readonly project: ProjectId } | undefined>;
+  forget(): void;
 }
 
 /**
@@ -44,18 +41,19 @@ export interface KnownPlaces {
  * that several paths share. So every path that is known is asked for its name; where those with the
  * same name are not all of one project, the folder is left alone.
  */
-export class MemoryFolderOwners {
+export class AutoMemoryFolders implements FolderSource {
+  readonly kind = AUTO_MEMORY.kind;
   readonly #git: Git;
   readonly #place: ClaudeCodePlace;
-  readonly #folders: FolderProjects;
+  readonly #folders: ProjectsOfFolders;
   #linked = "";
   #listed: { readonly sign: string | undefined; readonly paths: readonly string[] } | undefined;
   #mains = new Map<string, Set<ProjectId>>();
 
-  constructor(git: Git, place: ClaudeCodePlace) {
+  constructor(git: Git, place: ClaudeCodePlace, folders: ProjectsOfFolders) {
     this.#git = git;
     this.#place = place;
-    this.#folders = new FolderProjects(git);
+    this.#folders = folders;
   }
 
   /** In the order of their names; folders that are to be made come last. */
@@ -66,24 +64,32 @@ export class MemoryFolderOwners {
     const claudes = await this.#claudes();
     // Another path may have the same name: whose a folder is can't be told before that is known.
     if (!claudes)
-      return there.map((each) => ({ ...each, owner: { kind: "nobody" }, isNew: false }));
+      return there.map(({ path, isLink }) => this.#folder(path, { kind: "nobody" }, { isLink }));
     const linked = [...links.map(({ dir }) => dir), ...this.#mains.keys()];
     const paths = [...new Set([...linked, ...claudes, ...cwds])];
     const folders: OwnedFolder[] = [];
     for (const { path, slug, isLink } of there) {
       const owner = await this.#ownerOf(slug, paths, links);
-      const isKept = owner.kind === "nobody" && links.some((each) => isOf(each, kept.get(path)));
-      const project = kept.get(path);
-      const found = isKept && project ? ({ kind: "project", project } as const) : owner;
-      folders.push({ path, owner: found, isLink, isNew: false });
+      const project = links.find(({ projectId }) => projectId === kept.get(path))?.projectId;
+      const isKept = owner.kind === "nobody" && project !== undefined;
+      const found = isKept ? ({ kind: "project", project } as const) : owner;
+      folders.push(this.#folder(path, found, { isLink }));
     }
     for (const slug of new Set([...this.#mains.keys()].flatMap((main) => slugOf(main) ?? []))) {
       if (there.some((each) => each.slug === slug)) continue;
       const owner = await this.#ownerOf(slug, paths, links);
       const path = autoMemoryFolderOf(this.#place.configDir, slug);
-      folders.push({ path, owner, isLink: false, isNew: true });
+      folders.push(this.#folder(path, owner, { isNew: true }));
     }
     return folders;
+  }
+
+  #folder(
+    path: string,
+    owner: FolderOwner,
+    { isLink = false, isNew = false }: Partial<Pick<OwnedFolder, "isLink" | "isNew">>,
+  ): OwnedFolder {
+    return { path, format: AUTO_MEMORY, owner, isLink, isNew, within: this.#place.configDir };
   }
 
   /**
@@ -131,8 +137,4 @@ export class MemoryFolderOwners {
     if (project === undefined) return { kind: "nobody" };
     return owners.size === 1 ? { kind: "project", project } : { kind: "several", paths: named };
   }
-}
-
-function isOf({ projectId }: Link, project: ProjectId | undefined): boolean {
-  return projectId === project;
 }

@@ -1,0 +1,218 @@
+import { homedir } from "node:os";
+import type { Command } from "commander";
+import { folderSources } from "../../daemon/assistants/memory-folders/folder-sources.ts";
+import {
+  type ScannedFile,
+  type ScannedFolder,
+  scanMemoryFolders,
+} from "../../daemon/assistants/memory-folders/scan-memory-folders.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
+import {
+  FOLDER_KINDS,
+  type FolderKind,
+  type FolderMode,
+  folderMode,
+  switchFolders,
+} from "../../daemon/home/folder-switches.ts";
+import { prepareHome } from "../../daemon/home/home.ts";
+import {
+  type AskedMemoryFile,
+  listAskedMemoryFiles,
+  settleMemoryFile,
+} from "../../daemon/home/memory-files.ts";
+import { findDaemon } from "../contact/gateway-client.ts";
+import type { Environment } from "../place/environment.ts";
+import { findMeantProject } from "../place/find-project.ts";
+import { withLocal } from "../place/place.ts";
+import { namedProjects } from "../place/project-names.ts";
+import { agreeTo } from "../screen/agree.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import {
+  bytesShown,
+  count,
+  say,
+  sayJson,
+  sayRows,
+  saySentence,
+  shortName,
+  table,
+} from "../screen/output.ts";
+import { tilde } from "../screen/tilde.ts";
+import { visible } from "../screen/visible.ts";
+import { FOLDER_WORDS, type FolderWords } from "../views/folder-words.ts";
+import { changeHome } from "../writes/inbox-write.ts";
+
+interface FolderFlags {
+  readonly write?: boolean;
+  readonly project?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+/** `auto-memory` and the like: what assistants remember, or are told, in files of their own. */
+export function addMemoryFolderCommands(program: Command, env: Environment): void {
+  for (const kind of FOLDER_KINDS) new FolderCommands(kind, env).addTo(program);
+}
+
+/** The commands about folders of one kind. */
+class FolderCommands {
+  readonly #kind: FolderKind;
+  readonly #env: Environment;
+  readonly #words: FolderWords;
+
+  constructor(kind: FolderKind, env: Environment) {
+    this.#kind = kind;
+    this.#env = env;
+    this.#words = FOLDER_WORDS[kind];
+  }
+
+  addTo(program: Command): void {
+    const { help, name, canWrite } = this.#words;
+    const command = program.command(this.#kind).enablePositionalOptions();
+    const withJson = (each: Command) =>
+      each.option("--json", "print it as JSON").addHelpText("after", help);
+    withJson(command)
+      .description(`${name}: what there is; on, off, restore, delete`)
+      .action((flags: FolderFlags) => this.#list(flags));
+    const on = withJson(command.command("on"));
+    if (canWrite) on.option("--write", "write what came from elsewhere into its files, too");
+    on.description("read it on this machine from now on").action((_: unknown, each: Command) =>
+      this.#turnOn(each.optsWithGlobals()),
+    );
+    withJson(command.command("off"))
+      .description("neither read nor write it from now on")
+      .action((_: unknown, each: Command) => this.#turn("off", each.optsWithGlobals()));
+    const withNames = (each: Command) =>
+      withJson(each).option("--project <dir|id|name>", "those of one project alone");
+    withNames(command.command("restore [name...]"))
+      .description("bring back files that are missing, and memories that were deleted")
+      .action((names: readonly string[], _: unknown, each: Command) =>
+        this.#settle("restore", names, each.optsWithGlobals()),
+      );
+    withNames(command.command("delete [name...]"))
+      .description("delete on every machine what is missing here, and here what was deleted")
+      .option("--yes", "do it without asking")
+      .action((names: readonly string[], _: unknown, each: Command) =>
+        this.#settle("delete", names, each.optsWithGlobals()),
+      );
+  }
+
+  async #scan() {
+    const { variables } = this.#env;
+    const git = createGit();
+    const sources = folderSources(git, { userFolder: homedir(), variables });
+    return await withLocal(this.#env, async (db) => {
+      const folders: ScannedFolder[] = [];
+      for (const source of sources) {
+        if (db && source.kind === this.#kind) {
+          folders.push(...(await scanMemoryFolders(db, git, source)));
+        }
+      }
+      return { folders, names: await namedProjects(db) };
+    });
+  }
+
+  async #list({ json }: FolderFlags): Promise<void> {
+    const mode = folderMode(this.#env.home, this.#kind);
+    const { folders, names } = await this.#scan();
+    if (json) {
+      sayJson({ mode, folders: folders.map(asJson) });
+      return;
+    }
+    for (const { path, owner, note, files } of folders) {
+      const name = names.find(({ id }) => id === owner)?.name ?? owner ?? "";
+      say(visible(`${tilde(path)}   ${owner === "user" ? "yours" : shortName(name)}`));
+      if (note !== null) saySentence(visible(`  ${note}`));
+      if (files.length > 0) sayRows(table(files.map(row)));
+    }
+    if (folders.length === 0) say(this.#words.none);
+    saySentence(this.#words.modes[mode]);
+  }
+
+  async #turnOn(flags: FolderFlags): Promise<void> {
+    const isWritten = flags.write || !this.#words.canWrite;
+    await this.#turn(isWritten ? "write" : "read", flags);
+  }
+
+  /** A daemon that runs looks at it before each of its looks, and is told to look now. */
+  async #turn(mode: FolderMode, { json }: FolderFlags): Promise<void> {
+    const { home } = this.#env;
+    prepareHome(home);
+    switchFolders(home, this.#kind, mode);
+    const daemon = await findDaemon(home);
+    await daemon?.call("POST", "/_memsync/inbox", { body: {} }).catch(() => undefined);
+    if (json) {
+      sayJson({ mode });
+      return;
+    }
+    const { subject } = this.#words;
+    if (mode === "off") {
+      saySentence(`${subject} neither read nor written; what was sent stays where it is`);
+      return;
+    }
+    const { folders } = await this.#scan();
+    const files = folders.flatMap((folder) => folder.files);
+    const held = files.filter(({ state }) => state === "held").length;
+    const secrets = held === 0 ? "" : `, of which ${held} will be held`;
+    const what = mode === "write" ? this.#words.written : "read";
+    saySentence(`${subject} ${what}: ${count(files.length, "file", "files")} here${secrets}`);
+  }
+
+  async #settle(
+    as: "restore" | "delete",
+    names: readonly string[],
+    flags: FolderFlags,
+  ): Promise<void> {
+    const env = this.#env;
+    const asked = await withLocal(env, async (db) => {
+      if (!db) return [];
+      const id = flags.project && (await findMeantProject(db, flags.project, env));
+      return (await listAskedMemoryFiles(db, this.#kind)).filter(({ name, owner }) => {
+        return (!id || owner === id) && (names.length === 0 || names.includes(name));
+      });
+    });
+    const unknown = names.find((name) => !asked.some((each) => each.name === name));
+    if (unknown !== undefined) throw new CommandFailed(`nothing is asked about ${unknown}`);
+    if (asked.length > 0 && as === "delete") await agreeToDelete(asked, flags);
+    await changeHome(env.home, async (db) => {
+      for (const file of asked) await settleMemoryFile(db, file, as);
+    });
+    if (flags.json) sayJson({ [as]: asked.map(({ folder, name }) => ({ folder, name })) });
+    else if (asked.length === 0) say("nothing is asked about");
+    else {
+      const what = count(asked.length, "file", "files");
+      saySentence(`the daemon ${as === "delete" ? "deletes" : "brings back"} ${what}`);
+    }
+  }
+}
+
+function asJson({ owner, format, ...folder }: ScannedFolder) {
+  const isPersons = owner === "user";
+  const of = { project_id: isPersons ? null : owner, layer: isPersons ? "user" : "project" };
+  return { ...folder, key_prefix: format.prefix, ...of };
+}
+
+function row({ name, bytes, state, note }: ScannedFile): string[] {
+  const size = bytes === null ? "" : bytesShown(bytes);
+  const said = note === null || state === "ignored" ? [] : [note];
+  return [`  ${visible(name)}`, size, [STATES[state], ...said].join(": ")];
+}
+
+const STATES: Readonly<Record<ScannedFile["state"], string>> = {
+  new: "not read yet",
+  followed: "a memory",
+  held: "held",
+  ignored: "ignored",
+  "left-alone": "left alone",
+  missing: "missing here",
+  deleted: "its memory was deleted",
+};
+
+async function agreeToDelete(asked: readonly AskedMemoryFile[], { yes }: FolderFlags) {
+  const missing = asked.filter((each) => each.asked === "missing").length;
+  const what = [
+    ...(missing > 0 ? [`${count(missing, "memory", "memories")} on every machine`] : []),
+    ...(missing < asked.length ? [`${count(asked.length - missing, "file", "files")} here`] : []),
+  ].join(" and ");
+  await agreeTo(`Delete ${what}? The history keeps the texts for a while.`, { yes });
+}

@@ -1,0 +1,282 @@
+import { join } from "node:path";
+import { messageOf } from "../../../shared/errors.ts";
+import type { Reason } from "../../../shared/reasons.ts";
+import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
+import { LinkedPlace } from "../../files/linked-place.ts";
+import {
+  findFolderCommit,
+  type MemoryFile,
+  type MemoryOwner,
+  putFolderCommit,
+  putMemoryFile,
+  putMemoryFolder,
+  readMemoryFiles,
+} from "../../home/memory-files.ts";
+import type { WhyIgnored } from "../../ignored/ignore-file.ts";
+import { FolderGit, type FolderInGit, NOT_IN_GIT } from "./folder-in-git.ts";
+import { takeIgnoredIn } from "./ignored-in-folder.ts";
+import type { LateMemorySaves } from "./late-memory-saves.ts";
+import type { MemoryFolderStatus } from "./memory-folder-status.ts";
+import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
+import { keyOfName } from "./memory-names.ts";
+import type { MemoryNote } from "./plan-arrivals.ts";
+import { type Glance, MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
+import { RecentTexts } from "./recent-texts.ts";
+import type { MemoryText } from "./take-memory-edit.ts";
+import { type SeenByGit, takeMemoryFile } from "./take-memory-file.ts";
+import { UnfinishedMemories } from "./unfinished-memories.ts";
+import { MemoryFolderWriter, type SeenFolder } from "./write-memory-folder.ts";
+
+/** So long is a folder not looked into that has not changed. */
+const QUIET_MS = 60_000;
+
+/** What the keeper of single folders works with. */
+export interface FolderKeeperOptions extends MemoryKeeperOptions {
+  readonly late: LateMemorySaves;
+  /** True: nothing more is to be begun. */
+  readonly isStopped: () => boolean;
+}
+
+/** A folder in which there is nothing to do. */
+interface QuietFolder {
+  readonly sign: string;
+  /** By the steady clock. */
+  readonly at: number;
+  /** Undefined: there is nothing to tell. */
+  readonly status: MemoryFolderStatus | undefined;
+}
+
+/** A file to be taken, with what is known of it. */
+interface ToTake {
+  readonly name: string;
+  readonly read: MemoryRead | undefined;
+  readonly former: MemoryFile | undefined;
+}
+
+/**
+ * Keeps the memories of single folders in step with their files, look after look; see
+ * `MemoryKeeper`.
+ */
+export class MemoryFolderKeeper {
+  readonly #options: FolderKeeperOptions;
+  readonly #reader: MemoryFolderReader;
+  readonly #writer: MemoryFolderWriter;
+  readonly #unfinished: UnfinishedMemories;
+  readonly #recent: RecentTexts;
+  /** Folders in which there was nothing to do, and what they were like. */
+  readonly #quiet = new Map<string, QuietFolder>();
+  readonly #inGit = new Map<string, FolderGit>();
+
+  constructor(options: FolderKeeperOptions) {
+    const { world } = options;
+    this.#options = options;
+    this.#reader = new MemoryFolderReader(world);
+    this.#unfinished = new UnfinishedMemories(world);
+    this.#recent = new RecentTexts(world);
+    this.#writer = new MemoryFolderWriter({ ...options, recent: this.#recent });
+  }
+
+  /** Looks again also into folders that have not changed. */
+  forgetQuiet(): void {
+    this.#quiet.clear();
+  }
+
+  /** Undefined where there is nothing to tell. */
+  async lookAt(folder: KeptFolder): Promise<MemoryFolderStatus | undefined> {
+    const { path, owner, format, isNew, link } = folder;
+    const { store, world, links } = this.#options;
+    const none = { files: 0, asked: [], notes: [], git: undefined } as const;
+    const told = { path, kind: format.kind, owner, ...none };
+    // A folder that was removed, unmounted or replaced says nothing of the memories.
+    const linked = link && new LinkedPlace(link, store, this.#options.git);
+    const place = await linked?.check();
+    if (place && place.kind !== "here") return isNew ? undefined : { ...told, why: place.why };
+    const ofGit = link && this.#gitOf(path);
+    const glance = await this.#reader.glance(folder);
+    const sign = await this.#signOf(folder, glance, ofGit);
+    const quiet = this.#quiet.get(path);
+    if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < QUIET_MS) {
+      return quiet.status;
+    }
+    this.#quiet.delete(path);
+    await store.write(({ db }) => putMemoryFolder(db, path, { owner, kind: format.kind }));
+    const before = await readMemoryFiles(store.reader, path);
+    const read = await this.#reader.read(folder, before);
+    if (read.kind === "problem") return { ...told, why: read.why };
+    const git = ofGit ? await ofGit.look(glance.sign, linked?.isFromGit === true) : NOT_IN_GIT;
+    // Only now: what is named before a file is saved counts for that save.
+    const ignored = await takeIgnoredIn(store, links(), folder);
+    const isHere = async () => !linked || (await linked.check()).kind === "here";
+    const isDue = async () => (await ofGit?.isAsAtLook()) !== false && (await isHere());
+    const seen = { ...folder, files: read.files, whyIgnored: ignored.why, git, isDue };
+    const notes = await this.#take(seen);
+    const arrivals = await this.#writer.write(seen);
+    const known = await readMemoryFiles(store.reader, path);
+    const asked = [...known.values()].flatMap(({ name, asked: what, settled }) => {
+      return what && !settled && !ignored.why(name) ? [{ name, asked: what }] : [];
+    });
+    const all = [...notes, ...arrivals.notes];
+    const isNothing = isNew && known.size === 0 && all.length === 0;
+    const found = { ...told, files: known.size, asked, notes: all, git: git.why, why: undefined };
+    const status = isNothing ? undefined : found;
+    const open = new Map([...read.files].filter(([name]) => !isLeft(seen, name)));
+    const isDone =
+      arrivals.written === 0 && ![...all.map(({ why }) => why), git.why].some(isPassing);
+    if (sign !== undefined && isDone && isAllTaken(open, known)) {
+      this.#quiet.set(path, { sign, at: world.monotonic(), status });
+    }
+    return status;
+  }
+
+  #gitOf(path: string): FolderGit {
+    const { git, world } = this.#options;
+    const known = this.#inGit.get(path) ?? new FolderGit(git, world, path);
+    this.#inGit.set(path, known);
+    return known;
+  }
+
+  /** Equal as long as neither the folder nor the memories changed; undefined: nobody can tell. */
+  async #signOf(
+    folder: KeptFolder,
+    { sign, isPast }: Glance,
+    ofGit: FolderGit | undefined,
+  ): Promise<string | undefined> {
+    if (!isPast) return undefined;
+    const { store, links } = this.#options;
+    const address = documentOf(this.#options, folder.owner);
+    const head = await store.write(async (context) => {
+      return (await context.find(address))?.head;
+    });
+    const ignored = await takeIgnoredIn(store, links(), folder);
+    const { mode, link } = folder;
+    const ofTree = await ofGit?.sign();
+    const ofHome = [mode, link?.write, address, head ?? null, ignored.sign];
+    return JSON.stringify([ofHome, sign, ofTree]);
+  }
+
+  /** Takes what the files have into the document, each by itself. */
+  async #take(seen: SeenFolder): Promise<MemoryNote[]> {
+    const { path, files, owner, format } = seen;
+    const { store, log, isStopped } = this.#options;
+    const known = await readMemoryFiles(store.reader, path);
+    const commit = await findFolderCommit(store.reader, path);
+    const notes: MemoryNote[] = [];
+    const gone = [...known.keys()].filter((name) => !files.has(name) && !isLeft(seen, name)).length;
+    const isBegunAnew = gone > 1 && 2 * gone > known.size;
+    for (const name of new Set([...files.keys(), ...known.keys()])) {
+      if (isStopped()) return notes;
+      const each = { name, read: files.get(name), former: known.get(name) };
+      const why = await this.#whyNotTaken(seen, each);
+      if (why !== undefined) {
+        if (why !== "silently") notes.push({ name, why });
+        continue;
+      }
+      const read = each.read?.kind === "text" ? each.read : undefined;
+      const file = withoutEmptied(read);
+      const at = join(path, name);
+      if (file && this.#unfinished.isUnfinished(at, each.former, file)) continue;
+      // Only in an index several sessions write at once, each a line.
+      const isIndex = name === format.index;
+      const staleBase = isIndex && file ? this.#recent.staleBase(at, file.content) : undefined;
+      try {
+        const git = await askGit(seen.git, { ...each, file }, commit);
+        await store.write(async (context) => {
+          const open = await context.open(documentOf(this.#options, owner));
+          if (deletionOf(open.document)) return;
+          const from = { folder: path, format, name, file, git };
+          await takeMemoryFile(context, open, { ...from, isBegunAnew, staleBase });
+        });
+        if (file) this.#recent.note(at, file.content);
+      } catch (thrown) {
+        const said = messageOf(thrown);
+        log.warn({ path: at, reason: said }, "a memory file was not taken");
+        notes.push({ name, why: { code: "look-failed", said } });
+      }
+    }
+    const now = seen.git.commit;
+    if (now !== undefined && now !== commit && !notes.some(({ why }) => isPassing(why))) {
+      await store.write(({ db }) => putFolderCommit(db, path, now));
+    }
+    return notes;
+  }
+
+  /** `silently`: git has it for now, which is told of the folder. */
+  async #whyNotTaken(
+    { path, owner, format, git, whyIgnored }: SeenFolder,
+    { name, read, former }: ToTake,
+  ): Promise<Reason | "silently" | undefined> {
+    const ignored = whyIgnored(name);
+    if (ignored) {
+      return read ? await this.#sayIgnored(owner, keyOfName(format, name), ignored) : "silently";
+    }
+    if (read?.kind === "problem") return read.why;
+    if (git.of(name) !== "left") return undefined;
+    if (former && former.tracked === undefined && git.tracks(name)) {
+      // Wherever git takes it from here, that is no deletion.
+      const noted = { ...former, tracked: "" };
+      await this.#options.store.write(({ db }) => putMemoryFile(db, path, noted));
+    }
+    return "silently";
+  }
+
+  /** What was sent before a file was ignored stays until somebody deletes it. */
+  async #sayIgnored(owner: MemoryOwner, key: string, why: WhyIgnored): Promise<Reason> {
+    if (why.code !== "ignored") return why;
+    const isSent = await this.#options.store.write(async (context) => {
+      const { document } = await context.open(documentOf(this.#options, owner));
+      return document.memories.get(key).length > 0;
+    });
+    const layer = owner === "user" ? " --layer user" : "";
+    return isSent ? { code: "ignored-sent", command: `memsync rm ${key}${layer}` } : why;
+  }
+}
+
+/** What git says of a file that is to be taken; undefined: it does not track it. */
+async function askGit(
+  git: FolderInGit,
+  { name, file, former }: ToTake & { readonly file: MemoryText | undefined },
+  commit: string | undefined,
+): Promise<SeenByGit | undefined> {
+  const standing = git.of(name);
+  if (standing === "free" || standing === "left") {
+    if (file || !former || former.asked) return undefined;
+    const isTakenAway = former.tracked !== undefined || (await git.keeps(former));
+    return isTakenAway ? { tracked: former.tracked ?? "", isTakenAway } : undefined;
+  }
+  const tracked = standing.committed;
+  if (!file) return { tracked: former?.tracked ?? tracked, isTakenAway: !standing.isInIndex };
+  if (former?.hash === file.hash) return { tracked };
+  const { content } = file;
+  return { tracked, committed: await git.committed({ name, content }, { known: former, commit }) };
+}
+
+function isLeft({ git, whyIgnored }: SeenFolder, name: string): boolean {
+  return git.of(name) === "left" || whyIgnored(name) !== undefined;
+}
+
+/** Whether the same look may have another end in a moment. */
+function isPassing(why: Reason | undefined): boolean {
+  return why !== undefined && ["look-failed", "not-now", "wait-tree"].includes(why.code);
+}
+
+/** Whether no file waits for anything but a decision. */
+function isAllTaken(
+  files: ReadonlyMap<string, MemoryRead>,
+  known: ReadonlyMap<string, MemoryFile>,
+): boolean {
+  const isSame = [...files].every(([name, file]) => {
+    const { hash, held } = known.get(name) ?? {};
+    return file.kind === "problem" || file.hash === hash || file.hash === held;
+  });
+  return (
+    isSame &&
+    [...known.values()].every(({ settled, next, arrivedAt }) => {
+      return settled === undefined && next === undefined && arrivedAt === undefined;
+    })
+  );
+}
+
+/** Whoever empties a file is about to write it, or has lost it. Nothing is deleted for that. */
+function withoutEmptied(read: MemoryText | undefined): MemoryText | undefined {
+  return read?.content.trim() === "" ? undefined : read;
+}

@@ -1,0 +1,207 @@
+import { join } from "node:path";
+import type { Reason } from "../../../shared/reasons.ts";
+import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
+import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
+import { ABSENT_HASH } from "../../disk/read-file.ts";
+import {
+  forgetMemoryFile,
+  type MemoryFile,
+  NEVER_SHOWN,
+  putMemoryFile,
+  readMemoryFiles,
+} from "../../home/memory-files.ts";
+import type { WhyIgnored } from "../../ignored/ignore-file.ts";
+import { addIndexLines } from "./add-index-lines.ts";
+import type { FolderInGit } from "./folder-in-git.ts";
+import type { LateMemorySaves } from "./late-memory-saves.ts";
+import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
+import { keyOfName } from "./memory-names.ts";
+import { type MemoryArrival, type MemoryNote, planArrivals } from "./plan-arrivals.ts";
+import type { MemoryRead } from "./read-memory-folder.ts";
+import type { RecentTexts } from "./recent-texts.ts";
+import { removeMemoryFile, writeMemoryFile } from "./write-memory-file.ts";
+
+/** What the writer works with. */
+export interface FolderWriterOptions extends MemoryKeeperOptions {
+  readonly late: LateMemorySaves;
+  readonly recent: RecentTexts;
+  /** True: nothing more is to be begun. */
+  readonly isStopped: () => boolean;
+}
+
+/** A folder as one look found it. */
+export interface SeenFolder extends KeptFolder {
+  readonly files: ReadonlyMap<string, MemoryRead>;
+  /** Why a file of this name stays on this machine; undefined: it does not. */
+  readonly whyIgnored: (name: string) => WhyIgnored | undefined;
+  readonly git: FolderInGit;
+  /** Whether the folder is still the one that was looked at. */
+  readonly isDue: () => Promise<boolean>;
+}
+
+/** What is to be written, and what is not. */
+interface Plan {
+  readonly arrivals: readonly MemoryArrival[];
+  readonly notes: readonly MemoryNote[];
+}
+
+/** A write that may be made, if this still says so. */
+interface Permitted extends MemoryArrival {
+  readonly isDue: () => Promise<boolean>;
+}
+
+const NOTHING: Plan = { arrivals: [], notes: [] };
+
+/**
+ * Brings what came from elsewhere into the files of a folder, where that is agreed to, and removes
+ * the files whose deletion somebody has agreed to.
+ */
+export class MemoryFolderWriter {
+  readonly #options: FolderWriterOptions;
+
+  constructor(options: FolderWriterOptions) {
+    this.#options = options;
+  }
+
+  /** To be called after what the files have was taken. */
+  async write(
+    folder: SeenFolder,
+  ): Promise<{ readonly written: number; readonly notes: readonly MemoryNote[] }> {
+    await this.#remove(folder);
+    const { arrivals, notes } = await this.#plan(folder);
+    const permitted = await this.#permit(folder, arrivals);
+    const { store, isStopped } = this.#options;
+    const known = await readMemoryFiles(store.reader, folder.path);
+    const now = this.#options.world.now();
+    await store.write(async ({ db }) => {
+      for (const { name, next } of permitted.arrivals) {
+        const arrivedAt = name === folder.format.index ? undefined : now;
+        const former = known.get(name) ?? { name, arrivedAt, ...NEVER_SHOWN };
+        await putMemoryFile(db, folder.path, { ...former, next });
+      }
+    });
+    const refused: MemoryNote[] = [];
+    for (const arrival of permitted.arrivals) {
+      if (isStopped()) break;
+      const why = await this.#write(folder, arrival);
+      if (why) refused.push({ name: arrival.name, why });
+    }
+    const all = [...notes, ...permitted.notes, ...refused];
+    return { written: permitted.arrivals.length, notes: all };
+  }
+
+  async #plan(folder: SeenFolder): Promise<Plan> {
+    const { path, format, owner, files, git, whyIgnored, mode } = folder;
+    const isOpen = ({ name }: { readonly name: string }) =>
+      git.of(name) !== "left" && !whyIgnored(name);
+    const { index } = format;
+    return await this.#options.store.write(async (context) => {
+      const open = await context.open(documentOf(this.#options, owner));
+      if (deletionOf(open.document)) return NOTHING;
+      const beside = notesBeside(open, folder, await readMemoryFiles(context.db, path));
+      if (mode !== "write") return { arrivals: [], notes: beside.filter(isOpen) };
+      const isIndexOpen = index !== undefined && isOpen({ name: index });
+      const at = { folder: path, format, files };
+      const full = isIndexOpen ? await addIndexLines(context, open, at) : [];
+      const known = await readMemoryFiles(context.db, path);
+      const planned = planArrivals(open, { format, files, known });
+      const notes = [...full, ...[...planned.notes, ...beside].filter(isOpen)];
+      return { arrivals: planned.arrivals.filter(isOpen), notes };
+    });
+  }
+
+  /** By the rules of the followed file, for what is in a project's own folder. */
+  async #permit(
+    { git, link, isDue }: SeenFolder,
+    arrivals: readonly MemoryArrival[],
+  ): Promise<{ readonly arrivals: readonly Permitted[]; readonly notes: readonly MemoryNote[] }> {
+    if (!link) return { arrivals: arrivals.map((each) => ({ ...each, isDue })), notes: [] };
+    const missing = arrivals.filter(({ expectedHash }) => expectedHash === ABSENT_HASH);
+    const free = missing.flatMap(({ name }) => (git.of(name) === "free" ? [name] : []));
+    const ignored = await git.ignored(free);
+    const making = {
+      ignored: askOnce(() => git.making(true)),
+      other: askOnce(() => git.making(false)),
+    };
+    const permitted: Permitted[] = [];
+    const notes: MemoryNote[] = [];
+    for (const arrival of arrivals) {
+      const { name, expectedHash, isAskedFor } = arrival;
+      const isMissing = expectedHash === ABSENT_HASH;
+      const isTracked = git.of(name) !== "free";
+      const needsYes = isTracked || (isMissing && !ignored.has(name));
+      if (needsYes && !link.write && !isAskedFor) {
+        notes.push({ name, why: { code: isTracked ? "memory-tracked" : "memory-unasked" } });
+        continue;
+      }
+      const made = isMissing
+        ? await (ignored.has(name) ? making.ignored : making.other)()
+        : undefined;
+      if (made && "code" in made) notes.push({ name, why: made });
+      else {
+        const isStill = made?.isStill ?? (async () => true);
+        permitted.push({ ...arrival, isDue: async () => (await isDue()) && (await isStill()) });
+      }
+    }
+    return { arrivals: permitted, notes };
+  }
+
+  async #write(folder: SeenFolder, arrival: Permitted): Promise<Reason | undefined> {
+    const { store, world, recent, late } = this.#options;
+    const { path, within, format, owner } = folder;
+    const { name, next, isDue } = arrival;
+    const outcome = await writeMemoryFile({ path, within, isDue }, arrival, world);
+    if (outcome.kind === "refused") return outcome.why;
+    if (outcome.kind === "changed") return undefined;
+    const former = (await readMemoryFiles(store.reader, path)).get(name);
+    await store.write(({ db }) => putMemoryFile(db, path, { ...shownBy(former, name), ...next }));
+    recent.note(join(path, name), next.text);
+    if (outcome.replaced && former) {
+      const at = { folder: path, format, name, address: documentOf(this.#options, owner) };
+      await late.add(outcome.replaced, { ...at, base: former });
+    } else await outcome.replaced?.close();
+    return undefined;
+  }
+
+  /** Removes the files whose deletion somebody has agreed to. */
+  async #remove({ path, files, git, isDue }: SeenFolder): Promise<void> {
+    const { store, world } = this.#options;
+    for (const [name, known] of await readMemoryFiles(store.reader, path)) {
+      const file = files.get(name);
+      const isAgreed = known.settled === "delete" && known.asked === "deleted";
+      if (!isAgreed || file?.kind !== "text" || git.of(name) === "left") continue;
+      const { hash } = known;
+      if (file.hash !== hash || !(await isDue())) continue;
+      if (!(await removeMemoryFile(join(path, name), { hash, world }))) continue;
+      await store.write(({ db }) => forgetMemoryFile(db, path, name));
+    }
+  }
+}
+
+/** What is left of what was known of a file, once it is written. */
+function shownBy(former: MemoryFile | undefined, name: string) {
+  return { name, arrivedAt: former?.arrivedAt, tracked: former?.tracked };
+}
+
+function askOnce<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}
+
+/** Texts that git has put into files, and that are not what the memories have. */
+function notesBeside(
+  { document }: OpenDocument,
+  { format, files }: SeenFolder,
+  known: ReadonlyMap<string, MemoryFile>,
+): MemoryNote[] {
+  return [...known.values()].flatMap(({ name, hash, text, isGits, seen }) => {
+    const file = files.get(name);
+    const [current] = document.memories.get(keyOfName(format, name));
+    const isShown = file?.kind === "text" && file.hash === hash;
+    if (!isGits || seen.length === 0 || !isShown || current?.value === text) return [];
+    return [{ name, why: { code: "memory-as-in-git" } }];
+  });
+}

@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createGitSandbox } from "../support/git-sandbox.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { CURSOR_RULES } from "../support/rule-machines.ts";
+
+const RULE =
+  "---\ndescription: how tests are written\nglobs: **/*.test.ts\nalwaysApply: false\n" +
+  "unknown: [a, b\n---\r\n- no sleeps\n@docs/tests.md";
+const CONDITIONAL = '---\npaths:\n  - "src/**/*.ts"\n---\n\nNo default exports.\n';
+
+const sandbox = createGitSandbox();
+afterAll(() => sandbox.remove());
+
+let a: MemoryMachine;
+let b: MemoryMachine;
+beforeEach(async () => {
+  a = await MemoryMachine.start("anna", CURSOR_RULES);
+  b = await MemoryMachine.start("ben", CURSOR_RULES);
+});
+afterEach(async () => {
+  for (const machine of [a, b]) await machine.remove();
+});
+
+/** A rule of Claude Code. */
+function claudeRule(machine: MemoryMachine, name: string): string {
+  return join(machine.project, ".claude", "rules", name);
+}
+
+function saveAt(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+async function keys({ store }: MemoryMachine): Promise<string[]> {
+  const rows = await store.reader.selectFrom("memories").select("key").orderBy("key").execute();
+  return [...new Set(rows.map(({ key }) => key))];
+}
+
+async function inRepositories(gitignore: string): Promise<void> {
+  for (const { project, folder } of [a, b]) {
+    rmSync(project, { recursive: true });
+    await sandbox.run(folder, "init", "-q", "-b", "main", project);
+    writeFileSync(join(project, ".gitignore"), gitignore);
+    await sandbox.run(project, "add", "-A");
+    await sandbox.run(project, "commit", "-q", "-m", "first");
+  }
+}
+
+test("rules are on the other machine byte for byte, each for its own assistant", async () => {
+  a.save("tests.mdc", RULE);
+  a.save("web/pages.mdc", RULE);
+  a.save("readme.md", "Cursor does not read it\n");
+  saveAt(claudeRule(a, "api/style.md"), CONDITIONAL);
+  saveAt(claudeRule(a, "notes.mdc"), "Claude Code does not read it\n");
+  await settleMemories(a, b);
+  expect(await keys(b)).toEqual([
+    "rules/claude/api/style.md",
+    "rules/cursor/tests.mdc",
+    "rules/cursor/web/pages.mdc",
+  ]);
+  expect(b.files()).toEqual(["tests.mdc", "web/pages.mdc"]);
+  expect(b.read("tests.mdc")).toBe(RULE);
+  expect(readFileSync(claudeRule(b, "api/style.md"), "utf8")).toBe(CONDITIONAL);
+  expect(existsSync(join(b.project, "CLAUDE.md"))).toBe(false);
+});
+
+test("imported rules never leave the machine, and none is put beside them", async () => {
+  a.save("imported/team.mdc", "of the team's server\n");
+  a.save("own.mdc", RULE);
+  await a.writeMemory("rules/cursor/imported/theirs.mdc", "of somebody\n");
+  await settleMemories(a, b);
+  expect(await b.values("imported/team.mdc")).toEqual([]);
+  expect(a.files()).toEqual(["imported/team.mdc", "own.mdc"]);
+  expect(b.files()).toEqual(["own.mdc"]);
+});
+
+test("what .memsyncignore names by its path in the project stays on this machine", async () => {
+  writeFileSync(join(a.project, ".memsyncignore"), ".cursor/rules/mine.mdc\n.claude/rules/\n");
+  a.save("mine.mdc", "mine\n");
+  a.save("ours.mdc", RULE);
+  saveAt(claudeRule(a, "mine.md"), "mine\n");
+  await settleMemories(a, b);
+  expect(await keys(b)).toEqual(["rules/cursor/ours.mdc"]);
+});
+
+test("rules that git ignores are written; what it would show waits for a yes", async () => {
+  await inRepositories(".cursor/\n");
+  a.save("ignored.mdc", RULE);
+  saveAt(claudeRule(a, "shown.md"), CONDITIONAL);
+  await settleMemories(a, b);
+  expect(b.read("ignored.mdc")).toBe(RULE);
+  expect(existsSync(claudeRule(b, "shown.md"))).toBe(false);
+  const said = b.keeper.status.flatMap(({ notes }) => notes.map(({ why }) => why.code));
+  expect(said).toEqual(["memory-unasked"]);
+  expect(await sandbox.run(b.project, "status", "--porcelain")).toBe("");
+  b.links = b.links.map((link) => ({ ...link, write: true }));
+  await settleMemories(a, b);
+  b.world.advance(11_000);
+  await settleMemories(a, b);
+  expect(readFileSync(claudeRule(b, "shown.md"), "utf8")).toBe(CONDITIONAL);
+});
+
+test("forty tracked rules cost a few processes of git, and none while nothing changes", async () => {
+  await inRepositories("");
+  for (let at = 0; at < 40; at++) a.save(`r${at}.mdc`, `${RULE}${at}\n`);
+  await sandbox.run(a.project, "add", "-A");
+  await sandbox.run(a.project, "commit", "-q", "-m", "rules");
+  const runs = a.gitRuns;
+  await a.look();
+  expect(await a.values("r39.mdc")).toHaveLength(1);
+  expect(runs.count).toBeLessThan(25);
+  await a.look();
+  const before = runs.count;
+  await a.look();
+  expect(runs.count).toBe(before);
+});
+
+test("a rule that was changed on two machines keeps both changes or both texts", async () => {
+  a.save("tests.mdc", RULE);
+  await settleMemories(a, b);
+  a.save("tests.mdc", RULE.replace("no sleeps", "no sleeps, no mocks"));
+  b.save("tests.mdc", RULE.replace("no sleeps", "no waits"));
+  await settleMemories(a, b);
+  const values = await a.values("tests.mdc");
+  expect(values).toHaveLength(2);
+  expect(a.read("tests.mdc")).toBe(values[0] ?? "");
+  expect(b.read("tests.mdc")).toBe(values[0] ?? "");
+});
