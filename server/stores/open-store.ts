@@ -6,6 +6,7 @@ import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
 import { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { newWriter } from "../../shared/replica/store/writer.ts";
 import { openDatabase, type SqliteDatabase } from "../../shared/sqlite/database.ts";
+import { storageFailure } from "../../shared/sqlite/failures.ts";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 import { migrate } from "../../shared/sqlite/migrate.ts";
 import { MisfitError, refuseMisfit, type Schema } from "../../shared/sqlite/misfit.ts";
@@ -73,6 +74,16 @@ export async function openHostStore(path: string, world: World): Promise<HostSto
   }
 }
 
+/** Says which disk does not take the file. */
+function createAt(path: string): void {
+  try {
+    createHostFile(path);
+  } catch (thrown) {
+    const failure = storageFailure(thrown, path);
+    throw failure === undefined ? thrown : new AppError("invalid_request", failure);
+  }
+}
+
 function assertFolderOf(path: string): void {
   const folder = dirname(path);
   if (path === ":memory:" || existsSync(folder)) return;
@@ -85,7 +96,7 @@ export async function openHostDatabase(path: string): Promise<SqliteDatabase<Hos
   // read.
   if (path !== ":memory:" && !existsSync(path)) {
     assertFolderOf(path);
-    createHostFile(realDatabasePath(path));
+    createAt(realDatabasePath(path));
   }
   if (path !== ":memory:") refuseOtherNames(path);
   const database = await openDatabase<HostTables>({ path });

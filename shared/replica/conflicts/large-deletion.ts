@@ -21,10 +21,11 @@ export function findLargeDeletion(
   { machine, at }: { readonly machine: string | undefined; readonly at: number },
 ): NewTextConflict | undefined {
   const [old, young] = [plainLines(before), plainLines(after)];
+  const total = old.filter(isText).length;
   if (old.length <= LINES_MAX) return undefined;
   const gone = takeAway(old, young);
   const count = [...gone.values()].reduce((sum, each) => sum + each, 0);
-  if (count * 2 <= old.filter(isText).length) return undefined;
+  if (count * 2 <= total) return undefined;
   const places = deletedPlaces(old, young, gone);
   const text = places.map((place) => place.text).join("");
   const deleted = { text, machine: undefined, places };

@@ -53,8 +53,8 @@ export const FOLLOWED: readonly Mistake[] = [
   aside(
     "what git discards is others'",
     "what was saved here is undone everywhere by git checkout",
-    "hasWritten: (at) => authors(db, open, lines[at]?.spans ?? []) !== open.writer.machine,",
-    "hasWritten: () => true,",
+    "return !isHere || authors(db, open, spans) !== open.writer.machine;",
+    "return true;",
   ),
   sight(
     "a text that an editor saved is git's",
