@@ -8,6 +8,7 @@ import {
   runEmulator,
 } from "../../daemon/embedded/embedded-service.ts";
 import { parseServiceUrl } from "../../daemon/home/remote.ts";
+import { callableHost } from "../../server/emulator/callable-host.ts";
 import { renameDurably, syncFile } from "../../shared/durable-files.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import type { Environment } from "../place/environment.ts";
@@ -221,7 +222,8 @@ function listensOnAll({ host }: ListenFlags): boolean {
 }
 
 function urlOf(flags: ListenFlags): string {
-  const { host, port } = addressOf(flags);
+  const { host: listened, port } = addressOf(flags);
+  const host = callableHost(listened);
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 

@@ -18,6 +18,7 @@ interface ExecFlags {
   readonly seed?: string;
   readonly publishedOnly?: boolean;
   readonly random?: string;
+  readonly strict?: boolean;
 }
 
 const HELP = `
@@ -45,18 +46,19 @@ export function addExecCommand(program: Command, env: Environment): void {
     .option("--seed <path>", "write into the Pro account what an export has, or a folder")
     .option("--published-only", "serve the published specification and nothing else")
     .option("--random <seed>", "have ids repeat for a seed")
+    .option("--strict", "report what goes beyond the specification as a violation")
     .addHelpText("after", HELP)
     .passThroughOptions()
     .action((command: readonly string[], flags: ExecFlags) => exec(env, command, flags));
 }
 
 async function exec(env: Environment, command: readonly string[], flags: ExecFlags): Promise<void> {
-  const { plan, limits, publishedOnly = false } = flags;
+  const { plan, limits, publishedOnly = false, strict = false } = flags;
   if (plan !== "pro" && plan !== "team") throw new UsageError("--plan is pro or team");
   if (limits !== "on" && limits !== "off") throw new UsageError("--limits is on or off");
   const seed = flags.seed === undefined ? {} : { seed: resolveFolder(env, flags.seed) };
   const random = flags.random === undefined ? {} : { random: flags.random };
-  const emulator = await startEmulator({ plan, limits, publishedOnly, ...seed, ...random });
+  const emulator = await startEmulator({ plan, limits, publishedOnly, strict, ...seed, ...random });
   const folder = await mkdtemp(join(tmpdir(), "memsync-exec-"));
   try {
     const variables = {

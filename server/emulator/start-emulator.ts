@@ -11,6 +11,7 @@ import { isLoopbackHost } from "../http/loopback.ts";
 import { listen } from "../listen/listen.ts";
 import { urlOf } from "../listen/listener.ts";
 import { Readiness } from "../operations/readiness.ts";
+import { callableHost } from "./callable-host.ts";
 import { StartOptions } from "./control/control-bodies.ts";
 import { parseStrict } from "./control/parse-strict.ts";
 import { untilClosed } from "./control/until-closed.ts";
@@ -139,12 +140,6 @@ export async function startEmulator(
     await emulator.close();
     throw thrown;
   }
-}
-
-/** Where all addresses are listened on, one of this machine's is told: these are none to call. */
-function callableHost(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  return host === "::" ? "::1" : host;
 }
 
 const EMULATOR_TOKEN = "mst_dev_pro";

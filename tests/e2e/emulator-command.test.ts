@@ -108,6 +108,10 @@ scenario(
     const there = { url: `http://127.0.0.1:${port}` };
     expect((await control(there, "POST reset", { body: {} })).status).toBe(401);
     expect((await control(there, "POST reset", { body: {}, token })).status).toBe(200);
+    // No client can call the address that all addresses are listened on by.
+    const at = ["--host", "0.0.0.0", "--port", port];
+    expect(await machine.memsync("emulator", "env", ...at)).toContain(`MEMSYNC_URL=${there.url}\n`);
+    expect(await machine.memsync("emulator", "health", ...at)).toContain(there.url);
     await emulated.end("SIGTERM");
   },
 );

@@ -159,6 +159,15 @@ scenario("exec gives a command an emulator and a home, and takes them away", asy
   expect(home).not.toBe(machine.home);
   expect(existsSync(home)).toBe(false);
   expect((await machine.run(["exec", "--", "true"])).status).toBe(0);
+  const beyond = 'curl -s --oauth2-bearer "$MEMSYNC_TOKEN" "$MEMSYNC_URL/v1/sessions?limit=1"';
+  const asked = 'curl -s "$MEMSYNC_URL/_emulator/violations"';
+  for (const [flags, told] of [
+    [["--strict"], true],
+    [[], false],
+  ] as const) {
+    const strict = ["exec", ...flags, "--", "sh", "-c", `${beyond}; ${asked}`];
+    expect((await machine.run(strict)).stdout.includes('"unpublished-')).toBe(told);
+  }
   const missing = await machine.run(["exec", "no-such-command-anywhere"]);
   expect([missing.status, missing.stderr]).toEqual([127, expect.stringContaining("no such")]);
   expect((await machine.run(["exec"])).status).toBe(2);
