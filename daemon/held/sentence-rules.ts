@@ -1,6 +1,6 @@
 import { isRandom } from "./assigned-rules.ts";
-import { isStrongPassword } from "./password.ts";
-import type { FoundSecret, SecretRule } from "./secret-rule.ts";
+import { isMixedPassword, isStrongPassword } from "./password.ts";
+import type { SecretRule } from "./secret-rule.ts";
 
 /** How a secret is written down in a note: in a sentence, or beside the name of its user. */
 export const SENTENCE_RULES: readonly SecretRule[] = [
@@ -18,7 +18,7 @@ export const SENTENCE_RULES: readonly SecretRule[] = [
     keywords: ["user", "login", "account", "cred"],
     pattern:
       /\b(?:user(?:name)?|login|account|cred(?:ential)?s?)\b["'`*_]{0,3}(?:[ \t]{0,3}[:=][ \t]{0,3}["'`]?[\w.@+-]{1,80}["'`]?[ \t]{1,3}\/[ \t]{1,3}|[ \t:=]{1,3}["'`]?[\w.@+-]{1,80}["'`]?[ \t]{0,3}[,;]?[ \t]{1,3}(?:(?:and|with)[ \t]{1,3})?(?:pass(?:word)?|pwd?)[ \t]{1,3})["'`]?([^\s"'`<>(){}[\],;|]{6,128})/gi,
-    accepts: isPasswordSaid,
+    accepts: ({ secret }) => isPasswordSaid(secret),
   },
   {
     id: "password-of-basic-auth",
@@ -26,12 +26,26 @@ export const SENTENCE_RULES: readonly SecretRule[] = [
     keywords: ["basic"],
     pattern:
       /\bbasic[ -]auth(?:entication)?\b[^\n]{0,20}?[\s"'`][\w.@+-]{1,60}:([^\s"'`<>(){}[\],;|]{6,128})/gi,
-    accepts: isPasswordSaid,
+    accepts: ({ secret }) => isPasswordSaid(secret),
+  },
+  {
+    id: "password-of-named-user",
+    kind: "a password",
+    keywords: ["user", "login", "log in", "account", "cred"],
+    pattern:
+      /\b(?:user(?:name)?|log ?in|account|cred(?:ential)?s?)\b["'`*_]{0,3}(?:[ \t:=]{1,3}|[ \t]{1,3}(?:as|is|with)[ \t:]{1,3})["'`]?[\w.@+-]{1,60}:([^\s"'`<>(){}[\],;|:]{8,128})(?![:\w])/gi,
+    accepts: ({ secret }) => isPasswordSaid(secret) && isHardToTakeForName(secret),
   },
 ];
 
 const MAIL_ADDRESS = /^[^\s@]+@[\w-]+\.[\w.-]+$/;
 
-function isPasswordSaid({ secret }: FoundSecret): boolean {
+function isPasswordSaid(secret: string): boolean {
   return isStrongPassword(secret) && !MAIL_ADDRESS.test(secret);
+}
+
+/** Behind a colon alone stand names, too: `user app:node20-alpine`, `login: Form:loginStep2Done`. */
+function isHardToTakeForName(secret: string): boolean {
+  const isMixed = isMixedPassword(secret) && /\d.*\d/.test(secret);
+  return isMixed || (/\d/.test(secret) && /[!@#$%^&+=?]/.test(secret));
 }

@@ -137,6 +137,10 @@ describe("a secret is found", () => {
     ["user admin, password s3cr3t!", "a password"],
     ["login: admin / hunter2", "a password"],
     ["basic auth admin:s3cr3t!", "a password"],
+    ["login admin:Xk29sLq0p!", "a password"],
+    ["login: admin:Xk29sLq0p", "a password"],
+    ["credentials are for staging, log in as ann@shop.io:k9#mq2vt", "a password"],
+    ["creds: admin:k9mq2vt!", "a password"],
     [`sqp_${HEX}46827193`, "a SonarQube token"],
   ];
   for (const [text, kind] of found) {
@@ -368,6 +372,14 @@ describe("what is no secret is left alone", () => {
     "the user enters a password bcrypt12 hashes",
     "basic auth uses user:password",
     "basic auth: https://localhost:8080",
+    "login: admin:password",
+    "login localhost:3000 in the browser",
+    "user app:node20-alpine runs it, as user 1000:1000",
+    "account arn:aws:iam::123456789012:role/Deploy2Prod",
+    "login: LoginController:handleLogin2Factor",
+    "docker login ghcr.io:443, docker run --user app:staff2 image",
+    "the user src/User.ts:120 and login src/Login.tsx:44:Form",
+    "log in with user:Passw0rd!",
     "-----BEGIN PGP PRIVATE KEY BLOCK-----\n...\n-----END PGP PRIVATE KEY BLOCK-----\n",
   ];
   for (const text of harmless) {
