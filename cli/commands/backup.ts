@@ -4,6 +4,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { say, sayJson } from "../screen/output.ts";
+import { shownWhile } from "../screen/shown-while.ts";
 import { databasePathOf, type SettingFlags, withDatabase } from "../server/server-settings.ts";
 
 interface CopyFlags {
@@ -30,7 +31,8 @@ async function runBackup(env: Environment, named: string, flags: CopyFlags): Pro
   const file = resolveFolder(env, named);
   const database = databasePathOf(env, placeOf(flags));
   const force = flags.force === true;
-  const bytes = await backUp({ database, file, force, world: realWorld });
+  const copied = backUp({ database, file, force, world: realWorld });
+  const bytes = await shownWhile("backing up", copied);
   if (flags.json) sayJson({ file, bytes });
   else say(`backed up to ${file} (${bytes} bytes)`);
 }
@@ -38,7 +40,8 @@ async function runBackup(env: Environment, named: string, flags: CopyFlags): Pro
 async function runRestore(env: Environment, named: string, flags: CopyFlags): Promise<void> {
   const file = resolveFolder(env, named);
   const database = databasePathOf(env, placeOf(flags));
-  const { setAside, revoked } = await restore({ file, database, world: realWorld });
+  const copied = restore({ file, database, world: realWorld });
+  const { setAside, revoked } = await shownWhile("restoring", copied);
   if (flags.json) {
     sayJson({ database, set_aside: setAside ?? null, tokens_revoked_again: revoked });
     return;

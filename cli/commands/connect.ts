@@ -9,6 +9,7 @@ import { findMeantProject } from "../place/find-project.ts";
 import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { say, sayJson, saySentence } from "../screen/output.ts";
+import { shownWhile } from "../screen/shown-while.ts";
 
 interface JsonFlag {
   readonly json?: boolean;
@@ -99,7 +100,8 @@ async function ask(
     );
   }
   const options = { deadlineMs: ASKED_DEADLINE_MS };
-  if (method === "POST") return await daemon.call("POST", PATH, { body: request, ...options });
-  const path = `${PATH}?${new URLSearchParams({ ...request })}`;
-  return await daemon.call("DELETE", path, options);
+  const path = method === "POST" ? PATH : `${PATH}?${new URLSearchParams({ ...request })}`;
+  const body = method === "POST" ? { body: request } : {};
+  const asked = daemon.call(method, path, { ...body, ...options });
+  return await shownWhile("asking the service", asked);
 }

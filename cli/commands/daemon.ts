@@ -25,6 +25,7 @@ import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { count, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
 import { shellWord } from "../screen/shell-word.ts";
+import { shownWhile } from "../screen/shown-while.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
@@ -174,7 +175,8 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const known = await withLocal(env, listUnlinkedHere);
   const isNew = id === undefined && !(await withLocal(env, (db) => isLinked(db, folder)));
   const isUnknown = id !== undefined && !flags.remote && (await isKnownNowhere(env, id));
-  const linked = (await daemon.call("POST", "/_memsync/link", { body })) as BoundLink;
+  const calling = daemon.call("POST", "/_memsync/link", { body });
+  const linked = (await shownWhile("linking", calling)) as BoundLink;
   const { projectId, name, write, remote } = linked;
   // Somebody else may have deleted a project that was linked here before, or that is new to this
   // person.
@@ -231,7 +233,8 @@ async function listUnlinkedHere(db: Kysely<DaemonTables> | undefined): Promise<s
 
 /** Asks the services once and waits a moment. `status` shows what they answer later. */
 async function lookOnce(daemon: GatewayClient): Promise<void> {
-  await callSync(daemon, 0, { unlessOffline: true }).catch(() => undefined);
+  const asked = callSync(daemon, 0, { unlessOffline: true }).catch(() => undefined);
+  await shownWhile("asking the service", asked);
 }
 
 async function unlink(env: Environment, dir: string | undefined, { json }: JsonOption) {

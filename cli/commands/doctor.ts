@@ -25,6 +25,7 @@ import { checkTranscripts } from "../doctor/transcript-checks.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, say, sayJson } from "../screen/output.ts";
+import { shownWhile } from "../screen/shown-while.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
 import { wrapped } from "../screen/text-width.ts";
 import { visible } from "../screen/visible.ts";
@@ -49,7 +50,7 @@ export function addDoctorCommand(program: Command, env: Environment): void {
 }
 
 async function doctor(env: Environment, { json }: { readonly json?: boolean }): Promise<void> {
-  const findings = await examine(env);
+  const findings = await shownWhile("looking", examine(env));
   if (json) sayJson(findings);
   else for (const finding of findings) show(finding);
   const bad = findings.filter(({ state }) => state === "wrong").length;

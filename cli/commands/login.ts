@@ -22,6 +22,7 @@ import { remoteEnvironment } from "../place/remote-environment.ts";
 import { ask, askSecret, confirm, isTerminal } from "../screen/ask.ts";
 import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
 import { count, sayAside, sayJson, saySentence } from "../screen/output.ts";
+import { shownWhile } from "../screen/shown-while.ts";
 import { findToken } from "../writes/find-token.ts";
 import { changeHome } from "../writes/inbox-write.ts";
 import {
@@ -170,13 +171,17 @@ async function tokenMeant(env: Environment, flags: LoginFlags, url: string): Pro
   const tried = known === undefined ? undefined : await tryKnown(url, known);
   if (tried) return tried;
   const token = parseToken(await readToken(flags));
-  return { token, rights: await checkToken(url, token, realWorld) };
+  return { token, rights: await tryToken(url, token) };
+}
+
+async function tryToken(url: string, token: string): Promise<TokenRights> {
+  return await shownWhile(`asking ${url}`, checkToken(url, token, realWorld));
 }
 
 /** Undefined if the service refuses it and somebody can be asked for another. */
 async function tryKnown(url: string, token: string): Promise<GoodToken | undefined> {
   try {
-    return { token, rights: await checkToken(url, token, realWorld) };
+    return { token, rights: await tryToken(url, token) };
   } catch (thrown) {
     const isRefused = thrown instanceof AppError && thrown.code === "unauthorized";
     if (!isRefused || !isTerminal()) throw thrown;

@@ -15,6 +15,7 @@ import { withLocal } from "../place/place.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, sayJson, saySentence } from "../screen/output.ts";
+import { shownWhile } from "../screen/shown-while.ts";
 import { findStanding } from "../screen/standing.ts";
 import { readHomeStatus } from "../status/home-status.ts";
 import { showProjects } from "../views/project-list.ts";
@@ -81,7 +82,8 @@ async function remove(env: Environment, named: string, options: Options): Promis
   );
   if (!isLinked) {
     const visit = { body: { project: id }, deadlineMs: VISIT_DEADLINE_MS };
-    await daemon.call("POST", "/_memsync/visit", visit);
+    const asked = daemon.call("POST", "/_memsync/visit", visit);
+    await shownWhile("asking the service", asked);
     await getDeletable(env, daemon, id);
   }
   await changeHome(env.home, (db) => dropHeldOf(db, id));

@@ -22,6 +22,7 @@ import { activityLine } from "../screen/activity-view.ts";
 import { Interrupted } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, say, sayAside, sayJson } from "../screen/output.ts";
+import { type Counts, shownWhile } from "../screen/shown-while.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { visible } from "../screen/visible.ts";
@@ -86,7 +87,7 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
  */
 async function begin(env: Environment, daemon: Daemon, folders: readonly string[]): Promise<void> {
   const known = linkedDirs(await daemon.status());
-  await linkFolders(folders, async (dir) => sayPast(await daemon.link(dir)));
+  await linkAndSayPast(folders, (dir) => daemon.link(dir));
   await watchSync(daemon, daemon.waitForDue(FIRST_SYNC_SECONDS));
   let isChanged = false;
   for (const dir of folders) {
@@ -214,14 +215,25 @@ export async function linkAndLook(
   daemon: GatewayClient,
   folders: readonly string[],
 ): Promise<DaemonStatus> {
-  await linkFolders(folders, async (dir) => {
-    sayPast((await daemon.call("POST", "/_memsync/link", { body: { dir } })) as BoundLink);
+  await linkAndSayPast(folders, async (dir) => {
+    return (await daemon.call("POST", "/_memsync/link", { body: { dir } })) as BoundLink;
   });
   return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, { call: "wait" }))).status;
 }
 
-function sayPast(linked: BoundLink): void {
-  for (const line of pastProjectLines(linked)) sayAside(line);
+/** What is to be said of the folders is said when all are linked, below no bar. */
+async function linkAndSayPast(
+  folders: readonly string[],
+  link: (dir: string) => Promise<BoundLink>,
+): Promise<void> {
+  const lines: string[] = [];
+  try {
+    await linkFolders(folders, async (dir) => {
+      lines.push(...pastProjectLines(await link(dir)));
+    });
+  } finally {
+    for (const line of lines) sayAside(line);
+  }
 }
 
 /**
@@ -229,9 +241,27 @@ function sayPast(linked: BoundLink): void {
  * a moment without that.
  */
 export async function contactedStatus(daemon: GatewayClient): Promise<DaemonStatus> {
+  let counts: Counts | undefined;
+  const looking = untilContacted(daemon, (status) => {
+    counts = lookedAt(status);
+  });
+  return await shownWhile("looking at", looking, { unit: "folders", counts: () => counts });
+}
+
+function lookedAt({ projects }: DaemonStatus): Counts {
+  const folders = projects.flatMap((project) => project.folders);
+  const done = folders.filter(({ why }) => why !== "not-looked-at").length;
+  return { done, total: folders.length };
+}
+
+async function untilContacted(
+  daemon: GatewayClient,
+  onStatus: (status: DaemonStatus) => void,
+): Promise<DaemonStatus> {
   const began = realWorld.monotonic();
   for (;;) {
     const status = await askStatus(daemon);
+    onStatus(status);
     const isKnown = status.remotes.every(
       ({ service: { online, message } }) => online || message !== null,
     );

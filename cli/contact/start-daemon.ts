@@ -14,6 +14,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { lastWords } from "../screen/log-view.ts";
 import { sayAside } from "../screen/output.ts";
+import { shownWhile } from "../screen/shown-while.ts";
 import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
 
 const POLL_MS = 50;
@@ -30,7 +31,8 @@ export async function inStartTurn<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   prepareHome(home);
-  const lock = await untilFree(home.startLock, TURN_DEADLINE_MS);
+  const free = untilFree(home.startLock, TURN_DEADLINE_MS);
+  const lock = await shownWhile("waiting for another memsync command", free);
   if (!lock) throw new CommandFailed("another memsync command is starting or stopping the daemon");
   try {
     return await work();
@@ -114,6 +116,10 @@ async function failure(child: ChildProcess): Promise<never> {
 
 /** Resolves to the daemon once it answers; `look` may throw why none will. */
 export async function untilAnswers(home: Home, look = () => {}): Promise<GatewayClient> {
+  return await shownWhile("starting the daemon", askUntilAnswers(home, look));
+}
+
+async function askUntilAnswers(home: Home, look: () => void): Promise<GatewayClient> {
   const deadline = realWorld.monotonic() + START_DEADLINE_MS;
   while (realWorld.monotonic() < deadline) {
     const daemon = await contactDaemon(home);

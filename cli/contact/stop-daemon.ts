@@ -4,6 +4,7 @@ import { storageFailure } from "../../shared/sqlite/failures.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import { shownWhile } from "../screen/shown-while.ts";
 import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
 import { inStartTurn, untilFree } from "./start-daemon.ts";
 
@@ -26,6 +27,10 @@ export type Occupant =
 
 /** Decides by answers and by the lock. Waits for a daemon that is just starting or ending. */
 export async function findOccupant(home: Home): Promise<Occupant> {
+  return await shownWhile("looking for the daemon", lookForOccupant(home));
+}
+
+async function lookForOccupant(home: Home): Promise<Occupant> {
   const since = realWorld.monotonic();
   for (;;) {
     const daemon = await contactDaemon(home);
@@ -77,7 +82,7 @@ export async function inEndTurn<Result>(home: Home, work: () => Promise<Result>)
  */
 export async function stopDaemon(home: Home, daemon: GatewayClient): Promise<void> {
   await daemon.call("POST", "/_memsync/stop", { body: {} });
-  if (await hasEnded(home, END_DEADLINE_MS)) return;
+  if (await shownWhile("ending the daemon", hasEnded(home, END_DEADLINE_MS))) return;
   await killSilent(home, findHolder(home));
 }
 

@@ -1,12 +1,10 @@
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
 import type { SyncResult } from "../../daemon/status/wait-for-sync.ts";
-import { delay, type World } from "../../shared/world.ts";
+import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { Progress } from "../screen/progress.ts";
+import { shownWhile } from "../screen/shown-while.ts";
 import { askStatus, DaemonSilent, type GatewayClient } from "./daemon-contact.ts";
-
-const POLL_MS = 250;
 
 /** A daemon reads a status after the end of the wait, so its answer may come this much later. */
 const LATE_MS_MAX = 4000;
@@ -85,25 +83,17 @@ export async function watchSync<Answer>(
   daemon: StatusSource,
   sync: Promise<Answer>,
 ): Promise<Answer> {
-  if (!process.stderr.isTTY) return await sync;
-  const progress = new Progress("syncing", "changes");
-  const ended = sync.then(
-    () => true,
-    () => true,
-  );
   let most = 0;
-  try {
-    while (!(await Promise.race([ended, delay(realWorld, POLL_MS)]))) {
-      const status = await Promise.race([ended, readStatus(daemon)]);
-      if (typeof status === "boolean" || !status) continue;
+  return await shownWhile("syncing", sync, {
+    unit: "changes",
+    async counts() {
+      const status = await readStatus(daemon);
+      if (!status) return undefined;
       const waiting = waitingIn(status);
       most = Math.max(most, waiting);
-      progress.update(most - waiting, most);
-    }
-    return await sync;
-  } finally {
-    progress.end();
-  }
+      return { done: most - waiting, total: most };
+    },
+  });
 }
 
 function readStatus(daemon: StatusSource): Promise<DaemonStatus | undefined> {

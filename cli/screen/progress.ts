@@ -43,16 +43,21 @@ export class Progress {
     this.#startedAt = stage.now();
   }
 
-  /** `done` of `total` are finished. The total may grow. */
+  /**
+   * `done` of `total` are finished. The total may grow. While it is 0, the time that has passed is
+   * shown in the bar's place.
+   */
   update(done: number, total: number): void {
     const stage = this.#stage;
     const now = stage.now();
     const elapsedMs = now - this.#startedAt;
-    if (!stage.isTerminal || total === 0) return;
+    if (!stage.isTerminal) return;
     if (elapsedMs < QUIET_MS || now - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = now;
     this.#drawn = true;
-    const line = `${visible(this.#label)} ${barLine({ done, total, unit: this.#unit, elapsedMs })}`;
+    const unit = this.#unit;
+    const how = total === 0 ? spanShown(elapsedMs) : barLine({ done, total, unit, elapsedMs });
+    const line = `${visible(this.#label)} ${how}`;
     stage.write(`\r\x1b[K${line.slice(0, Math.max(stage.columns() - 1, 1))}`);
   }
 

@@ -7,6 +7,7 @@ import { ASKED_DEADLINE_MS, DaemonSilent, type GatewayClient } from "../contact/
 import { findDaemon } from "../contact/gateway-client.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
+import { shownWhile } from "../screen/shown-while.ts";
 
 /** An answer and its source: the service, or this machine's replica and why. */
 export type Answered<Value> =
@@ -58,11 +59,9 @@ export async function askService<Value>(
 /** Undefined if the daemon does not answer. */
 async function askThrough(daemon: GatewayClient, path: string): Promise<ServiceAnswer | undefined> {
   try {
-    const options = { deadlineMs: ASKED_DEADLINE_MS };
-    return (await daemon.call("POST", "/_memsync/ask", {
-      body: { path },
-      ...options,
-    })) as ServiceAnswer;
+    const options = { body: { path }, deadlineMs: ASKED_DEADLINE_MS };
+    const asked = daemon.call("POST", "/_memsync/ask", options);
+    return (await shownWhile("asking the service", asked)) as ServiceAnswer;
   } catch (thrown) {
     if (thrown instanceof DaemonSilent) return undefined;
     throw thrown;

@@ -1,11 +1,24 @@
+import { shownWhile } from "../screen/shown-while.ts";
+
 /** How many repositories are examined at the same time. */
 const LINKED_AT_ONCE = 4;
 
 /**
  * Links folders in order, a few at a time. Rejects with the first failure once those under way have
- * ended. Later ones are not begun.
+ * ended. Later ones are not begun. On a terminal a bar shows how many are linked; `link` prints
+ * nothing.
  */
 export async function linkFolders(
+  folders: readonly string[],
+  link: (folder: string) => Promise<unknown>,
+): Promise<void> {
+  let done = 0;
+  const counts = () => ({ done, total: folders.length });
+  const linked = (folder: string) => link(folder).then(() => ++done);
+  await shownWhile("linking", linkAll(folders, linked), { unit: "folders", counts });
+}
+
+async function linkAll(
   folders: readonly string[],
   link: (folder: string) => Promise<unknown>,
 ): Promise<void> {

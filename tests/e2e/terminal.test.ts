@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ListedRemote } from "../../daemon/remotes/remote-change.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
@@ -145,6 +146,42 @@ scenario(
     await machine.memsync("link", long);
     await machine.memsync("set", key, `ghp_${"a1B2c3D4e5F6".repeat(3)}`, "--project", long);
     await shows(/ID +WHERE +WHAT +WHY[\s\S]* a-project-with-a-long-n… {2}a-key-that/, "held");
+  },
+  { needs: TERMINALS },
+);
+
+/** A git that answers nobody until a file is there. */
+async function waitingGit({ git }: Lab): Promise<{ readonly path: string; answers(): void }> {
+  const sign = git.path("answers");
+  const folder = git.path("waiting");
+  const real = Bun.which("git", { PATH: git.env.PATH ?? "" });
+  await mkdir(folder);
+  const program = `while [ ! -e '${sign}' ]; do sleep 0.05; done\nexec '${real}' "$@"`;
+  await writeFile(join(folder, "git"), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
+  return {
+    path: `${folder}:${git.env.PATH}`,
+    answers: () => writeFileSync(sign, ""),
+  };
+}
+
+scenario(
+  "a `start` or `link` that takes over a second shows how far it is, and takes that away",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    const git = await waitingGit(lab);
+    const names = ["p1", "p2", "p3", "p4", "p5", "p6"];
+    const folders = await Promise.all(names.map((name) => lab.git.repository(name, {})));
+    const env = { PATH: git.path };
+    await using start = new TerminalSession(lab, machine, ["start", ...folders], env);
+    await start.untilShown(/linking ─+ 0 of 6 folders/);
+    await using link = new TerminalSession(lab, machine, ["link", machine.folder], env);
+    await link.untilShown(/linking \d+ s/);
+    git.answers();
+    expect(await start.ended()).toBe(0);
+    expect(await link.ended()).toBe(0);
+    expect(start.screen.text).not.toContain("linking");
+    expect(link.screen.text).not.toContain("linking");
+    await machine.memsync("stop");
   },
   { needs: TERMINALS },
 );

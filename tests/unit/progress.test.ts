@@ -37,6 +37,17 @@ test("what takes over a second is shown with its rate and the time left, then ta
   expect(lastLine(stage.written)).toBe("");
 });
 
+test("where nothing can be counted, it is shown how long it goes on", () => {
+  const { stage, given } = makeStage(true);
+  const progress = new Progress("starting the daemon", "", given);
+  stage.time = 900;
+  progress.update(0, 0);
+  expect(stage.written).toBe("");
+  stage.time = 3000;
+  progress.update(0, 0);
+  expect(lastLine(stage.written)).toBe("starting the daemon 3 s");
+});
+
 test("nothing is drawn where there is no terminal, and nothing taken away", () => {
   const { stage, given } = makeStage(false);
   const progress = new Progress("importing", "memories", given);
