@@ -2,13 +2,13 @@ import { existsSync, statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import {
+  callableHost,
   type EmulatorSeed,
   LOG_LEVELS,
   type LogLevel,
   runEmulator,
 } from "../../daemon/embedded/embedded-service.ts";
 import { parseServiceUrl } from "../../daemon/home/remote.ts";
-import { callableHost } from "../../server/emulator/callable-host.ts";
 import { renameDurably, syncFile } from "../../shared/durable-files.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import type { Environment } from "../place/environment.ts";

@@ -11,13 +11,13 @@ export interface Counts {
 }
 
 /** What is counted while one waits, and how much of it there is so far. */
-export interface Counted {
+export interface CountedWork {
   readonly unit: string;
   /** Undefined: nothing is known anew. */
   counts(): Counts | undefined | Promise<Counts | undefined>;
 }
 
-const UNCOUNTED: Counted = { unit: "", counts: () => ({ done: 0, total: 0 }) };
+const UNCOUNTED: CountedWork = { unit: "", counts: () => ({ done: 0, total: 0 }) };
 
 /**
  * Resolves as `work` does. On a terminal a line on standard error shows meanwhile how far it is, or
@@ -27,7 +27,7 @@ const UNCOUNTED: Counted = { unit: "", counts: () => ({ done: 0, total: 0 }) };
 export async function shownWhile<Result>(
   label: string,
   work: Promise<Result>,
-  { unit, counts }: Counted = UNCOUNTED,
+  { unit, counts }: CountedWork = UNCOUNTED,
 ): Promise<Result> {
   if (!process.stderr.isTTY) return await work;
   const progress = new Progress(label, unit);

@@ -44,7 +44,7 @@ function isPasswordSaid(secret: string): boolean {
   return isStrongPassword(secret) && !MAIL_ADDRESS.test(secret);
 }
 
-/** Behind a colon alone stand names, too: `user app:node20-alpine`, `login: Form:loginStep2Done`. */
+/** Behind a colon alone stand names, too: `user app:node20-alpine`, `login: Form:stepDone2`. */
 function isHardToTakeForName(secret: string): boolean {
   const isMixed = isMixedPassword(secret) && /\d.*\d/.test(secret);
   return isMixed || (/\d/.test(secret) && /[!@#$%^&+=?]/.test(secret));

@@ -40,6 +40,7 @@ export function svgOf(charts: readonly Chart[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-MARGIN} 0 ${width + MARGIN} ${height}"` +
       ` font-family="sans-serif" font-size="11" fill="#333">`,
+    "<title>Time and memory by how much there is</title>",
     `<rect x="${-MARGIN}" width="${width + MARGIN}" height="${height}" fill="#fff"/>`,
     ...drawn,
     "</svg>\n",
