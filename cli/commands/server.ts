@@ -7,7 +7,8 @@ import {
   type SettingName,
 } from "../../daemon/embedded/embedded-service.ts";
 import type { Environment } from "../place/environment.ts";
-import { say, sayCommand, sayJson, sayRows, saySentence, table } from "../screen/output.ts";
+import { say, sayJson, sayRows, table } from "../screen/output.ts";
+import { sayFirstSteps } from "../server/first-steps.ts";
 import { type SettingFlags, settingsOf, withSettings } from "../server/server-settings.ts";
 import { addBackupCommands } from "./backup.ts";
 import { addAccountCommands } from "./host-accounts.ts";
@@ -30,7 +31,7 @@ export function addServerCommands(program: Command, env: Environment): void {
         return;
       }
       say(`memsync server ready at ${url}`);
-      if (isUnused) sayFirstSteps(url, path);
+      if (isUnused) sayFirstSteps({ url, path, allowedHosts: settings.allowed_hosts });
     });
   });
   withSettings(server.command("config"))
@@ -40,18 +41,6 @@ export function addServerCommands(program: Command, env: Environment): void {
   addBackupCommands(server, env);
   addAccountCommands(server, env);
   addTokenCommands(server, env);
-}
-
-/**
- * What a server needs before somebody can use it. These commands find its database from any folder.
- */
-function sayFirstSteps(url: string, path: string): void {
-  const at = `--database-url sqlite:${path}`;
-  saySentence(`it has no account yet, and is kept in ${path}; in another terminal:`);
-  sayCommand(`  memsync server account create NAME ${at}`);
-  sayCommand(`  memsync server token create --account NAME ${at}`);
-  say("and on each machine, with the token that this prints:");
-  sayCommand(`  memsync login --url ${url}`);
 }
 
 function showSettings(env: Environment, flags: SettingFlags & { json?: boolean }): void {

@@ -177,7 +177,7 @@ test("a plan that is changed holds in a running server", async () => {
 test("a server that nobody can use yet says what it needs, by commands that work", async () => {
   await using folder = await ServerFolder.create();
   const first = await folder.server();
-  await waitFor("what it needs", async () => /memsync login .*\n/.test(first.process.stdout));
+  await waitFor("what it needs", async () => /--allowed-hosts.*\n/.test(first.process.stdout));
   const said = first.process.stdout.split("\n");
   expect(said[1]).toBe(
     `it has no account yet, and is kept in ${folder.database}; in another terminal:`,
@@ -186,7 +186,11 @@ test("a server that nobody can use yet says what it needs, by commands that work
   const words = (line = "") => line.split(" ").slice(1);
   await folder.memsync(...words(made));
   const token = await folder.memsync(...words(minted));
-  expect(said[5]).toBe(`  memsync login --url ${first.url}`);
+  expect(said.slice(4, 6)).toEqual([
+    "and on this machine, with the token that this prints:",
+    `  memsync login --url ${first.url}`,
+  ]);
+  expect(said[6]).toStartWith("no other machine gets there: `--host 0.0.0.0` listens for others");
   expect(await statusOf(first.url, token)).toBe(200);
   await first.process.end("SIGTERM");
   const second = await folder.server();
