@@ -243,7 +243,11 @@ test("over HTTP each refusal names its field in its message", async () => {
     ["GET requests?pth=x", "pth is not a parameter of this call", undefined],
     ["GET faults?id=x", "id is not a parameter of this call", undefined],
     ["POST faults", "/faults/0 needs an effect", { path: "/v1/memories" }],
-    ["POST faults", "/faults/0/probability must be from 0 to 1", { status: 500, probability: 2 }],
+    [
+      "POST faults",
+      "/faults/0/probability must be more than 0, and at most 1",
+      { status: 500, probability: 2 },
+    ],
     ["POST clock", "set must be an ISO 8601 timestamp", { set: "noon" }],
     ["POST tokens", "account must be 1 to 64", { account: "a b" }],
     ["POST tokens", "account must not be readonly", { account: "readonly", plan: "team" }],
