@@ -254,11 +254,14 @@ export class FollowedFile {
       return sight;
     }
     if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
-    const why = this.#counted.whyImports(sight, known);
-    if (why) return { status: statusOf(path, "left-alone", why) };
     const isMoved = standing.kind !== "unknown" && isElsewhere(known, sight.checkedOut);
-    const saved = await this.#overtaken.among(overtaken, { file: sight.file, isMoved, known });
-    return await this.#take(sight, known, saved);
+    const by = { file: sight.file, isMoved, known };
+    const why = this.#counted.whyImports(sight, known);
+    if (why) {
+      await this.#overtaken.keep(overtaken, by);
+      return { status: statusOf(path, "left-alone", why) };
+    }
+    return await this.#take(sight, known, await this.#overtaken.among(overtaken, by));
   }
 
   /** Programs write a file in steps, so a new text is taken only after two equal reads. */

@@ -154,6 +154,18 @@ test("a file that counts and becomes an import of the further one deletes nothin
   expect(a.file(GEMINI)).toBe(`${TEXT}More.\nAnd more.\n`);
 });
 
+test("what was saved before a file became an import is in the history", async () => {
+  const [short, next] = ["Build.\n", "Build with make.\n"];
+  a.put(short);
+  a.put(short, GEMINI);
+  await a.follow(ALSO);
+  const release = a.holdLook();
+  for (const text of [next, "@GEMINI.md\n"]) await a.saveDuringLook(text);
+  await release();
+  expect(a.status).toMatchObject({ why: { code: "also-imports" } });
+  expect([await a.doc(), (await a.saves()).texts]).toEqual([short, expect.arrayContaining([next])]);
+});
+
 test("a file that counts and becomes an import of another one deletes nothing", async () => {
   a.put(TEXT);
   a.put("# Others\n", "AGENTS.md");
