@@ -32,7 +32,8 @@ export async function createProgram(env: Environment, first?: string): Promise<C
     .exitOverride()
     .configureHelp(WRAPPED)
     .configureOutput({
-      writeOut: writeHelp,
+      writeOut: (text) => writeHelp(text),
+      writeErr: (text) => writeHelp(text, process.stderr),
       outputError: () => {},
     });
   await addCommands(program, env, first);

@@ -58,6 +58,9 @@ _memsync() {
 compdef _memsync memsync`;
 
 const HELP = `
+Offered are keys of letters, digits and . _ / @ % + , : - alone: in each shell others would have to
+be quoted in another way, and other people in the account may have chosen them.
+
 Examples:
   memsync completion bash >> ~/.bash_completion
   memsync completion zsh > "\${fpath[1]}/_memsync"

@@ -50,7 +50,7 @@ export function addProjectCommands(program: Command, env: Environment): void {
     .description("list the followed projects, and those that are linked nowhere here")
     .option("--json", "print them as JSON")
     .action((options: Pick<Options, "json">) => list(env, options));
-  const project = program.command("project").description("what is done to a whole project");
+  const project = program.command("project").description("delete a whole project everywhere: rm");
   project
     .command("rm <project>")
     .description("delete a project (its folder, id or name) everywhere, after asking")

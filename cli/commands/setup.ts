@@ -71,7 +71,7 @@ async function run(env: Environment, names: readonly string[], flags: SetupFlags
     variables: env.variables,
   };
   const kept = new KeptChanges(env.home.setup);
-  const chosen = choose(assistantsFor(around), names);
+  const chosen = choose(assistantsFor(around), names, flags);
   const plan = (assistant: Assistant, file: Assistant["files"][number]) =>
     flags.remove ? planRemoval(assistant, file, kept) : planAddition(assistant, file);
   const planned = chosen.flatMap((each) => each.files.map((file) => plan(each, file)));
@@ -153,7 +153,11 @@ function warnBefore({ variables, home }: Environment): void {
   );
 }
 
-function choose(all: readonly Assistant[], names: readonly string[]): readonly Assistant[] {
+function choose(
+  all: readonly Assistant[],
+  names: readonly string[],
+  { remove }: SetupFlags,
+): readonly Assistant[] {
   const unknown = names.find((name) => !all.some(({ id }) => id === name));
   if (unknown !== undefined) {
     const known = all.map(({ id }) => id).join(", ");
@@ -161,7 +165,7 @@ function choose(all: readonly Assistant[], names: readonly string[]): readonly A
   }
   if (names.length > 0) return all.filter(({ id }) => names.includes(id));
   const used = all.filter(isInUse);
-  if (used.length > 0) return used;
+  if (used.length > 0 || remove) return used;
   throw new CommandFailed(
     `none of ${all.map(({ name }) => name).join(", ")} was found here: name one to set it up`,
   );

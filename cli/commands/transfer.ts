@@ -30,7 +30,7 @@ import { withAgreement, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { bytesShown, count, say, sayAside, sayJson } from "../screen/output.ts";
+import { bytesShown, count, sayAside, sayJson, saySentence } from "../screen/output.ts";
 import { Progress } from "../screen/progress.ts";
 import { readStdinText } from "../screen/stdin.ts";
 import { countHeldIn, exportHome, type HeldInExport } from "../transfer/export-home.ts";
@@ -138,7 +138,7 @@ async function runExport(
   const bytes = utf8Bytes(text);
   if (flags.json)
     sayJson({ file, projects, memories, bytes, held: held.secrets, left_out: held.leftOut });
-  else say(`exported ${inWords(projects, memories)} to ${file} (${bytesShown(bytes)})`);
+  else saySentence(`exported ${inWords(projects, memories)} to ${file} (${bytesShown(bytes)})`);
 }
 
 function heldLines({ secrets, leftOut }: HeldInExport): string[] {
@@ -315,7 +315,7 @@ function sayResult({ created, updated, unchanged, held, left_out, texts, project
   const counts = `${created} created, ${updated} updated, ${unchanged} unchanged`;
   const documents = texts > 0 ? `; ${count(texts, "document", "documents")} changed` : "";
   const into = count(projects, "project", "projects");
-  say(`imported memories of ${into}, user and global: ${counts}${documents}`);
+  saySentence(`imported memories of ${into}, user and global: ${counts}${documents}`);
   if (held > 0) sayAside(`${held} held for looking like secrets: \`memsync held\` shows them`);
   if (left_out > 0) {
     sayAside(`${left_out} losing versions look like secrets and were left out`);

@@ -34,6 +34,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'memsync set editor "vim" --layer user      you alone see it, in all of your projects',
     'memsync set style "tabs" --layer global    everybody in the account sees it',
     "git log -1 | memsync set last-commit -",
+    'memsync set editor ""                      an empty value; `memsync rm` deletes',
     'memsync set -- style "- use tabs"',
   ],
   add: ['memsync add "the tests need a database"', "git log -1 | memsync add -"],

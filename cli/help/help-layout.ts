@@ -1,5 +1,4 @@
 import { type Command, Help } from "commander";
-import { hasTerminal } from "../screen/terminal.ts";
 import { brokenCommand, wrapped } from "../screen/text-width.ts";
 
 /** The groups of commands in the help. Commands in no group come last. */
@@ -65,9 +64,9 @@ export function layOutHelp(program: Command): void {
 }
 
 /** Prints whole sentences of a help in lines that fit the terminal. */
-export function writeHelp(text: string): void {
-  const width = hasTerminal() ? process.stdout.columns : 0;
-  process.stdout.write(width > 0 ? folded(text, width) : text);
+export function writeHelp(text: string, stream: NodeJS.WriteStream = process.stdout): void {
+  const width = stream.isTTY ? stream.columns : 0;
+  stream.write(width > 0 ? folded(text, width) : text);
 }
 
 /**

@@ -43,7 +43,8 @@ export function wordsOn(
   const said = message.slice(ERROR.length);
   const { command, words } = commandIn(program, args);
   if (code === "commander.unknownCommand") return [unknownWord(command, lastQuoted(said))];
-  if (code === "commander.missingArgument") return [said, usageOf(command, words)];
+  const isMissing = /^commander\.missing(?:Argument|MandatoryOptionValue)$/.test(code);
+  if (isMissing) return [said, usageOf(command, words)];
   if (code === "commander.excessArguments") {
     return [said, quoted(command, words) ?? usageOf(command, words)];
   }
@@ -67,12 +68,14 @@ function commandIn(program: Command, args: readonly string[]) {
   return { command, words };
 }
 
-function usageOf({ registeredArguments }: Command, words: readonly string[]): string {
+/** With the options without which the command does nothing. */
+function usageOf({ registeredArguments, options }: Command, words: readonly string[]): string {
   const names = registeredArguments.map((each) => {
     const name = `${each.name()}${each.variadic ? "..." : ""}`;
     return each.required ? `<${name}>` : `[${name}]`;
   });
-  return `say it so: \`${[...words, ...names].join(" ")}\``;
+  const needed = options.flatMap(({ mandatory, flags }) => (mandatory ? [flags] : []));
+  return `say it so: \`${[...words, ...names, ...needed].join(" ")}\``;
 }
 
 /** Names of arguments that are texts of several words. */

@@ -48,25 +48,42 @@ const NOTICE_INDENT = 2;
  * ```
  */
 export function frameOf(view: LiveView, screen: Screen): string[] {
-  const { status, standing, notices, happened, now } = view;
+  const roomy = layOut(view, screen, false);
+  const { above, left, foot } = roomy.left < rowsOf(view) ? layOut(view, screen, true) : roomy;
+  if (left < 0) return [...above];
+  const below =
+    left < 2 ? [] : view.happened.slice(-(left - 1)).map((each) => happenedLine(each, screen));
+  const blank = below.length > 0 ? [""] : [];
+  const gap = Array.from({ length: left - blank.length - below.length }, () => "");
+  return [...above, ...blank, ...below, ...gap, ...foot];
+}
+
+/** The rows that the latest events need, with a blank one above them. */
+function rowsOf({ happened }: LiveView): number {
+  return happened.length === 0 ? 0 : Math.min(happened.length, HAPPENED_MIN) + 1;
+}
+
+/** What stands above the events and below them; `left` rows are between. */
+interface Layout {
+  readonly above: readonly string[];
+  readonly foot: readonly string[];
+  readonly left: number;
+}
+
+/** `short`: without what one can do without where the screen has few rows. */
+function layOut(view: LiveView, screen: Screen, short: boolean): Layout {
+  const { status, standing, notices, now } = view;
   const head = [titleLine(screen)];
   // Whole, because the command that shows them stands at the end.
   const conflicts = conflictLine(notices)
     .flatMap((line) => wrapped(visible(line), screen.columns - 1, NOTICE_INDENT))
     .map((line) => styled("yellow", cut(line, screen.columns - 1)));
-  const foot = [styled("dim", cut(RULE, screen.columns - 1))];
+  const foot = short ? [] : [styled("dim", cut(RULE, screen.columns - 1))];
   const fixed = head.length + conflicts.length + foot.length;
-  const forHappened = happened.length === 0 ? 0 : Math.min(happened.length, HAPPENED_MIN) + 1;
-  const rows = screen.rows - fixed - forHappened + PROMPT_ROWS;
-  const shown = statusOnScreen(status, { standing, now, calm: true }, { ...screen, rows });
+  const rows = screen.rows - fixed - rowsOf(view) + PROMPT_ROWS;
+  const shown = statusOnScreen(status, { standing, now, calm: true, short }, { ...screen, rows });
   const above = [...head, ...shown, ...conflicts].slice(0, screen.rows);
-  const left = screen.rows - above.length - foot.length;
-  if (left < 0) return above;
-  const below =
-    left < 2 ? [] : happened.slice(-(left - 1)).map((each) => happenedLine(each, screen));
-  const blank = below.length > 0 ? [""] : [];
-  const gap = Array.from({ length: left - blank.length - below.length }, () => "");
-  return [...above, ...blank, ...below, ...gap, ...foot];
+  return { above, foot, left: screen.rows - above.length - foot.length };
 }
 
 function titleLine({ columns }: Screen): string {

@@ -51,8 +51,15 @@ export function conflictLine(
   return [`${counted}, ${named(conflicts)}: \`memsync conflicts\` ${shows}`];
 }
 
+/** The same thing several times is named once, with its number. */
 function named(notices: readonly Notice[]): string {
-  const names = notices.slice(0, NAMED_MAX).map(({ where, what }) => `${what} in ${where}`);
-  const more = notices.length - names.length;
+  const counts = new Map<string, number>();
+  for (const { where, what } of notices) {
+    const name = `${what} in ${where}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const shown = [...counts].slice(0, NAMED_MAX);
+  const names = shown.map(([name, times]) => (times > 1 ? `${name} (${times})` : name));
+  const more = shown.reduce((left, [, times]) => left - times, notices.length);
   return visible(`${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
 }

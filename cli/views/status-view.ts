@@ -34,6 +34,8 @@ export interface StatusView {
   readonly now?: number;
   /** Leaves out what changes by time alone. */
   readonly calm?: boolean;
+  /** Leaves out the gateway, and layers that are synced and say nothing else. */
+  readonly short?: boolean;
   /** A line about the projects that are left out. */
   readonly rest?: string;
   /** Projects, by id, that get only one line of this width. */
@@ -43,7 +45,7 @@ export interface StatusView {
 /** `memsync status` in a few lines: the current folder, the services, and what else is followed. */
 export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): string[] {
   const { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false } = view;
-  const { brief, rest } = view;
+  const { brief, rest, short = false } = view;
   const remotes = status.remotes.filter((remote) => !isEmptyEmbedded(status, remote));
   const several = remotes.length > 1;
   const time = { now, calm };
@@ -62,11 +64,11 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
     ...linesOf(true),
     ...unfollowedLines(standing),
     ...serviceLines({ ...status, remotes }, several, time),
-    `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
+    ...(short ? [] : [`gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`]),
     ...linesOf(false),
     ...(rest !== undefined ? [rest] : none ? [NONE_LINKED] : []),
     ...unlinkedLines(status.unlinked, several),
-    ...remotes.flatMap((remote) => layerLines(remote, several)),
+    ...remotes.flatMap((remote) => layerLines(remote, { several, short })),
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held, namedProjects(status), several),
     ...memoryFolderLines("auto-memory", status.auto_memory, namedProjects(status)),
@@ -219,17 +221,19 @@ function heldBackLine({ projects, reason }: HeldBackStatus, when: string): strin
 }
 
 /** The layers that belong to no project, with who can read each. */
-function layerLines(remote: RemoteStatus, several: boolean): string[] {
-  const { name, user, global, audience } = remote;
+function layerLines(
+  remote: RemoteStatus,
+  { several, short }: { readonly several: boolean; readonly short: boolean },
+): string[] {
+  const { name, audience } = remote;
   const whose = { remote: several ? name : undefined, audience };
   const line = (unit: UnitStatus) => unitLine(unit, keeperOf(remote));
   const notes = (unit: UnitStatus) => unit.notes.map(({ message }) => `          ${message}`);
-  return [
-    layerLine("user", whose, line(user)),
-    ...notes(user),
-    layerLine("global", whose, line(global)),
-    ...notes(global),
-  ];
+  return (["user", "global"] as const).flatMap((layer) => {
+    const unit = remote[layer];
+    if (short && unit.refused === null && unit.notes.length === 0 && isUnitSynced(unit)) return [];
+    return [layerLine(layer, whose, line(unit)), ...notes(unit)];
+  });
 }
 
 interface ProjectView extends Keeper {

@@ -80,9 +80,12 @@ const ADVICE: readonly (readonly [line: string, advice: string])[] = [
   ["rm", "say it so: `memsync rm <key>`"],
   ["conflicts show", "say it so: `memsync conflicts show <id>`"],
   ["sync now", "say it so: `memsync sync`"],
+  ["move build", "say it so: `memsync move <key> --layer <layer>`"],
+  ["server user rm", "say it so: `memsync server user rm <name> --account <account>`"],
+  ["server user rm ann", "say it so: `memsync server user rm <name> --account <account>`"],
 ];
 for (const [line, advice] of ADVICE) {
-  test(`a wrong number of arguments says what to do: ${line}`, async () => {
+  test(`what is missing or too much is answered with what to do: ${line}`, async () => {
     const { stderr, status } = await runLine(`memsync ${line}`);
     expect([stderr, status]).toEqual([expect.stringContaining(advice), 2]);
   });

@@ -78,6 +78,16 @@ scenario("assistants are set up when that is agreed, and get their bytes back", 
   expect((await setup("--remove")).stdout).toContain("nothing was set up here");
 });
 
+scenario(
+  "taking it back where no assistant is in use says that nothing was set up",
+  async (lab) => {
+    const { setup } = await makeUser(lab, {});
+    const { status, stdout, stderr } = await setup("--remove");
+    expect([status, stdout, stderr]).toEqual([0, "nothing was set up here\n", ""]);
+    expect((await setup()).stderr).toContain("was found here: name one to set it up");
+  },
+);
+
 scenario("what was changed since stays, and only what is ours is taken out", async (lab) => {
   const { setup, read, user } = await makeUser(lab, { ".gemini/settings.json": '{"a": 1}\n' });
   await setup("gemini", "--yes");

@@ -185,3 +185,28 @@ scenario(
   },
   { needs: TERMINALS },
 );
+
+scenario(
+  "what is printed of help, export and import is broken between words at 80 columns",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    const file = join(machine.folder, `${"a-name-".repeat(4)}.json`);
+    const ran = async (...args: string[]) => {
+      await using terminal = new TerminalSession(lab, machine, args);
+      const status = await terminal.ended();
+      expect([args, terminal.screen.wraps]).toEqual([args, 0]);
+      return { status, text: terminal.lines.join("\n") };
+    };
+    for (const group of ["remote", "server account", "project"]) {
+      const { status, text } = await ran(...group.split(" "));
+      expect([status, text]).toEqual([2, expect.stringContaining("Examples:")]);
+    }
+    const exported = await ran("export", file, "--force");
+    expect(exported.status).toBe(0);
+    const imported = await ran("import", file);
+    expect(imported.text).toMatch(
+      /imported memories of 0 projects, user and global:[\s\S]*unchanged/,
+    );
+  },
+  { needs: TERMINALS },
+);

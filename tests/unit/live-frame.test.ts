@@ -89,3 +89,20 @@ test("a notice that is wider than the screen is broken, so that its command stay
     expect(text).toContain("release in a project with a long name: `memsync conflicts` shows them");
   }
 });
+
+test("on a small screen the latest events are seen, before what says nothing new", () => {
+  const small = { columns: 60, rows: 12 };
+  const { notices, ...calm } = viewOf(1, 5);
+  const lines = frameOf({ ...calm, notices: [] }, small);
+  expect(lines).toHaveLength(12);
+  expect(lines.filter((line) => line.includes("received"))).toHaveLength(5);
+  expect(lines.join("\n")).not.toMatch(/gateway|followed: the first/);
+  const quiet = frameOf({ ...calm, happened: [], notices: [] }, small).join("\n");
+  expect(quiet).toMatch(/gateway[\s\S]*followed: the first/);
+  const waiting = calm.status.remotes.map((remote) => {
+    return { ...remote, user: { ...remote.user, waiting: 2 } };
+  });
+  const busy = frameOf({ ...calm, notices, status: { ...calm.status, remotes: waiting } }, small);
+  expect(busy.join("\n")).toMatch(/user {6}[\s\S]*conflict[\s\S]*received/);
+  expect(busy.join("\n")).not.toContain("global  ");
+});
