@@ -11,8 +11,8 @@ import {
   type PortableHome,
   type PortableMemory,
   type PortableProject,
-  type PortableTextConflict,
 } from "../../daemon/portable/format.ts";
+import { portableTextConflict } from "../../daemon/portable/text-conflicts.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
@@ -23,7 +23,7 @@ import { projectOf } from "../../shared/replica/document/address.ts";
 import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
-import { listConflicts, type TextConflict } from "../local/local-conflicts.ts";
+import { listConflicts } from "../local/local-conflicts.ts";
 import { listLocalDocuments } from "../local/local-documents.ts";
 import { listLosingVersions } from "../local/losing-versions.ts";
 import { ownDocument } from "../place/layer-option.ts";
@@ -131,7 +131,9 @@ async function exportProject(db: Db, id: ProjectId): Promise<PortableProject> {
     claude_md_content: await exportText(db, place),
     metadata: await exportMetadata(db, place),
     memories: await exportMemories(db, place),
-    ...(texts.length > 0 && { text_conflicts: texts.map(exportTextConflict).sort(byId) }),
+    ...(texts.length > 0 && {
+      text_conflicts: texts.map(({ record }) => portableTextConflict(record)).sort(byId),
+    }),
   };
 }
 
@@ -188,18 +190,6 @@ async function exportMemories(db: Db, place: HeldDocument): Promise<PortableMemo
     },
   );
   return memories.sort((one, other) => (one.key < other.key ? -1 : 1));
-}
-
-function exportTextConflict({ id, foundAt, versions }: TextConflict): PortableTextConflict {
-  return {
-    id,
-    found_at: timestampOf(foundAt),
-    versions: versions.map(({ text, cut, machine }) => ({
-      text,
-      cut,
-      ...(machine !== undefined && { machine }),
-    })),
-  };
 }
 
 function byId(one: { readonly id: string }, other: { readonly id: string }): number {

@@ -10,6 +10,7 @@ import { ClaudeMd, MetadataBody } from "../../shared/wire/project.ts";
 import { refuseDoubles } from "../../shared/wire/sync.ts";
 import { text } from "../../shared/wire/text.ts";
 import { parseTimestamp, timestamp } from "../../shared/wire/timestamp.ts";
+import { PortableTextConflict, refuseTooLong } from "./text-conflicts.ts";
 
 /** The format number of `memsync export`'s documents; see docs/export.md. */
 export const EXPORT_FORMAT = 1;
@@ -26,23 +27,6 @@ const PortableMemory = Type.Object({
   ),
 });
 export type PortableMemory = Static<typeof PortableMemory>;
-
-const TextVersion = Type.Object({
-  text: text({ bytesMax: LIMITS.metadataBytes }),
-  cut: Type.Boolean(),
-  machine: Type.Optional(text({ nonEmpty: true, bytesMax: LIMITS.projectNameBytes })),
-});
-
-const PortableTextConflict = Type.Object({
-  id: text({ pattern: /^[a-z2-7]{8}$/, expected: "eight of [a-z2-7]" }),
-  found_at: timestamp(),
-  versions: Type.Array(TextVersion, {
-    minItems: 2,
-    maxItems: 2,
-    expected: "an array of two versions",
-  }),
-});
-export type PortableTextConflict = Static<typeof PortableTextConflict>;
 
 const Memories = Type.Array(PortableMemory);
 
@@ -99,6 +83,7 @@ export function parsePortableHome(value: unknown): PortableHome {
       field: "id",
       details,
     });
+    refuseTooLong(conflicts, `${path}/text_conflicts`, details);
     return { ...project, metadata: metadataOf(project.metadata, `${path}/metadata`, details) };
   });
   if (details.length > 0) throw invalid(details);

@@ -1,6 +1,5 @@
 import { invalidAt } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
-import type { JsonObject } from "../../shared/json.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import {
   type DocumentAddress,
@@ -22,13 +21,9 @@ import { LOCAL_USER } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { writeText } from "../home/text-write.ts";
-import {
-  type PortableHome,
-  type PortableProject,
-  type PortableTextConflict,
-  readTime,
-} from "./format.ts";
+import type { PortableHome, PortableProject } from "./format.ts";
 import { importMemories, type MemoryCounts, NO_MEMORIES } from "./import-memories.ts";
+import { storedTextConflict } from "./text-conflicts.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -152,7 +147,7 @@ async function importMetadata(
   for (const conflict of text_conflicts) {
     const key = TEXT_CONFLICT_PREFIX + conflict.id;
     if (document.metadata.get(key).length > 0) continue;
-    document.setEntry("metadata", key, { value: storedConflict(conflict), now });
+    document.setEntry("metadata", key, { value: storedTextConflict(conflict), now });
   }
 }
 
@@ -166,11 +161,4 @@ function assertMetadataFits({ address, document: { metadata } }: OpenDocument): 
     `the metadata of ${address.name} would take more than ${LIMITS.metadataBytes} bytes as JSON ` +
       "together with what is there",
   );
-}
-
-function storedConflict({ found_at, versions }: PortableTextConflict): JsonObject {
-  return {
-    found_at: readTime(found_at),
-    versions: versions.map(({ text, cut, machine }) => ({ text, cut, machine: machine ?? null })),
-  };
 }

@@ -243,3 +243,22 @@ scenario("an export to a file is private, whole, and replaces nothing unasked", 
     ]);
   }
 });
+
+scenario("conflicts of a text are shown after an import as before the export", async (lab) => {
+  const lines = Array.from({ length: 14 }, (_, at) => `line ${at + 1}\n`);
+  const machine = lab.machine("a", await lab.git.repository("a", { ".gitignore": "CLAUDE.md" }));
+  const file = `${machine.folder}/CLAUDE.md`;
+  await writeFile(file, lines.join(""));
+  await machine.up();
+  await waitFor("the text", async () => (await machine.memsync("doc")) === lines.join(""));
+  await writeFile(file, "line 1\n");
+  const shown = async (at: Machine) => JSON.parse(await at.memsync("conflicts", "--json"));
+  await waitFor("the notice", async () => (await shown(machine)).length === 1);
+  const [before] = (await shown(machine)) as { cause: string; lines: number }[];
+  expect(before).toMatchObject({ cause: "deletion", lines: 13 });
+  const whole = await machine.memsync("export");
+  const other = lab.machine("b", lab.git.path("b-folder-of-none"));
+  await lab.git.repository("b-folder-of-none", { "README.md": "" });
+  await other.memsyncWith({ stdin: whole }, "import", "-");
+  expect(await shown(other)).toEqual([before]);
+});
