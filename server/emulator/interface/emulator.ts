@@ -112,7 +112,7 @@ export interface EmulatorControls {
     seed: EmulatorSeed,
     of?: OfToken,
   ): Promise<{ readonly projects: number; readonly memories: number }>;
-  /** What a token's account has, as a seed that gives the same. */
+  /** What a token's account has, as a seed that gives the same, sessions of no project apart. */
   export(of?: OfToken): Promise<EmulatorSeed>;
   readonly snapshots: EmulatorSnapshots;
   readonly clock: EmulatorClock;

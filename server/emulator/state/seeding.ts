@@ -51,7 +51,7 @@ async function placed<T>(place: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What the caller's account has, as a seed that gives the same. */
+/** What the caller's account has, as a seed that gives the same, sessions of no project apart. */
 export async function exportAccount(services: Services, caller: Caller): Promise<EmulatorSeed> {
   const { items } = await services.projects.list(caller, EVERYTHING_LEFT);
   const ids = items.map(({ id }) => id).sort();
