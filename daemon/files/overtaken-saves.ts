@@ -42,7 +42,8 @@ export class OvertakenSaves {
 
   /**
    * Those of the texts that are saves, oldest first. Where another commit is checked out, git may
-   * have brought a text and taken it away again.
+   * have brought a text and taken it away again. It brings what it had before the text stood in the
+   * file: a commit or a stash from afterwards has it from there.
    */
   async among(
     seen: readonly FileContent[],
@@ -57,7 +58,8 @@ export class OvertakenSaves {
     if (!isMoved) return overtaken;
     const saved: FileContent[] = [];
     for (const each of overtaken) {
-      if (await isInGit(git, folder, { name: file.path, text: each.content })) {
+      const { content: text, savedAt: before } = each;
+      if (await isInGit(git, folder, { name: file.path, text, before })) {
         glimpses.markKnown(each.hash);
       } else saved.push(each);
     }

@@ -11,6 +11,8 @@ export const UNFINISHED_MS = 5000;
 export const UNFINISHED_MS_MAX = 60_000;
 /** Any text that was saved while nobody looked is taken once it has stood for this long. */
 export const FOUND_MS = 1000;
+/** A program that writes a text in pieces is seldom silent for this long. */
+const BEGINNING_MS = 1000;
 /** Whoever replaces this many lines at the end of a text may be writing all of it anew. */
 const REPLACED_MIN = 3;
 
@@ -54,19 +56,24 @@ function missingEnd(before: string, content: string): number {
   return last.removed > last.added || isMost ? last.removed : 0;
 }
 
+/** A text as it was saved. */
+type SavedText = Pick<FileContent, "content" | "savedAt">;
+
 /**
- * Those of the texts, oldest first, that end inside a line and that the next one only continues.
- * They say nothing of their own, unless the file's last line never had an end.
+ * Those of the texts, oldest first, that end inside a line and that the next one only continues, at
+ * once. They say nothing of their own, unless the file's last line never had an end. Whoever goes
+ * on a while later has saved the text as it was.
  */
-export function findBeginnings<Text extends Pick<FileContent, "content">>(
+export function findBeginnings<Text extends SavedText>(
   texts: readonly Text[],
-  last: Pick<FileContent, "content"> | undefined,
+  last: SavedText | undefined,
   former: FileState | undefined,
 ): readonly Text[] {
   if (former && endsInsideLine(fileText(former))) return [];
-  return texts.filter(({ content }, at) => {
+  return texts.filter(({ content, savedAt }, at) => {
     const next = texts[at + 1] ?? last;
-    return endsInsideLine(content) && next?.content.startsWith(content) === true;
+    if (next === undefined || !endsInsideLine(content)) return false;
+    return next.content.startsWith(content) && Math.abs(next.savedAt - savedAt) < BEGINNING_MS;
   });
 }
 

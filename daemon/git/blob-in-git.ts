@@ -6,19 +6,26 @@ import type { PlacedFile } from "./working-tree.ts";
 /** By which names git may know a text; see gitformat-pack(5) and hash-function-transition(7). */
 const HASHES = ["sha1", "sha256"] as const;
 
+const MS_PER_S = 1000;
+
 /**
  * Whether a file of this name has had just this text in a commit that git keeps, or in a stash:
  * also one that only a reflog knows. What was added and never committed is nothing that git keeps.
- * False also where git can't say. Up to four git processes.
+ * With `before` only commits from seconds before that moment count. False also where git can't say.
+ * Up to four git processes.
  */
 export async function isInGit(
   git: Git,
   folder: string,
-  { name, text }: NamedText,
+  { name, text, before }: NamedText,
 ): Promise<boolean> {
+  // git knows whole seconds, and takes this one with it.
+  const until = before === undefined ? [] : [`--until=${Math.floor(before / MS_PER_S) - 1}`];
   for (const each of blobNames(text)) {
     const blob = `--find-object=${each}`;
-    const args = ["log", "--all", "--reflog", "-1", "--format=%H", blob, "--", name];
+    // A stash is a merge, of which git says nothing without `-m`.
+    const kept = ["log", "--all", "--reflog", "-m", "-1", "--format=%H"];
+    const args = [...kept, ...until, blob, "--", name];
     const found = await git(folder, ["--literal-pathspecs", ...args]);
     if (found.kind === "done" && found.stdout.length > 0) return true;
   }
@@ -46,6 +53,8 @@ export async function isWrittenByGit(git: Git, file: PlacedFile, text: string): 
 interface NamedText {
   readonly name: string;
   readonly text: string;
+  /** In milliseconds since the Unix epoch. */
+  readonly before?: number;
 }
 
 /** Whether a file has just this text in a commit. One git process. */

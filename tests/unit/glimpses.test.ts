@@ -92,6 +92,19 @@ for (const isAdded of [false, true]) {
   });
 }
 
+test("a save that was committed afterwards and left, before a look could take it, is in the history", async () => {
+  await lab.run(a, "add", FILE);
+  await lab.run(a, "commit", "-qm", "x");
+  await a.settle();
+  const release = a.holdLook();
+  await a.saveDuringLook(version("One."));
+  await lab.git.commit(a.dir, { [FILE]: version("One.") }, "2030-01-01T00:00:00Z");
+  await lab.run(a, "reset", "-q", "--hard", "HEAD~1");
+  await lab.commit(a, version("Two."));
+  await release();
+  expect((await a.saves()).texts).toContain(version("One."));
+});
+
 test("each save of a tracked file is in the history, though it was never quiet in between", async () => {
   await lab.run(a, "add", FILE);
   await lab.run(a, "commit", "-qm", "x");

@@ -93,11 +93,21 @@ test("pieces that end inside a line are not in the history, whole lines are", as
     await a.saveDuringLook(NEXT.slice(0, length));
     await look();
   }
-  await a.save(NEXT);
+  await a.saveAndLook(NEXT);
+  await a.settle();
   expect((await a.saves()).outcomes.slice(before)).toEqual(["taken"]);
   await a.saveDuringLook("# Guide\n");
   await a.save(START);
   expect((await a.saves()).outcomes.slice(before)).toEqual(["taken", "overtaken", "taken"]);
+});
+
+test("a text without a last line break that stood for a second is in the history, though the next one only continues it", async () => {
+  const [first, next] = [`${START}One`, `${START}One\n\nTwo`];
+  await a.saveAndLook(first);
+  a.pass(FOUND_MS);
+  await a.saveAndLook(next);
+  expect(a.status).toMatchObject({ why: { code: "being-written" } });
+  expect((await a.saves()).texts).toContain(first);
 });
 
 for (const [what, text] of [

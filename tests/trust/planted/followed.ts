@@ -35,8 +35,14 @@ export const FOLLOWED: readonly Mistake[] = [
   half(
     "each piece of a text that is being written is a save",
     "pieces that end inside a line are not in the history, whole lines are",
-    "return endsInsideLine(content) && next?.content.startsWith(content) === true;",
+    "if (next === undefined || !endsInsideLine(content)) return false;",
     "return false;",
+  ),
+  half(
+    "what the next save continues is no save, however long it stood",
+    "a text without a last line break that stood for a second is in the history, though the next one only continues it",
+    "return next.content.startsWith(content) && Math.abs(next.savedAt - savedAt) < BEGINNING_MS;",
+    "return next.content.startsWith(content);",
   ),
   mistakesIn("daemon/files/followed-file.ts", "unit/unfinished-saves.test.ts")(
     "what was saved over while a text waits is kept in memory",
