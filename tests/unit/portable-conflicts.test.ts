@@ -16,17 +16,18 @@ import {
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { NOW } from "../support/replicas.ts";
 
-const KINDS: readonly TextConflictKind[] = [
-  "both",
-  "unseen",
-  "moved",
-  "format",
-  "deletion",
-  "elsewhere",
-  "renewed",
-  "set-aside",
-  "twice",
-];
+/** A kind that is new fails the types until it is here. */
+const KINDS: Readonly<Record<TextConflictKind, true>> = {
+  both: true,
+  unseen: true,
+  moved: true,
+  format: true,
+  deletion: true,
+  elsewhere: true,
+  renewed: true,
+  "set-aside": true,
+  twice: true,
+};
 
 const MINE = {
   text: "one\ntwo\nthree\n",
@@ -53,7 +54,7 @@ function throughAnExport(conflict: PortableTextConflict): PortableTextConflict[]
   return read?.text_conflicts ?? [];
 }
 
-for (const kind of KINDS) {
+for (const kind of Object.keys(KINDS) as TextConflictKind[]) {
   test(`an export keeps all that a conflict says: ${kind}`, () => {
     const document = new ReplicaDocument([], 1);
     const conflict: NewTextConflict = { kind, lines: 3, versions: [MINE, THEIRS] };

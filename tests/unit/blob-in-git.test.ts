@@ -1,0 +1,39 @@
+import { afterAll, expect, test } from "bun:test";
+import { isInGit } from "../../daemon/git/blob-in-git.ts";
+import { createGitSandbox } from "../support/git-sandbox.ts";
+
+const sandbox = createGitSandbox();
+const { git, run, commit, repository, write, path } = sandbox;
+afterAll(() => sandbox.remove());
+
+const NAME = "CLAUDE.md";
+const COMMITTED_AT = Date.UTC(2026, 2, 1, 12);
+
+test("git keeps what a tracked file had in a stash, and not what was only added", async () => {
+  const folder = await repository("stashed", { [NAME]: "one\n" });
+  await write(path("stashed", NAME), "stashed\n");
+  await run(folder, "stash", "-q");
+  await write(path("stashed", NAME), "added\n");
+  await run(folder, "add", NAME);
+  const has = (text: string) => isInGit(git, folder, { name: NAME, text });
+  expect([await has("one\n"), await has("stashed\n"), await has("added\n")]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
+for (const [when, laterMs, expected] of [
+  ["an hour later", 3_600_000, true],
+  ["a second later", 1000, true],
+  ["in the same second", 999, false],
+  ["before it was committed", -1, false],
+] as const) {
+  const is = expected ? "may have been brought by git" : "was not brought by git";
+  test(`a text that stood in the file ${when} ${is}`, async () => {
+    const folder = await repository(`at${laterMs}`, { [NAME]: "one\n" });
+    await commit(folder, { [NAME]: "two\n" }, new Date(COMMITTED_AT).toISOString());
+    const before = COMMITTED_AT + laterMs;
+    expect(await isInGit(git, folder, { name: NAME, text: "two\n", before })).toBe(expected);
+  });
+}
