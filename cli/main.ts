@@ -12,6 +12,7 @@ import { assertHelpIsThere, nameUnknownCommands, wordsOn } from "./help/unknown-
 import { refuseChangedArguments } from "./place/argument-text.ts";
 import { rawArguments } from "./place/changed-arguments.ts";
 import { type Environment, readEnvironment } from "./place/environment.ts";
+import { takeLauncherPipe } from "./place/launcher-end.ts";
 import { CommandEnded, CommandFailed, UsageError } from "./screen/errors.ts";
 import { complain } from "./screen/output.ts";
 
@@ -158,7 +159,8 @@ const NEVER_FAILS: readonly (string | undefined)[] = ["hook"];
 if (import.meta.main) {
   process.stdout.on("error", onOutputError);
   const args = process.argv.slice(2);
-  const ended = await runCommand(args, readEnvironment(process.env));
+  const launcherPipe = takeLauncherPipe(process.env);
+  const ended = await runCommand(args, { ...readEnvironment(process.env), launcherPipe });
   const status = NEVER_FAILS.includes(args[0]) ? DONE : ended;
   if (await printed()) process.exit(status);
   const why = messageOf(outputError);

@@ -12,6 +12,7 @@ import { parseServiceUrl } from "../../daemon/home/remote.ts";
 import { renameDurably, syncFile } from "../../shared/durable-files.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import type { Environment } from "../place/environment.ts";
+import { launcherEnd } from "../place/launcher-end.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
 import { say, sayCommand, sayJson } from "../screen/output.ts";
@@ -114,7 +115,10 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
           limits: flags.limits,
           strict: flags.strict === true,
           ...(dataDir !== undefined && { dataDir }),
-          ...(flags.endWithStdin && { over: endOf(process.stdin) }),
+          over: Promise.race([
+            launcherEnd(env.launcherPipe),
+            ...(flags.endWithStdin ? [endOf(process.stdin)] : []),
+          ]),
           ...(flags.random !== undefined && { random: flags.random }),
           ...(flags.allowHost && { allowedHosts: flags.allowHost }),
           ...(flags.seed !== undefined && { seed: resolveFolder(env, flags.seed) }),

@@ -9,6 +9,7 @@ import { messageOf } from "../../shared/errors.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
 import { stopDaemon } from "../contact/stop-daemon.ts";
 import type { Environment } from "../place/environment.ts";
+import { launcherEnd } from "../place/launcher-end.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandEnded, UsageError } from "../screen/errors.ts";
 
@@ -67,7 +68,7 @@ async function exec(env: Environment, command: readonly string[], flags: ExecFla
       MEMSYNC_TOKEN: emulator.token,
       MEMSYNC_HOME: folder,
     };
-    const status = await run(command, env.dir, variables);
+    const status = await run(command, { ...env, variables });
     if (status !== 0) throw new CommandEnded(status);
   } finally {
     await endDaemonIn(folder);
@@ -79,8 +80,7 @@ async function exec(env: Environment, command: readonly string[], flags: ExecFla
 /** Runs the command; resolves to its exit status as a shell reports it. */
 async function run(
   [program = "", ...args]: readonly string[],
-  cwd: string,
-  env: Readonly<Record<string, string | undefined>>,
+  { dir: cwd, variables, launcherPipe }: Environment,
 ): Promise<number> {
   let child: ChildProcess | undefined;
   const passOn = (signal: NodeJS.Signals) => {
@@ -91,8 +91,10 @@ async function run(
   // Before the command starts, so that a signal during its start reaches it, too.
   for (const signal of PASSED_ON) process.on(signal, passOn);
   try {
-    const started = spawn(program, args, { cwd, env, stdio: "inherit" });
+    const started = spawn(program, args, { cwd, env: { ...variables }, stdio: "inherit" });
     child = started;
+    // As if this process had been asked to end, which nobody can do for it any more.
+    void launcherEnd(launcherPipe).then(() => started.kill("SIGTERM"));
     return await new Promise<number>((resolve, reject) => {
       started.once("error", (thrown) => reject(failureOf(program, thrown)));
       started.once("exit", (status, signal) => {

@@ -9,6 +9,8 @@ export interface Environment {
   /** Address of the configured service, without `/v1` or `/api`; undefined: the embedded one. */
   readonly serviceUrl: string | undefined;
   readonly serviceToken: string | undefined;
+  /** Where the launcher that started this process tells of its end, if there is one. */
+  readonly launcherPipe?: number | undefined;
   /** All variables, for the few commands that need others. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { Socket } from "node:net";
+import { LAUNCHER_VARIABLE } from "../../cli/place/launcher-end.ts";
 
 /** Each ends the command; a terminal sends them to all of its processes, the child among them. */
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -11,7 +13,12 @@ export function run(program: string, args: readonly string[]): void {
   if (process.platform !== "win32" && process.execve !== undefined) {
     process.execve(program, [program, ...args], process.env);
   }
-  const child = spawn(program, args, { stdio: "inherit" });
+  const env = { ...process.env, [LAUNCHER_VARIABLE]: "3" };
+  // The last one tells the child of this process's end, however it came: nothing is written to it.
+  const child = spawn(program, args, { env, stdio: ["inherit", "inherit", "inherit", "pipe"] });
+  // A process that the child leaves behind may have its end, too, and must not hold this one.
+  const pipe = child.stdio[3];
+  if (pipe instanceof Socket) pipe.on("error", () => {}).unref();
   for (const signal of ENDING_SIGNALS) {
     // Sent on as SIGTERM, because the terminal may have sent this one to the child as well, and a
     // second of the same kind would end it at once.
