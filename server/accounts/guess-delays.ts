@@ -30,7 +30,7 @@ interface Guesser {
  * others wait: waiting takes memory, and a hostile client must not use up more.
  */
 export class GuessDelays {
-  /** By `placeOf`; the one that was quiet longest comes first. */
+  /** By `guesserPlaceOf`; the one that was quiet longest comes first. */
   readonly #guessers = new Map<string, Guesser>();
   readonly #waiting = new Map<() => void, Timer>();
   #released = false;
@@ -40,7 +40,7 @@ export class GuessDelays {
   /** Counts a guess. Resolves when its refusal may be sent: at once without an address. */
   async failed(address: string | undefined): Promise<void> {
     if (address === undefined || this.#released) return;
-    const guesser = this.#guesserAt(placeOf(address));
+    const guesser = this.#guesserAt(guesserPlaceOf(address));
     const delayMs = this.#count(guesser);
     if (delayMs === 0 || guesser.waiting >= WAITING_PER_ADDRESS_MAX) return;
     if (this.#waiting.size >= WAITING_MAX) return;
@@ -104,7 +104,7 @@ export class GuessDelays {
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
 /** An IPv4 address, or the 64-bit network of an IPv6 address, which one client commonly has. */
-function placeOf(address: string): string {
+export function guesserPlaceOf(address: string): string {
   const mapped = MAPPED_IPV4.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
   const [before = "", after] = address.replace(/%.*$/, "").split("::");

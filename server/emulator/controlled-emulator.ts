@@ -4,6 +4,8 @@ import { bearerToken } from "../http/bearer.ts";
 import type { Readiness } from "../operations/readiness.ts";
 import { listOwners } from "../stores/owned-data.ts";
 import { checkedControls } from "./control/checked-controls.ts";
+import type { ControlGuard } from "./control/control-guard.ts";
+import { ControlGuesses } from "./control/control-guesses.ts";
 import { createControlPlane } from "./control/control-plane.ts";
 import { controlRoutes } from "./control/control-routes.ts";
 import { createControls } from "./control/controls.ts";
@@ -45,7 +47,7 @@ export interface ControlledEmulator {
 
 /** The service with a clock and chance that are driven, and the control calls before it. */
 export async function openControlled(options: ControlledOptions): Promise<ControlledEmulator> {
-  const { world, path, plan, limits, frozenAt, seed, log, allowedHosts } = options;
+  const { world, path, plan, limits, frozenAt, seed, log } = options;
   const startedAt = world.monotonic();
   const driven = createDrivenWorlds(world, { frozenAt, seed, isKept: path !== ":memory:" });
   const accounts = new EmulatorAccounts(driven.tokens, { plan, limits });
@@ -111,15 +113,11 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     uptimeMs: () => world.monotonic() - startedAt,
     accounts: async () => (await listOwners(service.host.database.reader)).length,
   };
-  const control = createControlPlane(
-    controlRoutes(controls, facts),
-    { allowedHosts, token: options.controlToken },
-    {
-      world: driven.controls,
-      log,
-      extraHeaders: EMULATOR_HEADERS,
-    },
-  );
+  const control = createControlPlane(controlRoutes(controls, facts), guardOf(options), {
+    world: driven.controls,
+    log,
+    extraHeaders: EMULATOR_HEADERS,
+  });
   return {
     app: createEdge(recording.app, { clock: driven.clock, control }),
     controls,
@@ -129,6 +127,11 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     },
     close: () => service.close(),
   };
+}
+
+function guardOf(options: ControlledOptions): ControlGuard {
+  const { allowedHosts, loopbackOnly, controlToken, world } = options;
+  return { allowedHosts, loopbackOnly, token: controlToken, guesses: new ControlGuesses(world) };
 }
 
 /** An account that nobody uses, so that nobody misses the request. */

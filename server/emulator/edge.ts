@@ -22,7 +22,7 @@ export function createEdge(
     async fetch(request, peer) {
       const path = pathOf(request.url);
       const isControl = path.startsWith(CONTROL_PREFIX) || path === CONTROL_PREFIX.slice(0, -1);
-      return dated(await (isControl ? control(request) : app.fetch(request, peer)));
+      return dated(await (isControl ? control(request, peer) : app.fetch(request, peer)));
     },
     ...(app.aborted && { aborted: (request: Request) => app.aborted?.(request) }),
     openLive: (request, peer) => app.openLive(request, peer),

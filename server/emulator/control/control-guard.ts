@@ -3,13 +3,17 @@ import { AppError } from "../../../shared/errors.ts";
 import { hashToken } from "../../accounts/token.ts";
 import { bearerToken } from "../../http/bearer.ts";
 import { refuseForeign } from "../../http/loopback.ts";
+import type { ControlGuesses } from "./control-guesses.ts";
 
 /** Who may control the emulator. */
 export interface ControlGuard {
   /** Names, besides this machine's own, that a request may use as its host. */
   readonly allowedHosts: readonly string[];
-  /** Asked for as a bearer token, whatever the host, where other machines reach the port. */
+  /** Whether the port is reached from this machine alone: then no other name is its own. */
+  readonly loopbackOnly: boolean;
+  /** Asked for as a bearer token, beside what the host must be. */
   readonly token?: string | undefined;
+  readonly guesses: ControlGuesses;
 }
 
 /**
@@ -20,19 +24,24 @@ const OPEN_TO_ALL: ReadonlySet<string> = new Set(["health", ""]);
 
 /** Throws for a request that another site's page could have sent, or that lacks the token. */
 export function refuseStrangers(
-  { allowedHosts, token }: ControlGuard,
+  { allowedHosts, loopbackOnly, token, guesses }: ControlGuard,
   { headers, method }: Request,
-  path: string,
+  { path, address = "" }: { readonly path: string; readonly address: string | undefined },
 ): void {
   const host = headers.get("host");
-  // Whoever has the token may use any name of this machine; a page of another site has none.
-  if (token === undefined && host !== null) refuseForeign(new Headers({ host }), allowedHosts);
+  // Others reach the port by names that are not known here; a page of another site has no token.
+  if ((loopbackOnly || token === undefined) && host !== null)
+    refuseForeign(new Headers({ host }), allowedHosts);
   if (isOfOtherPage(headers, host, allowedHosts)) {
     throw new AppError("forbidden", "other pages than its own may not control the emulator");
   }
   if (token === undefined || (OPEN_TO_ALL.has(path) && method === "GET")) return;
   const given = bearerToken(headers.get("authorization"));
-  if (given !== undefined && equal(given, token)) return;
+  if (given !== undefined) {
+    guesses.admit(address, given);
+    if (equal(given, token)) return;
+    guesses.failed(address, given);
+  }
   throw new AppError("unauthorized", "the emulator printed the token for this when it started");
 }
 

@@ -3,6 +3,7 @@ import type { World } from "../../../shared/world.ts";
 import { newContext } from "../../app/new-context.ts";
 import { answer } from "../../http/answer.ts";
 import { errorResponse, noSuchPath } from "../../http/errors-to-response.ts";
+import type { PeerAddress } from "../../http/metrics-access.ts";
 import { pathOf } from "../../http/query.ts";
 import { type ControlGuard, refuseStrangers } from "./control-guard.ts";
 import type { ControlRoute } from "./control-routes.ts";
@@ -11,7 +12,7 @@ import type { ControlRoute } from "./control-routes.ts";
 export const CONTROL_PREFIX = "/_emulator/";
 
 /** What answers the control calls. Never rejects. */
-export type ControlPlane = (request: Request) => Promise<Response>;
+export type ControlPlane = (request: Request, peer?: PeerAddress) => Promise<Response>;
 
 /**
  * The control calls of an emulator, behind their guard: no page of another site gets through, and
@@ -26,11 +27,11 @@ export function createControlPlane(
     readonly extraHeaders: Readonly<Record<string, string>>;
   },
 ): ControlPlane {
-  return async (request) => {
+  return async (request, peer) => {
     const context = newContext(app);
     try {
       const path = pathOf(request.url).slice(CONTROL_PREFIX.length);
-      refuseStrangers(guard, request, path);
+      refuseStrangers(guard, request, { path, address: peer?.() });
       const call = find(routes, request.method === "HEAD" ? "GET" : request.method, path);
       if (!call) throw noSuchPath();
       const query = new URL(request.url).searchParams;
