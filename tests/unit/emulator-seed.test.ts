@@ -91,15 +91,20 @@ test("what `memsync export` writes is a seed, and what an emulator gives, with i
   await using first = await startEmulator({ seed: written("home", { "home.json": document }) });
   const times = { started_at: "2026-01-01T00:00:00Z", last_activity_at: "2026-01-01T00:01:00Z" };
   const session = { id: "sess_a", source: "claude-code", message_count: 2, ...times };
-  await first.seed({ projects: [{ id: "proj_b", name: "b", sessions: [session] }] });
+  const sessions = [{ ...session, id: "sess_free" }];
+  await first.seed({ projects: [{ id: "proj_b", name: "b", sessions: [session] }], sessions });
   const exported = await first.export();
   expect(exported.projects?.map(({ memories }) => memories)).toEqual([
     [],
     [{ key: "build", value: "npm run build" }],
   ]);
   expect(exported.projects?.[0]?.sessions).toMatchObject([{ id: "sess_a", message_count: 2 }]);
+  expect(exported.sessions).toMatchObject([{ id: "sess_free", message_count: 2 }]);
   await using second = await startEmulator({ seed: exported });
   expect(await second.export()).toEqual(exported);
+  const twice = [session];
+  const failure = await failureOf(() => second.seed({ sessions: [...twice, ...twice] }));
+  expect(String(failure)).toContain("/sessions/1/id is given twice");
 });
 
 test("what is wrong with a file is said with its line", async () => {

@@ -31,6 +31,7 @@ const SEED: EmulatorSeed = {
   ],
   user: { memories: [{ key: "editor", value: "vim" }] },
   global: { memories: [{ key: "tone", value: "short" }] },
+  sessions: [],
   connections: [{ project_ids: ["proj_a", "proj_b"] }],
 };
 

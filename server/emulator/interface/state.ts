@@ -19,6 +19,8 @@ export interface EmulatorSeed {
   }[];
   readonly user?: { readonly memories?: readonly SeedMemory[] };
   readonly global?: { readonly memories?: readonly SeedMemory[] };
+  /** Those of no project. */
+  readonly sessions?: readonly object[];
   readonly connections?: readonly { readonly project_ids: readonly string[] }[];
 }
 

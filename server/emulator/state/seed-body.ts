@@ -7,8 +7,8 @@ import { parseMetadata } from "../../../shared/wire/json.ts";
 import { MemoryKey } from "../../../shared/wire/memory.ts";
 import { invalid, refusedAt, tryWith } from "../../../shared/wire/parse.ts";
 import { type ProjectPut, ProjectPutBody } from "../../../shared/wire/project.ts";
-import { sessionUploadOf } from "../../../shared/wire/session.ts";
-import { refuseDoubles, SessionsBody, type SyncPayload } from "../../../shared/wire/sync.ts";
+import { SessionBody, sessionUploadOf } from "../../../shared/wire/session.ts";
+import { refuseDoubles, type SyncPayload } from "../../../shared/wire/sync.ts";
 import { text } from "../../../shared/wire/text.ts";
 import { unknownFields } from "../../../shared/wire/unknown-fields.ts";
 
@@ -21,10 +21,13 @@ const Memories = Type.Optional(
   ),
 );
 
+/** As many as an account has: an export is a seed, however it came together. */
+const Sessions = Type.Optional(Type.Array(SessionBody));
+
 const ProjectBody = Type.Object({
   ...ProjectPutBody.properties,
   memories: Memories,
-  sessions: Type.Optional(SessionsBody),
+  sessions: Sessions,
 });
 
 const Layer = Type.Optional(Type.Object({ memories: Memories }));
@@ -34,6 +37,7 @@ const SeedBody = Type.Object({
   projects: Type.Optional(Type.Array(ProjectBody)),
   user: Layer,
   global: Layer,
+  sessions: Sessions,
   connections: Type.Optional(
     Type.Array(
       Type.Object({
@@ -74,17 +78,39 @@ export function parseSeed(value: unknown) {
   const seed = tryWith(SeedBody, value, details);
   if (seed === undefined) throw invalid(details);
   const { format = 1, projects = [], user, global, connections = [] } = seed;
+  const { sessions = [] } = seed;
   if (format !== 1) throw refusedAt("/format", "is not known: this emulator reads format 1");
   const parsed = {
     projects: projects.map((each, at) => projectOf(each, `/projects/${at}`, details)),
     memories: [...layerOf(user, "user", details), ...layerOf(global, "global", details)],
+    sessions: sessions.map(sessionUploadOf),
     connections: connections.map(({ project_ids: [one = "", other = ""] }, at) =>
       connectRequestOf(one, other, `/connections/${at}/project_ids`),
     ),
   };
   refuseDoubleProjects(projects, details);
+  refuseDoubleSessions(seed, details);
   if (details.length > 0) throw invalid(details);
   return parsed;
+}
+
+/** A session is of one project, or of none: the last of two would have it. */
+function refuseDoubleSessions(
+  { projects = [], sessions = [] }: Static<typeof SeedBody>,
+  details: ErrorDetail[],
+): void {
+  const lists = [
+    ...projects.map((each, at) => ({ path: `/projects/${at}`, list: each.sessions ?? [] })),
+    { path: "", list: sessions },
+  ];
+  const seen = new Set<string>();
+  for (const { path, list } of lists) {
+    for (const [at, { id }] of list.entries()) {
+      const place = `${path}/sessions/${at}/id`;
+      if (seen.has(id)) details.push({ path: place, message: "is given twice in this request" });
+      seen.add(id);
+    }
+  }
 }
 
 /** A project without an id is the one of its name, with whichever id that has. */
@@ -111,7 +137,6 @@ function projectOf(body: Static<typeof ProjectBody>, path: string, details: Erro
   const stored = metadata && parseMetadata(metadata, `${path}/metadata`, details);
   const put: ProjectPut = { ...rest, ...(stored && { metadata: stored }) };
   refuseDoubleKeys(memories, path, details);
-  refuseDoubles(sessions, ({ id }) => id, { path: `${path}/sessions`, field: "id", details });
   const keyed = memories.flatMap(({ key, value }) => (key === undefined ? [] : [{ key, value }]));
   const sync: SyncPayload = { memories: keyed, sessions: sessions.map(sessionUploadOf) };
   return { put, sync, keyless: memories.filter(({ key }) => key === undefined) };

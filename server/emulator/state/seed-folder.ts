@@ -97,6 +97,7 @@ function joined(seeds: readonly EmulatorSeed[]): EmulatorSeed {
     projects: withoutParts(seeds.flatMap(({ projects = [] }) => projects)),
     user: layer("user"),
     global: layer("global"),
+    sessions: seeds.flatMap(({ sessions = [] }) => sessions),
     connections: seeds.flatMap(({ connections = [] }) => connections),
   };
 }

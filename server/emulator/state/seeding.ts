@@ -33,6 +33,10 @@ export async function seedAccount(
     await placed(place, () => services.memories.create(caller, create));
     memories += 1;
   }
+  if (seed.sessions.length > 0) {
+    const exchange = { documents: {}, sessions: seed.sessions, createMissing: false };
+    await placed("/sessions", () => services.sync.exchange(caller, null, exchange));
+  }
   for (const [at, pair] of seed.connections.entries()) {
     await placed(`/connections/${at}`, () => services.connections.connect(caller, pair));
   }
@@ -65,6 +69,10 @@ export async function exportAccount(services: Services, caller: Caller): Promise
     ...EVERYTHING_LEFT,
     projectId: undefined,
   });
+  const sessionsOf = (project: string | null) =>
+    sessions.items
+      .filter((session) => session.project_id === project)
+      .map(({ project_id: _, ...session }) => session);
   const pairs = found.flatMap(({ project, connected }) =>
     connected.filter(({ id }) => project.id < id).map(({ id }) => [project.id, id] as const),
   );
@@ -76,12 +84,11 @@ export async function exportAccount(services: Services, caller: Caller): Promise
       claude_md_content: claudeMdContent,
       metadata: project.metadata,
       memories: byKey(memories.map(({ key, content }) => ({ key, value: content }))),
-      sessions: sessions.items
-        .filter((session) => session.project_id === project.id)
-        .map(({ project_id: _, ...session }) => session),
+      sessions: sessionsOf(project.id),
     })),
     user: { memories: await ofLayer("user") },
     global: { memories: await ofLayer("global") },
+    sessions: sessionsOf(null),
     connections: pairs.sort().map(([one, other]) => ({ project_ids: [one, other] })),
   };
 }
