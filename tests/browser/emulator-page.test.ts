@@ -140,6 +140,18 @@ test("the page is narrowed to one account", () => {
   expect([use.otherRows, use.exhausted]).toEqual([0, 429]);
 });
 
+test("what leads a client there names the account that the page is narrowed to", () => {
+  const [other = "", usual = ""] = use.hints;
+  for (const [hint, token] of [
+    [other, "mst_dev_other"],
+    [usual, "mst_dev_pro"],
+  ] as const) {
+    expect(hint).toContain(`export MEMSYNC_TOKEN=${token}`);
+    expect(hint).toContain(`Authorization: Bearer ${token}`);
+  }
+  expect(other).not.toContain("mst_dev_pro");
+});
+
 test("a lost connection is said, and mends by itself", () => {
   expect(use.problem).toContain("This page tries again by itself.");
   expect(use.problemsLeft).toBe(0);

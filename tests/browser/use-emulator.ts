@@ -25,6 +25,8 @@ export interface EmulatorUse {
   /** Rows with another account, and the status of its next request after its minute was used up. */
   readonly otherRows: number;
   readonly exhausted: number;
+  /** How a client gets to the other account, and to the usual one afterwards. */
+  readonly hints: readonly string[];
   /** What the page said while the connection was lost; what came meanwhile is there afterwards. */
   readonly problem: string;
   readonly problemsLeft: number;
@@ -193,6 +195,8 @@ async function useAccount(page: Page, url: string) {
   await page.keyboard.press("Enter");
   await page.locator("#limits-of", { hasText: "mst_dev_other" }).waitFor();
   await page.locator("#list:not(:has(li))").waitFor({ state: "attached" });
+  const hint = () => page.locator("#empty").evaluate((shown) => shown.textContent ?? "");
+  const hints = [await hint()];
   const otherRows = await page.locator(".request").count();
   await page.getByRole("button", { name: "Use up the minute" }).click();
   await page.locator("#limits-said", { hasText: "done" }).waitFor();
@@ -202,7 +206,8 @@ async function useAccount(page: Page, url: string) {
   await page.locator("#account").fill("");
   await page.keyboard.press("Enter");
   await page.locator(".request", { hasText: "mst_dev_pro" }).first().waitFor();
-  return { otherRows, exhausted: status };
+  hints.push(await hint());
+  return { otherRows, exhausted: status, hints };
 }
 
 async function use(browser: Browser): Promise<EmulatorUse> {

@@ -207,6 +207,8 @@ test("the library refuses what it does not know, with its name, and changes noth
     ["/acount", tokens.create, { acount: "a" }],
     ["/expires_at", tokens.create, { expires_at: 1 }],
     ["/expiresAt", tokens.create, { expiresAt: {} }],
+    ["expiresAt must", tokens.create, { expiresAt: "noon" }],
+    ["/faults/0/latencyMs", faults.add, { latencyMs: -1 }],
     ["/pth", requests.list, { pth: "/v1/*" }],
     ["/status", requests.list, { status: 9999 }],
     ["/coun", requests.waitFor, { coun: 1 }],
@@ -248,6 +250,9 @@ test("over HTTP each refusal names its field in its message", async () => {
       "/faults/0/probability must be more than 0, and at most 1",
       { status: 500, probability: 2 },
     ],
+    ["POST faults", "/faults/0/latency_ms must be from 0", { latency_ms: -1 }],
+    ["POST faults", "/latencyMs is not a field", { latencyMs: 1 }],
+    ["POST tokens", "expires_at must be an ISO 8601", { expires_at: "noon" }],
     ["POST clock", "set must be an ISO 8601 timestamp", { set: "noon" }],
     ["POST tokens", "account must be 1 to 64", { account: "a b" }],
     ["POST tokens", "account must not be readonly", { account: "readonly", plan: "team" }],
@@ -298,6 +303,25 @@ test("where a token is asked for, nobody controls without it, and health is open
   expect((await control(there, "POST reset", { body: {}, headers: origin, token })).status).toBe(
     403,
   );
+});
+
+test("on this machine alone a foreign host controls nothing, with the token neither", async () => {
+  await using emulator = await startEmulator({ controlToken: "secret" });
+  const asked = { body: {}, token: "secret" };
+  const headers = { host: "example.org" };
+  expect((await control(emulator, "POST reset", { ...asked, headers })).status).toBe(403);
+  expect((await control(emulator, "POST reset", asked)).status).toBe(200);
+});
+
+test("who guesses the control token has ten guesses, and who repeats a wrong one is told so", async () => {
+  await using emulator = await startEmulator({ controlToken: "secret" });
+  const tried = (token: string) => control(emulator, "POST reset", { body: {}, token });
+  for (let at = 0; at < 20; at++) expect((await tried("wrong")).status).toBe(401);
+  for (let at = 1; at < 10; at++) expect((await tried(`guess-${at}`)).status).toBe(401);
+  const refused = await tried("secret");
+  expect([refused.status, await tried("more").then(({ status }) => status)]).toEqual([429, 429]);
+  expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 61);
+  expect((await tried("wrong")).status).toBe(401);
 });
 
 test("names that are allowed control, as their pages do; no others", async () => {

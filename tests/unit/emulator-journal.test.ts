@@ -53,7 +53,7 @@ test("a token of one's own is not in the journal, wherever and however it is wri
   await ask(emulator, `GET /v1/memories/${token}?${token}=1&token=${escaped}`, { token });
   await ask(emulator, `GET /v1/${escaped}`, {
     token,
-    headers: { "x-auth": `Basic ${encoded[0]}`, "x-more": `${encoded[1]}, ${encoded[2]}` },
+    headers: { "x-said": `Basic ${encoded[0]}`, "x-more": `${encoded[1]}, ${encoded[2]}` },
   });
   emulator.faults.add({ path: "/v1/memories", status: 503, error: token, id: token });
   const text = `\\u006d${token.slice(1)}`;
@@ -71,7 +71,27 @@ test("a token of one's own is not in the journal, wherever and however it is wri
     for (const secret of secrets) expect(JSON.stringify(shown)).not.toContain(secret);
   }
   expect(seen.requests[0]?.query).toBe(`q=mst_…${token.slice(-4)}`);
-  expect(seen.requests[2]?.headers["x-auth"]).toBe("Basic [redacted]");
+  expect(seen.requests[2]?.headers["x-said"]).toBe("Basic [redacted]");
+});
+
+test("headers whose name tells of a secret are in the journal without it, others as they came", async () => {
+  await using emulator = await startEmulator();
+  const secret = [
+    "x-api-key",
+    "x-auth",
+    "x-csrf-token",
+    "my-passwd",
+    "aws-credential",
+    "x-secrets",
+  ];
+  const plain = ["idempotency-key", "x-project-id", "x-more"];
+  const all = [...secret, ...plain].map((name) => [name, "seen"] as const);
+  await ask(emulator, "GET /v1/memories", { headers: Object.fromEntries(all) });
+  const [{ headers } = { headers: {} }] = (await emulator.requests.list()).requests;
+  expect(headers).toMatchObject({
+    ...Object.fromEntries(secret.map((name) => [name, "[redacted]"])),
+    ...Object.fromEntries(plain.map((name) => [name, "seen"])),
+  });
 });
 
 test("what has no token in it is in the journal as it came, to any depth that is meant", async () => {
@@ -225,12 +245,20 @@ test("a request that nothing serves says what does, and a refused one why", asyn
   await using emulator = await startEmulator();
   await ask(emulator, "GET /v1/memories/");
   await ask(emulator, "GET /v1/memorys");
+  await ask(emulator, "GET /memories");
+  await ask(emulator, "GET /projects/proj_a");
+  await ask(emulator, "GET /api/sessions/sess_a");
+  await ask(emulator, "GET /memorys");
   await ask(emulator, "POST /v1/sessions", { body: {} });
   await ask(emulator, "POST /v1/memories", { body: {} });
   const { requests } = await emulator.requests.list();
   expect(requests.map(({ why }) => why)).toEqual([
     "nothing serves GET /v1/memories/: /v1/memories, without the slash at its end, is served",
     "nothing serves GET /v1/memorys: /v1/memories is served",
+    "nothing serves GET /memories: /v1/memories is served",
+    "nothing serves GET /projects/proj_a: /api/projects/:id and /v1/projects/:id are served",
+    "nothing serves GET /api/sessions/sess_a: /v1/sessions/:id is served",
+    "nothing serves GET /memorys: /v1/memories is served",
     "nothing serves POST /v1/sessions: the path takes GET",
     "/content is required",
   ]);

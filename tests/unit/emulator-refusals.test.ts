@@ -55,12 +55,12 @@ test("a rule that can never go off, or a wait that is none, is refused with its 
     ["path", { path: "/v1/memories/bad id", status: 500 }],
     ["path", { path: "/v1/memories/mem_a?layer=user", status: 500 }],
     ["probability", { probability: 0, status: 500 }],
-    ["refuse_item", { refuseItem: "" }],
-    ["refuse_item", { refuseItem: "k", path: "/v1/memories" }],
-    ["refuse_item", { refuseItem: "k", path: "/api/live" }],
-    ["refuse_item", { refuseItem: "k", method: "GET" }],
-    ["retry_after", { retryAfter: "soon" }],
-    ["retry_after", { retryAfter: "1.5" }],
+    ["refuseItem", { refuseItem: "" }],
+    ["refuseItem", { refuseItem: "k", path: "/v1/memories" }],
+    ["refuseItem", { refuseItem: "k", path: "/api/live" }],
+    ["refuseItem", { refuseItem: "k", method: "GET" }],
+    ["retryAfter", { retryAfter: "soon" }],
+    ["retryAfter", { retryAfter: "1.5" }],
   ] as const) {
     const failure = await failureOf(async () => emulator.faults.add(rule));
     expect(String(failure)).toContain(`/faults/0/${field} `);

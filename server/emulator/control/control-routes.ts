@@ -4,6 +4,7 @@ import { VERSION } from "../../../shared/version.ts";
 import { refusedAt } from "../../../shared/wire/parse.ts";
 import { answerDocument } from "../../http/answer-document.ts";
 import type { RequestContext } from "../../http/request-context.ts";
+import { inWireNames } from "../faults/wire-names.ts";
 import type { ClockMoved, EmulatorControls, MadeToken, ResetScope } from "../interface/emulator.ts";
 import type { FaultReport } from "../interface/faults.ts";
 import {
@@ -102,7 +103,7 @@ export function controlRoutes(
       path: "tokens",
       async answer({ request }) {
         const { expires_at: expiresAt, ...asked } = await readStrict(request, TokenBody);
-        return tokenAnswer(controls.tokens.create({ ...asked, expiresAt }));
+        return tokenAnswer(asSent(() => controls.tokens.create({ ...asked, expiresAt })));
       },
     },
     { method: "GET", path: "routes", answer: () => ({ routes: controls.routes() }) },
@@ -228,13 +229,18 @@ function faultRoutes({ faults }: EmulatorControls): ControlRoute[] {
     {
       method: "POST",
       path: "faults",
-      answer: async ({ request }) => made(faults.add(...(await rulesIn(request)))),
+      async answer({ request }) {
+        const rules = await rulesIn(request);
+        return made(asSent(() => faults.add(...rules)));
+      },
     },
     {
       method: "PUT",
       path: "faults",
-      answer: async ({ request, query }) =>
-        made(faults.set(await rulesIn(request, ["token"]), tokenIn(query))),
+      async answer({ request, query }) {
+        const rules = await rulesIn(request, ["token"]);
+        return made(asSent(() => faults.set(rules, tokenIn(query))));
+      },
     },
     {
       method: "DELETE",
@@ -242,6 +248,15 @@ function faultRoutes({ faults }: EmulatorControls): ControlRoute[] {
       answer: ({ query }) => ({ cleared: { faults: faults.clear(withId(query)) } }),
     },
   ];
+}
+
+/** What was asked over HTTP is refused in the names of HTTP. */
+function asSent<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    throw inWireNames(thrown);
+  }
 }
 
 /** What a query narrows a call to. A parameter that the call does not have is refused. */

@@ -160,7 +160,7 @@ function createToken({ accounts }: ControlledParts, request: EmulatorTokenReques
   }
   const boundTo = projects === undefined ? null : projects.map(boundProject);
   const expiresAt =
-    request.expiresAt === undefined ? undefined : parseTime(request.expiresAt, "expires_at");
+    request.expiresAt === undefined ? undefined : parseTime(request.expiresAt, "expiresAt");
   const canWrite = scopes.includes("write");
   const token = accounts.make({ account, user, canWrite, boundTo, expiresAt });
   if (plan !== undefined) accounts.rule(accountOfName(account), { plan });

@@ -11,14 +11,20 @@ export function parseStrict<T extends TSchema>(schema: T, value: unknown): Stati
   return parseWith(schema, value);
 }
 
-/** The same schema with the names that its fields have in the library. */
+/** The same schema with the names that its fields have in the library, in its messages, too. */
 export function inCamelCase(schema: TSchema): TSchema {
-  if (KindGuard.IsUnion(schema)) return { ...schema, anyOf: schema.anyOf.map(inCamelCase) };
+  if (KindGuard.IsUnion(schema)) {
+    const { expected } = schema;
+    const told = typeof expected === "string" && { expected: named(expected) };
+    return { ...schema, ...told, anyOf: schema.anyOf.map(inCamelCase) };
+  }
   if (!KindGuard.IsObject(schema)) return schema;
-  const named = (name: string) =>
-    name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const fields = Object.entries(schema.properties);
   const properties = fields.map(([name, field]) => [named(name), inCamelCase(field)]);
   const required = schema.required && { required: schema.required.map(named) };
   return { ...schema, ...required, properties: Object.fromEntries(properties) };
+}
+
+function named(text: string): string {
+  return text.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

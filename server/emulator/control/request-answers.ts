@@ -1,4 +1,5 @@
 import { refusedAt } from "../../../shared/wire/parse.ts";
+import { inWireNames } from "../faults/wire-names.ts";
 import type {
   EmulatorRequests,
   RequestFilter,
@@ -30,13 +31,18 @@ export async function requestsAsked(requests: EmulatorRequests, query: URLSearch
   };
   const [min, waitMs, after] = [number(query, "min"), number(query, "wait_ms"), text("after")];
   const timeoutMs = Math.min(waitMs ?? 0, WAIT_MS_MAX);
-  if (after !== undefined) return await requests.changes({ ...filter, after, timeoutMs });
-  if (waitMs === undefined) return await requests.list(filter);
+  if (after !== undefined)
+    return await requests.changes({ ...filter, after, timeoutMs }).catch(refuse);
+  if (waitMs === undefined) return await requests.list(filter).catch(refuse);
   const came = await requests
     .waitFor({ ...filter, count: min ?? 1, timeoutMs })
     .then(() => true)
     .catch(() => false);
-  return { ...(await requests.list(filter)), ...(!came && { timed_out: true }) };
+  return { ...(await requests.list(filter).catch(refuse)), ...(!came && { timed_out: true }) };
+}
+
+function refuse(thrown: unknown): never {
+  throw inWireNames(thrown);
 }
 
 function number(query: URLSearchParams, name: string): number | undefined {

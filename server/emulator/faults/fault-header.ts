@@ -2,6 +2,7 @@ import { AppError } from "../../../shared/errors.ts";
 import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { FaultEffect } from "../interface/faults.ts";
 import { checkEffect } from "./fault-rules.ts";
+import { inWireNames } from "./wire-names.ts";
 
 /** In it a single request asks for its own misfortune. */
 export const FAULT_HEADER = "x-memsync-fault";
@@ -37,7 +38,11 @@ export function parseFaultHeader(value: string): FaultEffect {
     }
     effect = { ...effect, ...read(rest.join("=").trim()) };
   }
-  checkEffect(effect, "X-Memsync-Fault");
+  try {
+    checkEffect(effect, "X-Memsync-Fault");
+  } catch (thrown) {
+    throw inWireNames(thrown);
+  }
   return effect;
 }
 

@@ -134,7 +134,7 @@ export class FaultRules {
       throw refusedAt(place("method"), "must be GET, POST or DELETE");
     }
     if (path !== undefined || method !== undefined) this.#checkServed(rule, place("path"));
-    this.#checkItem(rule, place("refuse_item"));
+    this.#checkItem(rule, place("refuseItem"));
     if (!(times >= 1)) throw refusedAt(place("times"), "must be 1 or more");
     if (!(probability > 0 && probability <= 1)) {
       throw refusedAt(place("probability"), "must be more than 0, and at most 1");
@@ -177,7 +177,7 @@ export function checkEffect(effect: FaultEffect, at: string): void {
   const ends = ENDS.filter((name) => effect[name] !== undefined && effect[name] !== false);
   if (ends.length > 1) throw refusedAt(place(ends[1] ?? ""), `can't be together with ${ends[0]}`);
   if (ends.length === 0 && latencyMs === undefined && retryAfter === undefined) {
-    throw refusedAt(at, "needs an effect, such as status, disconnect or latency_ms");
+    throw refusedAt(at, "needs an effect, such as status, disconnect or latencyMs");
   }
   if (status !== undefined && !(status >= 200 && status <= 599)) {
     throw refusedAt(place("status"), "must be from 200 to 599");
@@ -185,13 +185,13 @@ export function checkEffect(effect: FaultEffect, at: string): void {
   if (truncate !== undefined && truncate !== true && !(truncate >= 0)) {
     throw refusedAt(place("truncate"), "must be a number of bytes");
   }
-  if (refuseItem === "") throw refusedAt(place("refuse_item"), "must name an item");
+  if (refuseItem === "") throw refusedAt(place("refuseItem"), "must name an item");
   if (typeof retryAfter === "string" && !isRetryAfter(retryAfter)) {
-    throw refusedAt(place("retry_after"), "must be seconds, or a date");
+    throw refusedAt(place("retryAfter"), "must be seconds, or a date");
   }
   const latency = typeof latencyMs === "object" ? latencyMs.medianMs : (latencyMs ?? 0);
   if (!(latency >= 0 && latency <= LATENCY_MS_MAX)) {
-    throw refusedAt(place("latency_ms"), `must be from 0 to ${LATENCY_MS_MAX}`);
+    throw refusedAt(place("latencyMs"), `must be from 0 to ${LATENCY_MS_MAX}`);
   }
 }
 

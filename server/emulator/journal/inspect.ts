@@ -124,13 +124,25 @@ function unmatched({ path }: RequestEntry, method: string, routes: readonly Serv
   if (trimmed !== path && routes.some((each) => pathMatches(each.path, trimmed))) {
     return `${nothing}: ${trimmed}, without the slash at its end, is served`;
   }
-  const paths = [...new Set(routes.map((each) => each.path))];
-  // Most often the beginning was left out.
-  const whole = ["/v1", "/api"].map((start) => `${start}${trimmed}`);
-  const [near = nearWords(path, paths)[0]] = paths.filter((each) =>
-    whole.some((meant) => pathMatches(each, meant)),
-  );
-  return near === undefined ? nothing : `${nothing}: ${near} is served`;
+  const near = pathsNear(trimmed, [...new Set(routes.map((each) => each.path))]);
+  if (near.length === 0) return nothing;
+  return `${nothing}: ${near.join(" and ")} ${near.length === 1 ? "is" : "are"} served`;
+}
+
+const BEGINNINGS = ["/v1", "/api"] as const;
+
+/**
+ * The served paths that were probably meant. Most often the beginning was left out, or is the one
+ * of the other variant; only then is it a slip.
+ */
+function pathsNear(path: string, served: readonly string[]): readonly string[] {
+  const rest = path.replace(/^\/(v\d+|api)(?=\/)/, "");
+  const meant = BEGINNINGS.map((beginning) => `${beginning}${rest}`);
+  const same = served.filter((each) => meant.some((whole) => pathMatches(each, whole)));
+  if (same.length > 0) return same;
+  const alike = nearWords(path, served);
+  if (alike.length > 0 && rest !== path) return alike.slice(0, 1);
+  return [...meant.flatMap((whole) => nearWords(whole, served)), ...alike].slice(0, 1);
 }
 
 const UNPUBLISHED_HEADERS = ["x-project-id", "idempotency-key"] as const;

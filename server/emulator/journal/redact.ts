@@ -1,5 +1,13 @@
-const SECRET_HEADERS =
-  /^(cookie|set-cookie|proxy-authorization)$|(^|-)(api-?key|token|secret|password)$/;
+/** A header whose name has one of these in it is taken for a secret. */
+const SECRET_HEADERS = /token|secret|key|auth|passw|cookie|credential/;
+
+/** They are none, and tests look at them. */
+const PLAIN_HEADERS: ReadonlySet<string> = new Set([
+  "idempotency-key",
+  "proxy-authenticate",
+  "sec-websocket-key",
+  "www-authenticate",
+]);
 
 /** One of the service's own, wherever it stands in a text. None of the fixed ones is like this. */
 const TOKEN = /mst_[0-9A-Za-z]{8,}/g;
@@ -66,9 +74,13 @@ export function redactedHeaders(headers: Headers): Record<string, string> {
   const shown: Record<string, string> = {};
   for (const [name, value] of headers) {
     if (name === "authorization") shown[name] = redactedAuthorization(value);
-    else shown[name] = SECRET_HEADERS.test(name) ? "[redacted]" : value;
+    else shown[name] = isSecret(name) ? "[redacted]" : value;
   }
   return shown;
+}
+
+function isSecret(header: string): boolean {
+  return SECRET_HEADERS.test(header) && !PLAIN_HEADERS.has(header);
 }
 
 function redactedAuthorization(value: string): string {

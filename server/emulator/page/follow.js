@@ -3,7 +3,7 @@ import { readClock, startClock } from "./clock.js";
 import { readSnapshots, showScope, startControls } from "./controls.js";
 import { byId, element } from "./dom.js";
 import { faultFor, forgetFaults, proposePaths, readFaults, startFaults } from "./faults.js";
-import { knownTokens, startList, takeRequests } from "./list.js";
+import { knownTokens, showHints, startList, takeRequests } from "./list.js";
 import { call, scope, useToken, withQuery } from "./plane.js";
 
 const WAIT_MS = 20_000;
@@ -117,6 +117,7 @@ byId("account").addEventListener("change", async ({ target }) => {
     target.setCustomValidity("");
     forgetFaults();
     showScope();
+    showHints();
     anew();
   } catch (thrown) {
     target.setCustomValidity(thrown.message);

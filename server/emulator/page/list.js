@@ -1,6 +1,7 @@
 // The requests, the newest first. One of them is shown whole.
 import { hideDetail, showDetail } from "./detail.js";
 import { byId, counted, element, timeOfDay } from "./dom.js";
+import { scope } from "./plane.js";
 
 /** More rows than these help nobody; the journal has them. */
 const ROWS_MAX = 500;
@@ -19,11 +20,17 @@ export function startList(breakIt) {
     // In a field it is the field's.
     if (event.key === "Escape" && isOpen && !event.target.matches("input, select")) close();
   });
+  showHints();
+}
+
+/** How a client of the account gets here, which is the usual one where none was named. */
+export function showHints() {
+  const token = scope.token === "" ? "mst_dev_pro" : scope.token;
   byId("variables").textContent =
-    `export MEMSYNC_URL=${location.origin}\nexport MEMSYNC_TOKEN=mst_dev_pro`;
+    `export MEMSYNC_URL=${location.origin}\nexport MEMSYNC_TOKEN=${token}`;
   byId("first-request").textContent = [
     `curl ${location.origin}/v1/memories \\`,
-    "  -H 'Authorization: Bearer mst_dev_pro' \\",
+    `  -H 'Authorization: Bearer ${token}' \\`,
     `  -d '{"content": "use make, not npm", "layer": "user"}'`,
   ].join("\n");
 }
