@@ -47,10 +47,8 @@ export function useMemsync(options: UseMemsyncOptions = {}): Emulator {
     running = await startEmulator({ ...rest, ...(seed && { seed }) });
     restore = setVariables(running.env);
   });
-  let isNew = true;
   hooks.beforeEach(async () => {
-    if (running && reset === "each" && !isNew) await beginAgain(running, { ...rest, seed });
-    isNew = false;
+    if (running && reset === "each") await beginAgain(running, { ...rest, seed });
   });
   hooks.afterAll(async () => {
     restore();

@@ -119,6 +119,22 @@ test("its variables are set while tests run, and are what they were afterwards",
   }
 });
 
+test("a token made before a test is taken back with the rest, unless nothing is", async () => {
+  for (const [reset, expected] of [
+    ["each", 401],
+    ["never", 200],
+  ] as const) {
+    const hooks = new HeldHooks();
+    const memsync = useMemsync({ hooks, reset });
+    await hooks.run("beforeAll");
+    const headers = { Authorization: `Bearer ${memsync.tokens.create().token}` };
+    await hooks.run("beforeEach");
+    const { status } = await fetch(`${memsync.url}/v1/memories`, { headers });
+    await hooks.run("afterAll");
+    expect([reset, status]).toEqual([reset, expected]);
+  }
+});
+
 test("it says so if it is used before the tests, or after", async () => {
   const hooks = new HeldHooks();
   const memsync = useMemsync({ hooks });
