@@ -32,6 +32,7 @@ import { tilde } from "../screen/tilde.ts";
 import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { whyUnsynced } from "../status/why-unsynced.ts";
+import { alsoLines } from "../views/also-lines.ts";
 import { pastProjectLines } from "../views/past-project.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
 import { agreeToRelink, isKnownNowhere, knownNowhere } from "../writes/agree-to-relink.ts";
@@ -194,10 +195,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
     );
   }
   if (Array.isArray(also)) {
-    sayAside(
-      `${also.join(" and ")} and the project's text are one from now on: what either has alone ` +
-        "comes into the other; `memsync status` says what is written",
-    );
+    for (const line of await alsoLines(linked.dir, also)) sayAside(line);
   }
   for (const line of pastProjectLines(linked)) sayAside(line);
   if (isNew && !linked.past && (await isKnownHereAlone(linked.dir))) {

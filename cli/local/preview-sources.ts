@@ -10,8 +10,9 @@ import {
 } from "../../daemon/assistants/memory-folders/scan-memory-folders.ts";
 import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
 import { readFileAt } from "../../daemon/disk/read-file.ts";
-import { whyFileIgnored, withoutIgnored } from "../../daemon/files/counted-file.ts";
+import { withoutIgnored } from "../../daemon/files/counted-file.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
+import { whyFileIgnored } from "../../daemon/files/why-ignored.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { type FolderKind, folderMode } from "../../daemon/home/folder-switches.ts";
 import type { Home } from "../../daemon/home/home.ts";

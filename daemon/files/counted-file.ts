@@ -1,4 +1,3 @@
-import { sep } from "node:path";
 import type { AccountId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
@@ -14,14 +13,16 @@ import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import type { FileStanding } from "../git/git-state.ts";
 import { chooseFile, type Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { type Ignored, takeIgnored, type WhyIgnored } from "../ignored/ignore-file.ts";
+import { type Ignored, takeIgnored } from "../ignored/ignore-file.ts";
 import { alsoNameOf, folderOf } from "./also-file.ts";
-import { findAlso, importedBy, isImport } from "./find-also.ts";
+import { findAlso } from "./find-also.ts";
 import { findSuccessor } from "./find-successor.ts";
 import { findFirstFile } from "./first-file.ts";
 import type { Sight } from "./follow-facts.ts";
 import { type FollowedState, readStoredText, writeFollowed } from "./follow-store.ts";
 import { readTwice } from "./glimpses.ts";
+import { importedPaths, isImport } from "./import-file.ts";
+import { slashed, whyFileIgnored } from "./why-ignored.ts";
 
 export interface CountedFileOptions {
   readonly store: ReplicaStore<DaemonTables>;
@@ -75,7 +76,8 @@ export class CountedFile {
     for (const each of beside) {
       if (each.problem !== undefined) continue;
       const read = await readFileAt(this.#link.dir, each.path);
-      if (read.kind === "text" && importedBy(read.content) === path) names.push(each.name);
+      if (read.kind !== "text") continue;
+      if (importedPaths(read.content, each.path).includes(path)) names.push(each.name);
     }
     return names;
   }
@@ -134,13 +136,12 @@ export class CountedFile {
    */
   whyImports({ file }: Sight, known: FollowedState | undefined): Reason | undefined {
     if (file.kind !== "text" || known?.hash === file.hash) return undefined;
-    const imported = importedBy(file.content);
-    if (imported === undefined || imported === file.path) return undefined;
+    const imported = importedPaths(file.content, file.path).filter((path) => path !== file.path);
     if (known && isImport(known.base.text)) return undefined;
     const { also = [] } = this.#link;
-    if (also.includes(imported)) return { code: "also-imports" };
-    const isBeside = this.#beside.some(({ path }) => path === imported);
-    return isBeside ? { code: "imports", imported } : undefined;
+    if (imported.some((path) => also.includes(path))) return { code: "also-imports" };
+    const beside = this.#beside.find(({ path }) => imported.includes(path));
+    return beside && { code: "imports", imported: beside.path };
   }
 
   /** Follows a renamed file under its new name from now on. False: it was not renamed. */
@@ -184,18 +185,6 @@ export function withoutIgnored(
 ): readonly Followable[] {
   const open = found.filter((each) => each.path === before || !whyFileIgnored(ignored, each));
   return open.length > 0 ? open : found;
-}
-
-/** Why a file is ignored: by the name at which it is looked for, or by where a link there leads. */
-export function whyFileIgnored(
-  ignored: Ignored,
-  { name, path }: { readonly name?: string | undefined; readonly path: string },
-): WhyIgnored | undefined {
-  return [path, name ?? path].map((each) => ignored.why(slashed(each))).find((why) => why);
-}
-
-function slashed(path: string): string {
-  return sep === "/" ? path : path.replaceAll(sep, "/");
 }
 
 /** Whether git has no say in what is done with the file. */

@@ -8,19 +8,7 @@ import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf, folderOf } from "./also-file.ts";
 import { readFollowed, writeFollowed } from "./follow-store.ts";
-
-/** A file that has nothing but one line as `@AGENTS.md` or `@./AGENTS.md`. */
-const IMPORT = /^@(?:\.\/)?(\S+)$/;
-
-/** Whether a text is that of another file, by importing it. */
-export function isImport(text: string): boolean {
-  return importedBy(text) !== undefined;
-}
-
-/** The path of the file that a text consists of, by importing it. */
-export function importedBy(text: string): string | undefined {
-  return IMPORT.exec(text.trim())?.[1];
-}
+import { isImport } from "./import-file.ts";
 
 /**
  * Has a further file that is met for the first time count as one that was created again: what it

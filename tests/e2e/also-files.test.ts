@@ -91,3 +91,35 @@ scenario("a file that would hide another one is refused", async (lab) => {
   expect(refused.stderr).toContain("--also is AGENTS.md, GEMINI.md or");
   expect((await machine.run(["link", "--also", "GEMINI.md", "--no-also"])).status).toBe(2);
 });
+
+scenario(
+  "a file that only imports another one is not said to have the text itself",
+  async (lab) => {
+    const machine = await lab.stoppedMachine(emulator.account("also-imports"));
+    const put = (name: string, text: string) => writeFileSync(join(machine.folder, name), text);
+    put("AGENTS.md", TEXT);
+    put("CLAUDE.md", "@AGENTS.md\n");
+    put("GEMINI.md", "@AGENTS.md\n");
+    mkdirSync(join(machine.folder, ".claude"));
+    put(".claude/CLAUDE.md", "@../AGENTS.md\n");
+    await machine.up();
+    await waitFor("the text", async () => (await machine.memsync("doc")) === TEXT);
+    for (const name of ["CLAUDE.md", ".claude/CLAUDE.md"]) {
+      const { status, stdout, stderr } = await machine.run(["link", "--file", name]);
+      expect([status, stdout]).toEqual([1, ""]);
+      expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+        `${name} only imports AGENTS.md, and has its text so: nothing was changed. ` +
+          "`memsync link --file AGENTS.md` follows that one",
+      );
+    }
+    const also = (await machine.run(["link", "--also", "GEMINI.md"])).stderr;
+    expect(also).toContain("GEMINI.md only imports another file, and is left as it is");
+    expect(also).not.toContain("one from now on");
+    const taken = await machine.run(["link", "--file", "AGENTS.md"]);
+    expect(taken.stderr).toContain("AGENTS.md and the project's text are one from now on");
+    // The file that counted so far still does.
+    put("AGENTS.md", `${TEXT}More.\n`);
+    await waitFor("the edit", async () => (await machine.memsync("doc")) === `${TEXT}More.\n`);
+    expect(read(machine, "CLAUDE.md")).toBe("@AGENTS.md\n");
+  },
+);

@@ -1,0 +1,26 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { readFileAt } from "../../daemon/disk/read-file.ts";
+import { isImport } from "../../daemon/files/import-file.ts";
+
+/** What becomes of files that are to follow the project's text; those that have it are left. */
+export async function alsoLines(dir: string, names: readonly string[]): Promise<string[]> {
+  const told = await Promise.all(
+    names.map(async (name) => ({ name, why: await whyLeft(dir, name) })),
+  );
+  const joined = told.flatMap(({ name, why }) => (why === undefined ? [name] : []));
+  const left = told.flatMap(({ name, why }) => (why === undefined ? [] : [`${name} ${why}`]));
+  if (joined.length === 0) return left;
+  const both =
+    `${joined.join(" and ")} and the project's text are one from now on: what either has alone ` +
+    "comes into the other; `memsync status` says what is written";
+  return [both, ...left];
+}
+
+async function whyLeft(dir: string, name: string): Promise<string | undefined> {
+  const stats = await lstat(join(dir, name)).catch(() => undefined);
+  if (stats?.isSymbolicLink()) return "is a symbolic link, and is left as it is";
+  const read = await readFileAt(dir, name);
+  if (read.kind !== "text" || !isImport(read.content)) return undefined;
+  return "only imports another file, and is left as it is: it has that one's text so";
+}

@@ -1,0 +1,15 @@
+import { sep } from "node:path";
+import type { Ignored, WhyIgnored } from "../ignored/ignore-file.ts";
+
+/** Why a file is ignored: by the name at which it is looked for, or by where a link there leads. */
+export function whyFileIgnored(
+  ignored: Ignored,
+  { name, path }: { readonly name?: string | undefined; readonly path: string },
+): WhyIgnored | undefined {
+  return [path, name ?? path].map((each) => ignored.why(slashed(each))).find((why) => why);
+}
+
+/** A path as `.memsyncignore` and git write it. */
+export function slashed(path: string): string {
+  return sep === "/" ? path : path.replaceAll(sep, "/");
+}
