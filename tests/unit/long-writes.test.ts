@@ -19,13 +19,27 @@ const newStore = storesOfTests();
 const MANY = Array.from({ length: 500 }, (_, at) => ({ key: `key-${at}`, value: `value ${at}` }));
 
 function writeMany(store: Store, name: string, value?: string): Promise<void> {
-  return store.write(async (context) => {
-    const open = await context.open(address(name));
-    const values = value === undefined ? MANY : MANY.map(({ key }) => ({ key, value }));
-    open.document.setEntries("memories", values, context.now);
-    await context.flush(open);
-    if (value === "refused") throw new Error("refused");
-  });
+  return store.write((context) => setMany(context, name, value));
+}
+
+async function setMany(
+  context: Parameters<Parameters<Store["write"]>[0]>[0],
+  name: string,
+  value?: string,
+): Promise<void> {
+  const open = await context.open(address(name));
+  const values = value === undefined ? MANY : MANY.map(({ key }) => ({ key, value }));
+  open.document.setEntries("memories", values, context.now);
+  await context.flush(open);
+  if (value === "refused") throw new Error("refused");
+}
+
+/** Writes something short, and waits for all that is done after it. */
+async function writeShort(store: Store, value: string): Promise<void> {
+  const { promise: idle, resolve } = Promise.withResolvers<void>();
+  store.whenIdle(resolve);
+  await setMemory(store, "short", value, "b");
+  await idle;
 }
 
 async function countRows(store: Store): Promise<number> {
@@ -116,7 +130,7 @@ test("an update from outside is admitted, applied and written in turns", async (
   expect(await countRows(temp.store)).toBe(MANY.length);
 });
 
-test("what a long commit leaves to later turns is done before the next write", async () => {
+test("what a long commit leaves to later turns is done after those who wait for it", async () => {
   const ran: string[] = [];
   const wrap = (connection: SqliteConnection) => watched(connection, (sql) => void ran.push(sql));
   const temp = await newStore({ pause: async () => void ran.push("pause"), wrap });
@@ -129,7 +143,7 @@ test("what a long commit leaves to later turns is done before the next write", a
   expect(sizeOf()).toBe(before);
   const ends = ["pause", "SAVEPOINT step", "RELEASE step", "PRAGMA wal_autocheckpoint = 0"];
   expect(ran.slice(ran.lastIndexOf("SAVEPOINT step") - 1)).toEqual([...ends, "pause", "COMMIT"]);
-  await setMemory(temp.store, "short", "w", "b");
+  await writeShort(temp.store, "w");
   expect(sizeOf() - before).toBeGreaterThan(500_000);
   const [first, second] = ran.filter((sql) => sql.includes("wal_")).slice(1);
   expect([first, second]).toEqual([
@@ -137,6 +151,23 @@ test("what a long commit leaves to later turns is done before the next write", a
     "PRAGMA wal_checkpoint(PASSIVE)",
   ]);
   await checkFullText(temp);
+});
+
+test("who has waited for a long commit does not wait for its log to be written back", async () => {
+  const ran: string[] = [];
+  const wrap = (connection: SqliteConnection) => watched(connection, (sql) => void ran.push(sql));
+  const temp = await newStore({ pause: async () => {}, wrap });
+  const long = temp.store.write((context) => setMany(context, "a", "x".repeat(2000)), {
+    isLong: true,
+  });
+  const others = ["one", "two"].map((key) =>
+    setMemory(temp.store, key, "v", "b").then(() => void ran.push(key)),
+  );
+  await Promise.all([long, ...others]);
+  await setMemory(temp.store, "later", "v", "b");
+  const seen = ran.filter((sql) => /^(COMMIT|one|two|PRAGMA wal_c.*)$/.test(sql));
+  const back = "PRAGMA wal_checkpoint(PASSIVE)";
+  expect(seen).toEqual(["COMMIT", "COMMIT", "one", "two", back, "COMMIT"]);
 });
 
 test("after a long write that is refused the log is written back as ever", async () => {
@@ -154,7 +185,7 @@ test("after a long write that is refused the log is written back as ever", async
   const temp = await newStore({ pause: async () => {}, wrap });
   const failure = await failureOf(() => writeMany(temp.store, "a", "x".repeat(2000)));
   expect(String(failure)).toContain("the disk is full");
-  await setMemory(temp.store, "short", "v", "b");
+  await writeShort(temp.store, "v");
   expect(ran).toContain("PRAGMA wal_autocheckpoint = 1000");
   expect(await memoriesOf(temp.store)).toEqual({});
 });

@@ -298,10 +298,10 @@ export class ReplicaStore<Tables extends ReplicaTables> {
 
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      this.#committing = this.#commitNext();
-      const isLong = await this.#committing;
-      if (!isLong) continue;
+      if (!(await this.#commitNext())) continue;
       await this.#ready();
+      // Who has waited for the long commit waits for nothing else.
+      if (this.#waiting[0]?.isLong === false) await this.#commitNext();
       await writeLogBack(this.#options.database.writer);
     }
     this.#draining = undefined;
@@ -313,14 +313,16 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     return new Promise((resolve) => this.#options.world.defer(resolve));
   }
 
-  async #commitNext(): Promise<boolean> {
-    await this.#ready();
-    const firstLong = this.#waiting.findIndex(({ isLong }) => isLong);
-    const count = firstLong === -1 ? WRITES_PER_COMMIT_MAX : Math.max(firstLong, 1);
-    return await this.#commit(this.#waiting.splice(0, Math.min(count, WRITES_PER_COMMIT_MAX)));
+  /** True: the log has to be written back. */
+  #commitNext(): Promise<boolean> {
+    this.#committing = this.#ready().then(() => {
+      const firstLong = this.#waiting.findIndex(({ isLong }) => isLong);
+      const count = firstLong === -1 ? WRITES_PER_COMMIT_MAX : Math.max(firstLong, 1);
+      return this.#commit(this.#waiting.splice(0, Math.min(count, WRITES_PER_COMMIT_MAX)));
+    });
+    return this.#committing;
   }
 
-  /** True: the log has to be written back. */
   async #commit(writes: readonly Write<Tables>[]): Promise<boolean> {
     const { pause } = this.#options;
     let isLong = false;
