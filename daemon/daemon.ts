@@ -23,6 +23,7 @@ import { createGit, type Git } from "./git/run-git.ts";
 import { type Activity, logActivity, type OnActivity } from "./home/activity.ts";
 import { type FolderKind, folderMode } from "./home/folder-switches.ts";
 import type { Home } from "./home/home.ts";
+import { HomeId } from "./home/home-id.ts";
 import { LOCAL_ACCOUNT } from "./home/local-account.ts";
 import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
 import { openReplica } from "./home/open-replica.ts";
@@ -57,6 +58,7 @@ import { readStatus } from "./status/read-status.ts";
 import type { DaemonStatus } from "./status/status.ts";
 import { SYNC_MS_MIN, type SyncResult, type SyncWait, SyncWaiter } from "./status/wait-for-sync.ts";
 import type { Introduction } from "./supervise/introduction.ts";
+import { watchForCopies } from "./sync/copied-home.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
 import { watchFolder } from "./watch/watched-folder.ts";
 
@@ -246,7 +248,13 @@ export class Daemon implements Controlled {
     const { home, world } = options;
     keepMachineName(home);
     const machine = currentMachineName(home);
-    const store = await openReplica(home.database, world, { machine, onDamage: options.onDamage });
+    const homeId = new HomeId(home, world);
+    const store = await openReplica(home.database, world, {
+      machine,
+      homeId: () => homeId.current,
+      onDamage: options.onDamage,
+    });
+    watchForCopies({ store, homeId, log: options.log });
     const daemon = new Daemon(options, store);
     try {
       await daemon.#begin();
@@ -293,7 +301,7 @@ export class Daemon implements Controlled {
   async status(): Promise<DaemonStatus> {
     return await readStatus({
       store: this.#store,
-      home: this.#options.home.dir,
+      home: this.#options.home,
       gatewayUrl: this.#gateway?.url ?? "",
       remotes: this.#remotes,
       links: this.#folders.links,

@@ -36,6 +36,14 @@ interface OtherBranch {
   readonly followed?: string;
 }
 
+/** Another home of this machine's name. */
+interface NameTwice {
+  /** When it last wrote, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** Where this home's name is. */
+  readonly file: string;
+}
+
 /** What the project's document has for a missing file. */
 interface Missing {
   /** Null: no text. Left out: unknown. */
@@ -407,6 +415,16 @@ export const REASONS = {
       const every = `one request every ${Math.max(1, Math.round(everyMs / MS_PER_S))} s`;
       return `${every}, to last for the day (\`memsync sync\` does not wait)`;
     },
+  },
+  "name-twice": {
+    meaning: "another machine has this one's name, so that histories do not tell the two apart",
+    say: ({ at }: NameTwice) => {
+      const day = new Date(at).toISOString().slice(0, 10);
+      return `another machine has this name, too, and wrote on ${day}; histories mix them up`;
+    },
+    advise: ({ file }: NameTwice) =>
+      `\`echo NAME > '${file}'\` gives this one another; ` +
+      "a home that writes no more counts for 30 days",
   },
   ...ALSO_REASONS,
   ...IGNORED_REASONS,

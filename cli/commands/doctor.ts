@@ -19,6 +19,7 @@ import {
   nearestFolder,
 } from "../doctor/home-checks.ts";
 import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machine-checks.ts";
+import { checkMachineName } from "../doctor/machine-name-check.ts";
 import { checkMemoryFolders } from "../doctor/memory-folder-checks.ts";
 import { checkRemotes } from "../doctor/remote-checks.ts";
 import { checkTranscripts } from "../doctor/transcript-checks.ts";
@@ -73,6 +74,7 @@ async function examine(env: Environment): Promise<Finding[]> {
     ...checkSetAside(home),
     await findingOf("log", () => checkLog(home)),
     await findingOf("watching", checkWatches),
+    ...(await checkMachineName(env)),
     await findingOf("daemon", () => checkDaemon(env)),
     ...(await withStatus(home, (status) => [
       checkProjects(status, readOnly),

@@ -16,6 +16,7 @@ import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { type RemoteView, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { AudienceView } from "../../daemon/status/audience-view.ts";
 import { type HeldStatus, readHeldStatus } from "../../daemon/status/held-status.ts";
+import { type MachineStatus, readMachineStatus } from "../../daemon/status/machine-status.ts";
 import { listUnlinkedProjects } from "../../daemon/status/unlinked-status.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { explain } from "../../shared/reasons.ts";
@@ -31,6 +32,7 @@ import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
 import { heldLines } from "../views/held-view.ts";
+import { machineLines } from "../views/machine-lines.ts";
 import { isGone } from "../views/project-list.ts";
 import { layerLine } from "../views/seen-by.ts";
 import { unlinkedLines } from "../views/waiting-view.ts";
@@ -81,6 +83,7 @@ interface HomeLayers {
 export interface HomeStatus {
   readonly version: string;
   readonly home: string;
+  readonly machine: MachineStatus;
   readonly running: false;
   readonly projects: readonly HomeProject[];
   /** Projects without a link, but for those whose deletion was sent; null for a missing name. */
@@ -117,6 +120,7 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
     return {
       version: VERSION,
       home: env.home.dir,
+      machine: await readMachineStatus(db, env.home, realWorld.now()),
       running: false,
       projects: await projectsOf(db, links, nameOf),
       unlinked: await unlinkedOf(db, links, { view, nameOf }),
@@ -201,6 +205,7 @@ export function homeStatusLines(
     ...(status.projects.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
     ...unlinkedLines(status.unlinked, several),
     ...own.flatMap((layers) => layerLines(layers, several)),
+    ...machineLines(status.machine),
     ...heldLines(status.held, status.projects, several),
   ].map(visible);
 }

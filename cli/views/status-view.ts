@@ -21,6 +21,7 @@ import { tilde } from "../screen/tilde.ts";
 import { toned } from "../screen/tones.ts";
 import { visible } from "../screen/visible.ts";
 import { heldLines } from "./held-view.ts";
+import { machineLines } from "./machine-lines.ts";
 import { memoryFolderLines } from "./memory-folders-view.ts";
 import { personalLines } from "./personal-view.ts";
 import { layerLine } from "./seen-by.ts";
@@ -69,6 +70,7 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
     ...(rest !== undefined ? [rest] : none ? [NONE_LINKED] : []),
     ...unlinkedLines(status.unlinked, several),
     ...remotes.flatMap((remote) => layerLines(remote, { several, short })),
+    ...machineLines(status.machine),
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held, namedProjects(status), several),
     ...memoryFolderLines("auto-memory", status.auto_memory, namedProjects(status)),

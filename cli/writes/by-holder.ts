@@ -1,4 +1,5 @@
 import type { Home } from "../../daemon/home/home.ts";
+import { HomeId } from "../../daemon/home/home-id.ts";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -36,7 +37,9 @@ export async function byHolder<Result>(
     // A daemon has just started.
     if (!lock) continue;
     try {
-      const store = await openReplica(home.database, realWorld, { machine: readMachineName(home) });
+      const { current: homeId } = new HomeId(home, realWorld);
+      const machine = readMachineName(home);
+      const store = await openReplica(home.database, realWorld, { machine, homeId });
       try {
         return await alone(store);
       } finally {

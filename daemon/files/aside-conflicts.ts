@@ -2,7 +2,9 @@ import {
   forgetTextConflict,
   listTextConflicts,
   type TextConflictRecord,
+  type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { isSameMachine } from "../../shared/replica/document/author.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { contentLines, splitLines } from "./text-lines.ts";
@@ -25,8 +27,8 @@ export function settleAside(open: OpenDocument, content: string): void {
   const lines = contentLines(content);
   const document = contentLines(open.document.content());
   for (const conflict of asideHere(open)) {
-    const stood = wordsOf(conflict, (machine) => machine !== open.writer.machine);
-    const put = wordsOf(conflict, (machine) => machine === open.writer.machine);
+    const stood = wordsOf(conflict, (version) => !isSameMachine(version, open.author));
+    const put = wordsOf(conflict, (version) => isSameMachine(version, open.author));
     const isBack =
       stood.length > 0
         ? stood.every((line) => lines.includes(line))
@@ -35,13 +37,12 @@ export function settleAside(open: OpenDocument, content: string): void {
   }
 }
 
-/** The lines with a word of the versions whose machine is meant. */
+/** The lines with a word of the versions that are meant. */
 function wordsOf(
   { versions }: TextConflictRecord,
-  isMeant: (machine: string | undefined) => boolean,
+  isMeant: (version: TextVersion) => boolean,
 ): string[] {
-  const meant = versions.filter(({ machine }) => isMeant(machine));
-  return meant.flatMap(({ text }) => splitLines(text).filter(hasWord));
+  return versions.filter(isMeant).flatMap(({ text }) => splitLines(text).filter(hasWord));
 }
 
 function countOf(lines: readonly string[], line: string): number {
@@ -55,10 +56,10 @@ export function asideHere(open: OpenDocument): TextConflictRecord[] {
 
 /** The open conflicts of these kinds that are about what git did on this machine. */
 function openHere(
-  { document, writer }: OpenDocument,
+  { document, author }: OpenDocument,
   kinds: readonly TextConflictRecord["kind"][],
 ): TextConflictRecord[] {
   return listTextConflicts(document).filter(({ kind, versions }) => {
-    return kinds.includes(kind) && versions.some(({ machine }) => machine === writer.machine);
+    return kinds.includes(kind) && versions.some((version) => isSameMachine(version, author));
   });
 }

@@ -1,3 +1,4 @@
+import type { Author } from "../../shared/replica/document/author.ts";
 import type { LineHunk } from "../../shared/replica/text/line-diff.ts";
 import type { Arrival } from "./arrivals.ts";
 
@@ -9,7 +10,8 @@ export interface Hunk extends LineHunk {
 
 /** The decisions about a save that tell what it undid. */
 export interface DecidedSave {
-  readonly machine: string | undefined;
+  /** This machine. */
+  readonly author: Author;
   readonly savedAt: number;
   /** The lines of the base and of the save, without their line ends. */
   readonly shown: readonly string[];

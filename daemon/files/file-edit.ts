@@ -179,5 +179,6 @@ export function takeFirst(context: Context, open: OpenDocument, file: FileConten
 /** Seeds the text. Its client id is derived from the content, and is recorded as this machine's. */
 function seedNamed({ now }: Context, { document, writer }: OpenDocument, lines: string): void {
   const client = seedText(document, lines);
-  if (writer.machine !== undefined) nameMachine(document, client, { name: writer.machine, now });
+  const { machine: name, home } = writer;
+  if (name !== undefined) nameMachine(document, client, { name, home, now });
 }

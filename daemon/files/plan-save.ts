@@ -1,4 +1,5 @@
 import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { Author } from "../../shared/replica/document/author.ts";
 import { hasWord, type LineHunk } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
@@ -23,8 +24,8 @@ export interface SaveFacts {
    * them.
    */
   readonly unseen: readonly Arrival[];
-  /** This machine's name. */
-  readonly machine: string | undefined;
+  /** This machine. */
+  readonly author: Author;
   /** When it was saved, in milliseconds since the Unix epoch. */
   readonly savedAt: number;
   /**
@@ -172,7 +173,7 @@ class Planner {
 
   #conflicts(): NewTextConflict[] {
     const save = {
-      machine: this.#facts.machine,
+      author: this.#facts.author,
       savedAt: this.#facts.savedAt,
       shown: this.#shown,
       after: this.#after,

@@ -5,6 +5,7 @@ import {
   REPLACING,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { isSameMachine } from "../../shared/replica/document/author.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
@@ -39,7 +40,7 @@ export function findSettled(
   const aside = new Set<number>();
   const settled: TextConflictRecord[] = [];
   for (const conflict of asideHere(open)) {
-    const stood = conflict.versions.find(({ machine }) => machine !== open.writer.machine);
+    const stood = conflict.versions.find((version) => !isSameMachine(version, open.author));
     if (!stood || !hasWord(stood.text) || !isShown(stood.text, shown)) continue;
     const runs = stood.places.map(({ text }) => runOf(lines, isBeside, splitLines(text)));
     if (runs.includes(undefined) || runs.flat().length === 0) continue;

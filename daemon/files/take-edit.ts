@@ -7,6 +7,7 @@ import {
   recordTextConflict,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { Author } from "../../shared/replica/document/author.ts";
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { historyTime } from "../../shared/replica/history/history-clock.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -71,13 +72,12 @@ export async function takeEdit(
     besides = [],
   }: { readonly known: FileState; readonly file: FileContent } & EditOptions,
 ): Promise<TakenSave> {
-  const { document, writer } = open;
+  const { document, author } = open;
   const { form, lines } = splitForm(file.content, known.form);
-  const { machine } = writer;
   const savedAt = Math.round(file.savedAt);
   const base = knownBase(open, known.base);
   const isSure = unseen.length === 0 && !isPulled;
-  const facts = { base, lines, unseen, machine, savedAt, isPulled };
+  const facts = { base, lines, unseen, author, savedAt, isPulled };
   const plan = isSure
     ? plainEdit(base, lines)
     : planSave({ ...facts, live: document.captureText() });
@@ -85,7 +85,7 @@ export async function takeEdit(
   const disagreed = listOpenConflicts(document);
   // Recorded before the edit, which finds the same places but does not know whose they are.
   const told = await record(context, open, {
-    conflicts: [...plan.conflicts, ...formatConflict(known, file, { unseen, machine }), ...besides],
+    conflicts: [...plan.conflicts, ...formatConflict(known, file, { unseen, author }), ...besides],
     saved: file.content,
   });
   const change = { seen: plan.base, lines: plan.lines, hunks: plan.hunks, shown: base, disagreed };
@@ -176,10 +176,7 @@ function changedForm(document: TextForm, known: TextForm, saved: TextForm): Text
 function formatConflict(
   known: FileState,
   { content, savedAt }: FileContent,
-  {
-    unseen,
-    machine,
-  }: { readonly unseen: readonly Arrival[]; readonly machine: string | undefined },
+  { unseen, author }: { readonly unseen: readonly Arrival[]; readonly author: Author },
 ): NewTextConflict[] {
   if (!unseen.some(({ former }) => former)) return [];
   const [was, is] = [shownForm(fileText(known)), shownForm(content)];
@@ -187,7 +184,7 @@ function formatConflict(
   if (!by) return [];
   const versions = [
     { text: JSON.stringify(was), machine: by.machine, at: by.at },
-    { text: JSON.stringify(is), machine, at: Math.round(savedAt) },
+    { text: JSON.stringify(is), ...author, at: Math.round(savedAt) },
   ] as const;
   return [{ kind: "format", versions }];
 }

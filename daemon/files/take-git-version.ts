@@ -1,12 +1,14 @@
 import type { Kysely } from "kysely";
 import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
+import { homesIn } from "../../shared/replica/log/homes.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { commonLines, diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm, withoutMark } from "../../shared/replica/text/text-form.ts";
+import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
 import { clientsHere, removedSince } from "../home/outgoing.ts";
@@ -137,8 +139,9 @@ async function asideOf(
 }
 
 /**
- * What of a file's changes other machines had made. Whose nobody knows is theirs, too. A name alone
- * does not tell: two machines may have the same one.
+ * What of a file's changes other machines had made. Whose nobody knows is theirs, too, and so is
+ * what two homes claim. Where no home claims anything, as of earlier builds, a client is this
+ * machine's if its log says so, and its name: the log has what several seeded alike.
  */
 async function othersIn(
   db: Context["db"],
@@ -148,12 +151,16 @@ async function othersIn(
   const lines = linesOf(base);
   const removed = await linesRemoved(db, open.id);
   const here = await clientsHere(db, open.id);
+  const homes = homesIn(open.document);
+  const isOwn = (span: TextSpan) => {
+    const { client } = span;
+    if (client === null) return true;
+    const claimed = homes.filter(({ clients }) => clients.includes(client));
+    if (claimed.length > 0) return claimed.every(({ home }) => home === open.writer.home);
+    return here.has(client) && authors(db, open, [span]) === open.writer.machine;
+  };
   return {
-    hasWritten(at) {
-      const spans = lines[at]?.spans ?? [];
-      const isHere = spans.every(({ client }) => client === null || here.has(client));
-      return !isHere || authors(db, open, spans) !== open.writer.machine;
-    },
+    hasWritten: (at) => !(lines[at]?.spans ?? []).every(isOwn),
     hasDeleted: (line) => !removed.has(withoutBreak(line)),
   };
 }
@@ -239,7 +246,7 @@ export async function keptAside(
 
 /** Deleted lines that git put back into the file, by their indices there. */
 function keptOut(
-  { document, writer: { machine } }: OpenDocument,
+  { document, author }: OpenDocument,
   { content, savedAt }: FileContent,
   returned: readonly number[],
 ): NewTextConflict[] {
@@ -250,7 +257,7 @@ function keptOut(
   if (!places.some(({ text }) => hasWord(text))) return [];
   const versions = [
     { text: "", machine: undefined, isStanding: true },
-    { text: joinedText(places), machine, at: Math.round(savedAt), places },
+    { text: joinedText(places), ...author, at: Math.round(savedAt), places },
   ] as const;
   return [{ kind: "set-aside", versions }];
 }
@@ -299,7 +306,6 @@ function kept(
   const texts = before.map(({ text }) => withoutMark(text));
   const places = placedRuns(stays, texts, new Set());
   if (!places.some(({ text }) => hasWord(text))) return [];
-  const { machine } = open.writer;
   const instead = insteadOf(stays, texts, contentLines(file.content));
   // Of what git set aside, the machine that is named is the one where it did; see `settleAside`.
   const by =
@@ -312,7 +318,7 @@ function kept(
       : undefined;
   const versions = [
     { text: joinedText(places), machine: by, places, isStanding: true },
-    { text: joinedText(instead), machine, at: Math.round(file.savedAt), places: instead },
+    { text: joinedText(instead), ...open.author, at: Math.round(file.savedAt), places: instead },
   ] as const;
   return [{ kind, versions }];
 }
@@ -343,7 +349,7 @@ async function missingOf(
   if (missing.length === 0) return [];
   const places = placedRuns(missing, lines, new Set());
   const versions = [
-    { text: joinedText(places), machine: open.writer.machine, at: now, places },
+    { text: joinedText(places), ...open.author, at: now, places },
     { text: "", machine: undefined },
   ] as const;
   return [{ kind: "elsewhere", versions }];

@@ -1,5 +1,6 @@
 import type {
   NewTextConflict,
+  NewVersion,
   PlacedLines,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
@@ -48,15 +49,15 @@ export function conflictsOf(
 class Telling {
   readonly #save: DecidedSave;
   readonly #undone: Undone;
-  readonly #mine: { readonly machine: string | undefined; readonly at: number };
-  readonly #theirs: { readonly machine: string | undefined; readonly at: number };
+  readonly #mine: Pick<NewVersion, "machine" | "home" | "at">;
+  readonly #theirs: Pick<NewVersion, "machine" | "at">;
   /** The base's blank lines that stay, unless another change brought them. */
   readonly #keptBlanks: ReadonlySet<number>;
 
   constructor(save: DecidedSave, arrival: Arrival, undone: Undone) {
     this.#save = save;
     this.#undone = undone;
-    this.#mine = { machine: save.machine, at: save.savedAt };
+    this.#mine = { ...save.author, at: save.savedAt };
     this.#theirs = { machine: arrival.machine, at: arrival.at };
     const blanks = save.hunks.flatMap(({ kept }) => {
       return kept.filter((at) => isBlank(save.shown[at] as string));

@@ -35,6 +35,8 @@ export interface Home {
   readonly credentials: string;
   /** This machine's name, in a line of text. */
   readonly machine: string;
+  /** What tells this home from every other one, whatever its machine is called. */
+  readonly identity: string;
   /** Locked by everybody who opens the database, so that it is not replaced meanwhile. */
   readonly gate: string;
   /** A copy of the links, in case the database becomes unreadable. */
@@ -73,6 +75,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     log: join(dir, "daemon.log"),
     credentials: join(dir, "credentials.json"),
     machine: join(dir, "machine"),
+    identity: join(dir, "identity"),
     gate: join(dir, "memsync.db.gate"),
     links: join(dir, "links.json"),
     notices: join(dir, "notices"),

@@ -13,6 +13,7 @@ import type { FollowedFile } from "../files/followed-file.ts";
 import type { PlaceChange } from "../files/place-store.ts";
 import { deletionStatus, readDeletion } from "../home/deleted-project.ts";
 import type { FolderKind } from "../home/folder-switches.ts";
+import type { Home } from "../home/home.ts";
 import { type KeptText, readKeptText } from "../home/kept-text.ts";
 import type { Link } from "../home/links.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
@@ -27,6 +28,7 @@ import type { SyncEngine } from "../sync/engine.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { AudienceView } from "./audience-view.ts";
 import { readHeldStatus } from "./held-status.ts";
+import { readMachineStatus } from "./machine-status.ts";
 import type { MemoryFoldersStatus } from "./memory-status.ts";
 import type { PersonalStatus } from "./personal-status.ts";
 import { serviceState } from "./service-state.ts";
@@ -47,7 +49,7 @@ import { listUnlinkedProjects, readDocumentSync } from "./unlinked-status.ts";
 /** What a status is read from. */
 export interface StatusSources {
   readonly store: ReplicaStore<DaemonTables>;
-  readonly home: string;
+  readonly home: Home;
   readonly gatewayUrl: string;
   readonly remotes: OpenRemotes;
   readonly links: readonly Link[];
@@ -100,14 +102,15 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
   assert(usual, "the default remote is always open");
   return {
     version: VERSION,
-    home: sources.home,
+    home: sources.home.dir,
+    machine: await readMachineStatus(sources.store.reader, sources.home, sources.now),
     gateway: { url: sources.gatewayUrl },
     service: usual.service,
     remotes,
     projects,
     unlinked: await unlinkedProjects(sources),
     own: usual.own,
-    damaged: readDamageNotes(sources.home),
+    damaged: readDamageNotes(sources.home.dir),
     auto_memory: sources.memoryFolders("auto-memory"),
     serena: sources.memoryFolders("serena"),
     rules: sources.memoryFolders("rules"),

@@ -7,6 +7,7 @@ import type { DamageNote } from "../recovery/set-aside.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { AudienceView } from "./audience-view.ts";
 import type { HeldStatus } from "./held-status.ts";
+import type { MachineStatus } from "./machine-status.ts";
 import type { MemoryFoldersStatus } from "./memory-status.ts";
 import type { PersonalStatus } from "./personal-status.ts";
 import type { ServiceState } from "./service-state.ts";
@@ -151,6 +152,7 @@ export interface RemoteStatus {
 export interface DaemonStatus {
   readonly version: string;
   readonly home: string;
+  readonly machine: MachineStatus;
   readonly gateway: { readonly url: string };
   /** The default remote's. */
   readonly service: ServiceStatus;

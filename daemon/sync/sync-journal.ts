@@ -2,7 +2,11 @@ import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import type { ProjectId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
-import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
+import { isSameMachine } from "../../shared/replica/document/author.ts";
+import {
+  DELETION_KEY,
+  type ProjectDeletion,
+} from "../../shared/replica/document/deletion-entry.ts";
 import type { TouchedParts } from "../../shared/replica/document/document.ts";
 import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
 import { machineInRows } from "../../shared/replica/log/machines.ts";
@@ -76,7 +80,7 @@ export class SyncJournal {
   sent(name: string, bytes: number | null): void {
     const unsent = this.#unsent.get(name);
     this.#unsent.delete(name);
-    const { isEmbedded } = this.#options;
+    const { isEmbedded, store } = this.#options;
     const { text, keys, deletion } = unsent ?? noChange();
     // What stays on the machine is only worth a line if somebody changed something.
     const isChanged = text || keys.size > 0 || deletion;
@@ -85,10 +89,11 @@ export class SyncJournal {
     const event = isEmbedded ? "saved" : "sent";
     const shown = { ...whatOf(text, keys), bytes, machine: null };
     this.#tell(async () => {
-      const deleted = unsent?.deletion === false ? undefined : await this.#deletionOf(name);
+      const made = unsent?.deletion === false ? undefined : await this.#deletionOf(name);
+      const deleted = made && this.#deletedIn(name, made);
       // What changed before this process started is unknown, except which machine deleted the
       // project.
-      const isOwn = unsent !== undefined || deleted?.machine === this.#options.store.writer.machine;
+      const isOwn = unsent !== undefined || (made && isSameMachine(made, store.writer));
       if (deleted && isOwn) return { ...deleted, machine: null };
       const gone = await this.#deletedAmong(unsent?.documentId, keys);
       return { event, ...this.#placeOf(name), ...shown, deleted: gone };
@@ -102,7 +107,8 @@ export class SyncJournal {
     if (isBookkeeping(changes)) return;
     const shown = { ...whatOf(changes.text, changes.memoryKeys), bytes: update.length };
     this.#tell(async () => {
-      const deleted = changes.metadataKeys.has(DELETION_KEY) && (await this.#deletionOf(name));
+      const made = changes.metadataKeys.has(DELETION_KEY) && (await this.#deletionOf(name));
+      const deleted = made && this.#deletedIn(name, made);
       if (deleted) return deleted;
       const machine = await this.#machinesIn(documentId, update);
       const gone = await this.#deletedAmong(documentId, changes.memoryKeys);
@@ -123,13 +129,13 @@ export class SyncJournal {
   }
 
   /** Undefined for an existing project, and where the database can't be read. */
-  async #deletionOf(document: string): Promise<ProjectDeletedActivity | undefined> {
-    const deletion = await readDeletion(this.#options.store.reader, document).catch(
-      () => undefined,
-    );
+  async #deletionOf(document: string): Promise<ProjectDeletion | undefined> {
+    return await readDeletion(this.#options.store.reader, document).catch(() => undefined);
+  }
+
+  #deletedIn(document: string, { machine }: ProjectDeletion): ProjectDeletedActivity | undefined {
     const { project } = this.#placeOf(document);
-    if (!deletion || project === null) return undefined;
-    return { event: "deleted", project, machine: deletion.machine ?? null };
+    return project === null ? undefined : { event: "deleted", project, machine: machine ?? null };
   }
 
   #tell(transfer: () => Promise<Transfer | ProjectDeletedActivity>): void {

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../shared/json.ts";
 import { type ReplicaDocument, TEXT_FORM_KEY } from "../../shared/replica/document/document.ts";
 import { type Entry, sameId } from "../../shared/replica/document/entry-index.ts";
-import { isMachineKey } from "../../shared/replica/log/machines.ts";
+import { isWriterKey } from "../../shared/replica/log/machines.ts";
 import type { HeldWrite } from "../home/held-store.ts";
 
 /** A write of this machine that the service does not have. */
@@ -49,8 +49,8 @@ function unsentEntries(
   const index = kind === "memory" ? "memories" : "metadata";
   const writes: UnsentWrite[] = [];
   for (const key of new Set([...mine[index].keys(), ...theirs[index].keys()])) {
-    // Both are written again automatically.
-    if (kind === "metadata" && (isMachineKey(key) || key === TEXT_FORM_KEY)) continue;
+    // All are written again automatically.
+    if (kind === "metadata" && (isWriterKey(key) || key === TEXT_FORM_KEY)) continue;
     const here = mine[index].get(key);
     const there = theirs[index].get(key);
     const [added, ...losers] = here.filter(

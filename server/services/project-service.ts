@@ -76,11 +76,10 @@ export function createProjectService(
 
     async remove(caller, id) {
       assertCanWrite(caller);
-      const { machine } = store.writer;
       await writeAs(store, caller, async (context) => {
         await getProject(context.db, caller, id);
         const open = await context.open(projectDocument(caller.account, id));
-        deleteProject(open.document, context.now, machine);
+        deleteProject(open.document, context.now, open.author);
         await context.flush(open);
         await forgetProject(context.db, caller.account, id);
       });

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import * as Y from "yjs";
 import { listConflicts } from "../../cli/local/local-conflicts.ts";
 import { chooseVersion } from "../../cli/writes/choose-version.ts";
@@ -85,7 +85,10 @@ export class FollowedMachine {
     world = createDrivenWorld(name),
   ): Promise<FollowedMachine> {
     mkdirSync(home, { recursive: true });
-    const store = await openReplica(join(home, "memsync.db"), world, { machine: name });
+    const store = await openReplica(join(home, "memsync.db"), world, {
+      machine: name,
+      homeId: basename(home),
+    });
     await store.write(async (context) => {
       const { id } = await context.open(ADDRESS);
       const remote = { epoch: "", seq: 0 };
@@ -339,6 +342,13 @@ export class FollowedMachine {
   async acknowledge(): Promise<void> {
     this.#ackedSeq = await this.#store.write(async (context) => {
       return (await context.open(ADDRESS)).head.seq;
+    });
+  }
+
+  /** Its log no longer says what was written here, as after a compaction. */
+  async forgetLog(): Promise<void> {
+    await this.#store.write(async ({ db }) => {
+      await db.updateTable("updates").set({ origin: "remote" }).execute();
     });
   }
 

@@ -49,11 +49,11 @@ export class MadeUpMachine {
   /** Somebody saves the file, which is taken and then written where the document has more. */
   save(lines: string, now: number): void {
     const { base } = this.#state;
-    const { name: machine } = this;
+    const author = { machine: this.name };
     const live = this.document.captureText();
     const unseen = this.unseenAt(now);
     const isPulled = false;
-    const plan = planSave({ base, live, lines, unseen, machine, savedAt: now, isPulled });
+    const plan = planSave({ base, live, lines, unseen, author, savedAt: now, isPulled });
     const outside = rangesOutside(live, plan.base);
     const before = this.#clocks();
     const edited = this.document.editText(plan.base, plan.lines);

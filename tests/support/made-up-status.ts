@@ -72,6 +72,7 @@ export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
   return {
     version: "0.1.0",
     home: "/home",
+    machine: { name: "laptop", note: null, code: null },
     gateway: { url: "http://127.0.0.1:1" },
     service,
     remotes: [{ name: "work", default: true, service, own, user: own, global, audience: null }],

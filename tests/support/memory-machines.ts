@@ -98,7 +98,7 @@ export class MemoryMachine {
   /** As a daemon does that starts. */
   async begin(): Promise<void> {
     const path = join(this.folder, "memsync.db");
-    this.store = await openReplica(path, this.world, { machine: this.name });
+    this.store = await openReplica(path, this.world, { machine: this.name, homeId: this.name });
     const run = createGit();
     const git: Git = (folder, args) => {
       this.gitRuns.count += 1;

@@ -33,6 +33,7 @@ export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["projects are connected by folder and by id, and never in silence offline", UNPUBLISHED],
   ["each sync is a line of the log: what, how much of it, and whose it is", WRITER],
   ["what is restored on one machine is restored on all", WRITER],
+  ["two machines of one name are told on both, and another name in one home settles it", WRITER],
   ["memories of the user layer reach every project, the project's own do not", OWN_KEYS],
   ["moving to a service brings everything, and texts meet once", OWN_KEYS],
   ["of a memory that the remote has with another value both are kept, and said", OWN_KEYS],

@@ -57,7 +57,7 @@ export class PersonalMachine {
   /** As a daemon does that starts. */
   async begin(): Promise<void> {
     const path = join(this.folder, "memsync.db");
-    this.store = await openReplica(path, this.world, { machine: this.name });
+    this.store = await openReplica(path, this.world, { machine: this.name, homeId: this.name });
     this.keeper = new PersonalKeeper({
       store: this.store,
       world: this.world,

@@ -24,6 +24,7 @@ export interface TempStoreOptions {
   readonly indexesLater?: boolean;
   /** What documents say of who writes here. */
   readonly machine?: string;
+  readonly home?: string;
 }
 
 /** A store on a real file in a folder of its own. */
@@ -48,9 +49,9 @@ export async function createTempStore(options: TempStoreOptions = {}): Promise<T
   copyFileSync(await emptyDatabase(), path);
   const world = createTestWorld();
   let starts = 0;
-  const start = async ({ wrap, machine, ...rest }: TempStoreOptions) => {
+  const start = async ({ wrap, machine, home, ...rest }: TempStoreOptions) => {
     starts += 1;
-    const writer: Writer = { epoch: `epoch-${starts}`, clientId: 1000 + starts, machine };
+    const writer: Writer = { epoch: `epoch-${starts}`, clientId: 1000 + starts, machine, home };
     const database = await openDatabase<ServiceTables>({ path });
     await migrate(database.writer, [...replicaMigrations, ...serviceMigrations]);
     const used = wrap ? await wrapWriter(database, path, wrap) : database;

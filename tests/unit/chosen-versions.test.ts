@@ -24,7 +24,14 @@ function saved(before: string, shown: string, save: string): ReplicaDocument {
   const change = changeBetween(from, state());
   const unseen = change ? [{ ...change, id: 1, at: NOW, machine: OTHERS }] : [];
   const { base } = state();
-  const facts = { base, live: base, unseen, machine: HERE, savedAt: NOW, isPulled: false };
+  const facts = {
+    base,
+    live: base,
+    unseen,
+    author: { machine: HERE },
+    savedAt: NOW,
+    isPulled: false,
+  };
   const plan = planSave({ ...facts, lines: save });
   document.editText(plan.base, plan.lines);
   for (const conflict of plan.conflicts) recordTextConflict(document, conflict, { now: NOW });

@@ -107,6 +107,14 @@ test("of what git discards, what others wrote stays, and what was saved here doe
   expect(await both()).toEqual({ text: WITH_THEIRS, listed: 1 });
 });
 
+test("what was saved here is undone by git checkout though the log no longer says who saved it", async () => {
+  await a.save(START.replace("- two\n", `- two\n${OWN}`));
+  await both();
+  await a.forgetLog();
+  await git("checkout", "-q", "--", FILE);
+  expect(await both()).toEqual({ text: START, listed: 0 });
+});
+
 test("what others wrote stays where their machine has the same name as this one", async () => {
   await lab.end();
   lab = new FollowedClones();

@@ -131,7 +131,7 @@ describe("a save that only changes line endings", () => {
         const characters = charactersOf(document);
         const saved = splitForm(after, known.form);
         const { base } = known;
-        const facts = { base, live: base, unseen, machine: "laptop", savedAt: NOW };
+        const facts = { base, live: base, unseen, author: { machine: "laptop" }, savedAt: NOW };
         const plan = isSeen
           ? plainEdit(base, saved.lines)
           : planSave({ ...facts, lines: saved.lines, isPulled: false });

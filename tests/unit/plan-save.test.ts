@@ -16,7 +16,14 @@ function save(before: string, shown: string, saved: string) {
   const change = changeBetween(from, to);
   const unseen: Arrival[] = change ? [{ ...change, id: 1, at: NOW, machine: "desktop" }] : [];
   const live = document.captureText();
-  const facts = { base: live, live, unseen, machine: "laptop", savedAt: NOW, isPulled: false };
+  const facts = {
+    base: live,
+    live,
+    unseen,
+    author: { machine: "laptop" },
+    savedAt: NOW,
+    isPulled: false,
+  };
   const plan = planSave({ ...facts, lines: saved });
   document.editText(plan.base, plan.lines);
   return { text: document.content(), conflicts: plan.conflicts };

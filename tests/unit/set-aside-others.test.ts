@@ -119,6 +119,18 @@ test("a line that others wrote again stays when git takes back the commit that d
   expect(await both()).toEqual({ text: START, listed: 1 });
 });
 
+test("what git keeps on one machine is not settled by what is saved on another of its name", async () => {
+  await lab.end();
+  lab = new FollowedClones();
+  ({ a, b } = await lab.pair({ [FILE]: START }, "macbook"));
+  await setAside(MORE);
+  expect((await both()).listed).toBe(1);
+  await b.save(MORE);
+  expect((await both()).listed).toBe(1);
+  await git("stash", "pop", "-q");
+  expect(await both()).toEqual({ text: MORE, listed: 0 });
+});
+
 test("a stashed line that others chose away is told when git brings it back, though its conflict is over", async () => {
   await setAside(MORE);
   await b.drain(await b.choiceOf(""));

@@ -1,3 +1,4 @@
+import { isSameMachine } from "../document/author.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { plainLines } from "../text/text-form.ts";
 import { REPLACING, type TextConflictRecord, type TextVersion } from "./text-conflict-record.ts";
@@ -79,6 +80,6 @@ function isPart(version: TextVersion, of: TextVersion, standing: Standing): bool
   return left.length > 0 && left.every((line) => lines.has(line) && standing.get(line) === 1);
 }
 
-function isBySame({ machine }: TextVersion, other: TextVersion): boolean {
-  return machine !== undefined && machine === other.machine;
+function isBySame(version: TextVersion, other: TextVersion): boolean {
+  return version.machine !== undefined && isSameMachine(version, other);
 }

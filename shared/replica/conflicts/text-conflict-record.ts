@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { base32 } from "../../ids.ts";
 import type { JsonObject, JsonValue } from "../../json.ts";
 import { exceedsBytes, LIMITS } from "../../limits.ts";
+import { parseHomeId } from "../document/author.ts";
 import type { ReplicaDocument } from "../document/document.ts";
 import { machineName } from "../document/machine-name.ts";
 import { TEXT_CONFLICT_PREFIX } from "../document/own-metadata.ts";
@@ -25,6 +26,8 @@ export interface TextVersion {
   readonly cut: boolean;
   /** Who wrote it, or took the lines away; undefined where that is not known. */
   readonly machine: string | undefined;
+  /** Whose that machine is; undefined where that is not known. See `isSameMachine`. */
+  readonly home?: string | undefined;
   /** When, in milliseconds since the Unix epoch; undefined where that is not known. */
   readonly at: number | undefined;
   /** Where its lines stood; empty where that was not kept. */
@@ -116,6 +119,7 @@ export interface TextConflictRecord {
 export interface NewVersion {
   readonly text: string;
   readonly machine: string | undefined;
+  readonly home?: string | undefined;
   readonly at?: number;
   readonly places?: readonly PlacedLines[];
   readonly isStanding?: boolean;
@@ -231,10 +235,11 @@ function storedAs(
     ...(kind !== "both" && { kind }),
     found_at: now,
     ...(lines !== undefined && { lines }),
-    versions: versions.map(({ text, machine, at, places, isStanding }) => ({
+    versions: versions.map(({ text, machine, home, at, places, isStanding }) => ({
       text: text.slice(0, textMax),
       cut: text.length > textMax,
       machine: machine ?? null,
+      ...(home !== undefined && { home }),
       ...(at !== undefined && { at }),
       ...(places && { places: places.map(storedPlace) }),
       ...(isStanding && { stands: true }),
@@ -348,6 +353,7 @@ function parseVersion(value: JsonValue): TextVersion | undefined {
     text: value.text,
     cut: value.cut === true,
     machine: machineName(value.machine),
+    home: parseHomeId(value.home),
     at: timeIn(value.at),
     places: parsePlaces(value.places, value.text),
     isStanding: value.stands === true,

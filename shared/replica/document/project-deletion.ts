@@ -1,3 +1,4 @@
+import type { Author } from "./author.ts";
 import { DELETION_KEY, type ProjectDeletion, parseDeletion } from "./deletion-entry.ts";
 import type { ReplicaDocument } from "./document.ts";
 import {
@@ -13,14 +14,19 @@ import {
  * deletion reaches every replica of the document, deletes nothing that it has not seen, and is not
  * undone by a replica that still has the content.
  */
-export function deleteProject(document: ReplicaDocument, now: number, machine?: string): void {
+export function deleteProject(document: ReplicaDocument, now: number, by?: Author): void {
   document.change("local", () => {
     for (const key of [...document.memories.keys()]) document.deleteEntry("memories", key);
     for (const key of [...document.metadata.keys()]) {
       if (isContent(key)) document.deleteEntry("metadata", key);
     }
     document.text.delete(0, document.text.length);
-    const deletion = { at: now, ...(machine !== undefined && { machine }) };
+    const { machine, home } = by ?? {};
+    const deletion = {
+      at: now,
+      ...(machine !== undefined && { machine }),
+      ...(home !== undefined && { home }),
+    };
     document.setEntry("metadata", DELETION_KEY, { value: deletion, now });
   });
 }

@@ -5,6 +5,7 @@ import type { ReplicaDocument } from "../document/document.ts";
 import { machineName } from "../document/machine-name.ts";
 import { OWN_METADATA_PREFIX } from "../document/own-metadata.ts";
 import { textRuns } from "../text/text.ts";
+import { HOME_PREFIX, type HomeRecord, homesIn, putHome } from "./homes.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 type Db = Kysely<ReplicaTables>;
@@ -17,33 +18,66 @@ export function machineKey(client: number): string {
   return `${MACHINE_PREFIX}${client}`;
 }
 
-/**
- * Records in the document that a client is the machine `name`, if that is not recorded yet. Removes
- * the records of this machine's former clients of which nothing is visible any more.
- */
-export function nameMachine(
-  document: ReplicaDocument,
-  client: number,
-  { name, now }: { readonly name: string; readonly now: number },
-): void {
-  const { metadata } = document;
-  if (metadata.get(machineKey(client))[0]?.value === name) return;
-  const visible = visibleClients(document).add(client);
-  for (const key of [...metadata.keys()]) {
-    const known = clientOf(key);
-    if (known === undefined || visible.has(known)) continue;
-    if (metadata.get(key)[0]?.value === name) document.deleteEntry("metadata", key);
-  }
-  document.setEntry("metadata", machineKey(client), { value: name, now });
+/** A home says at least this often that it still writes under its name. */
+const SAID_AGAIN_MS = 7 * 24 * 3_600_000;
+
+/** As whom a client writes. */
+export interface Naming {
+  readonly name: string;
+  /** The home's id; undefined for a service, whose name no home has. */
+  readonly home: string | undefined;
+  /** In milliseconds since the Unix epoch. */
+  readonly now: number;
 }
 
-/** Whether a metadata key is one of `machineKey`'s. */
-export function isMachineKey(key: string): boolean {
-  return key.startsWith(MACHINE_PREFIX);
+/**
+ * Records in the document that a client is the machine `name`, if that is not recorded yet. Removes
+ * the records of this home's former clients of which nothing is visible any more, and gives the
+ * others the home's present name. What another home wrote keeps its record, whatever its name, and
+ * so does what nobody claims, for it may be anybody's.
+ */
+export function nameMachine(document: ReplicaDocument, client: number, naming: Naming): void {
+  const { name, home, now } = naming;
+  const homes = homesIn(document);
+  const own = homes.find((each) => each.home === home);
+  if (isRecorded(document, client, { naming, own })) return;
+  const others = new Set(homes.filter((each) => each !== own).flatMap((each) => each.clients));
+  const former = home === undefined ? clientsNamed(document, name) : (own?.clients ?? []);
+  const visible = visibleClients(document).add(client);
+  for (const known of former) {
+    if (others.has(known)) continue;
+    if (visible.has(known)) document.setEntry("metadata", machineKey(known), { value: name, now });
+    else document.deleteEntry("metadata", machineKey(known));
+  }
+  document.setEntry("metadata", machineKey(client), { value: name, now });
+  if (home === undefined) return;
+  const clients = new Set([...former.filter((each) => visible.has(each)), client]);
+  putHome(document, { home, name, at: now, clients: [...clients] });
+}
+
+function isRecorded(
+  { metadata }: ReplicaDocument,
+  client: number,
+  { naming: { name, home, now }, own }: { naming: Naming; own: HomeRecord | undefined },
+): boolean {
+  if (metadata.get(machineKey(client))[0]?.value !== name) return false;
+  if (home === undefined) return true;
+  return own?.name === name && own.clients.includes(client) && now - own.at < SAID_AGAIN_MS;
+}
+
+function clientsNamed({ metadata }: ReplicaDocument, name: string): number[] {
+  return [...metadata.keys()].flatMap((key) => {
+    return metadata.get(key)[0]?.value === name ? (clientOf(key) ?? []) : [];
+  });
+}
+
+/** Whether a metadata key says who writes: it is written again with each process's first write. */
+export function isWriterKey(key: string): boolean {
+  return key.startsWith(MACHINE_PREFIX) || key.startsWith(HOME_PREFIX);
 }
 
 function clientOf(key: string): number | undefined {
-  return isMachineKey(key) ? Number(key.slice(MACHINE_PREFIX.length)) : undefined;
+  return key.startsWith(MACHINE_PREFIX) ? Number(key.slice(MACHINE_PREFIX.length)) : undefined;
 }
 
 /** The clients that wrote a visible memory or character. */

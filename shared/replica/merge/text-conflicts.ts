@@ -11,9 +11,11 @@ import {
   type TextConflictKind,
   type TextConflictRecord,
 } from "../conflicts/text-conflict-record.ts";
+import type { Author } from "../document/author.ts";
 import { TEXT_FORM_KEY } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
 import { historyTime } from "../history/history-clock.ts";
+import { claimantOf } from "../log/homes.ts";
 import { machineOf } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "../store/open-document.ts";
@@ -289,15 +291,14 @@ export async function tellForms<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
 ): Promise<string[]> {
-  const { document, id } = open;
+  const { document } = open;
   const [winner, ...others] = document.metadata.get(TEXT_FORM_KEY);
   if (!winner || others.length === 0) return [];
   const replica: Kysely<ReplicaTables> = narrowTables(context.db);
   const versionOf = ({ value, id: { client } }: Entry): NewVersion => {
     const { bom, eol, final_newline } = readForm(value);
-    const isHere = client === open.writer.clientId;
-    const machine = isHere ? open.writer.machine : machineOf(replica, id, { document, client });
-    return { text: JSON.stringify({ bom, eol, final_newline }), machine };
+    const by = authorOf(replica, open, client);
+    return { text: JSON.stringify({ bom, eol, final_newline }), ...by };
   };
   const stands = versionOf(winner);
   const lost = others.map(versionOf).find(({ text }) => text !== stands.text);
@@ -309,6 +310,14 @@ export async function tellForms<Tables extends ReplicaTables>(
   });
   if (!lost) return [];
   return await recordConflicts(context, open, [{ kind: "format", versions: [stands, lost] }]);
+}
+
+/** Who a client is, which may be this process. */
+function authorOf(replica: Kysely<ReplicaTables>, open: OpenDocument, client: number): Author {
+  const { id, document, writer } = open;
+  if (client === writer.clientId) return open.author;
+  const machine = machineOf(replica, id, { document, client });
+  return { machine, home: claimantOf(document, client) };
 }
 
 async function recordConflicts<Tables extends ReplicaTables>(
@@ -323,15 +332,13 @@ async function recordConflicts<Tables extends ReplicaTables>(
 
 function bothConflict<Tables extends ReplicaTables>(
   { db }: WriteContext<Tables>,
-  { id, document, writer }: OpenDocument,
+  open: OpenDocument,
   { mine, theirs, theirClient }: MetTexts,
 ): NewTextConflict {
-  const isHere = theirClient === writer.clientId;
   const replica: Kysely<ReplicaTables> = narrowTables(db);
-  const there = isHere ? writer.machine : machineOf(replica, id, { document, client: theirClient });
   const versions = [
-    { ...mine, machine: writer.machine },
-    { ...theirs, machine: there },
+    { ...mine, ...open.author },
+    { ...theirs, ...authorOf(replica, open, theirClient) },
   ] as const;
   return { kind: "both", versions };
 }
@@ -342,9 +349,9 @@ function keptConflict<Tables extends ReplicaTables>(
   open: OpenDocument,
   edit: KeptEdit,
 ): NewTextConflict {
-  const deleter = edit.by === "mine" ? undefined : open.writer.machine;
+  const deleter = edit.by === "mine" ? { machine: undefined } : open.author;
   const kept = keptVersion(context, open, [edit]);
-  return { kind: "both", versions: [kept, { text: "", machine: deleter }] };
+  return { kind: "both", versions: [kept, { text: "", ...deleter }] };
 }
 
 /** Neither side has deleted it where it was. */
@@ -397,9 +404,10 @@ function apartConflict<Tables extends ReplicaTables>(
 
 function keptVersion<Tables extends ReplicaTables>(
   { db }: WriteContext<Tables>,
-  { id, document, writer }: OpenDocument,
+  open: OpenDocument,
   edits: readonly KeptEdit[],
 ): NewVersion {
+  const { document, writer } = open;
   const { spans } = document.captureText();
   const clients = new Set(edits.map(({ at, writer }) => writer ?? clientAt(spans, at)));
   const isHere = edits.every(({ by }) => by === "mine") || clients.has(writer.clientId);
@@ -407,7 +415,7 @@ function keptVersion<Tables extends ReplicaTables>(
   const replica: Kysely<ReplicaTables> = narrowTables(db);
   return {
     text: edits.map(({ text }) => text).join(""),
-    machine: isHere ? writer.machine : machineOf(replica, id, { document, client }),
+    ...(isHere ? open.author : authorOf(replica, open, client)),
     places: edits.map(({ behind, text, ahead, after }) => ({
       behind,
       text,

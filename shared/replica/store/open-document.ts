@@ -9,6 +9,7 @@ import { type Admission, admitUpdate } from "../admission/admit.ts";
 import { findLargeDeletion } from "../conflicts/large-deletion.ts";
 import { recordTextConflict } from "../conflicts/text-conflict-record.ts";
 import type { DocumentAddress } from "../document/address.ts";
+import type { Author } from "../document/author.ts";
 import { type DocumentChanges, ReplicaDocument } from "../document/document.ts";
 import type { EntryKind } from "../document/entry-arrays.ts";
 import { TRIMMED_PREFIX } from "../document/own-metadata.ts";
@@ -59,6 +60,8 @@ export interface Writer {
   readonly clientId: number;
   /** The machine's name for documents to record; none if left out. */
   readonly machine?: string | undefined;
+  /** The home's id, which tells two machines of one name apart; none for a service. */
+  readonly home?: string | undefined;
 }
 
 /** What one commit added to one document. */
@@ -151,6 +154,12 @@ export class OpenDocument {
     });
     this.#updates = [];
     return document;
+  }
+
+  /** This machine, as the document records it. */
+  get author(): Author {
+    const { machine, home } = this.writer;
+    return { machine, home };
   }
 
   /** Position of the newest row. */
@@ -332,9 +341,9 @@ export class OpenDocument {
 
   /** Records this machine's name in a document that it has written to. */
   #nameWriter(now: number): void {
-    const { clientId, machine } = this.writer;
+    const { clientId, machine, home } = this.writer;
     if (machine === undefined || Y.getState(this.document.ydoc.store, clientId) === 0) return;
-    nameMachine(this.document, clientId, { name: machine, now });
+    nameMachine(this.document, clientId, { name: machine, home, now });
   }
 
   #logRow(

@@ -121,6 +121,9 @@ export class Writers {
       get machine() {
         return first.machine;
       },
+      get home() {
+        return first.home;
+      },
     };
   }
 }

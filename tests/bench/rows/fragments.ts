@@ -73,7 +73,12 @@ function pureTimes(document: ReplicaDocument): Times {
   const to = stateOf(rewritten);
   const change = changeBetween(from, to);
   const unseen: Arrival[] = change ? [{ ...change, id: 1, at: NOW, machine: undefined }] : [];
-  const facts = { base: to.base, live: to.base, lines: from.base.text, machine: undefined };
+  const facts = {
+    base: to.base,
+    live: to.base,
+    lines: from.base.text,
+    author: { machine: undefined },
+  };
   return {
     "what a write brings": timeOf(() => changeBetween(from, to)),
     "what a stale save means": timeOf(() =>

@@ -59,8 +59,32 @@ export const FOLLOWED: readonly Mistake[] = [
   aside(
     "what git discards is others'",
     "what was saved here is undone everywhere by git checkout",
-    "return !isHere || authors(db, open, spans) !== open.writer.machine;",
-    "return true;",
+    "hasWritten: (at) => !(lines[at]?.spans ?? []).every(isOwn),",
+    "hasWritten: () => true,",
+  ),
+  aside(
+    "what this machine wrote before its log was compacted is others'",
+    "what was saved here is undone by git checkout though the log no longer says who saved it",
+    "if (claimed.length > 0) return claimed.every(({ home }) => home === open.writer.home);",
+    "",
+  ),
+  mistakesIn("shared/replica/document/author.ts", "unit/set-aside-others.test.ts")(
+    "machines of one name are one",
+    "what git keeps on one machine is not settled by what is saved on another of its name",
+    "if (one.home !== undefined && other.home !== undefined) return one.home === other.home;",
+    "",
+  ),
+  mistakesIn("shared/replica/log/machines.ts", "unit/machine-names.test.ts")(
+    "a home takes the records of another one of its name",
+    "the records of a home go with what it wrote, and never those of another one of its name",
+    "home === undefined ? clientsNamed(document, name) : (own?.clients ?? []);",
+    "clientsNamed(document, name);",
+  ),
+  mistakesIn("daemon/sync/copied-home.ts", "unit/machine-status.test.ts")(
+    "a copied home keeps the id of the one that it was copied from",
+    "of a home and its copy each gets an id of its own once it hears of the other, and both are told",
+    "homeId.renew();",
+    "",
   ),
   sight(
     "a text that an editor saved is git's",

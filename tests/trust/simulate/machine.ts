@@ -156,7 +156,10 @@ export class Machine {
     const { world } = process;
     const pause = () => network.dice.between(0, DISK_MS_MAX);
     this.volume.pause = () => network.scheduler.pause(pause(), process);
-    const store = await openReplica(this.databasePath, world, { machine: this.name });
+    const store = await openReplica(this.databasePath, world, {
+      machine: this.name,
+      homeId: this.name,
+    });
     this.shadow.load(await readDocuments(store.reader, isOfRun), this.#restored);
     this.#restored = false;
     store.onCommit((rows) => {

@@ -1,0 +1,19 @@
+import { readMachineStatus } from "../../daemon/status/machine-status.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { Environment } from "../place/environment.ts";
+import { withLocal } from "../place/place.ts";
+import { type Finding, ok, warning } from "./finding.ts";
+
+const ABOUT = "name";
+
+/** Whether another machine has this one's name. Nothing where the home holds nothing yet. */
+export async function checkMachineName(env: Environment): Promise<Finding[]> {
+  const machine = await withLocal(env, async (db) => {
+    return db && (await readMachineStatus(db, env.home, realWorld.now()));
+    // What is wrong with the database is a finding of its own.
+  }).catch(() => undefined);
+  if (!machine) return [];
+  const { name, note } = machine;
+  if (note === null) return [ok(ABOUT, name)];
+  return [warning(ABOUT, `${name}: ${note}`, "give each machine of an account its own name")];
+}

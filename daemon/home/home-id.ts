@@ -1,0 +1,53 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { base32 } from "../../shared/ids.ts";
+import type { World } from "../../shared/world.ts";
+import type { Home } from "./home.ts";
+
+const PRIVATE_FILE = 0o600;
+const ID_BYTES = 10;
+const ID_LENGTH = 16;
+
+/**
+ * A home's random id, by which documents tell two machines of one name apart. It is in a file and
+ * not in the database: a database that is made anew is still of the same home, and an earlier
+ * version of memsync opens the home as before.
+ */
+export class HomeId {
+  readonly #home: Home;
+  readonly #world: World;
+  #current: string;
+
+  /** Makes the id if the home has none. Only the holder of the home may. */
+  constructor(home: Home, world: World) {
+    this.#home = home;
+    this.#world = world;
+    this.#current = readHomeId(home) ?? this.#make();
+  }
+
+  get current(): string {
+    return this.#current;
+  }
+
+  /** The home goes on under another id, for this one is another home's as well. */
+  renew(): void {
+    this.#current = this.#make();
+  }
+
+  #make(): string {
+    const made = base32(this.#world.randomBytes(ID_BYTES));
+    const { identity } = this.#home;
+    writeFileSync(`${identity}.new`, `${made}\n`, { mode: PRIVATE_FILE });
+    renameSync(`${identity}.new`, identity);
+    return made;
+  }
+}
+
+/** Undefined where no daemon of a version with such ids has run yet. */
+export function readHomeId({ identity }: Home): string | undefined {
+  try {
+    const text = readFileSync(identity, "utf8").trim();
+    return text.length === ID_LENGTH && /^[a-z2-7]+$/.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Kysely } from "kysely";
+import { parseJson } from "../../shared/json.ts";
+import { explain, type ReasonCode } from "../../shared/reasons.ts";
+import { HOME_PREFIX, parseHome } from "../../shared/replica/log/homes.ts";
+import type { Home } from "../home/home.ts";
+import { readHomeId } from "../home/home-id.ts";
+import { readMachineName } from "../home/machine-name.ts";
+import type { DaemonTables } from "../home/tables.ts";
+
+/**
+ * A home that has said nothing for so long is believed to be gone, such as this machine's own
+ * before it was set up anew. A home in use says its name every week in what it writes.
+ */
+const GONE_AFTER_MS = 30 * 24 * 3_600_000;
+
+/** This machine, as histories and conflicts name it. */
+export interface MachineStatus {
+  readonly name: string;
+  /** What is wrong with the name, with what to do, and its code; null where nothing is. */
+  readonly note: string | null;
+  readonly code: ReasonCode | null;
+}
+
+/**
+ * Whether another home has this one's name, as far as the documents here tell. Each home counts
+ * with the name that it gave last, in whatever document: so whoever renames one of the two has
+ * settled it, once that one has written something. Machines without a home's id are not counted:
+ * they may be this one as it was before, and services without replicas tell of no machine at all.
+ */
+export async function readMachineStatus(
+  db: Kysely<DaemonTables>,
+  home: Home,
+  now: number,
+): Promise<MachineStatus> {
+  const name = readMachineName(home);
+  const at = await lastAlike(db, readHomeId(home), name);
+  if (at === undefined || now - at >= GONE_AFTER_MS) return { name, note: null, code: null };
+  const reason = { code: "name-twice", at, file: home.machine } as const;
+  return { name, note: explain(reason), code: reason.code };
+}
+
+/** When another home last said this name; undefined where none has it now. */
+async function lastAlike(
+  db: Kysely<DaemonTables>,
+  own: string | undefined,
+  name: string,
+): Promise<number | undefined> {
+  if (own === undefined) return undefined;
+  const rows = await db
+    .selectFrom("metadata")
+    .select(["key", "value"])
+    .where("key", ">=", HOME_PREFIX)
+    .where("key", "<", `${HOME_PREFIX}~`)
+    .execute();
+  const said = rows.flatMap(({ key, value }) => parseHome(key, parseJson(value)) ?? []);
+  const inOrder = said.sort((one, other) => one.at - other.at);
+  const last = new Map(inOrder.map((each) => [each.home, each]));
+  last.delete(own);
+  return [...last.values()].findLast((each) => each.name === name)?.at;
+}

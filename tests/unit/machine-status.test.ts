@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as Y from "yjs";
+import { type Home, homeOf } from "../../daemon/home/home.ts";
+import { HomeId, readHomeId } from "../../daemon/home/home-id.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { readMachineStatus } from "../../daemon/status/machine-status.ts";
+import { watchForCopies } from "../../daemon/sync/copied-home.ts";
+import { asAccountId } from "../../shared/ids.ts";
+import { silentLog } from "../../shared/log.ts";
+import { putHome } from "../../shared/replica/log/homes.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { address } from "../support/stored.ts";
+import { createTestWorld } from "../support/test-world.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(30_000);
+
+const DAY_MS = 24 * 3_600_000;
+const world = createTestWorld();
+let folder: string;
+let home: Home;
+let store: ReplicaStore<DaemonTables>;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "memsync-names-"));
+  home = homeNamed("home");
+  writeFileSync(home.machine, "debian\n");
+  store = await openReplica(home.database, world);
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+function homeNamed(name: string): Home {
+  const made = homeOf({ MEMSYNC_HOME: join(folder, name) });
+  mkdirSync(made.dir);
+  return made;
+}
+
+/** A home says in a document that it has a name. */
+async function say(of: string, name: string, { at = world.now(), document = "a" } = {}) {
+  await store.write(async (context) => {
+    const open = await context.open(address(document));
+    putHome(open.document, { home: of, name, at, clients: [] });
+  });
+}
+
+const codeOf = async (now = world.now()) => (await readMachineStatus(store.reader, home, now)).code;
+
+test("another home of this one's name is told, with where this one's name is written", async () => {
+  new HomeId(home, world);
+  await say("other", "laptop");
+  expect(await codeOf()).toBeNull();
+  await say("other", "debian");
+  const { name, code, note } = await readMachineStatus(store.reader, home, world.now());
+  expect([name, code]).toEqual(["debian", "name-twice"]);
+  expect(note).toContain(`\`echo NAME > '${home.machine}'\` gives this one another`);
+});
+
+test("a home counts with the name that it said last, in whatever document", async () => {
+  new HomeId(home, world);
+  await say("other", "debian", { document: "a", at: 2000 });
+  await say("other", "laptop", { document: "b", at: 3000 });
+  expect(await codeOf(4000)).toBeNull();
+  await say("other", "debian", { document: "c", at: 3500 });
+  expect(await codeOf(4000)).toBe("name-twice");
+});
+
+test("this home itself, one that is long gone, and any where this one has no id are not told", async () => {
+  await say("other", "debian");
+  expect(await codeOf()).toBeNull();
+  const { current } = new HomeId(home, world);
+  expect(await codeOf(world.now() + 29 * DAY_MS)).toBe("name-twice");
+  expect(await codeOf(world.now() + 30 * DAY_MS)).toBeNull();
+  await say("other", "laptop");
+  await say(current, "debian");
+  expect(await codeOf()).toBeNull();
+});
+
+test("another name in the file settles it at once here", async () => {
+  new HomeId(home, world);
+  await say("other", "debian");
+  writeFileSync(home.machine, "laptop\n");
+  expect(await codeOf()).toBeNull();
+});
+
+test("a home keeps its id, and one whose file was damaged gets another", () => {
+  const { current } = new HomeId(home, world);
+  expect(new HomeId(home, world).current).toBe(current);
+  expect(readHomeId(home)).toBe(current);
+  writeFileSync(home.identity, "");
+  expect(readHomeId(home)).toBeUndefined();
+  expect(new HomeId(home, world).current).not.toBe(current);
+});
+
+const globalOf = (owner: string) => ({ owner: asAccountId(owner), name: "global" });
+
+/** A replica of a home, which watches for copies of it. */
+async function openAs(of: Home) {
+  const homeId = new HomeId(of, world);
+  const replica = await openReplica(of.database, world, {
+    machine: "debian",
+    homeId: () => homeId.current,
+  });
+  const stop = watchForCopies({ store: replica, homeId, log: silentLog });
+  const write = (key: string, owner = "acct") =>
+    replica.write(async (context) => {
+      const { document } = await context.open(globalOf(owner));
+      document.setEntry("memories", key, { value: "x", now: context.now });
+    });
+  const whole = (owner = "acct") =>
+    replica.write(async (context) => {
+      const open = await context.open(globalOf(owner));
+      return Y.encodeStateAsUpdate(open.document.ydoc);
+    });
+  const receive = (update: Uint8Array, owner = "acct") =>
+    replica.write(async (context) => {
+      (await context.open(globalOf(owner))).applyUpdate(update);
+    });
+  const close = async () => {
+    stop();
+    await replica.close();
+  };
+  const status = () => readMachineStatus(replica.reader, of, world.now());
+  return { homeId, write, whole, receive, status, close };
+}
+
+test("of a home and its copy each gets an id of its own once it hears of the other, and both are told", async () => {
+  const [one, other] = [homeNamed("one"), homeNamed("other")];
+  new HomeId(one, world);
+  copyFileSync(one.identity, other.identity);
+  for (const each of [one, other]) writeFileSync(each.machine, "debian\n");
+  const [a, b] = [await openAs(one), await openAs(other)];
+  const { current: shared } = a.homeId;
+  expect(b.homeId.current).toBe(shared);
+  await a.write("a");
+  await b.write("b");
+  const [ofA, ofB] = [await a.whole(), await b.whole()];
+  await a.receive(ofB);
+  await b.receive(ofA);
+  await waitFor("both to have other ids", () => {
+    return ![a, b].some(({ homeId }) => homeId.current === shared);
+  });
+  expect(a.homeId.current).not.toBe(b.homeId.current);
+  expect(readHomeId(one)).toBe(a.homeId.current);
+  for (const each of [a, b]) expect((await each.status()).code).toBe("name-twice");
+  for (const each of [a, b]) await each.close();
+});
+
+test("a home that has two replicas of a document is no copy of itself", async () => {
+  const a = await openAs(homeNamed("one"));
+  const { current } = a.homeId;
+  await a.write("k", "first");
+  await a.receive(await a.whole("first"), "second");
+  await a.write("l", "second");
+  await a.receive(await a.whole("second"), "first");
+  // Writes take turns, so whatever was asked by then has been looked at.
+  await a.whole();
+  expect(a.homeId.current).toBe(current);
+  expect((await a.status()).code).toBeNull();
+  await a.close();
+});
