@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { type HomeRecord, homesIn, putHome } from "../../shared/replica/log/homes.ts";
 import { address, inspect, setMemory } from "../support/stored.ts";
 import { storesOfTests, type TempStore } from "../support/temp-store.ts";
@@ -29,80 +29,78 @@ async function nameAlone(temp: TempStore, client: number, name: string): Promise
   });
 }
 
-describe("the records of homes", () => {
-  test("the records of a home go with what it wrote, and never those of another one of its name", async () => {
-    const temp = await newStore(ELSEWHERE);
-    await setMemory(temp.store, "k", "1");
-    await temp.reopen(HERE);
-    await setMemory(temp.store, "k", "2");
-    await temp.reopen(HERE);
-    await setMemory(temp.store, "k", "3");
-    expect(await namesIn(temp)).toEqual([
-      [1001, "debian"],
-      [1003, "debian"],
-    ]);
-    const homes = await homesOf(temp);
-    expect(homes.map(({ home, clients }) => [home, clients])).toEqual([
-      ["elsewhere", [1001]],
-      ["here", [1003]],
-    ]);
-  });
+test("the records of a home go with what it wrote, and never those of another one of its name", async () => {
+  const temp = await newStore(ELSEWHERE);
+  await setMemory(temp.store, "k", "1");
+  await temp.reopen(HERE);
+  await setMemory(temp.store, "k", "2");
+  await temp.reopen(HERE);
+  await setMemory(temp.store, "k", "3");
+  expect(await namesIn(temp)).toEqual([
+    [1001, "debian"],
+    [1003, "debian"],
+  ]);
+  const homes = await homesOf(temp);
+  expect(homes.map(({ home, clients }) => [home, clients])).toEqual([
+    ["elsewhere", [1001]],
+    ["here", [1003]],
+  ]);
+});
 
-  test("a name that no home claims stays, for it may be another machine's", async () => {
-    const temp = await newStore(HERE);
-    await nameAlone(temp, 7, "debian");
-    await temp.reopen(HERE);
-    await setMemory(temp.store, "k", "1");
-    expect(await namesIn(temp)).toEqual(expect.arrayContaining([[7, "debian"]]));
-  });
+test("a name that no home claims stays, for it may be another machine's", async () => {
+  const temp = await newStore(HERE);
+  await nameAlone(temp, 7, "debian");
+  await temp.reopen(HERE);
+  await setMemory(temp.store, "k", "1");
+  expect(await namesIn(temp)).toEqual(expect.arrayContaining([[7, "debian"]]));
+});
 
-  test("a service's former names go, and not those of a machine that is called as it is", async () => {
-    const temp = await newStore({ machine: "service", home: "here" });
-    await setMemory(temp.store, "k", "1");
-    for (const value of ["2", "3"]) {
-      await temp.reopen({ machine: "service" });
-      await setMemory(temp.store, "k", value);
+test("a service's former names go, and not those of a machine that is called as it is", async () => {
+  const temp = await newStore({ machine: "service", home: "here" });
+  await setMemory(temp.store, "k", "1");
+  for (const value of ["2", "3"]) {
+    await temp.reopen({ machine: "service" });
+    await setMemory(temp.store, "k", value);
+  }
+  expect((await namesIn(temp)).map(([client]) => client)).toEqual([1001, 1003]);
+});
+
+test("a home that gets another name gives it to what it wrote, and to nothing of a namesake's", async () => {
+  const temp = await newStore(ELSEWHERE);
+  await setMemory(temp.store, "theirs", "1");
+  await temp.reopen(HERE);
+  await setMemory(temp.store, "mine", "1");
+  await temp.reopen({ ...HERE, machine: "laptop" });
+  await setMemory(temp.store, "new", "1");
+  expect(await namesIn(temp)).toEqual([
+    [1001, "debian"],
+    [1002, "laptop"],
+    [1003, "laptop"],
+  ]);
+});
+
+test("a process that writes on says every week that its home is in use, and not each time", async () => {
+  const temp = await newStore(HERE);
+  await setMemory(temp.store, "k", "1");
+  const [first] = await homesOf(temp);
+  temp.world.advance(6 * DAY_MS);
+  await setMemory(temp.store, "k", "2");
+  expect(await homesOf(temp)).toEqual([first as HomeRecord]);
+  temp.world.advance(2 * DAY_MS);
+  await setMemory(temp.store, "k", "3");
+  const [last] = await homesOf(temp);
+  expect(last?.at).toBe((first?.at ?? 0) + 8 * DAY_MS);
+});
+
+test("what is no record of a home is read as none", async () => {
+  const temp = await newStore(HERE);
+  await inspect(temp.store, ({ document }) => {
+    const good = { home: "good", name: "debian", at: 1, clients: [7] };
+    putHome(document, good);
+    const bad = { name: "debian", at: 9e15 };
+    for (const value of ["x", null, [], {}, bad, { name: 7, at: 1 }]) {
+      document.setEntry("metadata", "memsync.home/bad", { value, now: 1 });
+      expect(homesIn(document)).toEqual([good]);
     }
-    expect((await namesIn(temp)).map(([client]) => client)).toEqual([1001, 1003]);
-  });
-
-  test("a home that gets another name gives it to what it wrote, and to nothing of a namesake's", async () => {
-    const temp = await newStore(ELSEWHERE);
-    await setMemory(temp.store, "theirs", "1");
-    await temp.reopen(HERE);
-    await setMemory(temp.store, "mine", "1");
-    await temp.reopen({ ...HERE, machine: "laptop" });
-    await setMemory(temp.store, "new", "1");
-    expect(await namesIn(temp)).toEqual([
-      [1001, "debian"],
-      [1002, "laptop"],
-      [1003, "laptop"],
-    ]);
-  });
-
-  test("a process that writes on says every week that its home is in use, and not each time", async () => {
-    const temp = await newStore(HERE);
-    await setMemory(temp.store, "k", "1");
-    const [first] = await homesOf(temp);
-    temp.world.advance(6 * DAY_MS);
-    await setMemory(temp.store, "k", "2");
-    expect(await homesOf(temp)).toEqual([first as HomeRecord]);
-    temp.world.advance(2 * DAY_MS);
-    await setMemory(temp.store, "k", "3");
-    const [last] = await homesOf(temp);
-    expect(last?.at).toBe((first?.at ?? 0) + 8 * DAY_MS);
-  });
-
-  test("what is no record of a home is read as none", async () => {
-    const temp = await newStore(HERE);
-    await inspect(temp.store, ({ document }) => {
-      const good = { home: "good", name: "debian", at: 1, clients: [7] };
-      putHome(document, good);
-      const bad = { name: "debian", at: 9e15 };
-      for (const value of ["x", null, [], {}, bad, { name: 7, at: 1 }]) {
-        document.setEntry("metadata", "memsync.home/bad", { value, now: 1 });
-        expect(homesIn(document)).toEqual([good]);
-      }
-    });
   });
 });
