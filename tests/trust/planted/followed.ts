@@ -75,8 +75,8 @@ export const FOLLOWED: readonly Mistake[] = [
     "",
   ),
   mistakesIn("shared/replica/log/machines.ts", "unit/machine-names.test.ts")(
-    "a home takes the records of another one of its name",
-    "the records of a home go with what it wrote, and never those of another one of its name",
+    "a home takes the records of all that have its name and say no more",
+    "a name that no home claims stays, for it may be another machine's",
     "home === undefined ? clientsNamed(document, name) : (own?.clients ?? []);",
     "clientsNamed(document, name);",
   ),
