@@ -157,7 +157,9 @@ function settlePlaced(
 ): Settled {
   const found = findBoth(content, versions);
   if (!found) throw unsure(id);
-  const line = findChanged(content, versions, found);
+  // What git put in the place of others never stood in the document, and was changed by nobody.
+  const isWhole = record.kind === "set-aside" && found.some(({ missing }) => missing.length === 0);
+  const line = isWhole ? undefined : findChanged(content, versions, found);
   if (line !== undefined) throw changed(id, line);
   const [[wanted, other], [here, there]] = [versions, found];
   // For lines that are in the text twice it is unknown which blank lines came with them.

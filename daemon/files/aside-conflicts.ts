@@ -1,6 +1,7 @@
+import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
 import {
   forgetTextConflict,
-  listTextConflicts,
+  recordTextConflict,
   type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
@@ -21,7 +22,9 @@ export function isGitDisputed(open: OpenDocument): boolean {
 
 /**
  * Settles the conflicts about what git had set aside and the file has again: the lines, or their
- * deletion.
+ * deletion. A line that git put in their place, and that is in this file alone, keeps its conflict
+ * open, whatever becomes of the others: it would be written over without having been shown. Once
+ * there is none, the conflict says so.
  */
 export function settleAside(open: OpenDocument, content: string): void {
   const lines = contentLines(content);
@@ -29,12 +32,29 @@ export function settleAside(open: OpenDocument, content: string): void {
   for (const conflict of asideHere(open)) {
     const stood = wordsOf(conflict, (version) => !isSameMachine(version, open.author));
     const put = wordsOf(conflict, (version) => isSameMachine(version, open.author));
-    const isBack =
-      stood.length > 0
-        ? stood.every((line) => lines.includes(line))
-        : put.every((line) => countOf(lines, line) <= countOf(document, line));
-    if (isBack) forgetTextConflict(open.document, conflict.id);
+    const isAlone = (line: string) => countOf(lines, line) > countOf(document, line);
+    if (put.some(isAlone)) continue;
+    const isBack = stood.every((line) => lines.includes(line));
+    if (!isBack && put.length === 0) continue;
+    forgetTextConflict(open.document, conflict.id);
+    if (!isBack) recordWithoutPut(open, conflict);
   }
+}
+
+/** The same conflict, with nothing in the place of the lines that git took. */
+function recordWithoutPut(
+  { document, author }: OpenDocument,
+  { kind, foundAt, versions: [one, other] }: TextConflictRecord,
+): void {
+  const without = (version: TextVersion) => {
+    const { text, machine, home, at, places, isStanding } = version;
+    const who = { machine, home, ...(at !== undefined && { at }) };
+    return isSameMachine(version, author)
+      ? { text: "", ...who }
+      : { text, ...who, places, isStanding };
+  };
+  const versions = [without(one), without(other)] as const;
+  recordTextConflict(document, { kind, versions }, { now: foundAt });
 }
 
 /** The lines with a word of the versions that are meant. */
@@ -59,7 +79,7 @@ function openHere(
   { document, author }: OpenDocument,
   kinds: readonly TextConflictRecord["kind"][],
 ): TextConflictRecord[] {
-  return listTextConflicts(document).filter(({ kind, versions }) => {
+  return listOpenConflicts(document).filter(({ kind, versions }) => {
     return kinds.includes(kind) && versions.some((version) => isSameMachine(version, author));
   });
 }

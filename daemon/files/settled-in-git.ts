@@ -11,6 +11,7 @@ import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import { asideHere } from "./aside-conflicts.ts";
+import { linesBehind, onlyRunOf } from "./document-lines.ts";
 import type { ShownLines } from "./follow-facts.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
@@ -42,7 +43,7 @@ export function findSettled(
   for (const conflict of asideHere(open)) {
     const stood = conflict.versions.find((version) => !isSameMachine(version, open.author));
     if (!stood || !hasWord(stood.text) || !isShown(stood.text, shown)) continue;
-    const runs = stood.places.map(({ text }) => runOf(lines, isBeside, splitLines(text)));
+    const runs = stood.places.map(({ text }) => onlyRunOf(lines, isBeside, splitLines(text)));
     if (runs.includes(undefined) || runs.flat().length === 0) continue;
     for (const at of runs.flat()) if (at !== undefined) aside.add(at);
     settled.push(conflict, ...about(open, stood.text, shown));
@@ -79,22 +80,6 @@ function isPart(lines: readonly string[], all: ReadonlySet<string>): boolean {
   return lines.length > 0 && lines.every((line) => all.has(line));
 }
 
-/**
- * The indices of the only lines beside the base that say this; none where others have changed them
- * since, undefined where there are several.
- */
-function runOf(
-  lines: readonly CapturedLine[],
-  isBeside: readonly boolean[],
-  texts: readonly string[],
-): number[] | undefined {
-  const isHere = (from: number) =>
-    texts.every((text, i) => isBeside[from + i] && lines[from + i]?.text === text);
-  const [from, ...more] = lines.flatMap((_, at) => (isHere(at) ? [at] : []));
-  if (from === undefined) return [];
-  return more.length > 0 ? undefined : texts.map((_, i) => from + i);
-}
-
 /** The base with these lines of the document, each behind the line that it stands behind there. */
 function withLines(
   base: CapturedText,
@@ -102,22 +87,8 @@ function withLines(
   added: ReadonlySet<number>,
 ): CapturedText {
   const own = linesOf(base);
-  const places = new Map(own.map((line, at) => [nameOf(line), at]));
-  const behind: CapturedLine[][] = [[], ...own.map(() => [])];
-  let last = 0;
-  for (const [at, line] of lines.entries()) {
-    if (added.has(at)) behind[last]?.push(line);
-    const name = nameOf(line);
-    const place = name === undefined ? undefined : places.get(name);
-    if (place !== undefined) last = place + 1;
-  }
+  const behind = linesBehind(own, lines, added);
   return joinLines(behind.flatMap((more, at) => [...own.slice(at - 1, at), ...more]));
-}
-
-/** Tells a line of the document from all its others. */
-function nameOf({ spans }: CapturedLine): string | undefined {
-  const first = spans.find(({ client }) => client !== null);
-  return first && `${first.client} ${first.clock}`;
 }
 
 function wordsOf(text: string): string[] {

@@ -23,6 +23,7 @@ import {
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { Arrival } from "./arrivals.ts";
+import { besideAside } from "./beside-aside.ts";
 import { applyEdit, type FileContent, knownBase } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
 import { plainEdit, planSave, type SavePlan } from "./plan-save.ts";
@@ -73,9 +74,9 @@ export async function takeEdit(
   }: { readonly known: FileState; readonly file: FileContent } & EditOptions,
 ): Promise<TakenSave> {
   const { document, author } = open;
-  const { form, lines } = splitForm(file.content, known.form);
+  const { form, lines: saved } = splitForm(file.content, known.form);
   const savedAt = Math.round(file.savedAt);
-  const base = knownBase(open, known.base);
+  const { base, lines, added } = besideAside(open, knownBase(open, known.base), saved);
   const isSure = unseen.length === 0 && !isPulled;
   const facts = { base, lines, unseen, author, savedAt, isPulled };
   const plan = isSure
@@ -90,12 +91,13 @@ export async function takeEdit(
   });
   const change = { seen: plan.base, lines: plan.lines, hunks: plan.hunks, shown: base, disagreed };
   const edit = await applyEdit(context, open, change);
-  const saved = isSure ? [] : withLeftOut(edit.base, lines, plan);
+  const all = isSure ? linesOf(edit.base) : withLeftOut(edit.base, lines, plan);
+  const own = joinLines(all.filter((_, at) => !added.has(at)));
   return {
-    state: { hash: file.hash, base: isSure ? edit.base : joinLines(saved), form },
+    state: { hash: file.hash, base: own, form },
     conflicts: [...new Set([...edit.conflicts, ...told])],
     moved: [...plan.moved].map(([at, arrival]) => {
-      return { arrival, spans: without(saved[at]?.spans ?? [], arrival.brought) };
+      return { arrival, spans: without(all[at]?.spans ?? [], arrival.brought) };
     }),
   };
 }

@@ -5,10 +5,12 @@ import { listConflicts } from "../../cli/local/local-conflicts.ts";
 import { chooseVersion } from "../../cli/writes/choose-version.ts";
 import { textWrites } from "../../cli/writes/save.ts";
 import { readPlace } from "../../daemon/files/folder-place.ts";
+import { readFollowed } from "../../daemon/files/follow-store.ts";
 import type { FollowedFile } from "../../daemon/files/followed-file.ts";
 import { Followers } from "../../daemon/files/followers.ts";
 import { GRACE_MS } from "../../daemon/files/grace.ts";
 import { putKnownPlace } from "../../daemon/files/place-store.ts";
+import { contentLines, linesOf } from "../../daemon/files/text-lines.ts";
 import { QUIET_MS } from "../../daemon/git/read-tracked-text.ts";
 import type { Git } from "../../daemon/git/run-git.ts";
 import { type Link, putLink } from "../../daemon/home/links.ts";
@@ -29,6 +31,7 @@ import {
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
 import { projectId } from "./project-id.ts";
 import { waitFor } from "./wait-for.ts";
@@ -242,6 +245,17 @@ export class FollowedMachine {
   /** The ids of those conflicts that a person is shown. */
   async listed(): Promise<string[]> {
     return (await listConflicts(this.#store.reader)).map(({ id }) => id).sort();
+  }
+
+  /** Lines of the followed file that say something and that the document has nowhere. */
+  async alone(): Promise<string[]> {
+    const state = await readFollowed(this.#store.reader, this.dir);
+    const lines = state ? linesOf(state.base) : [];
+    const nobodys = lines.filter(({ spans }) => spans.every(({ client }) => client === null));
+    const document = contentLines(await this.doc());
+    return nobodys
+      .map(({ text }) => text)
+      .filter((each) => hasWord(each) && !document.includes(each));
   }
 
   async dismiss(conflict: string): Promise<void> {

@@ -54,7 +54,10 @@ function covers(
   return (isIn(first, one) && isIn(second, two)) || (isIn(first, two) && isIn(second, one));
 }
 
-/** Of what git had put in the place of lines nothing is left: they disagree with others by now. */
+/**
+ * Of what git had put in the place of lines nothing is left in the file (`settleAside`): they
+ * disagree with others by now.
+ */
 function coversAside(
   versions: TextConflictRecord["versions"],
   aside: TextConflictRecord,
@@ -63,7 +66,7 @@ function coversAside(
   const stood = aside.versions.find(({ isStanding }) => isStanding);
   if (!stood || !hasWord(stood.text)) return false;
   const put = aside.versions.flatMap((each) => (each === stood ? [] : plainLines(each.text)));
-  if (put.some((line) => hasWord(line) && standing.has(line))) return false;
+  if (put.some(hasWord)) return false;
   return versions.some((version) => isPart(stood, version, standing));
 }
 

@@ -27,6 +27,11 @@ export function isOver({ kind, versions }: TextConflictRecord, content: string):
   if (!isOfOne && !KEPT_KINDS.includes(kind)) return false;
   const standing = versions.filter(({ isStanding }) => isStanding);
   const kept = standing.length > 0 ? standing : versions;
+  // What git put in their place may be in a file alone, which is not written while this is open.
+  if (kind === "set-aside") {
+    const put = versions.filter(({ isStanding }) => !isStanding);
+    if (!put.every(({ text }) => holdsEachLine(content, text))) return false;
+  }
   return kept.some((version) => {
     if (version.text === "") return false;
     const other = versions.find((each) => each !== version) ?? version;

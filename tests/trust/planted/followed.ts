@@ -86,6 +86,24 @@ export const FOLLOWED: readonly Mistake[] = [
     "homeId.renew();",
     "",
   ),
+  mistakesIn("shared/replica/conflicts/over-conflict.ts", "unit/aside-until-settled.test.ts")(
+    "a conflict about what git took is over once others delete that",
+    "what git put back in the file stays there, and is told, though others delete what it stands for",
+    "if (!put.every(({ text }) => holdsEachLine(content, text))) return false;",
+    "",
+  ),
+  mistakesIn("daemon/files/aside-conflicts.ts", "unit/aside-until-settled.test.ts")(
+    "a conflict about what git took is over once the file has that again",
+    "what git put back stays in the file beside the lines that it took, if these are typed again",
+    "if (put.some(isAlone)) continue;",
+    "",
+  ),
+  mistakesIn("daemon/files/take-edit.ts", "unit/aside-until-settled.test.ts")(
+    "what is typed below a line that git put back is a rival of what it took",
+    "a line that is typed below what git put back comes below it, and settles nothing",
+    "besideAside(open, knownBase(open, known.base), saved)",
+    "{ base: knownBase(open, known.base), lines: saved, added: new Set<number>() }",
+  ),
   sight(
     "a text that an editor saved is git's",
     "whoever deletes others' lines in an editor means it, though the file is as committed then",

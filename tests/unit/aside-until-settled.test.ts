@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const START = "# Guide\n\n## One\n- one\n\n## Two\n- two\n- three\n";
+const THEIRS = "- from a\n";
+const PUT = "- three\n";
+const WITH_THEIRS = START.replace("- two\n", `- two\n${THEIRS}`);
+/** Both lines stand at one place: what B deleted, and git puts back, is beside what A wrote. */
+const DOCUMENT = WITH_THEIRS.replace(PUT, "");
+const LONG_MS = 120_000;
+
+let lab: FollowedClones;
+let a: FollowedMachine;
+let b: FollowedMachine;
+
+beforeEach(async () => {
+  lab = new FollowedClones();
+  ({ a, b } = await lab.pair({ [FILE]: START }));
+  for (const each of [a, b]) await each.follow({ write: true });
+  await a.save(WITH_THEIRS);
+  await both();
+  await b.save(DOCUMENT);
+  await both();
+  await lab.run(b, "checkout", "-q", "--", FILE);
+  await both();
+  expect([b.file(), await b.doc(), await told()]).toEqual([START, DOCUMENT, ASIDE]);
+});
+
+afterEach(() => lab.end());
+
+const ASIDE = [["set-aside", THEIRS, PUT]];
+
+async function both(): Promise<void> {
+  for (const each of [a, b]) await each.settle();
+  await exchange([a, b]);
+  for (const each of [a, b]) each.pass(LONG_MS);
+  await exchange([a, b]);
+  expect(await b.doc()).toBe(await a.doc());
+  expect(await a.listed()).toEqual(await b.listed());
+}
+
+/** What the listed conflicts say: the kind, and the lines of both versions. */
+async function told(): Promise<string[][]> {
+  const ids = await b.listed();
+  const open = (await b.conflicts()).filter(({ id }) => ids.includes(id));
+  return open.map(({ kind, versions }) => [kind, ...versions.map(({ text }) => text)]);
+}
+
+test("a line that is typed below what git put back comes below it, and settles nothing", async () => {
+  await b.save(`${START}- typed\n`);
+  await both();
+  expect([await b.doc(), await told()]).toEqual([`${DOCUMENT}- typed\n`, ASIDE]);
+  expect(b.file()).toBe(`${START}- typed\n`);
+});
+
+test("either version can be chosen once a line was typed below, which stays", async () => {
+  await b.save(`${START}- typed\n`);
+  await both();
+  await a.drain(await a.choiceOf(PUT));
+  await both();
+  expect([await b.doc(), b.file()]).toEqual([`${START}- typed\n`, `${START}- typed\n`]);
+  expect(await told()).toEqual([]);
+});
+
+test("what git put back in the file stays there, and is told, though others delete what it stands for", async () => {
+  await a.save(DOCUMENT.replace(THEIRS, ""));
+  await both();
+  expect([b.file(), await told()]).toEqual([START, ASIDE]);
+  await a.drain(await a.choiceOf(PUT));
+  await both();
+  expect([await b.doc(), b.file(), await told()]).toEqual([START, START, []]);
+});
+
+test("what git put back stays in the file beside the lines that it took, if these are typed again", async () => {
+  await b.save(WITH_THEIRS);
+  await both();
+  expect([b.file(), await told()]).toEqual([WITH_THEIRS, ASIDE]);
+});
+
+test("whoever writes in the place of what git put back has one conflict with what it took", async () => {
+  await b.save(START.replace(PUT, "- mended\n"));
+  await both();
+  const [only, ...more] = await told();
+  expect([only?.slice(1), more]).toEqual([[THEIRS, "- mended\n"], []]);
+});
+
+test("a file is written again once neither what git took nor what it put back is anywhere", async () => {
+  await b.save(START.replace(PUT, ""));
+  await both();
+  expect(await told()).toEqual([["set-aside", "", THEIRS]]);
+  const after = `${DOCUMENT.replace(THEIRS, "")}- later\n`;
+  await a.save(after);
+  await both();
+  expect([b.file(), await told()]).toEqual([after, []]);
+});
