@@ -108,34 +108,54 @@ async function findAll(env: Environment, options: PlaceOptions): Promise<LocalCo
   });
 }
 
+/** What was typed of a command, as far as it says which conflict is meant. */
+interface Meant extends PlaceOptions {
+  /** Behind `memsync conflicts`, with the id. */
+  readonly typed: string;
+  /** It changes nothing, so it may be about any project. */
+  readonly onlyShows?: boolean;
+}
+
 /**
- * Two projects with similar texts may have conflicts with the same id. Then the project of the
- * current folder counts; without one it is undecidable.
+ * Two projects with similar texts may have conflicts with the same id. Inside a project that one is
+ * meant: the id may be settled there, and another project have it still. Outside of all of them it
+ * has to be one project's alone.
  */
-async function find(env: Environment, id: string, options: PlaceOptions): Promise<LocalConflict> {
-  const all = await findAll(env, options);
+async function find(env: Environment, id: string, meant: Meant): Promise<LocalConflict> {
+  const all = await findAll(env, meant);
+  const here = await projectHere(env);
+  const isHere = ({ document: { layer, name } }: LocalConflict) =>
+    here === undefined || layer !== "project" || name === here;
   const found = all.filter((conflict) => conflict.id === id);
-  const [first, ...more] = found;
-  if (!first) {
-    const covering = all.find(
-      (each) => each.kind === "text" && each.covered.some((one) => one.id === id),
-    );
-    if (covering) {
-      throw new CommandFailed(
-        `${covering.id} says all of ${id} by now: \`memsync conflicts show ${covering.id}\``,
-      );
-    }
-    throw new CommandFailed(
+  const [first, ...more] = meant.project === undefined ? found.filter(isHere) : found;
+  if (first && more.length === 0) return first;
+  const [other, ...others] = found;
+  if (!other) throw isSettled(id, all, isHere);
+  if (meant.onlyShows && others.length === 0) return other;
+  const commands = found.map(({ document: { title, name } }) => {
+    return `\`memsync conflicts ${meant.typed} --project ${name}\` is about ${title}`;
+  });
+  const places = found.length === 1 ? "another project" : `${found.length} projects`;
+  const isNot = here === undefined ? "" : ", and none of the project here";
+  throw new CommandFailed(`${id} is a conflict of ${places}${isNot}: ${commands.join(", ")}`);
+}
+
+function isSettled(
+  id: string,
+  all: readonly LocalConflict[],
+  isHere: (conflict: LocalConflict) => boolean,
+): CommandFailed {
+  const covering = all
+    .filter((each) => each.kind === "text" && each.covered.some((one) => one.id === id))
+    .sort((one, other) => Number(isHere(other)) - Number(isHere(one)))[0];
+  if (!covering) {
+    return new CommandFailed(
       `there is no conflict ${id}: \`memsync conflicts\` lists those there are`,
     );
   }
-  if (more.length === 0) return first;
-  const here = await projectHere(env);
-  const meant = found.find(({ document }) => document.name === here);
-  if (meant) return meant;
-  const places = found.map(({ document: { title, name } }) => `${title} (--project ${name})`);
-  throw new CommandFailed(
-    `${id} is a conflict of ${found.length} projects: say which, ${places.join(", ")}`,
+  const place = isHere(covering) ? "" : ` --project ${covering.document.name}`;
+  return new CommandFailed(
+    `${covering.id} says all of ${id} by now: \`memsync conflicts show ${covering.id}${place}\``,
   );
 }
 
@@ -201,18 +221,20 @@ function nameOf(conflict: LocalConflict): string {
 }
 
 async function show(env: Environment, id: string, options: Options): Promise<void> {
-  const conflict = await find(env, id, options);
+  const conflict = await find(env, id, { ...options, typed: `show ${id}`, onlyShows: true });
   if (options.json) {
     sayJson(conflictJson(conflict));
     return;
   }
   markSeen(env.home, [nameOf(conflict)]);
   sayText([...conflictLines(conflict), ""]);
-  saySentence(conflictAdvice(conflict));
+  const { layer, name } = conflict.document;
+  const isHere = layer !== "project" || name === (await projectHere(env));
+  saySentence(conflictAdvice(conflict, isHere ? "" : ` --project ${name}`));
 }
 
 async function restore(env: Environment, id: string, options: Options): Promise<void> {
-  const conflict = await find(env, id, options);
+  const conflict = await find(env, id, { ...options, typed: `restore ${id}` });
   let there = 0;
   if (conflict.kind === "memory") await restoreMemory(env, conflict, options);
   else there = await restoreLines(env, conflict);
@@ -267,7 +289,7 @@ async function choose(
   id: string,
   { version, options }: { readonly version: string; readonly options: Options },
 ) {
-  const conflict = await find(env, id, options);
+  const conflict = await find(env, id, { ...options, typed: `choose ${id} ${version}` });
   if (conflict.kind === "memory") {
     throw new CommandFailed(
       `${id} is a memory's: \`memsync conflicts restore ${id}\` brings back what lost, ` +
@@ -296,7 +318,7 @@ async function choose(
 }
 
 async function dismiss(env: Environment, id: string, options: Options): Promise<void> {
-  const conflict = await find(env, id, options);
+  const conflict = await find(env, id, { ...options, typed: `dismiss ${id}` });
   await dismissIn(env, conflict);
   if (options.json) sayJson(conflictJson(conflict));
   else {

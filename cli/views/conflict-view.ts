@@ -64,16 +64,17 @@ function whatOf({ record, versions }: TextConflict): string {
   }
 }
 
-/** How to settle it. */
-export function conflictAdvice({ id, ...conflict }: LocalConflict): string {
+/** How to settle it. `place`: the options that say where it is, none where one stands there. */
+export function conflictAdvice({ id, ...conflict }: LocalConflict, place: string): string {
   if (conflict.kind === "memory") {
-    return `\`memsync conflicts restore ${id}\` brings back what lost, \`dismiss\` lets it go`;
+    const restore = `\`memsync conflicts restore ${id}${place}\``;
+    return `${restore} brings back what lost, \`dismiss\` lets it go`;
   }
   const { record } = conflict;
   const undo = record.kind === "deletion" ? " (2 brings the lines back)" : "";
   return (
-    `\`memsync conflicts choose ${id} 1\` or \`2\` leaves that version alone in the document` +
-    `${undo}, \`dismiss\` keeps all as it is`
+    `\`memsync conflicts choose ${id} 1${place}\` or \`2\` leaves that version alone in the ` +
+    `document${undo}, \`dismiss\` keeps all as it is`
   );
 }
 

@@ -125,8 +125,23 @@ scenario("an id that two projects share means the one that one stands in", async
     await waitFor("one conflict", async () => (await conflictsOf(machine)).length === 1);
   }
   expect(await read(second[0])).toBe(before);
-  const left = (await conflictsOf(b))[0]?.project_id;
+  const left = (await conflictsOf(b))[0]?.project_id ?? "";
   expect(left).toBe((await a.projectOf(second[0])).id);
+  for (const command of [["dismiss"], ["restore"], ["choose", number]]) {
+    const [name = "", ...version] = command;
+    const again = await a.run(["conflicts", name, id, ...version], { cwd: first[0] });
+    expect([again.status, again.stdout]).toEqual([1, ""]);
+    const typed = ["memsync conflicts", name, id, ...version].join(" ");
+    expect(again.stderr).toContain(`\`${typed} --project ${left}\``);
+  }
+  await Promise.all([a.untilSynced(), b.untilSynced()]);
+  expect(await read(second[0])).toBe(before);
+  const shown = await a.memsyncWith({ cwd: first[0] }, "conflicts", "show", id);
+  expect(shown).toContain(`\`memsync conflicts choose ${id} 1 --project ${left}\``);
+  const there = await a.memsyncWith({ cwd: second[0] }, "conflicts", "show", id);
+  expect(there).toContain(`\`memsync conflicts choose ${id} 1\``);
+  await a.memsyncWith({ cwd: first[0] }, "conflicts", "choose", id, number, "--project", left);
+  await untilSame(second, TEXT.replace("- run lint", "- run checks"));
 });
 
 scenario(
@@ -138,7 +153,8 @@ scenario(
       for (const conflict of conflicts) {
         const number = numberOf(conflict, `- run ${line}\n`);
         // The other machine's choice may have come before: then there is nothing left to choose.
-        await machine.run(["conflicts", "choose", conflict.id, number]);
+        const place = ["--project", conflict.project_id];
+        await machine.run(["conflicts", "choose", conflict.id, number, ...place]);
       }
     };
     await Promise.all([choose(a, "tests"), choose(b, "checks")]);
