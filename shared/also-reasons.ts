@@ -15,6 +15,23 @@ export const ALSO_REASONS = {
     advise: ({ imported }: ImportsAnother) =>
       `\`memsync link --file ${imported}\` follows that one`,
   },
+  "imports-back": {
+    meaning: "two files import each other, and the text is in neither of them",
+    say: ({ imported }: ImportsAnother) =>
+      `imports ${imported}, which imports it: the text is in neither of them`,
+    advise: ({ imported }: ImportsAnother) => `\`memsync doc > ${imported}\` writes it there`,
+  },
+  "imports-beside": {
+    meaning: "a save has lines beside the import of a file that would have these lines, too",
+    say: ({ imported }: ImportsBeside) =>
+      `imports ${imported} and has lines of its own: as one text ${imported} would import itself`,
+    advise: ({ command }: ImportsBeside) => `\`${command}\` lets each file be as it is`,
+  },
+  "also-imported": {
+    meaning: "the project's text imports the file, which would import itself with it",
+    say: () => "is imported by the project's text, and would import itself with it",
+    advise: () => "take the import out of the text, or say `memsync link --no-also`",
+  },
   "also-waits": {
     meaning: "the file that counts has to be read first",
     say: () => "waits until the file that counts is there and read",
@@ -24,4 +41,9 @@ export const ALSO_REASONS = {
 /** A file that has nothing but the import of another one. */
 export interface ImportsAnother {
   readonly imported: string;
+}
+
+/** A file that imports another one, and the command that settles what is to become of both. */
+export interface ImportsBeside extends ImportsAnother {
+  readonly command: string;
 }

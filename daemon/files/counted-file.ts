@@ -20,8 +20,9 @@ import { findSuccessor } from "./find-successor.ts";
 import { findFirstFile } from "./first-file.ts";
 import type { Sight } from "./follow-facts.ts";
 import { type FollowedState, readStoredText, writeFollowed } from "./follow-store.ts";
+import { followedWith, importsAnyOf, whyImporting } from "./followed-imports.ts";
 import { readTwice } from "./glimpses.ts";
-import { importedPaths, isImport } from "./import-file.ts";
+import { importedPaths } from "./import-file.ts";
 import { slashed, whyFileIgnored } from "./why-ignored.ts";
 
 export interface CountedFileOptions {
@@ -108,10 +109,7 @@ export class CountedFile {
     if (!followable) return { kind: "absent", path };
     const { problem: why, unread = false } = followable;
     if (why) return { kind: "problem", path, why, unread };
-    const read = await readFileAt(folderOf(this.#link), path);
-    const isAlso = alsoNameOf(this.#link) !== undefined;
-    if (!isAlso || read.kind !== "text" || !isImport(read.content)) return read;
-    return { kind: "problem", path, why: { code: "also-imports" } };
+    return await readFileAt(folderOf(this.#link), path);
   }
 
   /**
@@ -131,17 +129,18 @@ export class CountedFile {
   }
 
   /**
-   * Why the file is no edit of the text: it is the import of a file beside it, which assistants
-   * read in its place. Whoever writes that moves the text and deletes none of it.
+   * Why the file is no edit of the text: it imports one that has that text, or the text imports it.
+   * Whoever writes an import moves the text, and deletes none of it.
    */
-  whyImports({ file }: Sight, known: FollowedState | undefined): Reason | undefined {
+  async whyImports({ file }: Sight, known: FollowedState | undefined): Promise<Reason | undefined> {
+    const { store, account } = this.#options;
+    const link = this.#link;
+    const text = alsoNameOf(link) && (await readStoredText(store.reader, account, link.projectId));
+    if (text && importsAnyOf(text, "", [file.path])) return { code: "also-imported" };
     if (file.kind !== "text" || known?.hash === file.hash) return undefined;
-    const imported = importedPaths(file.content, file.path).filter((path) => path !== file.path);
-    if (known && isImport(known.base.text)) return undefined;
-    const { also = [] } = this.#link;
-    if (imported.some((path) => also.includes(path))) return { code: "also-imports" };
-    const beside = this.#beside.find(({ path }) => imported.includes(path));
-    return beside && { code: "imports", imported: beside.path };
+    const others = await followedWith(store.reader, link);
+    const open = { file, known: known?.base.text, folder: folderOf(link), followed: others };
+    return await whyImporting({ ...open, beside: this.#beside.map(({ path }) => path) });
   }
 
   /** Follows a renamed file under its new name from now on. False: it was not renamed. */

@@ -256,9 +256,9 @@ export class FollowedFile {
     if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
     const isMoved = standing.kind !== "unknown" && isElsewhere(known, sight.checkedOut);
     const by = { file: sight.file, isMoved, known };
-    const why = this.#counted.whyImports(sight, known);
+    const why = await this.#counted.whyImports(sight, known);
     if (why) {
-      await this.#overtaken.keep(overtaken, by);
+      await this.#overtaken.keepLeft(overtaken, by);
       return { status: statusOf(path, "left-alone", why) };
     }
     return await this.#take(sight, known, await this.#overtaken.among(overtaken, by));

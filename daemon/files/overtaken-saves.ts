@@ -10,7 +10,7 @@ import type { FileContent } from "./file-edit.ts";
 import type { Readable } from "./follow-facts.ts";
 import type { FollowedState } from "./follow-store.ts";
 import type { Glimpses } from "./glimpses.ts";
-import { keepOvertaken } from "./save-history.ts";
+import { keepOvertaken, keepSave } from "./save-history.ts";
 import { findBeginnings } from "./unfinished.ts";
 
 /** Which file it is about. */
@@ -79,5 +79,21 @@ export class OvertakenSaves {
       if (!deletionOf(open.document)) await keepOvertaken(context, open, { dir: link.dir, texts });
     });
     glimpses.forget(texts);
+  }
+
+  /** As `keep`, where the text that is there now is left alone for good, and on this machine. */
+  async keepLeft(seen: readonly FileContent[], by: OvertakenBy): Promise<void> {
+    await this.keep(seen, by);
+    const { store, account, link, glimpses } = this.#options;
+    const { file } = by;
+    if (file.kind !== "text") return;
+    await store.write(async (context) => {
+      const open = await context.open(projectDocument(account, link.projectId));
+      if (deletionOf(open.document)) return;
+      const { content, savedAt } = file;
+      const kept = { dir: link.dir, content, savedAt, outcome: "held", conflicts: [] } as const;
+      await keepSave(context, open, kept);
+    });
+    glimpses.markKnown(file.hash);
   }
 }

@@ -18,6 +18,7 @@ import { dropHeld } from "../home/held-store.ts";
 import type { Link } from "../home/links.ts";
 import { readPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { alsoNameOf } from "./also-file.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import { addArrival, listUnseen } from "./arrival-store.ts";
 import { isGitDisputed, settleAside } from "./aside-conflicts.ts";
@@ -30,6 +31,7 @@ import type { FileState } from "./file-state.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-reasons.ts";
 import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
+import { importsAnyOf } from "./followed-imports.ts";
 import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-save.ts";
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
@@ -455,7 +457,9 @@ class Taking {
   /** Others' changes are written to files that git ignores, or with the user's consent. */
   #mayWrite(content: string): boolean {
     const { standing, file } = this.#sight;
-    const { write } = this.#options.link;
+    const { link } = this.#options;
+    const { write } = link;
+    if (alsoNameOf(link) && importsAnyOf(content, "", [file.path])) return false;
     if (file.kind === "absent") {
       const mayCreate = write || (standing.kind === "untracked" && standing.ignored);
       return mayCreate && content.trim() !== "";

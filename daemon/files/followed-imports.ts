@@ -1,0 +1,84 @@
+import { dirname, join, normalize } from "node:path";
+import type { Kysely } from "kysely";
+import type { Reason } from "../../shared/reasons.ts";
+import { findCodeBlocks } from "../../shared/replica/text/code-blocks.ts";
+import { plainLines } from "../../shared/replica/text/text-form.ts";
+import { FOLLOWED_NAMES } from "../disk/followable-files.ts";
+import { readFileAt } from "../disk/read-file.ts";
+import { type Link, listLinks } from "../home/links.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { alsoNameOf, folderOf } from "./also-file.ts";
+import type { Readable } from "./follow-facts.ts";
+import { readFollowed } from "./follow-store.ts";
+import { importedPaths, isImport } from "./import-file.ts";
+
+/** `@` and a path, at the beginning of a line or behind a space, with what may end a sentence. */
+const IMPORTS = /(?<=^|\s)@([^\s`]+?)[.,;:!?)]*(?=\s|$)/g;
+
+/** Of code between backticks assistants read no import. */
+const CODE_SPANS = /(`+)[^`]*\1/g;
+
+/** Which of these paths a text imports, anywhere in it, as a file at `path` or at the top. */
+export function importsAnyOf(
+  text: string,
+  path: string,
+  paths: readonly string[],
+): string | undefined {
+  const lines = plainLines(text);
+  const code = new Set(
+    findCodeBlocks(lines).flatMap(([from, to]) => [...lines.keys()].slice(from, to)),
+  );
+  const said = lines
+    .filter((_, at) => !code.has(at))
+    .map((line) => line.replaceAll(CODE_SPANS, ""));
+  const targets = said.flatMap((line) => [...line.matchAll(IMPORTS)].map(([, name = ""]) => name));
+  const imported = targets.flatMap((each) => [join(dirname(path), each), normalize(each)]);
+  return paths.find((each) => imported.includes(each));
+}
+
+/** The other files of a link's folder that have the project's text. */
+export async function followedWith(db: Kysely<DaemonTables>, link: Link): Promise<string[]> {
+  const own = alsoNameOf(link);
+  if (own === undefined) return [...(link.also ?? [])];
+  const folder = folderOf(link);
+  const main = await readFollowed(db, folder);
+  const all = (await listLinks(db)).find(({ dir }) => dir === folder)?.also ?? [];
+  return [...(main ? [main.path] : []), ...all.filter((name) => name !== own)];
+}
+
+/** A save, and what is around it. */
+interface Importing {
+  readonly file: Extract<Readable, { readonly kind: "text" }>;
+  /** The text that the file had last. */
+  readonly known: string | undefined;
+  readonly folder: string;
+  /** The paths of the other files that have the text, and of those that could. */
+  readonly followed: readonly string[];
+  readonly beside: readonly string[];
+}
+
+/**
+ * Why a save stays in its file: it has become the import of another one, or it imports one that has
+ * the same text, in which its own lines would stand then, the import of itself among them.
+ */
+export async function whyImporting({
+  file: { content, path },
+  known,
+  folder,
+  followed,
+  beside,
+}: Importing): Promise<Reason | undefined> {
+  if (known !== undefined && isImport(known)) return undefined;
+  const paths = importedPaths(content, path).filter((each) => each !== path);
+  const imported = [...followed, ...beside].find((each) => paths.includes(each));
+  if (imported !== undefined) {
+    const read = await readFileAt(folder, imported);
+    const isBack = read.kind === "text" && importedPaths(read.content, imported).includes(path);
+    if (isBack) return { code: "imports-back", imported };
+    return followed.includes(imported) ? { code: "also-imports" } : { code: "imports", imported };
+  }
+  const inside = importsAnyOf(content, path, followed);
+  if (inside === undefined || importsAnyOf(known ?? "", path, [inside])) return undefined;
+  const file = FOLLOWED_NAMES.some((each) => each === inside) ? ` --file ${inside}` : "";
+  return { code: "imports-beside", imported: inside, command: `memsync link --no-also${file}` };
+}

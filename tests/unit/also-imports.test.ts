@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { exchange, FollowedMachine } from "../support/followed-machines.ts";
+import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const AGENTS = "AGENTS.md";
+const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with make ship.\n";
+const BESIDE = "@AGENTS.md\n\n## Claude only\n\n- use tools\n";
+const ALSO = { also: [AGENTS] };
+
+let git: GitSandbox;
+let opened: FollowedMachine[];
+let a: FollowedMachine;
+let b: FollowedMachine;
+
+/** Both files of both machines have the project's text. */
+beforeEach(async () => {
+  git = createGitSandbox();
+  opened = [];
+  [a, b] = [await machine("a"), await machine("b")];
+  for (const each of [a, b]) {
+    each.put(TEXT);
+    each.put(TEXT, AGENTS);
+    await each.follow(ALSO);
+    await exchange([a, b]);
+  }
+  for (const each of [a, b]) each.pass(120_000);
+});
+
+afterEach(async () => {
+  for (const each of opened) await each.stop();
+  git.remove();
+});
+
+async function machine(name: string): Promise<FollowedMachine> {
+  const dir = git.path(name);
+  mkdirSync(dir, { recursive: true });
+  const made = await FollowedMachine.open(name, dir, git.path(`home-${name}`), git.git);
+  opened.push(made);
+  return made;
+}
+
+/** The text of the document, and of both files of both machines. */
+async function texts() {
+  for (const each of [a, b]) await each.settle();
+  await exchange([a, b]);
+  return {
+    doc: await a.doc(),
+    a: [a.file(), a.file(AGENTS)],
+    b: [b.file(), b.file(AGENTS)],
+  };
+}
+
+const WAYS = {
+  "an import with lines below it": BESIDE,
+  "an import within a sentence": "# Claude\n\nSee @./AGENTS.md, and use tools.\n",
+} as const;
+
+for (const [what, text] of Object.entries(WAYS)) {
+  test(`${what} stays in its file, in the history, and is asked about`, async () => {
+    await a.save(text);
+    expect(await texts()).toEqual({ doc: TEXT, a: [text, TEXT], b: [TEXT, TEXT] });
+    const command = "memsync link --no-also --file AGENTS.md";
+    expect(a.status).toMatchObject({
+      state: "left-alone",
+      why: { code: "imports-beside", imported: AGENTS, command },
+    });
+    expect(await a.saves()).toMatchObject({ outcomes: expect.arrayContaining(["held"]) });
+    expect((await a.saves()).texts).toContain(text);
+    const more = `${TEXT}\nMore.\n`;
+    await a.save(more, AGENTS);
+    expect(await texts()).toEqual({ doc: more, a: [text, more], b: [more, more] });
+    // What the command does.
+    await a.follow({ file: AGENTS, also: [] });
+    expect(await texts()).toEqual({ doc: more, a: [text, more], b: [more, more] });
+    a.pass(120_000);
+    await a.save(TEXT, AGENTS);
+    expect(await texts()).toEqual({ doc: TEXT, a: [text, TEXT], b: [TEXT, TEXT] });
+  });
+}
+
+test("a further file that imports the one that counts, with lines of its own, stays as it is", async () => {
+  const text = "@CLAUDE.md\n\n- for Codex\n";
+  await a.save(text, AGENTS);
+  expect(await texts()).toEqual({ doc: TEXT, a: [TEXT, text], b: [TEXT, TEXT] });
+  expect(a.also).toMatchObject([{ why: { code: "imports-beside", imported: "CLAUDE.md" } }]);
+});
+
+test("a text that imports a file is not written into it, whoever wrote it", async () => {
+  await a.setDoc(BESIDE);
+  expect(await texts()).toEqual({ doc: BESIDE, a: [BESIDE, TEXT], b: [BESIDE, TEXT] });
+  for (const each of [a, b]) expect(each.also).toMatchObject([{ why: { code: "also-imported" } }]);
+  await a.setDoc(`${TEXT}\nMore.\n`);
+  expect((await texts()).b).toEqual([`${TEXT}\nMore.\n`, `${TEXT}\nMore.\n`]);
+});
+
+test("of two files that import each other neither is said to have the text, and both are in the history", async () => {
+  const imports = ["@AGENTS.md\n", "@CLAUDE.md\n"] as const;
+  await a.save(imports[0]);
+  await a.save(imports[1], AGENTS);
+  expect(await texts()).toEqual({ doc: TEXT, a: [...imports], b: [TEXT, TEXT] });
+  expect(a.status.why).toEqual({ code: "imports-back", imported: AGENTS });
+  expect(a.also).toMatchObject([{ why: { code: "imports-back", imported: "CLAUDE.md" } }]);
+  expect((await a.saves()).texts).toEqual(expect.arrayContaining([...imports]));
+  // What the command does.
+  await a.save(await a.doc(), AGENTS);
+  expect(await texts()).toEqual({ doc: TEXT, a: [imports[0], TEXT], b: [TEXT, TEXT] });
+  expect(a.status.why).toEqual({ code: "also-imports" });
+});
+
+test("a name in code, or of a file with another text, is no import", async () => {
+  for (const text of ["```\n@AGENTS.md\n```\n", "Write `@AGENTS.md` or a@AGENTS.md.\n"]) {
+    await a.save(`${TEXT}\n${text}`);
+    expect((await texts()).a).toEqual([`${TEXT}\n${text}`, `${TEXT}\n${text}`]);
+  }
+});
