@@ -262,11 +262,16 @@ function syncedNote(status: DaemonStatus): string {
   const { held } = status;
   const notes = held.length > 0 ? [`${held.length} held here: \`memsync held\``] : [];
   const apart = syncedProjects(status).flatMap(({ folders }) => folders.filter(isApart));
-  const [first] = apart;
-  if (first) {
+  const [unwritten, unread] = [apart.filter(isRead), apart.filter((each) => !isRead(each))];
+  for (const { what, files, where } of [
+    { what: "not followed", files: unread, where: "see `memsync status`" },
+    { what: "read, and not written", files: unwritten, where: "for lines in `memsync conflicts`" },
+  ]) {
+    const [first, ...others] = files;
+    if (!first) continue;
     const file = tilde(join(first.dir, first.path));
-    const more = apart.length > 1 ? ` and ${count(apart.length - 1, "other", "others")}` : "";
-    notes.push(`not followed: ${file}${more}, see \`memsync status\``);
+    const more = others.length > 0 ? ` and ${count(others.length, "other", "others")}` : "";
+    notes.push(`${what}: ${file}${more}, ${where}`);
   }
   return notes.map((note) => `; ${note}`).join("");
 }
@@ -274,6 +279,11 @@ function syncedNote(status: DaemonStatus): string {
 /** Whether what stands in a followed file may differ from what is synced. */
 function isApart({ state, why }: FolderStatus): boolean {
   return (state === "left-alone" || state === "failing") && why !== "missing";
+}
+
+/** What is saved there reaches the others, though nothing of theirs is written into it. */
+function isRead({ why }: FolderStatus): boolean {
+  return why === "leave-aside";
 }
 
 const WAIT_SECONDS = 30;

@@ -162,6 +162,22 @@ scenario(
   },
 );
 
+scenario(
+  "sync says of a file that waits for a conflict that it is read and not written",
+  async (lab) => {
+    const machine = await startOne(lab);
+    const { folder } = machine;
+    await machine.memsync("link", "--write");
+    const edited = `${START}\nNot committed.\n`;
+    await writeFile(`${folder}/${FILE}`, edited);
+    await untilDoc(machine, edited);
+    await lab.git.run(folder, "stash", "push", "-q");
+    await untilNoted(machine, /is not written until it is settled/);
+    const said = await machine.memsync("sync");
+    expect(said).toMatch(/; read, and not written: \S+CLAUDE.md, for lines in `memsync conflicts`/);
+  },
+);
+
 scenario("a deletion that git stashes stays, and is told until it is back", async (lab) => {
   const machine = await startOne(lab);
   const { folder } = machine;
