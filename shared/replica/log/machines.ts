@@ -5,7 +5,7 @@ import type { ReplicaDocument } from "../document/document.ts";
 import { machineName } from "../document/machine-name.ts";
 import { OWN_METADATA_PREFIX } from "../document/own-metadata.ts";
 import { textRuns } from "../text/text.ts";
-import { HOME_PREFIX, type HomeRecord, homesIn, putHome } from "./homes.ts";
+import { HOME_PREFIX, homeKey, homesIn, parseHome, putHome } from "./homes.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 type Db = Kysely<ReplicaTables>;
@@ -37,10 +37,10 @@ export interface Naming {
  * so does what nobody claims, for it may be anybody's.
  */
 export function nameMachine(document: ReplicaDocument, client: number, naming: Naming): void {
+  if (isRecorded(document, client, naming)) return;
   const { name, home, now } = naming;
   const homes = homesIn(document);
   const own = homes.find((each) => each.home === home);
-  if (isRecorded(document, client, { naming, own })) return;
   const others = new Set(homes.filter((each) => each !== own).flatMap((each) => each.clients));
   const former = home === undefined ? clientsNamed(document, name) : (own?.clients ?? []);
   const visible = visibleClients(document).add(client);
@@ -55,13 +55,15 @@ export function nameMachine(document: ReplicaDocument, client: number, naming: N
   putHome(document, { home, name, at: now, clients: [...clients] });
 }
 
+/** Asked at each write, so it looks at no other records. */
 function isRecorded(
   { metadata }: ReplicaDocument,
   client: number,
-  { naming: { name, home, now }, own }: { naming: Naming; own: HomeRecord | undefined },
+  { name, home, now }: Naming,
 ): boolean {
   if (metadata.get(machineKey(client))[0]?.value !== name) return false;
   if (home === undefined) return true;
+  const own = parseHome(homeKey(home), metadata.get(homeKey(home))[0]?.value);
   return own?.name === name && own.clients.includes(client) && now - own.at < SAID_AGAIN_MS;
 }
 
