@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createDrivenWorld } from "./driven-world.ts";
 import { exchange, FollowedMachine } from "./followed-machines.ts";
@@ -13,7 +14,10 @@ export interface Pair {
   readonly b: FollowedMachine;
 }
 
-/** Followed clones of one repository, with real git; `end` stops and removes all of them. */
+/**
+ * Followed clones of one repository, with real git, or folders without; `end` stops and removes all
+ * of them.
+ */
 export class FollowedClones {
   readonly git: GitSandbox = createGitSandbox();
   readonly #opened: FollowedMachine[] = [];
@@ -40,6 +44,13 @@ export class FollowedClones {
     const [a, b] = [await this.#cloned("a", called), await this.#cloned("b", called)];
     await exchange([a, b]);
     return { a, b };
+  }
+
+  /** Two folders in no repository, for what git has no part in. */
+  async apart(): Promise<Pair> {
+    const [a, b] = ["a", "b"].map((name) => this.git.path(name)) as [string, string];
+    for (const dir of [a, b]) await mkdir(dir);
+    return { a: await this.machine("a", a), b: await this.machine("b", b) };
   }
 
   async #cloned(name: string, called: string | undefined): Promise<FollowedMachine> {

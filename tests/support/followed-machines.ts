@@ -148,16 +148,21 @@ export class FollowedMachine {
    * after which a text that looks half written is whole.
    */
   async settle(): Promise<void> {
+    await this.#rest(false);
+  }
+
+  /** As `settle`; one that `isAtRest` already is left to its timers. */
+  async #rest(isAtRest: boolean): Promise<void> {
     if (!this.#file) return;
     // A look that committed nothing leaves the next to a timer.
-    let isAtRest = false;
+    let isLeft = isAtRest;
     for (let looks = 0; looks < 3 || this.#isBeingWritten; looks++) {
       const before = this.#store.version;
-      if (!isAtRest) for (const file of this.#followers.files()) file.look();
+      if (!isLeft) for (const file of this.#followers.files()) file.look();
       await this.#followers.settled();
       this.#world.advance(QUIET_MS);
       await this.#followers.settled();
-      isAtRest = before === this.#store.version;
+      isLeft = before === this.#store.version;
     }
   }
 
@@ -306,9 +311,12 @@ export class FollowedMachine {
     return { outcomes: rows.map(({ outcome }) => outcome), texts: texts.map(({ value }) => value) };
   }
 
-  /** Takes all that the other has, as from a service; lines that both wrote are cleaned up. */
-  async receive(other: FollowedMachine): Promise<void> {
-    await this.load(await other.update());
+  /**
+   * Takes all that the other has, as from a service; lines that both wrote are cleaned up.
+   * `isAtRest`: its disk has been looked at, so that only news is a reason to look again.
+   */
+  async receive(other: FollowedMachine, isAtRest = false): Promise<void> {
+    await this.#apply(await other.update(), isAtRest);
   }
 
   /** All that is here. */
@@ -320,6 +328,11 @@ export class FollowedMachine {
 
   /** Takes an update as from a service. */
   async load(update: Uint8Array): Promise<void> {
+    await this.#apply(update, false);
+  }
+
+  async #apply(update: Uint8Array, isAtRest: boolean): Promise<void> {
+    const { version } = this.#store;
     await this.#store.write(async (context) => {
       const problem = await applyRemote(context, await context.open(ADDRESS), {
         ackedSeq: this.#ackedSeq,
@@ -327,7 +340,7 @@ export class FollowedMachine {
       });
       if (problem) throw new Error(problem === "own" ? problem : problem.code);
     });
-    await this.settle();
+    await this.#rest(isAtRest && version === this.#store.version);
   }
 
   /**
@@ -374,9 +387,14 @@ export class FollowedMachine {
 
 /** Exchanges until all have all. */
 export async function exchange(machines: readonly FollowedMachine[]): Promise<void> {
+  const looked = new Set<FollowedMachine>();
   for (let round = 0; round < 2; round++) {
     for (const to of machines) {
-      for (const from of machines) if (to !== from) await to.receive(from);
+      for (const from of machines) {
+        if (to === from) continue;
+        await to.receive(from, looked.has(to));
+        looked.add(to);
+      }
     }
   }
   const [first] = machines;

@@ -7,7 +7,7 @@ import type {
   TextConflictRecord,
   TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { FollowedFolders } from "../support/followed-folders.ts";
 import { exchange } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -15,10 +15,10 @@ setDefaultTimeout(60_000);
 
 const CONTENT = "# Guide\n\nyarn\nnpm\npnpm\n\n## Test\n\nbun\n";
 
-let lab: FollowedClones;
+let lab: FollowedFolders;
 
 beforeEach(() => {
-  lab = new FollowedClones();
+  lab = new FollowedFolders();
 });
 
 afterEach(() => lab.end());
@@ -88,11 +88,8 @@ test("a conflict that says more, or is of another kind, is not covered", () => {
 });
 
 test("a program that saves an old text again and again leaves one conflict to be settled", async () => {
-  const { a, b } = await lab.pair({ "README.md": "x\n" });
   const text = "# Guide\n\none\ntwo\n\n## Build\n\nthree\nfour\n";
-  for (const each of [a, b]) await each.save(text);
-  await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  const [a, b] = await lab.pair(text);
   await a.save(text.replace("one\n", "one of a\n").replace("three\n", "three of a\n"));
   await exchange([a, b]);
   let stale = text;
@@ -116,13 +113,10 @@ test("a program that saves an old text again and again leaves one conflict to be
 });
 
 test("two sections with the same bullets have a conflict each", async () => {
-  const { a, b } = await lab.pair({ "README.md": "x\n" });
   const section = (name: string, bullet: string) => `## ${name}\n\n- see the docs\n${bullet}\n`;
   const guide = (one: string, two: string) =>
     `# T\n\n${section("Build", one)}${section("Test", two)}## End\n`;
-  for (const each of [a, b]) await each.save(guide("- run it\n", "- run it\n"));
-  await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  const [a, b] = await lab.pair(guide("- run it\n", "- run it\n"));
   await a.save(guide("- run it fast\n", "- run it fast\n"));
   await b.save(guide("- run it slow\n", "- run it slow\n- more of b\n"));
   await exchange([a, b]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
-import { FollowedClones, type Pair } from "../support/followed-clones.ts";
+import { FollowedFolders } from "../support/followed-folders.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -15,20 +15,17 @@ const guide = (...sections: readonly string[]) =>
 const GUIDE = guide(BUILD, TEST, RELEASE);
 const MOVED = guide(TEST, RELEASE, BUILD);
 
-let lab: FollowedClones;
+let lab: FollowedFolders;
 
 beforeEach(() => {
-  lab = new FollowedClones();
+  lab = new FollowedFolders();
 });
 
 afterEach(() => lab.end());
 
-/** Two machines that follow an untracked file each, long after they had it last. */
-async function pair(): Promise<Pair> {
-  const { a, b } = await lab.pair({ "README.md": "x\n" });
-  for (const each of [a, b]) await each.save(GUIDE);
-  await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+/** Two machines, long after they had the text last. */
+async function pair() {
+  const [a, b] = await lab.pair(GUIDE);
   return { a, b };
 }
 
@@ -83,9 +80,8 @@ test("a line at the end of a section's list goes with it, though the blank line 
 
 test("what was written into a section that two others moved apart is told with its copy", async () => {
   const { a, b } = await pair();
-  await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "c");
-  const c = await lab.machine("c");
-  await c.save(GUIDE);
+  const [c] = await lab.machines(["c"], GUIDE);
+  if (!c) throw new Error("there is a third machine");
   await exchange([a, b, c]);
   c.pass(120_000);
   await a.save(guide(TEST, RELEASE, BUILD));

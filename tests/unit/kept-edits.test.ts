@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { FollowedClones, type Pair } from "../support/followed-clones.ts";
+import { FollowedFolders } from "../support/followed-folders.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -13,21 +13,17 @@ const [WITHOUT, EDITED] = [
   GUIDE.replace("Use make.", "Use bun."),
 ];
 
-let lab: FollowedClones;
+let lab: FollowedFolders;
 
 beforeEach(() => {
-  lab = new FollowedClones();
+  lab = new FollowedFolders();
 });
 
 afterEach(() => lab.end());
 
-/** Two machines that follow an untracked file each, long after they had it last. */
-async function pair(): Promise<Pair> {
-  const { a, b } = await lab.pair({ "README.md": "x\n" });
-  await a.save(GUIDE);
-  await b.save(GUIDE);
-  await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+/** Two machines, long after they had the text last. */
+async function pair() {
+  const [a, b] = await lab.pair(GUIDE);
   return { a, b };
 }
 
@@ -221,7 +217,7 @@ test("a section that both move is told, also where a diff takes the smaller part
     expect(places).toEqual(["", GUIDE.trim().split("\n").at(-1)]);
     expect(await b.conflicts()).toEqual(await a.conflicts());
     await lab.end();
-    lab = new FollowedClones();
+    lab = new FollowedFolders();
   }
 });
 
@@ -291,6 +287,6 @@ test("a deletion that meets a move is told, whatever was typed and taken back be
     const told = (await versionsOf(b)).flat();
     expect(told.map(([text]) => text)).toEqual(["", "Then strip.\n"]);
     await lab.end();
-    lab = new FollowedClones();
+    lab = new FollowedFolders();
   }
 });

@@ -4,7 +4,7 @@ import { bringAllBack } from "../../cli/writes/bring-all-back.ts";
 import { settle, settledAlong } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { FollowedFolders } from "../support/followed-folders.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -15,10 +15,10 @@ const ONE = "## One\n- a1\n- a2\n- a3\n- a4\n- a5\n";
 const TWO = "## Two\n- b1\n- b2\n- b3\n";
 const THREE = "## Three\n- c1\n- c2\n- c3\n- c4\n- c5\n- c6\n";
 
-let lab: FollowedClones;
+let lab: FollowedFolders;
 
 beforeEach(() => {
-  lab = new FollowedClones();
+  lab = new FollowedFolders();
 });
 
 afterEach(() => lab.end());
@@ -27,13 +27,10 @@ type Three = readonly [FollowedMachine, FollowedMachine, FollowedMachine];
 
 /** Three machines that had a text long ago. */
 async function three(text: string): Promise<Three> {
-  const { a, b } = await lab.pair({ "README.md": "x\n" });
-  await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "c");
-  const all: Three = [a, b, await lab.machine("c")];
-  for (const each of all) await each.save(text);
-  await exchange(all);
-  for (const each of all) each.pass(86_400_000);
-  return all;
+  const [a, b, c] = await lab.machines(["a", "b", "c"], text);
+  if (!a || !b || !c) throw new Error("there are three machines");
+  for (const each of [a, b, c]) each.pass(86_400_000);
+  return [a, b, c];
 }
 
 /** What each saves while it hears of nobody, and then all meet. */
@@ -125,7 +122,7 @@ test("each order of choosing among three leaves what was chosen last, and no con
       expect([await machine.doc(), await textsOf(machine)]).toEqual([two(wanted ?? ""), []]);
     }
     await lab.end();
-    lab = new FollowedClones();
+    lab = new FollowedFolders();
   }
 });
 
@@ -230,7 +227,7 @@ test("a machine that edits beside what another chooses is in no conflict with it
     expect(await all[1].doc()).toBe(two("- A\n").replace(line, edited));
     for (const machine of all) expect([edited, await textsOf(machine)]).toEqual([edited, []]);
     await lab.end();
-    lab = new FollowedClones();
+    lab = new FollowedFolders();
   }
 });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { placedVersions } from "../../cli/local/local-conflicts.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { FollowedFolders } from "../support/followed-folders.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -10,21 +10,18 @@ setDefaultTimeout(60_000);
 
 const guide = (line: string) => `# Guide\n\nBuild with make.\n\n${line}- be kind\n`;
 
-let lab: FollowedClones;
+let lab: FollowedFolders;
 
 beforeEach(() => {
-  lab = new FollowedClones();
+  lab = new FollowedFolders();
 });
 
 afterEach(() => lab.end());
 
 /** Three machines, of which `c` has just put `npm` in the place of `yarn`. */
 async function three(): Promise<readonly [FollowedMachine, FollowedMachine, FollowedMachine]> {
-  const { a, b } = await lab.pair({ "README.md": "x\n" });
-  await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "c");
-  const c = await lab.machine("c");
-  for (const each of [a, b, c]) await each.save(guide("- yarn\n"));
-  await exchange([a, b, c]);
+  const [a, b, c] = await lab.machines(["a", "b", "c"], guide("- yarn\n"));
+  if (!a || !b || !c) throw new Error("there are three machines");
   for (const each of [a, b, c]) each.pass(86_400_000);
   await c.save(guide("- npm\n"));
   await exchange([a, b, c]);

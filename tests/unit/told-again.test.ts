@@ -3,6 +3,7 @@ import { placedVersions } from "../../cli/local/local-conflicts.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { FollowedFolders } from "../support/followed-folders.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -12,18 +13,20 @@ const TEST = "## Test\n\nUse make test.\nBefore a commit.\nAnd after.\nAlways.\n
 const GUIDE = `# Guide\n\n## Build\n\nUse make.\nThen strip.\n\n${TEST}`;
 
 let lab: FollowedClones;
+let folders: FollowedFolders;
 
 beforeEach(() => {
   lab = new FollowedClones();
+  folders = new FollowedFolders();
 });
 
-afterEach(() => lab.end());
+afterEach(async () => {
+  await lab.end();
+  await folders.end();
+});
 
 async function pair(text = GUIDE) {
-  const { a, b } = await lab.pair({ "README.md": "x\n" });
-  await a.save(text);
-  await b.save(text);
-  await exchange([a, b]);
+  const [a, b] = await folders.pair(text);
   later(a, b);
   return { a, b };
 }

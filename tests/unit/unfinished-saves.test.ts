@@ -27,7 +27,7 @@ let b: FollowedMachine;
 
 beforeEach(async () => {
   lab = new FollowedClones();
-  ({ a, b } = await lab.pair({ "README.md": "x\n" }));
+  ({ a, b } = await lab.apart());
   for (const each of [a, b]) await each.save(START);
   await exchange([a, b]);
 });
