@@ -45,7 +45,7 @@ export function asKept({ name, base, ours, theirs }: Fork): Fork {
 /** Merges each fork on two machines, in both roles, and judges the outcome. */
 export function measurePairs(forks: readonly Fork[]): MergeReport {
   using git = new GitMerge();
-  const found = forks.map((fork) => measurePair(fork, git.merge(fork)));
+  const found = forks.map((fork) => measuredOnce(fork, git));
   const sum = (count: (one: (typeof found)[number]) => number | boolean) =>
     found.reduce((total, one) => total + Number(count(one)), 0);
   return {
@@ -63,6 +63,17 @@ export function measurePairs(forks: readonly Fork[]): MergeReport {
     lopsided: sum((one) => one.lopsided),
     remarks: found.flatMap((one) => one.remarks),
   };
+}
+
+/** By the fork: most texts already are as the daemon keeps them, and come to the same twice. */
+const measured = new Map<string, ReturnType<typeof measurePair>>();
+
+function measuredOnce(fork: Fork, git: GitMerge) {
+  const { name, base, ours, theirs } = fork;
+  const key = JSON.stringify([name, base, ours, theirs]);
+  const found = measured.get(key) ?? measurePair(fork, git.merge(fork));
+  measured.set(key, found);
+  return found;
 }
 
 function measurePair(fork: Fork, gitText: string | undefined) {
