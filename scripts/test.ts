@@ -1,7 +1,9 @@
 // `npm test`: all tests but those that bunfig's `pathIgnorePatterns` names, on every core. What
 // they start as a process of its own is the binary, made of this checkout first: people run it, and
-// it is ready in a third of the sources' time. Takes what `bun test` does: files, `-t`.
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+// it is ready in a third of the sources' time. Takes what `bun test` does: files, `-t`. Begins with
+// the files that last longest, which `tests/timings.json` names, so that no core waits for one in
+// the end, and says which they were. `MEMSYNC_RENEW_TIMINGS=1` writes that list anew.
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { placeInMemory } from "../tests/support/disk.ts";
@@ -14,6 +16,45 @@ const SCENARIOS = 3;
 
 const OPEN_TO_ALL = 0o1777;
 
+/** As the runner reads and writes it: milliseconds by file. */
+interface Timings {
+  readonly version: 1;
+  readonly files: Readonly<Record<string, number>>;
+}
+
+const TIMINGS = join(ROOT, "tests/timings.json");
+/** What lasts less may come at any time. */
+const LONG_MS = 5000;
+/** So many of the slowest files are told. */
+const TOLD = 10;
+const MS_PER_S = 1000;
+
+async function readTimings(path: string): Promise<Timings> {
+  return await Bun.file(path).json();
+}
+
+/** The files that were run now: what was measured anew is never the same number. Slowest first. */
+async function slowest(measured: string): Promise<[string, number][]> {
+  const { files: known } = await readTimings(TIMINGS);
+  const { files } = await readTimings(measured);
+  return Object.entries(files)
+    .filter(([path, ms]) => known[path] !== ms)
+    .sort(([, one], [, other]) => other - one);
+}
+
+function tellSlowest(files: readonly [string, number][]): void {
+  const lines = files.slice(0, TOLD).map(([path, ms]) => {
+    return `${(ms / MS_PER_S).toFixed(1).padStart(7)} s  ${path}`;
+  });
+  process.stdout.write(`\nthe files that lasted longest\n${lines.join("\n")}\n`);
+}
+
+async function renewTimings(files: readonly [string, number][]): Promise<void> {
+  const long = files.filter(([, ms]) => ms >= LONG_MS).map(([path, ms]) => [path, Math.round(ms)]);
+  const timings = { version: 1, files: Object.fromEntries(long) };
+  await writeFile(TIMINGS, `${JSON.stringify(timings, undefined, 2)}\n`);
+}
+
 const folder = await mkdtemp(join(tmpdir(), "memsync-tested-"));
 // In memory, but for what is about disks. Short, as a socket's path has to be; open to all, for
 // some tests are another user.
@@ -24,9 +65,12 @@ try {
   await compile(join(ROOT, "cli/main.ts"), binary);
   // One file's modules are the next one's too, as in a single process.
   const flags = ["--parallel", "--no-isolate", "--timeout", "30000"];
+  const timings = join(folder, "timings.json");
+  await Bun.write(timings, Bun.file(TIMINGS));
+  const order = [`--timings=${timings}`, "--update-timings"];
   const scenarios = ["--max-concurrency", String(SCENARIOS)];
   const tests = Bun.spawn(
-    [process.execPath, "test", ...flags, ...scenarios, ...process.argv.slice(2)],
+    [process.execPath, "test", ...flags, ...order, ...scenarios, ...process.argv.slice(2)],
     {
       cwd: ROOT,
       env: {
@@ -43,6 +87,9 @@ try {
     process.on(signal, () => tests.kill(signal));
   }
   process.exitCode = await tests.exited;
+  const files = await slowest(timings);
+  if (files.length > 1) tellSlowest(files);
+  if (process.env.MEMSYNC_RENEW_TIMINGS !== undefined) await renewTimings(files);
 } finally {
   // What is left of them is no reason to fail.
   for (const each of [folder, folders]) await rm(each, { recursive: true }).catch(() => {});

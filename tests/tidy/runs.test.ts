@@ -35,6 +35,12 @@ test("each test file is in one run", async () => {
   expect(misplaced(paths, await readScripts(), settings.test.pathIgnorePatterns)).toEqual([]);
 });
 
+test("each file that is said to last long is there", async () => {
+  const { files } = await Bun.file(join(ROOT, "tests/timings.json")).json();
+  const there = new Set(await listFiles());
+  expect(Object.keys(files).filter((path) => !there.has(path))).toEqual([]);
+});
+
 test("CI runs every script that tests", async () => {
   const check = await Bun.file(join(ROOT, "scripts/check.ts")).text();
   const scripts = Object.keys(await readScripts()).filter((name) => /^test(:|$)/.test(name));
