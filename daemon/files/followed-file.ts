@@ -278,8 +278,8 @@ export class FollowedFile {
     known: FollowedState | undefined,
   ): Promise<number> {
     if (read.kind === "absent" || !isReadable(standing)) return 0;
-    if (read.hash === known?.hash || read.hash === known?.next?.hash)
-      return this.#unfinished.over();
+    const isKnown = [known?.hash, known?.next?.hash].includes(read.hash);
+    if (isKnown || this.#overtaken.isLeft(read.hash)) return this.#unfinished.over();
     const { git } = this.#options;
     const isGits =
       standing.kind === "tracked" && (await isStaged(git, standing.file, read.content));

@@ -35,6 +35,8 @@ export interface OvertakenBy {
 /** The saves of one file that were saved over before a look could take them. */
 export class OvertakenSaves {
   readonly #options: OvertakenOptions;
+  /** The hash of the text that was left alone by the last look. */
+  #left: string | undefined;
 
   constructor(options: OvertakenOptions) {
     this.#options = options;
@@ -51,6 +53,7 @@ export class OvertakenSaves {
   ): Promise<readonly FileContent[]> {
     const { git, folder, glimpses } = this.#options;
     const last = file.kind === "text" ? file : undefined;
+    if (last?.hash !== this.#left) this.#left = undefined;
     const before = seen.filter(({ hash }) => hash !== last?.hash);
     const begun = findBeginnings(before, last, known);
     glimpses.forget(begun);
@@ -81,12 +84,18 @@ export class OvertakenSaves {
     glimpses.forget(texts);
   }
 
+  /** Whether the last look has left just this text alone: it is whole, and in the history. */
+  isLeft(hash: string): boolean {
+    return this.#left === hash;
+  }
+
   /** As `keep`, where the text that is there now is left alone for good, and on this machine. */
   async keepLeft(seen: readonly FileContent[], by: OvertakenBy): Promise<void> {
     await this.keep(seen, by);
     const { store, account, link, glimpses } = this.#options;
     const { file } = by;
-    if (file.kind !== "text") return;
+    if (file.kind !== "text" || this.isLeft(file.hash)) return;
+    this.#left = file.hash;
     await store.write(async (context) => {
       const open = await context.open(projectDocument(account, link.projectId));
       if (deletionOf(open.document)) return;

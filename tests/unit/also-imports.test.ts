@@ -105,6 +105,10 @@ test("of two files that import each other neither is said to have the text, and 
   expect(a.status.why).toEqual({ code: "imports-back", imported: AGENTS });
   expect(a.also).toMatchObject([{ why: { code: "imports-back", imported: "CLAUDE.md" } }]);
   expect((await a.saves()).texts).toEqual(expect.arrayContaining([...imports]));
+  // Nothing is written, and nothing waited for, at a second look.
+  const { outcomes } = await a.saves();
+  await a.saveAndLook(imports[0]);
+  expect([a.status.why?.code, (await a.saves()).outcomes]).toEqual(["imports-back", outcomes]);
   // What the command does.
   await a.save(await a.doc(), AGENTS);
   expect(await texts()).toEqual({ doc: TEXT, a: [imports[0], TEXT], b: [TEXT, TEXT] });
