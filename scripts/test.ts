@@ -55,6 +55,12 @@ async function renewTimings(files: readonly [string, number][]): Promise<void> {
   await writeFile(TIMINGS, `${JSON.stringify(timings, undefined, 2)}\n`);
 }
 
+const asked = process.argv.slice(2);
+const isRenewed = process.env.MEMSYNC_RENEW_TIMINGS !== undefined;
+if (isRenewed && asked.length > 0) {
+  throw new Error("MEMSYNC_RENEW_TIMINGS is for a run of all tests: leave the arguments away");
+}
+
 const folder = await mkdtemp(join(tmpdir(), "memsync-tested-"));
 // In memory, but for what is about disks. Short, as a socket's path has to be; open to all, for
 // some tests are another user.
@@ -69,19 +75,16 @@ try {
   await Bun.write(timings, Bun.file(TIMINGS));
   const order = [`--timings=${timings}`, "--update-timings"];
   const scenarios = ["--max-concurrency", String(SCENARIOS)];
-  const tests = Bun.spawn(
-    [process.execPath, "test", ...flags, ...order, ...scenarios, ...process.argv.slice(2)],
-    {
-      cwd: ROOT,
-      env: {
-        ...process.env,
-        MEMSYNC_TEST_BINARY: binary,
-        MEMSYNC_TEST_DISK: tmpdir(),
-        TMPDIR: folders,
-      },
-      stdio: ["ignore", "inherit", "inherit"],
+  const tests = Bun.spawn([process.execPath, "test", ...flags, ...order, ...scenarios, ...asked], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      MEMSYNC_TEST_BINARY: binary,
+      MEMSYNC_TEST_DISK: tmpdir(),
+      TMPDIR: folders,
     },
-  );
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   // Interrupted, it still clears its folders away.
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => tests.kill(signal));
@@ -89,7 +92,7 @@ try {
   process.exitCode = await tests.exited;
   const files = await slowest(timings);
   if (files.length > 1) tellSlowest(files);
-  if (process.env.MEMSYNC_RENEW_TIMINGS !== undefined) await renewTimings(files);
+  if (isRenewed) await renewTimings(files);
 } finally {
   // What is left of them is no reason to fail.
   for (const each of [folder, folders]) await rm(each, { recursive: true }).catch(() => {});

@@ -62,16 +62,19 @@ export function brokenCommand(line: string, columnsMax: number): string[] {
  * ```
  */
 export function wrapped(line: string, columnsMax: number, indent: number): string[] {
-  if (shownColumns(line) <= columnsMax) return [line];
   const lines: string[] = [];
-  let current = "";
+  let [current, columns] = ["", 0];
   for (const word of line.match(/ *[^ ]+/g) ?? []) {
-    if (current !== "" && shownColumns(current + word) > columnsMax) {
+    const more = shownColumns(word);
+    if (current !== "" && columns + more > columnsMax) {
       lines.push(current);
       current = " ".repeat(indent) + word.trimStart();
+      columns = indent + more - (word.length - word.trimStart().length);
     } else {
       current += word;
+      columns += more;
     }
   }
-  return [...lines, current];
+  columns += line.length - line.trimEnd().length;
+  return lines.length === 0 && columns <= columnsMax ? [line] : [...lines, current];
 }
