@@ -182,7 +182,7 @@ function turnedOn(
   const isSame = known?.path === path;
   const isKept = isSame && known.asked === undefined;
   return {
-    ...(isKept ? known : { undone: [], isMade: isSame && known.isMade }),
+    ...(isKept ? known : { undone: [], isMade: isSame && known.isMade, begun: known?.begun }),
     assistant: id,
     path,
     header,

@@ -5,17 +5,17 @@ import { hashOf, readBytes, readFileAt } from "../disk/read-file.ts";
 import { isJournalOf, isTemporaryOf } from "../disk/temporary-name.ts";
 import { openToWrite, overwriteDurably } from "../disk/write-in-place.ts";
 import type { FileContent } from "./file-edit.ts";
-import { type FileState, fileText } from "./file-state.ts";
 import { isMixOf } from "./mixed-file.ts";
 
-/** A write into a folder's followed file that a crash interrupted, and what it left. */
+/** A write into a file that a crash interrupted, and what it left. */
 export interface BegunWrite {
-  readonly dir: string;
-  readonly known: FileState & { readonly path: string };
-  /** The state that the write was to leave. */
-  readonly next: FileState;
-  /** Takes a save that was made from `base`. */
-  readonly takeLate: (base: FileState, file: FileContent) => Promise<unknown>;
+  readonly path: string;
+  /** What the file had before. */
+  readonly former: string;
+  /** What the write was to leave. */
+  readonly intended: string;
+  /** Takes a save that was made from the former text. */
+  readonly takeLate: (file: FileContent) => Promise<unknown>;
 }
 
 /** A mix is from a crash only if its journal was made at most this long before or after it. */
@@ -27,9 +27,8 @@ const MIX_AGE_MS_MAX = 10_000;
  * again.
  */
 export async function finishBegunWrite(write: Omit<BegunWrite, "takeLate">): Promise<boolean> {
-  const { dir, known, next } = write;
-  const path = join(dir, known.path);
-  const intended = Buffer.from(fileText(next));
+  const { path } = write;
+  const intended = Buffer.from(write.intended);
   const madeAt = await findJournal(path, intended);
   if (madeAt === undefined) return false;
   const handle = await openToWrite(path);
@@ -38,7 +37,7 @@ export async function finishBegunWrite(write: Omit<BegunWrite, "takeLate">): Pro
     const [stats, bytes] = [await handle.stat(), await handle.readFile()];
     // The text may not be on the disk yet, and the journal is about to go.
     if (bytes.equals(intended)) await handle.sync();
-    const former = Buffer.from(fileText(known));
+    const former = Buffer.from(write.former);
     if (!isMixOf(bytes, former, intended)) return false;
     if (Math.abs(stats.mtimeMs - madeAt) > MIX_AGE_MS_MAX) return false;
     await overwriteDurably(handle, path, {
@@ -69,16 +68,15 @@ async function findJournal(path: string, intended: Buffer): Promise<number | und
  * was saved by somebody in that last moment and is taken first. A file that is no text stays.
  */
 export async function clearBegunWrite(write: BegunWrite): Promise<void> {
-  const { dir, known, next, takeLate } = write;
-  const intended = fileText(next);
-  const folder = dirname(join(dir, known.path));
-  for (const name of await temporariesOf(folder, basename(known.path))) {
+  const { former, intended, takeLate } = write;
+  const folder = dirname(write.path);
+  for (const name of await temporariesOf(folder, basename(write.path))) {
     const path = join(folder, name);
     const left = await readFileAt(folder, name);
     if (left.kind !== "text") {
       if (!(await isCutOff(path, Buffer.from(intended)))) continue;
-    } else if (left.hash !== known.hash && !intended.startsWith(left.content)) {
-      await takeLate(known, left);
+    } else if (left.content !== former && !intended.startsWith(left.content)) {
+      await takeLate(left);
     }
     await rm(path, { force: true });
   }

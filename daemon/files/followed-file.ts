@@ -24,7 +24,7 @@ import { ArrivalClock } from "./arrival-clock.ts";
 import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
 import { CountedFile } from "./counted-file.ts";
 import type { FileContent } from "./file-edit.ts";
-import type { FileState } from "./file-state.ts";
+import { type FileState, fileText } from "./file-state.ts";
 import { meetAlso } from "./find-also.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
@@ -224,10 +224,7 @@ export class FollowedFile {
       this.#glimpses.forget(seen);
       return { status: statusOf(counted.path, "left-alone", ignored) };
     }
-    if (
-      stored?.next &&
-      (await finishBegunWrite({ dir: folder, known: stored, next: stored.next }))
-    ) {
+    if (stored?.next && (await finishBegunWrite(begunIn(folder, stored, stored.next)))) {
       return this.#lookAgain(stored.path);
     }
     if (read.kind === "problem") return await this.#takeProblem(read);
@@ -238,8 +235,8 @@ export class FollowedFile {
     if (!isNoted) await store.write(({ db }) => noteMarked(db, dir, marked));
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
     if (known?.next) {
-      const takeLate = this.#takeLate.bind(this);
-      await clearBegunWrite({ dir: folder, known, next: known.next, takeLate });
+      const takeLate = (file: FileContent) => this.#takeLate(known, file);
+      await clearBegunWrite({ ...begunIn(folder, known, known.next), takeLate });
     }
     const againMs = await this.#unfinishedMs(read, standing, known);
     const sight =
@@ -470,6 +467,10 @@ const AGAIN_MS_MIN = 1000;
 const AGAIN_MS_MAX = 60_000;
 
 type FileProblem = Extract<FileRead, { kind: "problem" }>;
+
+function begunIn(folder: string, known: FollowedState, next: FileState) {
+  return { path: join(folder, known.path), former: fileText(known), intended: fileText(next) };
+}
 
 /** Whether what stands in the file is taken at all; see `FileStanding`. */
 function isReadable(standing: FileStanding): boolean {

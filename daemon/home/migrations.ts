@@ -387,6 +387,12 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-begun-personal",
+    async up(db) {
+      await db.schema.alterTable("personal_files").addColumn("begun", "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -399,4 +405,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_672_078_641 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_433_268_778 };

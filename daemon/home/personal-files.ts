@@ -4,6 +4,13 @@ import type { DaemonTables, PersonalFilesTable } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
+/** What is written over what, and into which file: links were followed. */
+export interface BegunPersonal {
+  readonly path: string;
+  readonly former: string;
+  readonly intended: string;
+}
+
 /** A file of an assistant that has the personal text, as memsync read or wrote it last. */
 export interface PersonalFile {
   /** What the assistant is called on a command line. */
@@ -22,6 +29,8 @@ export interface PersonalFile {
   readonly shown?: string | undefined;
   /** The version that is being written into it. */
   readonly next?: string | undefined;
+  /** The write of the whole file that was begun last, and has not been seen to end. */
+  readonly begun?: BegunPersonal | undefined;
   /** Hash of a text that the block has, and that is held. */
   readonly held?: string | undefined;
   /** What somebody has to decide about. */
@@ -66,6 +75,7 @@ function toFile(row: Selectable<PersonalFilesTable>): PersonalFile {
     account: account ?? undefined,
     shown: shown ?? undefined,
     next: next ?? undefined,
+    begun: row.begun === null ? undefined : (JSON.parse(row.begun) as BegunPersonal),
     held: held ?? undefined,
     asked: asked ?? undefined,
     settled: row.settled ?? undefined,
@@ -83,6 +93,7 @@ export async function putPersonalFile(db: Db, file: PersonalFile, now: number): 
     account: file.account ?? null,
     shown: file.shown ?? null,
     next: file.next ?? null,
+    begun: file.begun === undefined ? null : JSON.stringify(file.begun),
     held: file.held ?? null,
     asked: file.asked ?? null,
     settled: file.settled ?? null,

@@ -369,6 +369,8 @@ export interface PersonalFilesTable {
   shown: string | null;
   /** The version that is being written. */
   next: string | null;
+  /** A `BegunPersonal`, as JSON. */
+  begun: string | null;
   /** Hash of a held text that the block has. */
   held: string | null;
   asked: "missing" | "emptied" | "former" | "deleted" | null;

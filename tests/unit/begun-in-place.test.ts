@@ -5,8 +5,6 @@ import { join } from "node:path";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../daemon/files/begun-write.ts";
 import type { FileContent } from "../../daemon/files/file-edit.ts";
-import type { FileState } from "../../daemon/files/file-state.ts";
-import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { DISK } from "../support/disk.ts";
 
 const SUPPORT = join(import.meta.dir, "..", "support");
@@ -29,11 +27,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-function stateOf(content: string): FileState {
-  const { form } = splitForm(content);
-  return { hash: hashOf(content), base: { text: content, spans: [] }, form };
-}
-
 /** A file with a second name, whose write was killed when so many bytes were in it. */
 async function killAfter(bytes: number, before: string, next: string): Promise<void> {
   writeFileSync(file, before);
@@ -52,13 +45,13 @@ function ours(): string[] {
 
 /** As at the next start. */
 async function startAgain(before: string, next: string) {
-  const known = { ...stateOf(before), path: FILE, next: stateOf(next) };
-  const isFinished = await finishBegunWrite({ dir, known, next: known.next });
+  const write = { path: file, former: before, intended: next };
+  const isFinished = await finishBegunWrite(write);
   const taken: string[] = [];
-  const takeLate = async (_base: FileState, { content }: FileContent) => void taken.push(content);
-  await clearBegunWrite({ dir, known, next: known.next, takeLate });
+  const takeLate = async ({ content }: FileContent) => void taken.push(content);
+  await clearBegunWrite({ ...write, takeLate });
   expect(ours()).toEqual([]);
-  expect(await finishBegunWrite({ dir, known, next: known.next })).toBe(false);
+  expect(await finishBegunWrite(write)).toBe(false);
   return { isFinished, taken };
 }
 

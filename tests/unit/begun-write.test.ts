@@ -1,11 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { hashOf } from "../../daemon/disk/read-file.ts";
 import { clearBegunWrite } from "../../daemon/files/begun-write.ts";
 import type { FileContent } from "../../daemon/files/file-edit.ts";
-import type { FileState } from "../../daemon/files/file-state.ts";
-import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { DISK } from "../support/disk.ts";
 
 const BEFORE = "# Rules\n\nTests come first.\n";
@@ -20,14 +17,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-function stateOf(content: string): FileState {
-  return {
-    hash: hashOf(content),
-    base: { text: content, spans: [] },
-    form: splitForm(content).form,
-  };
-}
-
 /** What is taken, and what lies there after it. */
 async function clear(
   stands: string,
@@ -38,14 +27,12 @@ async function clear(
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, stands);
   for (const [name, content] of Object.entries(left)) writeFileSync(join(dir, name), content);
-  const taken: [string, string][] = [];
+  const taken: string[] = [];
   await clearBegunWrite({
-    dir,
-    known: { ...stateOf(BEFORE), path },
-    next: stateOf(NEXT),
-    takeLate: async (base: FileState, { content }: FileContent) => {
-      taken.push([base.base.text, content]);
-    },
+    path: file,
+    former: BEFORE,
+    intended: NEXT,
+    takeLate: async ({ content }: FileContent) => void taken.push(content),
   });
   const names = readdirSync(dirname(file)).filter((name) => name.endsWith(".memsync"));
   return { taken, left: names };
@@ -68,7 +55,7 @@ test("what the file was known to hold is removed", async () => {
 
 test("a save of the last moment, which lost its name, is taken before it is removed", async () => {
   for (const stands of [NEXT, BEFORE, "# Something else\n"]) {
-    expect(await clear(stands, { [LEFT]: SAVED })).toEqual({ taken: [[BEFORE, SAVED]], left: [] });
+    expect(await clear(stands, { [LEFT]: SAVED })).toEqual({ taken: [SAVED], left: [] });
   }
 });
 

@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { closeSync, openSync, rmSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
-import { listPersonalFiles } from "../../daemon/home/personal-files.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import { listPersonalFiles, putPersonalFile } from "../../daemon/home/personal-files.ts";
 import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { seededRandom } from "../support/random.ts";
@@ -359,4 +368,52 @@ test("a text that somebody sets as a memory comes into all files", async () => {
   await settlePersonal(a);
   expect(a.stateOf("claude")).toBe("left-alone personal-mark-in-text");
   expect(a.block("claude")).toBe("set\nby hand\n");
+});
+
+test("a write in place that a kill interrupted is finished, and its mix is nobody's edit", async () => {
+  a.save("claude", OWN);
+  await a.on("claude");
+  a.edit("claude", () => "- a line of the former text\n".repeat(100));
+  await a.look();
+  await a.end();
+  const former = a.file("claude");
+  const text = "- one of those that come now\n".repeat(100);
+  const intended = former.replace(a.block("claude") ?? "", text);
+  const path = a.pathOf("claude");
+  writeFileSync(join(a.folder, ".claude.md.abcdefg2.whole.memsync"), intended);
+  writeFileSync(path, intended.slice(0, 1024) + former.slice(1024));
+  const store = await openReplica(join(a.folder, "memsync.db"), a.world, { machine: "anna" });
+  const [known] = await listPersonalFiles(store.reader);
+  const begun = { path, former, intended };
+  await store.write(async ({ db, now }) => {
+    if (known) await putPersonalFile(db, { ...known, begun }, now);
+  });
+  await store.close();
+  await a.begin();
+  await settlePersonal(a);
+  expect(a.file("claude")).toBe(intended);
+  expect(await a.standing()).toEqual([text]);
+  const [after] = await listPersonalFiles(a.store.reader);
+  expect(after?.begun).toBeUndefined();
+});
+
+test("a save that a kill put aside comes into the file that was written", async () => {
+  a.save("claude", OWN);
+  await a.on("claude");
+  a.edit("claude", () => "- one\n");
+  await a.look();
+  const former = a.file("claude");
+  const intended = former.replace("- one\n", "- one\n- two\n");
+  const path = a.pathOf("claude");
+  const [known] = await listPersonalFiles(a.store.reader);
+  if (known) await a.putFile({ ...known, begun: { path, former, intended } });
+  a.save("claude", intended);
+  const saved = `Also mine.\n${former.replace("- one\n", "- zero\n- one\n")}`;
+  writeFileSync(join(a.folder, ".claude.md.abcdefg2.memsync"), saved);
+  await a.end();
+  await a.begin();
+  await settlePersonal(a);
+  expect(a.file("claude").startsWith("Also mine.\n")).toBe(true);
+  expect(a.block("claude")).toContain("- zero\n");
+  expect(readdirSync(a.folder).filter((name) => name.includes("claude"))).toEqual(["claude.md"]);
 });

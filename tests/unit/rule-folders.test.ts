@@ -128,3 +128,21 @@ test("a rule that was changed on two machines keeps both changes or both texts",
   expect(a.read("tests.mdc")).toBe(values[0] ?? "");
   expect(b.read("tests.mdc")).toBe(values[0] ?? "");
 });
+
+test("CRLF that an attribute of git makes in rules are nobody's edit, those of others are", async () => {
+  await sandbox.run(a.folder, "init", "-q", "-b", "main", a.project);
+  a.save("tests.mdc", "- one\n- two\n");
+  saveAt(join(a.project, ".gitattributes"), ".cursor/rules/** text eol=crlf\n");
+  await sandbox.run(a.project, "add", "-A");
+  await sandbox.run(a.project, "commit", "-q", "-m", "rules");
+  rmSync(b.project, { recursive: true });
+  await sandbox.run(b.folder, "clone", "-q", a.project, b.project);
+  await settleMemories(a, b);
+  expect(b.read("tests.mdc")).toBe("- one\r\n- two\r\n");
+  expect(new Set(await b.values("tests.mdc"))).toEqual(new Set(["- one\n- two\n"]));
+  b.save("tests.mdc", "- one\r\n- two\r\n- three\r\n");
+  b.save("own.mdc", "- of an editor\r\n");
+  await settleMemories(a, b);
+  expect(await a.values("tests.mdc")).toEqual(["- one\n- two\n- three\n"]);
+  expect(await a.values("own.mdc")).toEqual(["- of an editor\r\n"]);
+});

@@ -282,3 +282,24 @@ test("a clone that has another text than the memory leaves both as they are, and
 test("a project's history, commit by commit, is pulled without a deletion or a question", async () => {
   await replayCommits(sandbox, [a, b], memoryCommits("small"));
 });
+
+test("CRLF that git makes at a checkout are nobody's edit, and are kept", async () => {
+  await makeClones();
+  for (const machine of [a, b]) write(machine);
+  await git(b, "config", "core.autocrlf", "true");
+  rmSync(b.memories, { recursive: true });
+  await git(b, "checkout", "-q", "--", ".");
+  await settleMemories(a, b);
+  const [text, crlf] = [textOf("core.md"), (of: string) => of.replaceAll("\n", "\r\n")];
+  expect(b.read("core.md")).toBe(crlf(text));
+  // Each machine found it by itself.
+  expect(await b.values("core.md")).toEqual([text, text]);
+  expect(notes(b)).toEqual([]);
+  b.save("core.md", crlf(text.replace("two", "two, by ben")));
+  await settleMemories(a, b);
+  expect(a.read("core.md")).toBe(text.replace("two", "two, by ben"));
+  a.save("core.md", text.replace("two", "two, by both"));
+  await settleMemories(a, b);
+  expect(b.read("core.md")).toBe(crlf(text.replace("two", "two, by both")));
+  expect(await b.values("core.md")).toEqual([text.replace("two", "two, by both")]);
+});

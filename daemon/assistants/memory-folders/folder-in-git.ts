@@ -8,6 +8,7 @@ import {
   ignoredAmong,
   treeSign,
 } from "../../git/folder-standing.ts";
+import { gitEndingsIn } from "../../git/git-endings.ts";
 import { readFilePast } from "../../git/git-past.ts";
 import { type Git, gitOutput } from "../../git/run-git.ts";
 import { orUnknown } from "../../git/working-tree.ts";
@@ -50,6 +51,8 @@ export interface FolderInGit {
     file: { readonly name: string; readonly content: string },
     read: { readonly known: MemoryFile | undefined; readonly commit: string | undefined },
   ): Promise<{ readonly brought: BroughtText | undefined } | undefined>;
+  /** The tracked files of which git creates CRLF, in lower case. Throws `GitTrouble`. */
+  endings(): Promise<ReadonlySet<string>>;
   /** Those of these missing files that may be made without anybody being asked. */
   ignored(names: readonly string[]): Promise<ReadonlySet<string>>;
   /** Undefined: a missing file may be made now. `isStill` is to be asked right before. */
@@ -64,6 +67,7 @@ export const NOT_IN_GIT: FolderInGit = {
   commit: undefined,
   keeps: async () => false,
   committed: async () => undefined,
+  endings: async () => new Set(),
   ignored: async (names) => new Set(names),
   making: async () => ({ isStill: async () => true }),
 };
@@ -186,6 +190,11 @@ export class FolderGit {
         const args = ["cat-file", "blob", former];
         const bytes = await gitOutput(git, folder.tree.root, { args, absent: [NO_SUCH] });
         return { brought: bytes && { from: String(bytes) } };
+      },
+      endings: async () => {
+        const paths = await gitEndingsIn(git, folder);
+        const from = folder.pathInside.length + 1;
+        return new Set([...paths].map((path) => path.slice(from).toLowerCase()));
       },
       ignored: (names) => ignoredAmong(git, folder, names),
       making: async (ignored) => {

@@ -5,12 +5,14 @@ import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import { splitForm } from "../../../shared/replica/text/text-form.ts";
 import type { World } from "../../../shared/world.ts";
 import { LateSaves } from "../../files/late-saves.ts";
+import { committedEndings } from "../../git/git-endings.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
 import { placeOf, putHeld } from "../../home/held-store.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import { keyOfName } from "./memory-names.ts";
+import { isWithGitEndings, shownBytes } from "./shown-bytes.ts";
 import { type MemoryEdit, takeMemoryEdit } from "./take-memory-edit.ts";
 
 /** A file whose name a write took, and what it had then. */
@@ -47,6 +49,11 @@ export class LateMemorySaves {
     await saves.add(handle, stateOf(of.base));
   }
 
+  /** Takes a save that a write has put aside, and of which a crash took the name. */
+  async takeLeft(of: ReplacedMemory, file: MemoryEdit["file"]): Promise<void> {
+    await this.#takeEdit(of, { ...of, file });
+  }
+
   /** Takes what was saved since into the documents. */
   async take({ isLast = false } = {}): Promise<void> {
     for (const { saves, of } of this.#saves.values()) {
@@ -62,7 +69,11 @@ export class LateMemorySaves {
     }
   }
 
-  async #takeEdit(of: ReplacedMemory, edit: MemoryEdit): Promise<StandingMemory> {
+  async #takeEdit(of: ReplacedMemory, given: MemoryEdit): Promise<StandingMemory> {
+    const content = isWithGitEndings(of.base)
+      ? committedEndings(given.file.content)
+      : given.file.content;
+    const edit = { ...given, file: { ...given.file, content } };
     return await this.#options.store.write(async (context) => {
       const open = await context.open(of.address);
       const key = keyOfName(edit.format, edit.name);
@@ -84,7 +95,8 @@ export class LateMemorySaves {
   }
 }
 
-function stateOf({ hash, text }: StandingMemory) {
-  const { form, lines } = splitForm(text);
+function stateOf(shown: StandingMemory) {
+  const { hash } = shown;
+  const { form, lines } = splitForm(shownBytes(shown));
   return { hash, base: { text: lines, spans: [] }, form };
 }

@@ -2,7 +2,10 @@ import { join } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import type { Reason } from "../../../shared/reasons.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
+import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
+import type { FileContent } from "../../files/file-edit.ts";
 import { LinkedPlace } from "../../files/linked-place.ts";
+import { committedEndings } from "../../git/git-endings.ts";
 import {
   findFolderCommit,
   type MemoryFile,
@@ -22,6 +25,7 @@ import { keyOfName } from "./memory-names.ts";
 import type { MemoryNote } from "./plan-arrivals.ts";
 import { type Glance, MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
 import { RecentTexts } from "./recent-texts.ts";
+import { shownBytes } from "./shown-bytes.ts";
 import type { MemoryText } from "./take-memory-edit.ts";
 import { type SeenByGit, takeMemoryFile } from "./take-memory-file.ts";
 import { UnfinishedMemories } from "./unfinished-memories.ts";
@@ -108,7 +112,8 @@ export class MemoryFolderKeeper {
     const ignored = await takeIgnoredIn(store, links(), folder);
     const isHere = async () => !linked || (await linked.check()).kind === "here";
     const isDue = async () => (await ofGit?.isAsAtLook()) !== false && (await isHere());
-    const seen = { ...folder, files: read.files, whyIgnored: ignored.why, git, isDue };
+    const files = await withoutGitEndings(read.files, git);
+    const seen = { ...folder, files, whyIgnored: ignored.why, git, isDue };
     const notes = await this.#take(seen);
     const arrivals = await this.#writer.write(seen);
     const known = await readMemoryFiles(store.reader, path);
@@ -166,14 +171,15 @@ export class MemoryFolderKeeper {
     for (const name of new Set([...files.keys(), ...known.keys()])) {
       if (isStopped()) return notes;
       const each = { name, read: files.get(name), former: known.get(name) };
-      const why = await this.#whyNotTaken(seen, each);
+      const why = (await this.#finish(seen, each)) ?? (await this.#whyNotTaken(seen, each));
       if (why !== undefined) {
         if (why !== "silently") notes.push({ name, why });
         continue;
       }
       const read = each.read?.kind === "text" ? each.read : undefined;
-      const file = withoutEmptied(read);
       const at = join(path, name);
+      if (this.#unfinished.isJustEmptied(at, each.former, read)) continue;
+      const file = withoutEmptied(read);
       if (file && this.#unfinished.isUnfinished(at, each.former, file)) continue;
       // Only in an index several sessions write at once, each a line.
       const isIndex = name === format.index;
@@ -198,6 +204,31 @@ export class MemoryFolderKeeper {
       await store.write(({ db }) => putFolderCommit(db, path, now));
     }
     return notes;
+  }
+
+  /** Ends a write that a crash interrupted. Says why the file can't be taken in this look. */
+  async #finish(
+    seen: SeenFolder,
+    { name, former: base }: ToTake,
+  ): Promise<Reason | "silently" | undefined> {
+    if (!base?.next || isLeft(seen, name)) return undefined;
+    const { path, owner, format } = seen;
+    const { late, log } = this.#options;
+    const at = join(path, name);
+    const write = { path: at, former: shownBytes(base), intended: shownBytes(base.next) };
+    const of = { folder: path, format, name, address: documentOf(this.#options, owner), base };
+    const takeLate = ({ content, hash, savedAt }: FileContent) =>
+      late.takeLeft(of, { kind: "text", content, hash, savedAt });
+    try {
+      // What was read of the file is the mix.
+      if (await finishBegunWrite(write)) return "silently";
+      await clearBegunWrite({ ...write, takeLate });
+      return undefined;
+    } catch (thrown) {
+      const said = messageOf(thrown);
+      log.warn({ path: at, reason: said }, "a write of a memory file was not finished");
+      return { code: "look-failed", said };
+    }
   }
 
   /** `silently`: git has it for now, which is told of the folder. */
@@ -248,6 +279,25 @@ async function askGit(
   if (former?.hash === file.hash) return { tracked };
   const { content } = file;
   return { tracked, committed: await git.committed({ name, content }, { known: former, commit }) };
+}
+
+/** CRLF that git has made are nobody's edit: such texts are read as git commits them. */
+async function withoutGitEndings(
+  files: ReadonlyMap<string, MemoryRead>,
+  git: FolderInGit,
+): Promise<ReadonlyMap<string, MemoryRead>> {
+  const texts = [...files].flatMap(([name, file]) => {
+    const isAsked = file.kind === "text" && file.content.includes("\r\n");
+    return isAsked && typeof git.of(name) === "object" ? [{ name, file }] : [];
+  });
+  if (texts.length === 0) return files;
+  const changed = await git.endings();
+  const read = new Map(files);
+  for (const { name, file } of texts) {
+    if (!changed.has(name.toLowerCase())) continue;
+    read.set(name, { ...file, content: committedEndings(file.content) });
+  }
+  return read;
 }
 
 function isLeft({ git, whyIgnored }: SeenFolder, name: string): boolean {

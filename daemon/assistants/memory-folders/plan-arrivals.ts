@@ -2,16 +2,20 @@ import type { Reason } from "../../../shared/reasons.ts";
 import { type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import { ABSENT_HASH, hashOf } from "../../disk/read-file.ts";
+import { checkedOutEndings } from "../../git/git-endings.ts";
 import type { MemoryFile, StandingMemory } from "../../home/memory-files.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import { isReadWhole } from "./index-lines.ts";
 import { isMemoryName, nameOfKey, TakenNames } from "./memory-names.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
+import { isWithGitEndings } from "./shown-bytes.ts";
 
 /** A memory that is to be written into its file. */
 export interface MemoryArrival {
   readonly name: string;
   readonly next: StandingMemory;
+  /** What is written: the text, with the endings that git gives to this file. */
+  readonly content: string;
   /** Hash of the bytes that it replaces, or `ABSENT_HASH`. */
   readonly expectedHash: string;
   /** Somebody has asked for just this file. */
@@ -68,7 +72,9 @@ export function planArrivals({ document }: OpenDocument, folder: TakenFolder): A
     }
     taken.take(name);
     const expectedHash = file?.kind === "text" ? file.hash : ABSENT_HASH;
-    arrivals.push({ name, next: { hash: hashOf(text), text, seen }, expectedHash, isAskedFor });
+    const content = known && isWithGitEndings(known) ? checkedOutEndings(text) : text;
+    const next = { hash: hashOf(content), text, seen };
+    arrivals.push({ name, next, content, expectedHash, isAskedFor });
   }
   return { arrivals, notes };
 }

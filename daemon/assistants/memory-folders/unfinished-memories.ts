@@ -4,13 +4,34 @@ import { isUnfinished, UNFINISHED_MS } from "../../files/unfinished.ts";
 import type { MemoryFile } from "../../home/memory-files.ts";
 import type { MemoryText } from "./take-memory-edit.ts";
 
+/** A file that is empty for this long is asked about. */
+const EMPTIED_MS = 10_000;
+
 /** Measures how long texts that may be half written have stood, by the path of their file. */
 export class UnfinishedMemories {
   readonly #world: Pick<World, "monotonic">;
   readonly #seen = new Map<string, { readonly hash: string; readonly at: number }>();
+  /** Since when a file is empty, by the steady clock. */
+  readonly #emptied = new Map<string, number>();
 
   constructor(world: Pick<World, "monotonic">) {
     this.#world = world;
+  }
+
+  /**
+   * Whether somebody emptied a file a moment ago: most programs that write a text anew begin so.
+   * Not where it is asked about already.
+   */
+  isJustEmptied(path: string, former: MemoryFile | undefined, file?: MemoryText): boolean {
+    const isEmptied = file?.content.trim() === "" && former && former.text.trim() !== "";
+    if (!isEmptied || former.asked) {
+      this.#emptied.delete(path);
+      return false;
+    }
+    const now = this.#world.monotonic();
+    const since = this.#emptied.get(path) ?? now;
+    this.#emptied.set(path, since);
+    return now - since < EMPTIED_MS;
   }
 
   /** Whether a text is not to be taken yet. By the rule for followed files; see `isUnfinished`. */

@@ -25,7 +25,7 @@ export interface WritableFolder {
  */
 export async function writeMemoryFile(
   { path: folder, within, isDue }: WritableFolder,
-  { name, next, expectedHash }: MemoryArrival,
+  { name, content, expectedHash }: MemoryArrival,
   world: World,
 ): Promise<WriteOutcome | { readonly kind: "refused"; readonly why: Reason }> {
   const path = join(folder, name);
@@ -37,7 +37,7 @@ export async function writeMemoryFile(
     const stats = await lstat(path).catch(() => undefined);
     if (stats && stats.nlink > 1) return { kind: "refused", why: { code: "memory-linked" } };
     if (stats) await access(path, constants.W_OK);
-    return await replaceFile(path, next.text, {
+    return await replaceFile(path, content, {
       expectedHash,
       world,
       within,

@@ -40,23 +40,26 @@ export class LateBlocks {
   async take({ isLast = false } = {}): Promise<void> {
     for (const [path, { saves }] of this.#saves) {
       const take = async (_: unknown, { content }: FileContent) => {
-        await this.#put(path, content);
+        await this.put(path, content, this.#saves.get(path)?.after);
         return stateOf(content);
       };
       await saves.take(take, { isLast });
     }
   }
 
-  /** Where the file was saved by somebody else meanwhile, it stays beside that one. */
-  async #put(path: string, content: string): Promise<void> {
+  /**
+   * Puts a late save into its file, if that is still as it was written: `after`. Where somebody
+   * else saved it meanwhile, it comes beside it.
+   */
+  async put(path: string, content: string, after: string | undefined): Promise<void> {
     const world = this.#world;
     const known = this.#saves.get(path);
     const read = await readFileAt(dirname(path), basename(path));
-    if (known && read.kind === "text" && read.content === known.after) {
+    if (read.kind === "text" && read.content === after) {
       const outcome = await replaceFile(path, content, { expectedHash: read.hash, world });
       if (outcome.kind === "written") {
         await outcome.replaced?.close();
-        this.#saves.set(path, { ...known, after: content });
+        if (known) this.#saves.set(path, { ...known, after: content });
         return;
       }
     }

@@ -6,6 +6,8 @@ import type { Reason } from "../../../shared/reasons.ts";
 import { userDocument } from "../../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import type { Timer, World } from "../../../shared/world.ts";
+import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
+import type { FileContent } from "../../files/file-edit.ts";
 import type { Git } from "../../git/run-git.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
 import {
@@ -43,6 +45,7 @@ const LASTING_MS = 10_000;
 /** So long nothing is read that has not changed. */
 const QUIET_MS = 60_000;
 
+const UNENDED = "a write that was interrupted can't be finished";
 const NOTHING: PersonalLook = { files: [], text: undefined, merges: [] };
 
 /** What the keeper of the personal text works with. */
@@ -198,7 +201,8 @@ export class PersonalKeeper {
   async #take(files: readonly PersonalFile[]): Promise<Looked[]> {
     const looked: Looked[] = [];
     const owners = new Map<string, string>();
-    for (const each of files) {
+    for (const listed of files) {
+      const each = await this.#finished(listed);
       const { assistant } = each;
       const read = await this.#read(each);
       const other = owners.get(read.path);
@@ -214,12 +218,31 @@ export class PersonalKeeper {
     return looked;
   }
 
+  /** The file after a write that a crash interrupted: a mix of two texts is nobody's edit. */
+  async #finished(file: PersonalFile): Promise<PersonalFile> {
+    const { begun, ...rest } = file;
+    if (!begun) return file;
+    try {
+      await finishBegunWrite(begun);
+      const { path, intended } = begun;
+      const takeLate = ({ content }: FileContent) => this.#late.put(path, content, intended);
+      await clearBegunWrite({ ...begun, takeLate });
+    } catch (thrown) {
+      const reason = messageOf(thrown);
+      this.#options.log.warn({ path: begun.path, reason }, "a write was not finished");
+      return file;
+    }
+    await this.#put(rest);
+    return rest;
+  }
+
   async #takeOne(known: PersonalFile, read: PersonalRead, other?: string): Promise<Looked> {
     const { store, world } = this.#options;
     const account = this.#options.account();
     const file = known.account === account ? known : ofAccount(known, account);
     if (other !== undefined) return { file, read, why: { code: "personal-same", other } };
     if (read.kind === "problem") return { file, read, why: read.why };
+    if (file.begun) return { file, read, why: { code: "look-failed", said: UNENDED } };
     const ignored = await takeIgnored(store, dirname(file.path));
     const why = ignored.why(basename(file.path));
     if (why) return { file, read, why };
@@ -248,15 +271,14 @@ export class PersonalKeeper {
   /** The file as it is; all of it in the block, where somebody has asked for that. */
   async #read({ path, settled, ...file }: PersonalFile): Promise<PersonalRead> {
     const read = await readPersonalFile(path);
-    if (settled !== "adopt" || read.kind === "problem") return read;
-    const { git, store, world } = this.#options;
+    if (settled !== "adopt" || file.begun || read.kind === "problem") return read;
+    const { git, store } = this.#options;
     const content = contentAdopted(read);
     if (content !== undefined) {
       const why = await whyNotWritten(read, { path, ...file }, { git, text: "" });
       if (why) return { kind: "problem", path: read.path, why };
-      const outcome = await writePersonalFile(read, content, world);
-      if (outcome.kind === "refused") return { kind: "problem", path: read.path, why: outcome.why };
-      if (outcome.kind === "written") await outcome.replaced?.close();
+      const failed = await this.#replace({ path, settled, ...file }, read, content);
+      if (failed && failed !== "changed") return { kind: "problem", path: read.path, why: failed };
     }
     await store.write(({ db, now }) => putPersonalFile(db, { path, ...file }, now));
     return await readPersonalFile(path);
@@ -331,8 +353,7 @@ export class PersonalKeeper {
   }): Promise<Reason | "changed" | undefined> {
     const isMade = file.isMade || (read.kind === "absent" && file.shown === undefined);
     const begun = { ...file, isMade, next: version.value };
-    await this.#put(begun);
-    const failed = await this.#replace(read, contentWith(read, version.text, file));
+    const failed = await this.#replace(begun, read, contentWith(read, version.text, file));
     if (failed) return failed;
     if (read.kind === "file" && read.block)
       this.#stale.arrived(file, read.block.text, version.text);
@@ -340,7 +361,15 @@ export class PersonalKeeper {
     return undefined;
   }
 
-  async #replace(read: Writable, content: NextContent): Promise<Reason | "changed" | undefined> {
+  /** Both texts are noted before: after a crash in the midst of it the file may be a mix. */
+  async #replace(
+    file: PersonalFile,
+    read: Writable,
+    content: NextContent,
+  ): Promise<Reason | "changed" | undefined> {
+    const former = read.kind === "file" ? read.content : "";
+    const begun = { path: read.path, former, intended: content ?? "" };
+    await this.#put(content === undefined ? file : { ...file, begun });
     const outcome = await writePersonalFile(read, content, this.#options.world);
     if (outcome.kind === "refused") return outcome.why;
     if (outcome.kind === "changed") return "changed";
@@ -364,7 +393,7 @@ export class PersonalKeeper {
       const isSaved = read.block.text === (shown?.text ?? "");
       const isTextKept = file.settled === "keep" || !isSaved;
       if (read.isShared) return { code: "memory-linked" };
-      const failed = await this.#replace(read, contentWithout(read, file, isTextKept));
+      const failed = await this.#replace(file, read, contentWithout(read, file, isTextKept));
       if (failed) return failed === "changed" ? { code: "being-written" } : failed;
     }
     await forget();

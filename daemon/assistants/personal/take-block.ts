@@ -108,7 +108,7 @@ function afterWrite({ file, text }: SeenBlock): PersonalFile {
 
 /** The file has this version in its block. */
 export function showing(file: PersonalFile, version: PersonalVersion): PersonalFile {
-  const rest = { next: undefined, held: undefined, asked: undefined };
+  const rest = { next: undefined, begun: undefined, held: undefined, asked: undefined };
   return { ...file, ...rest, shown: version.value, undone: [] };
 }
 
