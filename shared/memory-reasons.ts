@@ -28,6 +28,11 @@ export const MEMORY_REASONS = {
     say: () => "has a name that not every system can have",
     advise: () => "rename it",
   },
+  "memory-ending": {
+    meaning: "the name's ending is right but for upper and lower case",
+    say: ({ ending }: { readonly ending: string }) => `has a name that does not end in ${ending}`,
+    advise: ({ ending }: { readonly ending: string }) => `rename it to end in ${ending}`,
+  },
   "memory-clash": {
     meaning: "another file has this name but for upper and lower case, or for how it is encoded",
     say: ({ other }: { readonly other: string }) => `has the name of ${other} on some systems`,
@@ -42,6 +47,11 @@ export const MEMORY_REASONS = {
     meaning: "with others' lines the index is longer than what an assistant reads of it",
     say: () => "would be longer than an assistant reads, with what others wrote in it",
     advise: () => "shorten it, here or there",
+  },
+  "memory-index-apart": {
+    meaning: "versions of the index stand side by side, for together they are over the limit",
+    say: () => `has several versions, which together are over ${LIMITS.memoryValueBytes} bytes`,
+    advise: () => "`memsync conflicts` shows them; shorten the file",
   },
   "memory-linked": {
     meaning: "the file has further names (hard links), and is not written",

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { relative, sep } from "node:path";
+import { basename, dirname, relative, sep } from "node:path";
 import type { Kysely } from "kysely";
 import { folderSources } from "../../daemon/assistants/memory-folders/folder-sources.ts";
 import { keyOfName } from "../../daemon/assistants/memory-folders/memory-names.ts";
@@ -8,21 +8,26 @@ import {
   type ScannedFolder,
   scanMemoryFolders,
 } from "../../daemon/assistants/memory-folders/scan-memory-folders.ts";
+import { readPersonalFile, textHash } from "../../daemon/assistants/personal/read-personal-file.ts";
+import { PERSONAL_KEY, parseVersion } from "../../daemon/assistants/personal/version.ts";
 import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
 import { readFileAt } from "../../daemon/disk/read-file.ts";
 import { withoutIgnored } from "../../daemon/files/counted-file.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
 import { whyFileIgnored } from "../../daemon/files/why-ignored.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
+import { memoryReason } from "../../daemon/held/judge.ts";
 import { type FolderKind, folderMode } from "../../daemon/home/folder-switches.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import { LOCAL_USER } from "../../daemon/home/local-account.ts";
+import { listPersonalFiles, type PersonalFile } from "../../daemon/home/personal-files.ts";
 import { listTranscripts } from "../../daemon/home/session-records.ts";
 import { recordsSessions } from "../../daemon/home/session-switch.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readIgnored, readIgnoredOf } from "../../daemon/ignored/ignore-file.ts";
 import { explain, parseReason, type Reason } from "../../shared/reasons.ts";
+import { tilde } from "../screen/tilde.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -30,8 +35,8 @@ type Db = Kysely<DaemonTables>;
 export interface SourcePreview {
   /** The name of the document that it is a part of. */
   readonly document: string;
-  readonly source: "instructions" | FolderKind | "sessions";
-  /** From the project's folder; of folders of memories the key. */
+  readonly source: "instructions" | FolderKind | "sessions" | "personal";
+  /** From the project's folder; of folders of memories the key; of the personal text the file. */
   readonly path: string;
   /**
    * `sent`: what was read of it is sent. `new`: it was not read yet, at least as it is now. `off`:
@@ -56,6 +61,7 @@ export async function previewSources(env: Surroundings, db: Db): Promise<SourceP
     ...files.flat(),
     ...(await memoryFolders(env, db)),
     ...(await sessions(env, db)),
+    ...(await personalFiles(db)),
   ];
   return sources.filter(
     (each, at) => sources.findIndex((other) => isSameSource(each, other)) === at,
@@ -178,4 +184,32 @@ const ALL = "sessions/";
 function pathBelow(dir: string, path: string): string | undefined {
   if (!path.startsWith(`${dir}${sep}`)) return undefined;
   return relative(dir, path).split(sep).join("/");
+}
+
+/** The files whose block has the user's own text, in the order in which they were turned on. */
+async function personalFiles(db: Db): Promise<SourcePreview[]> {
+  const files = await listPersonalFiles(db);
+  return (await Promise.all(files.map((file) => personalFile(db, file)))).flat();
+}
+
+/** Nothing where the block is missing: nothing of it would be sent. */
+async function personalFile(db: Db, file: PersonalFile): Promise<SourcePreview[]> {
+  const { path, assistant, shown, asked } = file;
+  const document = `user/${LOCAL_USER}`;
+  const is = (state: SourcePreview["state"], why?: Reason): SourcePreview[] => {
+    const note = why ? explain(why) : null;
+    return [{ document, source: "personal", path: tilde(path), state, note }];
+  };
+  const why = (await readIgnored(db, dirname(path))).why(basename(path));
+  if (why) return is("ignored", why);
+  const read = await readPersonalFile(path);
+  if (read.kind === "problem") return is("left-alone", read.why);
+  if (read.kind === "absent" || !read.block) return [];
+  if (file.held === textHash(read.block.text)) return is("held", { code: "personal-held" });
+  if (asked) return is("left-alone", { code: `personal-${asked}`, assistant });
+  const known = shown === undefined ? "" : parseVersion(shown).text;
+  const { text: value } = read.block;
+  if (value === known) return is("sent");
+  const secret = await memoryReason(db, { key: PERSONAL_KEY, value }, [known]);
+  return secret ? is("held", secret) : is("new");
 }

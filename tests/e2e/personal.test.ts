@@ -12,6 +12,7 @@ import { dirname, join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
 import { ON_PLAIN_SERVICE } from "../support/plain-service.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -105,6 +106,30 @@ scenario(
     expect(b.block(GEMINI)).toBe("- Use tabs.\n- Say why.\n");
   },
 );
+
+scenario("a preview says of each file with the text what becomes of it", async (lab) => {
+  const [a] = twoDesks(lab, emulator.account("personal-preview"));
+  await a.machine.up();
+  await a.machine.memsync("personal", "on", "claude", "codex", "gemini", "--yes");
+  a.edit(CLAUDE, () => "- Use tabs.\n");
+  for (const path of [CODEX, GEMINI]) await a.until(path, "- Use tabs.\n");
+  await a.machine.syncOnce();
+  await a.machine.down();
+  a.edit(CODEX, () => "- Use spaces.\n");
+  a.edit(GEMINI, () => `- The token is ${PLANTED.github}\n`);
+  const all = JSON.parse(await a.machine.memsync("preview", "--json")) as {
+    sources: { source: string; path: string; state: string }[];
+  }[];
+  const found = all.flatMap(({ sources }) => sources.filter((each) => each.source === "personal"));
+  expect(found.map(({ path, state }) => [path, state])).toEqual([
+    [`~/${CLAUDE}`, "sent"],
+    [`~/${CODEX}`, "new"],
+    [`~/${GEMINI}`, "held"],
+  ]);
+  const said = await a.machine.memsync("preview");
+  expect(said).toContain(`~/${CODEX}   not read yet`);
+  expect(said).not.toContain(PLANTED.github);
+});
 
 scenario(
   "edits of two machines that were apart come together, also after a kill",

@@ -10,8 +10,6 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
-import { hashOf } from "../../daemon/disk/read-file.ts";
-import { putMemoryFile, readMemoryFiles } from "../../daemon/home/memory-files.ts";
 import {
   exchangeMemories,
   MEMORY_PROJECT,
@@ -196,6 +194,24 @@ test("an emptied file deletes nothing", async () => {
   expect(a.read("one.md")).toBe("one\n");
 });
 
+test("a file that is empty for some seconds is written anew: that is one edit of what it had", async () => {
+  a.save("one.md", "one\ntwo\n");
+  await settleMemories(a, b);
+  truncateSync(join(a.memories, "one.md"));
+  await a.keeper.look();
+  a.world.advance(7000);
+  await a.keeper.look();
+  expect(a.keeper.status[0]?.asked).toEqual([]);
+  a.save("one.md", "one\nthree\n");
+  await settleMemories(a, b);
+  expect(await b.values("one.md")).toEqual(["one\nthree\n"]);
+  truncateSync(join(a.memories, "one.md"));
+  await a.keeper.look();
+  a.world.advance(10_000);
+  await a.keeper.look();
+  expect(a.keeper.status[0]?.asked).toEqual([{ name: "one.md", asked: "missing" }]);
+});
+
 test("a secret is held, and the file stays as it is", async () => {
   a.save("one.md", "one\n");
   await settleMemories(a, b);
@@ -244,32 +260,6 @@ test("no line is added that an assistant would not read, nor does a merge make a
   expect(b.read("MEMORY.md")).toBe(long);
 });
 
-test("a key from elsewhere never leads out of the folder, nor to what a system takes for else", async () => {
-  const bad = ["../out.md", "/etc/x.md", "a/b.md", "..md", ".hidden.md", "CON.md", "a\\b.md", "x"];
-  const more = ["cafe\u0301.md", "a:b.md", "tail .md", "nul.x.md", ".md", "\u0007.md"];
-  for (const name of [...bad, ...more]) await a.writeMemory(`auto-memory/${name}`, "text\n");
-  await a.writeMemory("auto-memory/good.md", "text\n");
-  await a.look();
-  expect(a.files()).toEqual(["good.md"]);
-  expect(a.keeper.status[0]?.notes.map(({ why }) => why.code)).toEqual(
-    [...bad, ...more].map(() => "memory-name"),
-  );
-});
-
-test("names that some system takes for the same: the first stays, the other is told", async () => {
-  a.save("Topic.md", "mine\n");
-  await a.look();
-  await a.writeMemory("auto-memory/topic.md", "theirs\n");
-  await a.writeMemory("auto-memory/straße.md", "one\n");
-  await a.writeMemory("auto-memory/STRASSE.md", "two\n");
-  await a.look();
-  expect(a.files()).toEqual(["STRASSE.md", "Topic.md"]);
-  expect(a.keeper.status[0]?.notes.map(({ why }) => why)).toEqual([
-    { code: "memory-clash", other: "STRASSE.md" },
-    { code: "memory-clash", other: "Topic.md" },
-  ]);
-});
-
 test("what is no text, too large or elsewhere is left alone, and everything else goes on", async () => {
   a.save("bytes.md", new Uint8Array([0xff, 0xfe, 0x00]));
   a.save("zero.md", "a\0b\n");
@@ -290,6 +280,34 @@ test("what is no text, too large or elsewhere is left alone, and everything else
     "link.md became-link",
     "zero.md has-nul",
   ]);
+});
+
+test("indexes that are too long together stay apart, and that is told", async () => {
+  const lines = (of: string) => `- ${of} ${"x".repeat(190)}\n`.repeat(100);
+  a.save("MEMORY.md", lines("a"));
+  b.save("MEMORY.md", lines("b"));
+  await settleMemories(a, b);
+  expect((await a.values("MEMORY.md")).sort()).toEqual([lines("a"), lines("b")]);
+  const apart = { name: "MEMORY.md", why: { code: "memory-index-apart" } } as const;
+  for (const { keeper } of [a, b]) expect(keeper.status[0]?.notes).toContainEqual(apart);
+  const [line] = String(a.read("MEMORY.md")).split("\n");
+  a.save("MEMORY.md", `${line}\n`);
+  await settleMemories(a, b);
+  for (const { keeper } of [a, b]) expect(keeper.status[0]?.notes).not.toContainEqual(apart);
+});
+
+test("a stale save of an index takes no line away, though all are too long together", async () => {
+  const index = "# Memory\n\n- [One](one.md)\n";
+  const long = (of: string) => `${index}${`- ${of} ${"x".repeat(190)}\n`.repeat(100)}`;
+  a.save("MEMORY.md", index);
+  await a.look();
+  a.save("MEMORY.md", long("a"));
+  await a.look();
+  a.save("MEMORY.md", long("b"));
+  await a.look();
+  expect((await a.values("MEMORY.md")).sort()).toEqual([long("a"), long("b")]);
+  const apart = { name: "MEMORY.md", why: { code: "memory-index-apart" } } as const;
+  expect(a.keeper.status[0]?.notes).toContainEqual(apart);
 });
 
 test("a file with further names is not written, and says so", async () => {
@@ -408,29 +426,6 @@ test("a topic that is written anew after it was missed is a version beside the o
   await settleMemories(a, b);
   expect(b.read("one.md")).toBe("another\n");
   expect(await b.values("one.md")).toEqual(["another\n", "one\ntwo\nthree\n"]);
-});
-
-test("after a kill in the middle of a write, what was written is no edit", async () => {
-  a.save("one.md", "one\n");
-  await settleMemories(a, b);
-  a.save("one.md", "two\n");
-  a.save("new.md", "new\n");
-  await a.look();
-  await exchangeMemories(a, b);
-  const [known] = [...(await readMemoryFiles(b.store.reader, b.memories)).values()];
-  const next = { hash: hashOf("two\n"), text: "two\n", seen: [] };
-  // Noted and written, but the daemon never got to say so; then others wrote again.
-  await b.store.write(async ({ db }) => {
-    if (known) await putMemoryFile(db, b.memories, { ...known, next });
-  });
-  b.save("one.md", "two\n");
-  a.save("one.md", "three\n");
-  await a.look();
-  await exchangeMemories(a, b);
-  await settleMemories(a, b);
-  expect(b.read("one.md")).toBe("three\n");
-  expect(await b.values("one.md")).toEqual(["three\n"]);
-  expect(b.read("new.md")).toBe("new\n");
 });
 
 test("another machine's empty folder deletes nothing, and is filled", async () => {

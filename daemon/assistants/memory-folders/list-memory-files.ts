@@ -15,7 +15,7 @@ const ENTRIES_MAX = 20_000;
 export type ListedFolder =
   | {
       readonly kind: "names";
-      /** By their names these are files of the folder. They may be something else. */
+      /** By their names these are files of the folder, in whatever case. They may be else. */
       readonly names: readonly string[];
       /** Symbolic links that lead to folders, or to what is not there. */
       readonly links: readonly string[];
@@ -38,7 +38,7 @@ export async function listMemoryFiles(path: string, format: FolderFormat): Promi
       left -= 1;
       if (entry.name.startsWith(".")) continue;
       const name = below === "" ? entry.name : `${below}/${entry.name}`;
-      const isNamedSo = name.endsWith(format.ending);
+      const isNamedSo = name.toLowerCase().endsWith(format.ending);
       if (format.isDeep && entry.isDirectory()) waiting.push(name);
       else if (isNamedSo) names.push(name);
       else if (format.isDeep && entry.isSymbolicLink()) links.push(name);

@@ -106,6 +106,8 @@ export class MemoryFolderReader {
       readonly known: MemoryFile | undefined;
     },
   ): Promise<MemoryRead | undefined> {
+    const { ending } = format;
+    if (!name.endsWith(ending)) return { kind: "problem", why: { code: "memory-ending", ending } };
     if (!isMemoryName(format, name)) return { kind: "problem", why: { code: "memory-name" } };
     const path = join(folder, name);
     const stats = await lstat(path, { bigint: true }).catch(() => undefined);

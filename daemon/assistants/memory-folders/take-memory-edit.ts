@@ -43,10 +43,16 @@ export async function takeMemoryEdit(
   const others = before.filter(({ id }) => !isAmong(seen, id));
   const now = Math.min(context.now, Math.round(file.savedAt));
   const { content, hash } = file;
-  document.setEntry("memories", key, { value: content, now, seen });
+  const whole = withUnseen({ file, base, staleBase });
+  // What does not fit stays as a version of its own.
+  const isWithin = whole === undefined || !isTooLong(whole);
+  document.setEntry("memories", key, { value: content, now, seen: isWithin ? seen : [] });
   await context.flush(open);
   const written = ownEntry(open, key);
-  const own = await withUnseen(context, open, { key, file, base, staleBase });
+  if (written && whole !== undefined) {
+    await writeMerged(context, open, { key, text: whole, replaced: [written] });
+  }
+  const own = ownEntry(open, key);
   const shown = { hash, text: content, seen: written ? [written.id] : [] };
   // Where the base's entries are gone, whoever replaced them had seen them.
   const isBaseOfAll = base !== undefined && others.length === before.length;
@@ -65,24 +71,16 @@ export async function takeMemoryEdit(
 }
 
 /**
- * The entry of the edit, with what its author took away unseen; see `RecentTexts`. The edit by
- * itself is in the history.
+ * An index with what its author took away unseen; see `RecentTexts`. Undefined where that is
+ * nothing. The edit by itself is in the history.
  */
-async function withUnseen(
-  context: Context,
-  open: OpenDocument,
-  {
-    key,
-    file,
-    base,
-    staleBase,
-  }: { readonly key: string } & Pick<MemoryEdit, "file" | "base" | "staleBase">,
-): Promise<Entry | undefined> {
-  const own = ownEntry(open, key);
-  if (!own || !base || staleBase === undefined) return own;
-  const text = mergeIndexes({ base: staleBase, mine: file.content, theirs: base.text });
-  await writeMerged(context, open, { key, text, replaced: [own] });
-  return ownEntry(open, key);
+function withUnseen({
+  file,
+  base,
+  staleBase,
+}: Pick<MemoryEdit, "file" | "base" | "staleBase">): string | undefined {
+  if (!base || staleBase === undefined) return undefined;
+  return mergeIndexes({ base: staleBase, mine: file.content, theirs: base.text });
 }
 
 /**
@@ -100,13 +98,31 @@ export async function uniteOwnVersion(
   if (losers.some(({ id }) => isAmong(seen, id))) await uniteVersions(context, open, key);
 }
 
+/** Whether an index stands in several versions whose lines are too many for one memory. */
+export function isApart({ document }: OpenDocument, format: FolderFormat): boolean {
+  if (format.index === undefined) return false;
+  const versions = document.memories.get(keyOfName(format, format.index));
+  return versions.length > 1 && isTooLong(unitedText(versions));
+}
+
+function unitedText(versions: readonly Entry[]): string {
+  return uniteIndexes(versions.map(({ value }) => String(value)));
+}
+
+function isTooLong(text: string): boolean {
+  return exceedsBytes(text, LIMITS.memoryValueBytes);
+}
+
 async function uniteVersions(context: Context, open: OpenDocument, key: string): Promise<void> {
   const replaced = open.document.memories.get(key);
-  const text = uniteIndexes(replaced.map(({ value }) => String(value)));
+  const text = unitedText(replaced);
   await writeMerged(context, open, { key, text, replaced });
 }
 
-/** What is replaced goes into the history. A text over the limit stays in its versions. */
+/**
+ * What is replaced goes into the history. A text over the limit stays in its versions; see
+ * `isApart`.
+ */
 async function writeMerged(
   context: Context,
   open: OpenDocument,
@@ -116,7 +132,7 @@ async function writeMerged(
     replaced,
   }: { readonly key: string; readonly text: string; readonly replaced: readonly Entry[] },
 ): Promise<void> {
-  if (exceedsBytes(text, LIMITS.memoryValueBytes)) return;
+  if (isTooLong(text)) return;
   const seen = replaced.map(({ id }) => id);
   open.document.setEntry("memories", key, { value: text, now: context.now, seen });
   await context.flush(open);

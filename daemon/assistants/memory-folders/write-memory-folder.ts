@@ -11,6 +11,7 @@ import {
   readMemoryFiles,
 } from "../../home/memory-files.ts";
 import type { WhyIgnored } from "../../ignored/ignore-file.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
 import { addIndexLines } from "./add-index-lines.ts";
 import type { FolderInGit } from "./folder-in-git.ts";
 import type { LateMemorySaves } from "./late-memory-saves.ts";
@@ -19,6 +20,7 @@ import { keyOfName } from "./memory-names.ts";
 import { type MemoryArrival, type MemoryNote, planArrivals } from "./plan-arrivals.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
 import type { RecentTexts } from "./recent-texts.ts";
+import { isApart } from "./take-memory-edit.ts";
 import { removeMemoryFile, writeMemoryFile } from "./write-memory-file.ts";
 
 /** What the writer works with. */
@@ -98,7 +100,10 @@ export class MemoryFolderWriter {
     return await this.#options.store.write(async (context) => {
       const open = await context.open(documentOf(this.#options, owner));
       if (deletionOf(open.document)) return NOTHING;
-      const beside = notesBeside(open, folder, await readMemoryFiles(context.db, path));
+      const beside = [
+        ...notesBeside(open, folder, await readMemoryFiles(context.db, path)),
+        ...notesApart(open, format),
+      ];
       if (mode !== "write") return { arrivals: [], notes: beside.filter(isOpen) };
       const isIndexOpen = index !== undefined && isOpen({ name: index });
       const at = { folder: path, format, files };
@@ -189,6 +194,13 @@ function askOnce<T>(ask: () => Promise<T>): () => Promise<T> {
     asked ??= ask();
     return asked;
   };
+}
+
+/** An index whose versions can't be brought together. */
+function notesApart(open: OpenDocument, format: FolderFormat): MemoryNote[] {
+  const { index } = format;
+  if (index === undefined || !isApart(open, format)) return [];
+  return [{ name: index, why: { code: "memory-index-apart" } }];
 }
 
 /** Texts that git has put into files, and that are not what the memories have. */

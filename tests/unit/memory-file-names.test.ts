@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+
+let a: MemoryMachine;
+let b: MemoryMachine;
+
+beforeEach(async () => {
+  a = await MemoryMachine.start("anna");
+  b = await MemoryMachine.start("ben");
+});
+afterEach(async () => {
+  for (const machine of [a, b]) await machine.remove();
+});
+
+test("a key from elsewhere never leads out of the folder, nor to what a system takes for else", async () => {
+  const bad = ["../out.md", "/etc/x.md", "a/b.md", "..md", ".hidden.md", "CON.md", "a\\b.md", "x"];
+  const more = ["cafe\u0301.md", "a:b.md", "tail .md", "nul.x.md", ".md", "\u0007.md"];
+  for (const name of [...bad, ...more]) await a.writeMemory(`auto-memory/${name}`, "text\n");
+  await a.writeMemory("auto-memory/good.md", "text\n");
+  await a.look();
+  expect(a.files()).toEqual(["good.md"]);
+  expect(a.keeper.status[0]?.notes.map(({ why }) => why.code)).toEqual(
+    [...bad, ...more].map(() => "memory-name"),
+  );
+});
+
+test("names that some system takes for the same: the first stays, the other is told", async () => {
+  a.save("Topic.md", "mine\n");
+  await a.look();
+  await a.writeMemory("auto-memory/topic.md", "theirs\n");
+  await a.writeMemory("auto-memory/straße.md", "one\n");
+  await a.writeMemory("auto-memory/STRASSE.md", "two\n");
+  await a.look();
+  expect(a.files()).toEqual(["STRASSE.md", "Topic.md"]);
+  expect(a.keeper.status[0]?.notes.map(({ why }) => why)).toEqual([
+    { code: "memory-clash", other: "STRASSE.md" },
+    { code: "memory-clash", other: "Topic.md" },
+  ]);
+});
+
+test("a name whose ending is in capitals is told, and no other file comes beside it", async () => {
+  a.save("UP.MD", "up\n");
+  await b.writeMemory("auto-memory/UP.md", "theirs\n");
+  await settleMemories(a, b);
+  expect(a.files()).toEqual(["UP.MD"]);
+  expect(a.keeper.status[0]?.notes).toEqual([
+    { name: "UP.MD", why: { code: "memory-ending", ending: ".md" } },
+    { name: "UP.md", why: { code: "memory-clash", other: "UP.MD" } },
+  ]);
+});
