@@ -33,6 +33,11 @@ export const MEMORY_REASONS = {
     say: ({ ending }: { readonly ending: string }) => `has a name that does not end in ${ending}`,
     advise: ({ ending }: { readonly ending: string }) => `rename it to end in ${ending}`,
   },
+  "memory-form": {
+    meaning: "the name is right but for how its letters are encoded (Unicode's form NFD)",
+    say: () => "has a name whose accents are characters of their own (Unicode's form NFD)",
+    advise: () => "rename it by typing the name anew; it will look the same",
+  },
   "memory-clash": {
     meaning: "another file has this name but for upper and lower case, or for how it is encoded",
     say: ({ other }: { readonly other: string }) => `has the name of ${other} on some systems`,

@@ -50,6 +50,11 @@ export const PERSONAL_REASONS = {
     say: () => "is not made, for Claude Code may read the AGENTS.md beside it instead",
     advise: () => "make it yourself, then say it again",
   },
+  "personal-just-gone": {
+    meaning:
+      "the personal text in the file is gone since some seconds; if it stays so, it is asked",
+    say: () => "has lost the text a moment ago; in ten seconds you are asked what that means",
+  },
   "personal-missing": {
     meaning: "the file, or the personal text in it, is gone, which deletes nothing elsewhere",
     say: (_: { readonly assistant: string }) => "has the text no more",

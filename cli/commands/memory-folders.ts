@@ -152,10 +152,16 @@ class FolderCommands {
     }
     const { folders } = await this.#scan();
     const files = folders.flatMap((folder) => folder.files);
-    const held = files.filter(({ state }) => state === "held").length;
+    const among = (...states: readonly ScannedFile["state"][]) =>
+      files.filter(({ state }) => states.includes(state)).length;
+    const held = among("held");
     const secrets = held === 0 ? "" : `, of which ${held} will be held`;
     const what = mode === "write" ? this.#words.written : "read";
-    saySentence(`${subject} ${what}: ${count(files.length, "file", "files")} here${secrets}`);
+    const read = count(among("new", "followed", "held"), "file", "files");
+    saySentence(`${subject} ${what}: ${read} here${secrets}`);
+    const left = among("ignored", "left-alone");
+    const areLeft = `${count(left, "file is", "files are")} ignored or left alone`;
+    if (left > 0) saySentence(`${areLeft}: \`memsync ${this.#kind}\` says which`);
   }
 
   async #settle(

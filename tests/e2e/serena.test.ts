@@ -77,7 +77,12 @@ scenario(
     await a.machine.syncOnce();
     expect(await a.machine.list()).toEqual([]);
     expect(await a.machine.memsync("preview", "--json")).toContain("`memsync serena on` reads it");
-    expect(await a.machine.memsync("serena", "on")).toContain("3 files here");
+    a.save("private.md", "mine\n");
+    a.save("CON.md", "no file on Windows\n");
+    writeFileSync(join(a.machine.folder, ".memsyncignore"), "serena/private.md\n");
+    const on = await a.machine.memsync("serena", "on");
+    expect(on).toContain("3 files here");
+    expect(on).toContain("2 files are ignored or left alone: `memsync serena` says which");
     expect(await b.machine.memsync("serena", "on", "--write")).toContain("0 files here");
     await b.until("core.md", "# Core\n");
     await b.until("lsp/clangd.md", "# clangd, see `mem:core`\n");

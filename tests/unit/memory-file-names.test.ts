@@ -48,3 +48,31 @@ test("a name whose ending is in capitals is told, and no other file comes beside
     { name: "UP.md", why: { code: "memory-clash", other: "UP.MD" } },
   ]);
 });
+
+test("two files whose names are one on some systems are both kept the same, and that is told", async () => {
+  a.save("Foo.md", "large\n");
+  a.save("foo.md", "small\n");
+  await settleMemories(a, b);
+  const clash = { name: "foo.md", why: { code: "memory-clash", other: "Foo.md" } } as const;
+  expect(a.keeper.status[0]?.notes).toEqual([clash]);
+  expect(await b.values("foo.md")).toEqual(["small\n"]);
+  await b.writeMemory("auto-memory/foo.md", "small, by b\n");
+  await settleMemories(a, b);
+  expect(a.read("foo.md")).toBe("small, by b\n");
+  expect(a.read("Foo.md")).toBe("large\n");
+  a.save("foo.md", "small, by a\n");
+  await settleMemories(a, b);
+  expect(await b.values("foo.md")).toEqual(["small, by a\n"]);
+});
+
+test("a name whose letters are encoded in parts says so, and which file it is beside", async () => {
+  a.save("cafe\u0301.md", "in parts\n");
+  a.save("tre\u0301s.md", "in parts\n");
+  a.save("tr\u00e9s.md", "whole\n");
+  await a.look();
+  expect(a.keeper.status[0]?.notes).toEqual([
+    { name: "cafe\u0301.md", why: { code: "memory-form" } },
+    { name: "tre\u0301s.md", why: { code: "memory-clash", other: "tr\u00e9s.md" } },
+  ]);
+  expect(await a.values("tr\u00e9s.md")).toEqual(["whole\n"]);
+});

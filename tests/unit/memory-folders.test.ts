@@ -274,7 +274,7 @@ test("what is no text, too large or elsewhere is left alone, and everything else
   const codes = a.keeper.status[0]?.notes.map(({ name, why }) => `${name} ${why.code}`);
   expect(codes).toEqual([
     "bytes.md not-utf8",
-    "cafe\u0301.md memory-name",
+    "cafe\u0301.md memory-form",
     "folder.md not-a-file",
     "large.md memory-too-large",
     "link.md became-link",

@@ -141,7 +141,9 @@ test("a block that is deleted, a file that is removed and an emptied block delet
   a.edit("gemini", () => "\n");
   await a.keeper.look();
   // Somebody may be about to write them.
-  expect(a.stateOf("claude")).toBe("waiting");
+  for (const name of ["claude", "codex", "gemini"]) {
+    expect(a.stateOf(name)).toBe("waiting personal-just-gone");
+  }
   await settlePersonal(a, b);
   expect(a.stateOf("claude")).toBe("asked personal-missing");
   expect(a.stateOf("codex")).toBe("asked personal-missing");

@@ -21,7 +21,7 @@ import { takeIgnoredIn } from "./ignored-in-folder.ts";
 import type { LateMemorySaves } from "./late-memory-saves.ts";
 import type { MemoryFolderStatus } from "./memory-folder-status.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
-import { keyOfName } from "./memory-names.ts";
+import { clashesAmong, keyOfName } from "./memory-names.ts";
 import type { MemoryNote } from "./plan-arrivals.ts";
 import { type Glance, MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
 import { RecentTexts } from "./recent-texts.ts";
@@ -120,7 +120,7 @@ export class MemoryFolderKeeper {
     const asked = [...known.values()].flatMap(({ name, asked: what, settled }) => {
       return what && !settled && !ignored.why(name) ? [{ name, asked: what }] : [];
     });
-    const all = [...notes, ...arrivals.notes];
+    const all = [...notes, ...clashNotes(seen), ...arrivals.notes];
     const isNothing = isNew && known.size === 0 && all.length === 0;
     const found = { ...told, files: known.size, asked, notes: all, git: git.why, why: undefined };
     const status = isNothing ? undefined : found;
@@ -302,6 +302,16 @@ async function withoutGitEndings(
 
 function isLeft({ git, whyIgnored }: SeenFolder, name: string): boolean {
   return git.of(name) === "left" || whyIgnored(name) !== undefined;
+}
+
+/** Both files are read; on a system that takes their names for the same there is only one. */
+function clashNotes(seen: SeenFolder): MemoryNote[] {
+  const open = [...seen.files].flatMap(([name, { kind }]) => {
+    return kind === "text" && !isLeft(seen, name) ? [name] : [];
+  });
+  return [...clashesAmong(open)].map(([name, other]) => {
+    return { name, why: { code: "memory-clash", other } };
+  });
 }
 
 /** Whether the same look may have another end in a moment. */

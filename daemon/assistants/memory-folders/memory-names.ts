@@ -79,6 +79,18 @@ export class TakenNames {
   }
 }
 
+/** Of these names each that some system takes for one before it in order, with that one. */
+export function clashesAmong(names: readonly string[]): ReadonlyMap<string, string> {
+  const taken = new TakenNames([]);
+  const clashes = new Map<string, string>();
+  for (const name of [...names].sort()) {
+    const other = taken.clashOf(name);
+    if (other !== undefined) clashes.set(name, other);
+    taken.take(name);
+  }
+  return clashes;
+}
+
 /** A folder's step ends in a slash, so it is never the same as a file. */
 function stepsTo(name: string): string[] {
   const parts = name.split("/");

@@ -22,7 +22,7 @@ export interface MemoryArrival {
   readonly isAskedFor: boolean;
 }
 
-/** Why a memory is not written into its file, or a file not read. */
+/** Why a memory is not written into its file, or a file not read, here or on other systems. */
 export interface MemoryNote {
   readonly name: string;
   readonly why: Reason;
@@ -109,9 +109,10 @@ function isAllAmong(ids: readonly EntryId[], others: readonly EntryId[]): boolea
 }
 
 /** Undefined: it may be written. */
-function whyNot({ format, name, text, known }: Place, taken: TakenNames): Reason | undefined {
+function whyNot({ format, name, text, file, known }: Place, taken: TakenNames): Reason | undefined {
   if (!isMemoryName(format, name) || text.includes("\0")) return { code: "memory-name" };
-  const other = taken.clashOf(name);
+  // A file that is there beside the other one goes on to be written.
+  const other = file ? undefined : taken.clashOf(name);
   if (other !== undefined) return { code: "memory-clash", other };
   if (name !== format.index || isReadWhole(text)) return undefined;
   const isLongHere = known !== undefined && !isReadWhole(known.text);

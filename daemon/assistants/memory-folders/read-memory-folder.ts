@@ -88,7 +88,11 @@ export class MemoryFolderReader {
     if (listed.kind === "problem") return listed;
     const files = new Map<string, MemoryRead>(listed.links.map((name) => [name, LINK]));
     for (const name of listed.names) {
-      const file = await this.#file(path, { format, name, known: known.get(name) });
+      const why = whyNotNamed(format, name, listed.names);
+      const of = { name, known: known.get(name) };
+      const file: MemoryRead | undefined = why
+        ? { kind: "problem", why }
+        : await this.#file(path, of);
       if (file) files.set(name, file);
     }
     return { kind: "files", files };
@@ -96,19 +100,8 @@ export class MemoryFolderReader {
 
   async #file(
     folder: string,
-    {
-      format,
-      name,
-      known,
-    }: {
-      readonly format: FolderFormat;
-      readonly name: string;
-      readonly known: MemoryFile | undefined;
-    },
+    { name, known }: { readonly name: string; readonly known: MemoryFile | undefined },
   ): Promise<MemoryRead | undefined> {
-    const { ending } = format;
-    if (!name.endsWith(ending)) return { kind: "problem", why: { code: "memory-ending", ending } };
-    if (!isMemoryName(format, name)) return { kind: "problem", why: { code: "memory-name" } };
     const path = join(folder, name);
     const stats = await lstat(path, { bigint: true }).catch(() => undefined);
     if (!stats) return undefined;
@@ -125,6 +118,22 @@ export class MemoryFolderReader {
     }
     return file;
   }
+}
+
+/** Why a file is left alone for its name; `names` are all that the folder has. */
+function whyNotNamed(
+  format: FolderFormat,
+  name: string,
+  names: readonly string[],
+): Reason | undefined {
+  const { ending } = format;
+  if (!name.endsWith(ending)) return { code: "memory-ending", ending };
+  if (isMemoryName(format, name)) return undefined;
+  const composed = name.normalize("NFC");
+  if (!isMemoryName(format, composed)) return { code: "memory-name" };
+  return names.includes(composed)
+    ? { code: "memory-clash", other: composed }
+    : { code: "memory-form" };
 }
 
 function signatureOf({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {

@@ -11,7 +11,7 @@ import type { FolderFormat } from "../folders/folder-format.ts";
 import type { FolderSource, OwnedFolder } from "../folders/owned-folder.ts";
 import { leftByGit } from "./folder-in-git.ts";
 import { readIgnoredIn } from "./ignored-in-folder.ts";
-import { keyOfName } from "./memory-names.ts";
+import { clashesAmong, keyOfName } from "./memory-names.ts";
 import { MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -37,7 +37,7 @@ export interface ScannedFile {
    * decide.
    */
   readonly state: "new" | "followed" | "held" | "ignored" | "left-alone" | "missing" | "deleted";
-  /** Why it is held, ignored or left alone; null where it is none of these. */
+  /** Why it is held, ignored or left alone, or whose name it has elsewhere; null: none of these. */
   readonly note: string | null;
 }
 
@@ -94,7 +94,18 @@ async function scannedFolder(db: Db, git: Git, folder: KnownFolder): Promise<Sca
     if (found.has(name) || !asked || ignored.why(name)) continue;
     files.push({ name, bytes: null, state: asked, note: null });
   }
-  return { path, format, owner, note: why ? explain(why) : null, files };
+  return { path, format, owner, note: why ? explain(why) : null, files: withClashes(files) };
+}
+
+/** Files that are read say so as well where some system takes their names for the same. */
+function withClashes(files: readonly ScannedFile[]): ScannedFile[] {
+  const read = files.flatMap(({ name, bytes }) => (bytes === null ? [] : [name]));
+  const clashes = clashesAmong(read);
+  return files.map((file) => {
+    const other = clashes.get(file.name);
+    if (other === undefined || file.note !== null) return file;
+    return { ...file, note: explain({ code: "memory-clash", other }) };
+  });
 }
 
 function ownerOf({ owner }: OwnedFolder): MemoryOwner | null {

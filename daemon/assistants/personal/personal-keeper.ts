@@ -329,6 +329,7 @@ export class PersonalKeeper {
       return is("current");
     }
     const shown = file.shown === undefined ? undefined : parseVersion(file.shown);
+    if (this.#since.has(assistant)) return is("waiting", { code: "personal-just-gone" });
     const isTaken = block ? isSame(block.text, shown?.text ?? "") : shown === undefined;
     if (!isTaken || (block && !current)) return is("waiting");
     const refused = await whyNotWritten(read, file, { git: this.#options.git, text });
