@@ -15,6 +15,7 @@ import { readKnownCommits } from "../git/known-commits.ts";
 import { readTrackedText, type Sighting, type TrackedRead } from "../git/read-tracked-text.ts";
 import { type Git, GitTrouble } from "../git/run-git.ts";
 import { readKeptTexts } from "../git/set-aside.ts";
+import { findTreeEntry, readIndexEntry, readIndexTime } from "../git/tracked-entries.ts";
 import type { WorkingTree } from "../git/working-tree.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { fileText } from "./file-state.ts";
@@ -58,6 +59,9 @@ type Tracked = Extract<FileStanding, { kind: "tracked" }>;
 export class TrackedSights {
   readonly #options: TrackedSightOptions;
   #sighting: Sighting | undefined;
+  /** The text that the look before this one saw, and when the file got it. */
+  #before: TimedText | undefined;
+  #now: TimedText | undefined;
 
   constructor(options: TrackedSightOptions) {
     this.#options = options;
@@ -79,10 +83,17 @@ export class TrackedSights {
     if (text?.kind === "problem") return text;
     const file: Readable = text?.kind === "text" ? text : { kind: "absent", path };
     const { kept } = read.sighting;
+    this.#note(file);
     const sight = await this.#sightOf(standing, file, { head, known });
     const isSaid = marked && known && (await this.#isSettled(standing, file, { known, marked }));
     const shown = isSaid ? shownLines(marked) : undefined;
     return { kind: "sight", sight: { ...sight, kept, shown } };
+  }
+
+  #note(file: Readable): void {
+    if (file.kind !== "text" || file.hash === this.#now?.hash) return;
+    this.#before = this.#now;
+    this.#now = file;
   }
 
   async #sightOf(
@@ -155,8 +166,40 @@ export class TrackedSights {
     const isAgain = known.setAside !== undefined && (await this.#isByGit(standing, file, changes));
     const back = { ...changes, isAgain };
     const kept = await this.#keptTexts(standing, back, { commit, noted });
-    const isDiscarded = await this.#isDiscarded(standing, file.content, { committed, read });
+    const isDiscarded =
+      (await this.#isDiscarded(standing, file.content, { committed, read })) ||
+      (changes.isWhole && (await this.#mayBeDiscarded(standing, file, { known, changes, commit })));
     return { committed, kept, isDiscarded };
+  }
+
+  /**
+   * Whether git may have written the file anew, and somebody has edited it before anybody looked.
+   * The index then knows it by a time between that of the text before and that of this one. Where
+   * it no longer tells that, as after a commit, somebody who has taken out all that was written and
+   * put back all that was deleted has more likely discarded it: so it is kept, and told.
+   */
+  async #mayBeDiscarded(
+    { file: placed }: Tracked,
+    file: TimedText,
+    {
+      known,
+      changes,
+      commit,
+    }: {
+      readonly known: FollowedState;
+      readonly changes: UndoneChanges;
+      readonly commit: string;
+    },
+  ): Promise<boolean> {
+    const { git } = this.#options;
+    const isBoth = changes.added.length > 0 && changes.back.length > 0;
+    const before = [this.#now, this.#before].find((each) => each?.hash === known.hash);
+    const at = await readIndexTime(git, placed);
+    if (before && at !== undefined && at <= before.savedAt) return false;
+    const isBetween = before && at !== undefined && at < Math.floor(file.savedAt);
+    if (!isBetween) return isBoth;
+    const entry = await findTreeEntry(git, placed, commit);
+    return entry !== undefined && entry.object === (await readIndexEntry(git, placed)).object;
   }
 
   /**
@@ -243,6 +286,12 @@ export async function checkedOutOf(
     head: `${head.branch ?? ""} ${head.commit ?? ""}`,
     repository: tree && (await repositoryAt(tree.gitDir)),
   };
+}
+
+/** A text that a file has had, and when it was saved; see `FileContent`. */
+interface TimedText {
+  readonly hash: string;
+  readonly savedAt: number;
 }
 
 /** What of a save's changes is again as it was committed. */

@@ -36,6 +36,23 @@ export async function readIndexEntry(git: Git, file: PlacedFile): Promise<IndexE
   return { ...entry, object: objects.length === 1 ? objects[0] : undefined };
 }
 
+/** A modification time as `git ls-files --debug` prints it: seconds and nanoseconds. */
+const INDEX_TIME = /^ {2}mtime: (\d+):(\d+)$/m;
+
+/**
+ * The modification time by which the index knows the file, in milliseconds since the Unix epoch:
+ * when git wrote it, or took what it had into the index. Undefined where git can't say. One git
+ * process. Throws `GitTrouble`.
+ */
+export async function readIndexTime(git: Git, file: PlacedFile): Promise<number | undefined> {
+  const pathspec = `:(top,literal,icase)${file.pathInside}`;
+  const asked = ["ls-files", "--debug", "--", pathspec];
+  const printed = String(await gitOutput(git, file.tree.root, { args: asked }));
+  const [, seconds, nanoseconds] = INDEX_TIME.exec(printed) ?? [];
+  if (seconds === undefined || Number(seconds) === 0) return undefined;
+  return Number(seconds) * 1000 + Math.floor(Number(nanoseconds) / 1e6);
+}
+
 async function isSameFile(file: PlacedFile, listed: string): Promise<boolean> {
   if (listed === file.pathInside) return true;
   if (listed.length !== file.pathInside.length) return false;

@@ -99,6 +99,48 @@ for (const [way, discard] of Object.entries(WAYS)) {
   });
 }
 
+const EDITED = (text: string) => text.replace("- ship\n", "- ship on Monday\n");
+
+for (const [way, discard] of Object.entries(WAYS)) {
+  for (const [then, end] of [
+    ["an edit", async () => {}],
+    ["an edit and a commit", () => git("commit", "-qam", "edit")],
+  ] as const) {
+    test(`what others wrote and deleted stays after ${way} and ${then}, all in one go`, async () => {
+      const text = WITH_THEIRS.replace(GONE, "");
+      await written(text);
+      await discard();
+      writeFileSync(join(a.dir, FILE), EDITED(START));
+      await end();
+      const { text: now, listed } = await both();
+      expect(now).toBe(EDITED(text));
+      expect(listed).toBeGreaterThan(0);
+      expect(a.file()).toBe(EDITED(START));
+    });
+  }
+
+  test(`what others wrote alone stays after ${way} and an edit in one go`, async () => {
+    await written(WITH_THEIRS);
+    await discard();
+    writeFileSync(join(a.dir, FILE), EDITED(START));
+    expect(await both()).toEqual({ text: EDITED(WITH_THEIRS), listed: 1 });
+    expect(a.file()).toBe(EDITED(START));
+  });
+}
+
+test("whoever puts a text back as it was committed in an editor, with an edit, means it", async () => {
+  await written(WITH_THEIRS.replace(GONE, ""));
+  writeFileSync(join(a.dir, FILE), EDITED(START));
+  expect(await both()).toEqual({ text: EDITED(START), listed: 0 });
+});
+
+test("whoever has staged a text and then deletes what others wrote means it", async () => {
+  await written(WITH_THEIRS.replace(GONE, ""));
+  await git("add", FILE);
+  writeFileSync(join(a.dir, FILE), EDITED(START));
+  expect(await both()).toEqual({ text: EDITED(START), listed: 0 });
+});
+
 test("of what git discards, what others wrote stays, and what was saved here does not", async () => {
   await written(WITH_THEIRS);
   await a.save(WITH_THEIRS.replace("- ship\n", `- ship\n${OWN}`));
