@@ -20,7 +20,7 @@ import { findSuccessor } from "./find-successor.ts";
 import { findFirstFile } from "./first-file.ts";
 import type { Sight } from "./follow-facts.ts";
 import { type FollowedState, readStoredText, writeFollowed } from "./follow-store.ts";
-import { followedWith, importsAnyOf, whyImporting } from "./followed-imports.ts";
+import { followedWith, importsFurther, whyImporting } from "./followed-imports.ts";
 import { readTwice } from "./glimpses.ts";
 import { importedPaths } from "./import-file.ts";
 import { slashed, whyFileIgnored } from "./why-ignored.ts";
@@ -135,8 +135,10 @@ export class CountedFile {
   async whyImports({ file }: Sight, known: FollowedState | undefined): Promise<Reason | undefined> {
     const { store, account } = this.#options;
     const link = this.#link;
-    const text = alsoNameOf(link) && (await readStoredText(store.reader, account, link.projectId));
-    if (text && importsAnyOf(text, "", [file.path])) return { code: "also-imported" };
+    if (alsoNameOf(link) !== undefined) {
+      const text = await readStoredText(store.reader, account, link.projectId);
+      if (await importsFurther(store.reader, link, text)) return { code: "also-imported" };
+    }
     if (file.kind !== "text" || known?.hash === file.hash) return undefined;
     const others = await followedWith(store.reader, link);
     const open = { file, known: known?.base.text, folder: folderOf(link), followed: others };

@@ -19,11 +19,7 @@ const IMPORTS = /(?<=^|\s)@([^\s`]+?)[.,;:!?)]*(?=\s|$)/g;
 const CODE_SPANS = /(`+)[^`]*\1/g;
 
 /** Which of these paths a text imports, anywhere in it, as a file at `path` or at the top. */
-export function importsAnyOf(
-  text: string,
-  path: string,
-  paths: readonly string[],
-): string | undefined {
+function importsAnyOf(text: string, path: string, paths: readonly string[]): string | undefined {
   const lines = plainLines(text);
   const code = new Set(
     findCodeBlocks(lines).flatMap(([from, to]) => [...lines.keys()].slice(from, to)),
@@ -34,6 +30,18 @@ export function importsAnyOf(
   const targets = said.flatMap((line) => [...line.matchAll(IMPORTS)].map(([, name = ""]) => name));
   const imported = targets.flatMap((each) => [join(dirname(path), each), normalize(each)]);
   return paths.find((each) => imported.includes(each));
+}
+
+/** Whether the project's text, as the file that counts has it, imports this further file. */
+export async function importsFurther(
+  db: Kysely<DaemonTables>,
+  link: Link,
+  text: string,
+): Promise<boolean> {
+  const name = alsoNameOf(link);
+  if (name === undefined) return false;
+  const main = await readFollowed(db, folderOf(link));
+  return importsAnyOf(text, main?.path ?? "", [name]) !== undefined;
 }
 
 /** The other files of a link's folder that have the project's text. */

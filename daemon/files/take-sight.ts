@@ -18,7 +18,6 @@ import { dropHeld } from "../home/held-store.ts";
 import type { Link } from "../home/links.ts";
 import { readPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { alsoNameOf } from "./also-file.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import { addArrival, listUnseen } from "./arrival-store.ts";
 import { isGitDisputed, settleAside } from "./aside-conflicts.ts";
@@ -31,7 +30,7 @@ import type { FileState } from "./file-state.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-reasons.ts";
 import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
-import { importsAnyOf } from "./followed-imports.ts";
+import { importsFurther } from "./followed-imports.ts";
 import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-save.ts";
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
@@ -433,7 +432,7 @@ class Taking {
     const { document, head: position } = open;
     const { checkedOut, file, beside } = this.#sight;
     const text = document.content();
-    const isDue = isFree && text !== this.#file.content && this.#mayWrite(text);
+    const isDue = isFree && text !== this.#file.content && (await this.#mayWrite(text));
     const isDisputed = isDue && isGitDisputed(open);
     const content = this.#sight.hasGitEndings ? checkedOutEndings(text) : text;
     const captured = { base: document.captureText(), form: document.textForm() };
@@ -455,11 +454,11 @@ class Taking {
   }
 
   /** Others' changes are written to files that git ignores, or with the user's consent. */
-  #mayWrite(content: string): boolean {
+  async #mayWrite(content: string): Promise<boolean> {
     const { standing, file } = this.#sight;
     const { link } = this.#options;
     const { write } = link;
-    if (alsoNameOf(link) && importsAnyOf(content, "", [file.path])) return false;
+    if (await importsFurther(this.#context.db, link, content)) return false;
     if (file.kind === "absent") {
       const mayCreate = write || (standing.kind === "untracked" && standing.ignored);
       return mayCreate && content.trim() !== "";

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { exchange, FollowedMachine } from "../support/followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
 
@@ -7,6 +8,7 @@ import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
 setDefaultTimeout(60_000);
 
 const AGENTS = "AGENTS.md";
+const DEEP = join(".claude", "CLAUDE.md");
 const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with make ship.\n";
 const BESIDE = "@AGENTS.md\n\n## Claude only\n\n- use tools\n";
 const ALSO = { also: [AGENTS] };
@@ -120,4 +122,19 @@ test("a name in code, or of a file with another text, is no import", async () =>
     await a.save(`${TEXT}\n${text}`);
     expect((await texts()).a).toEqual([`${TEXT}\n${text}`, `${TEXT}\n${text}`]);
   }
+});
+
+test("a text that imports a file as its own folder has it is not written into that file", async () => {
+  const deep = await machine("deep");
+  mkdirSync(join(deep.dir, ".claude"));
+  deep.put(TEXT, DEEP);
+  deep.put(TEXT, AGENTS);
+  await deep.follow(ALSO);
+  const text = BESIDE.replace("@AGENTS.md", "@../AGENTS.md");
+  await deep.setDoc(text);
+  expect([deep.file(DEEP), deep.file(AGENTS)]).toEqual([text, TEXT]);
+  expect(deep.also).toMatchObject([{ why: { code: "also-imported" } }]);
+  // There it is a file beside the project, which may have such a one above.
+  await a.receive(deep);
+  expect([a.file(), a.file(AGENTS)]).toEqual([text, text]);
 });
