@@ -12,8 +12,11 @@ import type { Readable } from "./follow-facts.ts";
 import { readFollowed } from "./follow-store.ts";
 import { importedPaths, isImport } from "./import-file.ts";
 
-/** `@` and a path, at the beginning of a line or behind a space, with what may end a sentence. */
-const IMPORTS = /(?<=^|\s)@([^\s`]+?)[.,;:!?)]*(?=\s|$)/g;
+/** `@` and a path, at the beginning of a line or behind a space. */
+const IMPORTS = /(?<=^|\s)@([^\s`]+)(?=\s|$)/g;
+
+/** What may stand behind a path where a sentence ends. */
+const SENTENCE_ENDS = ".,;:!?)";
 
 /** Of code between backticks assistants read no import. */
 const CODE_SPANS = /(`+)[^`]*\1/g;
@@ -27,9 +30,18 @@ function importsAnyOf(text: string, path: string, paths: readonly string[]): str
   const said = lines
     .filter((_, at) => !code.has(at))
     .map((line) => line.replaceAll(CODE_SPANS, ""));
-  const targets = said.flatMap((line) => [...line.matchAll(IMPORTS)].map(([, name = ""]) => name));
+  const targets = said.flatMap((line) => {
+    return [...line.matchAll(IMPORTS)].map(([, name = ""]) => withoutSentenceEnd(name));
+  });
   const imported = targets.flatMap((each) => [join(dirname(path), each), normalize(each)]);
   return paths.find((each) => imported.includes(each));
+}
+
+/** No pattern: on a line of many dots one takes the square of their number. */
+function withoutSentenceEnd(name: string): string {
+  let { length } = name;
+  while (length > 1 && SENTENCE_ENDS.includes(name.charAt(length - 1))) length -= 1;
+  return name.slice(0, length);
 }
 
 /** Whether the project's text, as the file that counts has it, imports this further file. */

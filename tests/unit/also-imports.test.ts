@@ -138,3 +138,9 @@ test("a text that imports a file as its own folder has it is not written into th
   await a.receive(deep);
   expect([a.file(), a.file(AGENTS)]).toEqual([text, text]);
 });
+
+test("a long line of dots behind an @ is read at once", async () => {
+  const text = `${TEXT}\n@x${".".repeat(200_000)}a\n`;
+  await a.save(text);
+  expect((await texts()).b).toEqual([text, text]);
+});
