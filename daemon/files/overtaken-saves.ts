@@ -95,7 +95,6 @@ export class OvertakenSaves {
     const { store, account, link, glimpses } = this.#options;
     const { file } = by;
     if (file.kind !== "text" || this.isLeft(file.hash)) return;
-    this.#left = file.hash;
     await store.write(async (context) => {
       const open = await context.open(projectDocument(account, link.projectId));
       if (deletionOf(open.document)) return;
@@ -103,6 +102,7 @@ export class OvertakenSaves {
       const kept = { dir: link.dir, content, savedAt, outcome: "held", conflicts: [] } as const;
       await keepSave(context, open, kept);
     });
+    this.#left = file.hash;
     glimpses.markKnown(file.hash);
   }
 }

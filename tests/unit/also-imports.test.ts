@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -143,4 +144,15 @@ test("a long line of dots behind an @ is read at once", async () => {
   const text = `${TEXT}\n@x${".".repeat(200_000)}a\n`;
   await a.save(text);
   expect((await texts()).b).toEqual([text, text]);
+});
+
+test("a text that could not be kept at the look that left it alone is kept at the next", async () => {
+  const database = new Database(join(git.path("home-a"), "memsync.db"));
+  database.run("CREATE TRIGGER full BEFORE INSERT ON saves BEGIN SELECT RAISE(ABORT, 'full'); END");
+  await a.save(BESIDE);
+  expect((await a.saves()).texts).not.toContain(BESIDE);
+  database.run("DROP TRIGGER full");
+  database.close();
+  await a.settle();
+  expect((await a.saves()).texts).toContain(BESIDE);
 });
