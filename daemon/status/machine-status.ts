@@ -56,5 +56,6 @@ async function lastAlike(
   const inOrder = said.sort((one, other) => one.at - other.at);
   const last = new Map(inOrder.map((each) => [each.home, each]));
   last.delete(own);
-  return [...last.values()].findLast((each) => each.name === name)?.at;
+  const alike = [...last.values()].filter((each) => each.name === name);
+  return alike.length === 0 ? undefined : Math.max(...alike.map(({ at }) => at));
 }

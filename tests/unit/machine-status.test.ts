@@ -84,6 +84,14 @@ test("this home itself, one that is long gone, and any where this one has no id 
   expect(await codeOf()).toBeNull();
 });
 
+test("of several homes of the name the one that said it last decides whether it is told", async () => {
+  new HomeId(home, world);
+  await say("other", "debian", { document: "a", at: 0 });
+  await say("gone", "debian", { document: "a", at: DAY_MS });
+  await say("other", "debian", { document: "b", at: 40 * DAY_MS });
+  expect(await codeOf(41 * DAY_MS)).toBe("name-twice");
+});
+
 test("another name in the file settles it at once here", async () => {
   new HomeId(home, world);
   await say("other", "debian");
