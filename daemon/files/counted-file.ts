@@ -135,14 +135,16 @@ export class CountedFile {
   async whyImports({ file }: Sight, known: FollowedState | undefined): Promise<Reason | undefined> {
     const { store, account } = this.#options;
     const link = this.#link;
-    if (alsoNameOf(link) !== undefined) {
+    const isFurther = alsoNameOf(link) !== undefined;
+    if (isFurther) {
       const text = await readStoredText(store.reader, account, link.projectId);
       if (await importsFurther(store.reader, link, text)) return { code: "also-imported" };
     }
     if (file.kind !== "text" || known?.hash === file.hash) return undefined;
     const others = await followedWith(store.reader, link);
-    const open = { file, known: known?.base.text, folder: folderOf(link), followed: others };
-    return await whyImporting({ ...open, beside: this.#beside.map(({ path }) => path) });
+    const beside = this.#beside.map(({ path }) => path);
+    const from = { file, known: known?.base.text, folder: folderOf(link), isFurther };
+    return await whyImporting({ ...from, followed: others, beside });
   }
 
   /** Follows a renamed file under its new name from now on. False: it was not renamed. */

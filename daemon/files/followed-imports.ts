@@ -72,6 +72,8 @@ interface Importing {
   /** The text that the file had last. */
   readonly known: string | undefined;
   readonly folder: string;
+  /** It follows beside the file that counts. */
+  readonly isFurther: boolean;
   /** The paths of the other files that have the text, and of those that could. */
   readonly followed: readonly string[];
   readonly beside: readonly string[];
@@ -85,6 +87,7 @@ export async function whyImporting({
   file: { content, path },
   known,
   folder,
+  isFurther,
   followed,
   beside,
 }: Importing): Promise<Reason | undefined> {
@@ -97,6 +100,8 @@ export async function whyImporting({
     if (isBack) return { code: "imports-back", imported };
     return followed.includes(imported) ? { code: "also-imports" } : { code: "imports", imported };
   }
+  // Wherever its text is now, it is none of the project's that somebody deletes.
+  if (isFurther && isImport(content)) return { code: "also-imports" };
   const inside = importsAnyOf(content, path, followed);
   if (inside === undefined || importsAnyOf(known ?? "", path, [inside])) return undefined;
   const file = FOLLOWED_NAMES.some((each) => each === inside) ? ` --file ${inside}` : "";

@@ -92,6 +92,14 @@ test("a further file that imports the one that counts, with lines of its own, st
   expect(a.also).toMatchObject([{ why: { code: "imports-beside", imported: "CLAUDE.md" } }]);
 });
 
+test("a further file that becomes the import of any other one stays as it is, and deletes nothing", async () => {
+  const text = "@docs/guide.md\n";
+  await a.save(text, AGENTS);
+  expect(await texts()).toEqual({ doc: TEXT, a: [TEXT, text], b: [TEXT, TEXT] });
+  expect(a.also).toMatchObject([{ why: { code: "also-imports" } }]);
+  expect((await a.saves()).texts).toContain(text);
+});
+
 test("a text that imports a file is not written into it, whoever wrote it", async () => {
   await a.setDoc(BESIDE);
   expect(await texts()).toEqual({ doc: BESIDE, a: [BESIDE, TEXT], b: [BESIDE, TEXT] });
