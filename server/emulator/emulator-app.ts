@@ -69,6 +69,8 @@ export interface EmulatorApp {
   readonly store: ServiceStore;
   readonly host: HostStore;
   readonly services: Services;
+  /** The same operations over another store. */
+  readonly servicesOf: (store: ServiceStore) => Services;
   readonly limits: RequestLimits;
   readonly sockets: LiveSockets;
   /** The routes of the specification alone. */
@@ -92,7 +94,9 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     driven ? (caller) => driven.limitsOf(caller) : (caller) => plans[caller.plan],
   );
   const find = driven?.find ?? ((token: string) => callerOfDevToken(token, plan));
-  const services = createServices(store, world, { usage: limits, account: devAccounts });
+  const knowledge = { usage: limits, account: devAccounts };
+  const servicesOf = (of: ServiceStore) => createServices(of, world, knowledge);
+  const services = servicesOf(store);
   const sockets = new LiveSockets();
   const bodies = new BodyBudget();
   const answers = new AnswerBudget(driven?.connectionWorld ?? world);
@@ -122,6 +126,7 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     store,
     host,
     services,
+    servicesOf,
     limits,
     sockets,
     published: () => createPublishedApp(deps).routes,

@@ -3,7 +3,6 @@ import { invalidAt } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { CONNECTED_PREFIX } from "../../shared/replica/document/own-metadata.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { Connection, ConnectRequest } from "../../shared/wire/connection.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
@@ -18,13 +17,12 @@ import {
 import type { ServiceTables } from "../stores/tables.ts";
 import { assertCanWrite, getProject } from "./access.ts";
 import { doOnce } from "./once.ts";
+import type { ServiceStore } from "./service-store.ts";
 import type { Caller, Once, Services } from "./services.ts";
 import { writeAs } from "./write-as.ts";
 
-type Store = ReplicaStore<ServiceTables>;
-
 /** Connections over one store, for tokens that may write and reach both projects. */
-export function createConnectionService(store: Store): Services["connections"] {
+export function createConnectionService(store: ServiceStore): Services["connections"] {
   return {
     connect: (caller, request, once) => connect(store, caller, { request, once }),
     disconnect: (caller, request) => disconnect(store, caller, request),
@@ -32,7 +30,7 @@ export function createConnectionService(store: Store): Services["connections"] {
 }
 
 async function connect(
-  store: Store,
+  store: ServiceStore,
   caller: Caller,
   { request, once }: { readonly request: ConnectRequest; readonly once: Once | undefined },
 ): Promise<Connection> {
@@ -94,7 +92,7 @@ async function assertRoom(
 }
 
 async function disconnect(
-  store: Store,
+  store: ServiceStore,
   caller: Caller,
   request: ConnectRequest,
 ): Promise<Connection> {

@@ -1,10 +1,9 @@
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { World } from "../../shared/world.ts";
-import type { ServiceTables } from "../stores/tables.ts";
 import { createConnectionService } from "./connection-service.ts";
 import { createLiveService } from "./live-service.ts";
 import { createMemoryService } from "./memory-service.ts";
 import { createProjectService } from "./project-service.ts";
+import type { ServiceStore } from "./service-store.ts";
 import type { RequestUsage, Services } from "./services.ts";
 import { createSessionService } from "./session-service.ts";
 import { createStatsService } from "./stats-service.ts";
@@ -21,7 +20,7 @@ export interface HostKnowledge {
 
 /** Every operation of the interface over one replica. */
 export function createServices(
-  store: ReplicaStore<ServiceTables>,
+  store: ServiceStore,
   world: World,
   { usage, account, withholding }: HostKnowledge,
 ): Services {

@@ -4,19 +4,15 @@ import { layerOf, projectOf, userOf } from "../../shared/replica/document/addres
 import { EMPTY_POSITION, headsOf } from "../../shared/replica/log/log-rows.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { World } from "../../shared/world.ts";
-import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
+import type { ServiceStore } from "./service-store.ts";
 import type { Services } from "./services.ts";
 import { Telling } from "./telling.ts";
 
 /** Commits to one store: positions, and the rows of each commit in order. */
-export function createLiveService(
-  store: ReplicaStore<ServiceTables>,
-  world: World,
-): Services["live"] {
+export function createLiveService(store: ServiceStore, world: World): Services["live"] {
   const telling = new Telling(world);
   store.onCommit((rows) => {
     for (const { address, epoch, seq, update } of rows) {

@@ -11,7 +11,6 @@ import {
   wireDocumentId,
 } from "../../shared/replica/document/address.ts";
 import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { chunksOf } from "../../shared/turns.ts";
 import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
@@ -33,6 +32,7 @@ import { assertBoundTo, assertCanWrite, boundElsewhere, getProject } from "./acc
 import { findCurrentProject } from "./current-project.ts";
 import { KeptPages } from "./kept-pages.ts";
 import { doOnce } from "./once.ts";
+import type { ServiceStore } from "./service-store.ts";
 import type { Caller, MemoryQuery, Page, Services } from "./services.ts";
 import { listWhole } from "./whole-lists.ts";
 import { listWithheld } from "./withheld-lists.ts";
@@ -41,7 +41,7 @@ import { writeAs } from "./write-as.ts";
 
 /** Memories in one store; `world` makes keys for those without one. */
 export function createMemoryService(
-  store: ReplicaStore<ServiceTables>,
+  store: ServiceStore,
   world: World,
   withholding?: Withholding,
 ): Services["memories"] {
@@ -167,7 +167,7 @@ async function setMemory(
 }
 
 async function list(
-  store: ReplicaStore<ServiceTables>,
+  store: ServiceStore,
   filter: MemoryFilter,
   query: MemoryQuery,
 ): Promise<Page<Memory>> {
@@ -195,7 +195,7 @@ async function list(
 }
 
 async function search(
-  store: ReplicaStore<ServiceTables>,
+  store: ServiceStore,
   filter: MemoryFilter,
   { q, query }: { readonly q: string; readonly query: MemoryQuery },
 ): Promise<Page<Memory>> {
@@ -218,7 +218,7 @@ function namedIn({ projectId, headerProjectId }: MemoryQuery): ProjectId | undef
 
 /** The names of the documents that a list covers. */
 async function documentsOf(
-  store: ReplicaStore<ServiceTables>,
+  store: ServiceStore,
   caller: Caller,
   query: MemoryQuery,
 ): Promise<string[]> {

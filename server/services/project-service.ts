@@ -2,7 +2,6 @@ import { AppError, invalidAt } from "../../shared/errors.ts";
 import { type ProjectId, randomProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { beginAnew, deleteProject } from "../../shared/replica/document/project-deletion.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { Project, ProjectPut } from "../../shared/wire/project.ts";
 import type { World } from "../../shared/world.ts";
@@ -24,16 +23,15 @@ import { rememberProject } from "./current-project.ts";
 import { doOnce } from "./once.ts";
 import { writePlain } from "./plain-write.ts";
 import { projectNameOf, viewProjects } from "./project-view.ts";
+import type { ServiceStore } from "./service-store.ts";
 import type { Caller, ProjectDetails, Services } from "./services.ts";
 import { listWhole } from "./whole-lists.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
 import { writeAs } from "./write-as.ts";
 
-type Store = ReplicaStore<ServiceTables>;
-
 /** Projects in one store; `world` makes ids for those without one. */
 export function createProjectService(
-  store: Store,
+  store: ServiceStore,
   world: World,
   withholding?: Withholding,
 ): Services["projects"] {
@@ -88,7 +86,7 @@ export function createProjectService(
 }
 
 async function details(
-  store: Store,
+  store: ServiceStore,
   caller: Caller,
   { row, withholding }: { readonly row: ProjectRow; readonly withholding: Withholding | undefined },
 ): Promise<ProjectDetails> {
@@ -105,7 +103,7 @@ async function details(
 }
 
 async function memoriesOf(
-  store: Store,
+  store: ServiceStore,
   caller: Caller,
   { id, withholding }: { readonly id: ProjectId; readonly withholding: Withholding | undefined },
 ) {
@@ -116,7 +114,7 @@ async function memoriesOf(
 }
 
 async function connectedProjects(
-  store: Store,
+  store: ServiceStore,
   caller: Caller,
   { id, withholding }: { readonly id: ProjectId; readonly withholding: Withholding | undefined },
 ) {

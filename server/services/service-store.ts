@@ -1,8 +1,20 @@
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 
-/** The replica behind the services. */
-export type ServiceStore = ReplicaStore<ServiceTables>;
+/** The replica behind the services, as far as they use it. */
+export type ServiceStore = Pick<
+  ReplicaStore<ServiceTables>,
+  | "write"
+  | "draft"
+  | "longWrites"
+  | "reader"
+  | "version"
+  | "search"
+  | "pause"
+  | "settle"
+  | "onSettle"
+  | "onCommit"
+>;
 
 /** A host's replica, whose database contains the services' tables. */
 export function serviceStoreOf<Tables extends ServiceTables>(

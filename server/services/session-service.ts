@@ -1,15 +1,12 @@
 import { AppError } from "../../shared/errors.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
 import { countSessions, findSession, listSessions } from "../stores/session-store.ts";
-import type { ServiceTables } from "../stores/tables.ts";
 import { assertReaches, getProject } from "./access.ts";
+import type { ServiceStore } from "./service-store.ts";
 import type { Services } from "./services.ts";
 
 /** Sessions in one store, read only. Syncs write them. */
-export function createSessionService(
-  store: Pick<ReplicaStore<ServiceTables>, "reader">,
-): Services["sessions"] {
+export function createSessionService(store: Pick<ServiceStore, "reader">): Services["sessions"] {
   return {
     async list(caller, query) {
       const from = parseCursor("sessions", query.cursor);

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { ProjectId } from "../../shared/ids.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { listConnections } from "../stores/connection-store.ts";
@@ -10,6 +9,7 @@ import { listProjects } from "../stores/project-store.ts";
 import { countSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
+import type { ServiceStore } from "./service-store.ts";
 import type { Caller, RequestUsage, Services } from "./services.ts";
 
 type Db = Kysely<ServiceTables>;
@@ -19,7 +19,7 @@ type Db = Kysely<ServiceTables>;
  * plan is that of `account`, or the caller's where nobody knows it.
  */
 export function createStatsService(
-  store: Pick<ReplicaStore<ServiceTables>, "reader" | "settle">,
+  store: Pick<ServiceStore, "reader" | "settle">,
   usage: RequestUsage,
   account: Services["account"],
 ): Services["stats"] {

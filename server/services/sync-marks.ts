@@ -1,8 +1,7 @@
 import type { AccountId } from "../../shared/ids.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import { countSync, type SyncCount } from "../stores/project-store.ts";
-import type { ServiceTables } from "../stores/tables.ts";
+import type { ServiceStore } from "./service-store.ts";
 
 /** Marks are written this long after the first of them. A crash may lose as much. */
 const WRITE_AFTER_MS = 1000;
@@ -35,7 +34,7 @@ export class SyncMarks {
   #timer: Timer | undefined;
 
   constructor(
-    readonly store: ReplicaStore<ServiceTables>,
+    readonly store: ServiceStore,
     readonly world: World,
   ) {
     store.onSettle((owner) => (this.#concerns(owner) ? this.#settle() : undefined));

@@ -9,7 +9,6 @@ import {
 import { beginAnew, deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import { type AppliedUpdate, serveExchange } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Draft, WriteContext } from "../../shared/replica/store/write-context.ts";
 import type {
   DocumentAnswer,
@@ -39,18 +38,18 @@ import { rememberProject } from "./current-project.ts";
 import { longExchange, longSync } from "./long-edits.ts";
 import { doOnce } from "./once.ts";
 import { type PlainChanges, writePlain } from "./plain-write.ts";
+import type { ServiceStore } from "./service-store.ts";
 import type { Caller, ExchangeOptions, Services } from "./services.ts";
 import { SyncMarks } from "./sync-marks.ts";
 import { listWhole } from "./whole-lists.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
 import { writeAs, writeLongAs } from "./write-as.ts";
 
-type Store = ReplicaStore<ServiceTables>;
 type Context = WriteContext<ServiceTables>;
 
 /** Syncs and replica exchanges in one store. All writes of a call share one commit. */
 export function createSyncService(
-  store: Store,
+  store: ServiceStore,
   { world, withholding }: { readonly world: World; readonly withholding?: Withholding | undefined },
 ): Services["sync"] {
   const marks = new SyncMarks(store, world);
@@ -291,7 +290,7 @@ async function forgetIfDeleted(context: Context, { account }: Caller, id: Projec
 
 /** A document that the caller may not change is refused on its own. */
 async function exchangeReading(
-  store: Store,
+  store: ServiceStore,
   caller: Caller,
   { id, request }: { readonly id: ProjectId | null; readonly request: ExchangeRequest },
 ): Promise<ExchangeAnswer> {
@@ -314,7 +313,11 @@ async function exchangeReading(
 }
 
 /** A deleted project still has a document, from which replicas learn of the deletion. */
-async function assertReadable({ reader }: Store, caller: Caller, id: ProjectId): Promise<void> {
+async function assertReadable(
+  { reader }: ServiceStore,
+  caller: Caller,
+  id: ProjectId,
+): Promise<void> {
   const row = await reader
     .selectFrom("documents")
     .select("id")

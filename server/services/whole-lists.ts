@@ -1,4 +1,3 @@
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { PageEnd } from "../stores/cursor.ts";
 import {
   LISTED_AT_ONCE,
@@ -7,13 +6,11 @@ import {
   type MemoryFilter,
   type MemoryRow,
 } from "../stores/memory-store.ts";
-import type { ServiceTables } from "../stores/tables.ts";
 import { marksOf } from "./kept-pages.ts";
 import { LongReads } from "./long-reads.ts";
+import type { ServiceStore } from "./service-store.ts";
 
-type Store = ReplicaStore<ServiceTables>;
-
-const readsOf = new WeakMap<Store, LongReads>();
+const readsOf = new WeakMap<ServiceStore, LongReads>();
 
 /**
  * All memories of a list, oldest first, from after `from`. A long list waits for its turn, and is
@@ -21,7 +18,7 @@ const readsOf = new WeakMap<Store, LongReads>();
  * after that. Not to be called within a write, which would wait for itself.
  */
 export async function listWhole(
-  store: Store,
+  store: ServiceStore,
   filter: MemoryFilter,
   from?: PageEnd,
 ): Promise<MemoryRow[]> {
@@ -35,7 +32,7 @@ export async function listWhole(
 }
 
 async function listInTurns(
-  { reader, pause }: Store,
+  { reader, pause }: ServiceStore,
   filter: MemoryFilter,
   from: PageEnd | undefined,
 ): Promise<MemoryRow[]> {

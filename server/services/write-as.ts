@@ -1,6 +1,7 @@
-import type { Edit, ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Edit } from "../../shared/replica/store/store.ts";
 import type { Draft, WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { ServiceTables } from "../stores/tables.ts";
+import type { ServiceStore } from "./service-store.ts";
 import type { Caller } from "./services.ts";
 
 type Work<Result> = (context: WriteContext<ServiceTables>) => Promise<Result>;
@@ -11,7 +12,7 @@ type Work<Result> = (context: WriteContext<ServiceTables>) => Promise<Result>;
  * account's long writes that came before.
  */
 export async function writeAs<Result>(
-  store: ReplicaStore<ServiceTables>,
+  store: ServiceStore,
   caller: Caller,
   work: Work<Result>,
 ): Promise<Result> {
@@ -25,7 +26,7 @@ export async function writeAs<Result>(
  * and given to `work` with what `edit` has returned. Without a draft `work` has to edit by itself.
  */
 export function writeLongAs<Edited, Result>(
-  store: ReplicaStore<ServiceTables>,
+  store: ServiceStore,
   caller: Caller,
   {
     long,

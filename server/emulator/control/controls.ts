@@ -3,6 +3,7 @@ import { timestampOf } from "../../../shared/timestamps.ts";
 import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { RequestLimits } from "../../limits/request-limits.ts";
 import type { LiveSockets } from "../../live/live-sockets.ts";
+import type { ServiceStore } from "../../services/service-store.ts";
 import type { Services } from "../../services/services.ts";
 import type { HostStore } from "../../stores/open-store.ts";
 import { deleteCounts } from "../../stores/request-count-store.ts";
@@ -20,7 +21,6 @@ import type {
 import type { OfToken } from "../interface/of-token.ts";
 import { accountOfName } from "../state/dev-tokens.ts";
 import { deleteData } from "../state/reset-data.ts";
-import { parseSeed } from "../state/seed-body.ts";
 import { exportAccount, seedAccount } from "../state/seeding.ts";
 import type { Snapshots } from "../state/snapshots.ts";
 import type { TagEpochs } from "../state/tag-epochs.ts";
@@ -38,6 +38,8 @@ export interface ControlledParts extends SeenParts {
   readonly driven: DrivenWorlds;
   readonly host: HostStore;
   readonly services: Services;
+  /** The same operations over another store. */
+  readonly servicesOf: (store: ServiceStore) => Services;
   readonly snapshots: Snapshots;
   readonly limits: RequestLimits;
   readonly sockets: LiveSockets;
@@ -186,14 +188,10 @@ const RESTORED = "the emulator restored another state";
 /** Without a token a seed goes into the account of the usual one. */
 const USUAL_TOKEN = "mst_dev_pro";
 
-function createStateControls({
-  accounts,
-  services,
-  snapshots,
-  sockets,
-  journal,
-  tags,
-}: ControlledParts): Pick<EmulatorControls, "seed" | "import" | "export" | "snapshots"> {
+function createStateControls(
+  parts: ControlledParts,
+): Pick<EmulatorControls, "seed" | "import" | "export" | "snapshots"> {
+  const { accounts, services, snapshots, sockets, journal, tags } = parts;
   const callerOf = ({ token = USUAL_TOKEN }: OfToken) => accounts.get(token);
   const accountOf = ({ token }: OfToken) =>
     token === undefined ? undefined : accounts.get(token).account;
@@ -203,26 +201,12 @@ function createStateControls({
   };
   return {
     async import(seed, of = {}) {
-      parseSeed(seed);
       const caller = callerOf(of);
-      const work = () => seedAccount(services, caller, seed);
-      try {
-        return await snapshots.all(caller.account, work, { emptied: true });
-      } finally {
-        replaced(caller.account);
-      }
+      const seeded = await seedAccount({ ...parts, caller, emptied: true }, seed);
+      replaced(caller.account);
+      return seeded;
     },
-    async seed(seed, of = {}) {
-      parseSeed(seed);
-      const caller = callerOf(of);
-      const work = () => seedAccount(services, caller, seed);
-      try {
-        return await snapshots.all(caller.account, work, { emptied: false });
-      } catch (thrown) {
-        replaced(caller.account);
-        throw thrown;
-      }
-    },
+    seed: (seed, of = {}) => seedAccount({ ...parts, caller: callerOf(of), emptied: false }, seed),
     export: (of = {}) => exportAccount(services, callerOf(of)),
     snapshots: {
       async save(name, of = {}) {

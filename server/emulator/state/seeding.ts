@@ -1,21 +1,60 @@
 import { AppError } from "../../../shared/errors.ts";
+import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { refusedAt } from "../../../shared/wire/parse.ts";
+import type { ServiceStore } from "../../services/service-store.ts";
 import type { Caller, PageRequest, Services } from "../../services/services.ts";
+import { storeWithin } from "../../services/store-within.ts";
+import type { HostTables } from "../../stores/account-tables.ts";
+import type { HostStore } from "../../stores/open-store.ts";
 import type { EmulatorSeed, SeedMemory } from "../interface/state.ts";
+import { deleteData } from "./reset-data.ts";
 import { parseSeed } from "./seed-body.ts";
 
 const EVERYTHING_LEFT: PageRequest = { limit: undefined, cursor: undefined };
 
+/** How much a seed has written. */
+interface Seeded {
+  readonly projects: number;
+  readonly memories: number;
+}
+
+/** Whose account is seeded, and with what stores and services. */
+export interface SeededAccount {
+  readonly host: HostStore;
+  readonly caller: Caller;
+  readonly servicesOf: (store: ServiceStore) => Services;
+  /** Whether what was there before is deleted. */
+  readonly emptied: boolean;
+}
+
 /**
- * Writes what a seed has into the caller's account, beside what is there. Where it rejects, with
- * the place in the seed, what stood before that place is written: see `Snapshots.all`.
+ * Writes all that a seed has into the caller's account, in one transaction. Where it rejects, with
+ * the place in the seed, or the process is killed, the account has what it had.
  */
 export async function seedAccount(
+  { host, caller, servicesOf, emptied }: SeededAccount,
+  value: unknown,
+): Promise<Seeded> {
+  const seed = parseSeed(value);
+  // Nothing that is kept in memory of the documents of now may be written to those that follow.
+  await host.store.settle();
+  const write = async (context: WriteContext<HostTables>) => {
+    if (emptied) await deleteData(context, caller.account);
+    const store = storeWithin(context);
+    try {
+      return await writeSeed(servicesOf(store), caller, seed);
+    } finally {
+      await store.settle();
+    }
+  };
+  return await host.store.write(write, { isLong: true });
+}
+
+async function writeSeed(
   services: Services,
   caller: Caller,
-  value: unknown,
-): Promise<{ readonly projects: number; readonly memories: number }> {
-  const seed = parseSeed(value);
+  seed: ReturnType<typeof parseSeed>,
+): Promise<Seeded> {
   let memories = 0;
   for (const [at, { put, sync, keyless }] of seed.projects.entries()) {
     await placed(`/projects/${at}`, async () => {

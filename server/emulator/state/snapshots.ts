@@ -52,29 +52,6 @@ export class Snapshots {
     await this.#putBack(this.#get(name, account).image, account);
   }
 
-  /** All of `work` or nothing: if it rejects, the account has again what was there before. */
-  async all<T>(
-    account: AccountId,
-    work: () => Promise<T>,
-    { emptied }: { readonly emptied: boolean },
-  ): Promise<T> {
-    this.#made += 1;
-    const image = this.#made;
-    await this.host.store.settle();
-    await this.host.store.write(async (context) => {
-      await keepImage(context.db, image, account);
-      if (emptied) await deleteData(context, account);
-    });
-    try {
-      return await work();
-    } catch (thrown) {
-      await this.#putBack(image, account);
-      throw thrown;
-    } finally {
-      await this.host.store.write(({ db }) => dropImage(db, image));
-    }
-  }
-
   list(account: AccountId | undefined): string[] {
     return this.#kept.filter((kept) => kept.account === account).map(({ name }) => name);
   }

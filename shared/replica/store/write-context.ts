@@ -42,6 +42,8 @@ export interface WriteContext<Tables extends ReplicaTables> {
   adopt<Result>(draft: Draft<Result>): Promise<OpenDocument | undefined>;
   /** Writes the changes so far, so that the document's `head` includes them. */
   flush(document: OpenDocument): Promise<void>;
+  /** The same for every document that was opened. The end of a write does it, too. */
+  flushAll(): Promise<void>;
   /**
    * Rebuilds a document from one update, as if it had never had any other content. Its rows are
    * updated, and a text that disappears is kept in the history. It writes under a new client id
