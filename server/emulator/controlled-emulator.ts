@@ -24,6 +24,7 @@ import { createRecording, type Recording } from "./journal/recording.ts";
 import { EmulatorAccounts } from "./state/emulator-accounts.ts";
 import { Snapshots } from "./state/snapshots.ts";
 import { createTagEpochs } from "./state/tag-epochs.ts";
+import { atRest } from "./time/at-rest.ts";
 import { createDrivenWorlds } from "./time/driven-world.ts";
 
 /** How an emulator that tests control begins. */
@@ -77,7 +78,8 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
   });
   const accountOf = (headers: Headers) =>
     accounts.find(bearerToken(headers.get("authorization")) ?? "")?.account;
-  const tags = createTagEpochs({ app: service.app, accountOf, world: driven.tags });
+  const app = atRest(service.app, driven.clock);
+  const tags = createTagEpochs({ app, accountOf, world: driven.tags });
   const misbehaving = createMisbehaviour({
     app: tags.app,
     rules: faults,

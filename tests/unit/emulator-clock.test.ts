@@ -4,6 +4,7 @@ import { DrivenClock } from "../../server/emulator/time/driven-clock.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { ask, controlled } from "../support/emulator-calls.ts";
 import { connectLive } from "../support/live-client.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const NOON = "2026-01-01T12:00:00.000Z";
 
@@ -42,6 +43,34 @@ test("a token that expires on the way ends its socket", async () => {
   await emulator.clock.advance("1h");
   expect((await live.closed).code).toBe(4401);
   expect((await ask(emulator, "GET /v1/projects", { token })).status).toBe(401);
+});
+
+test("a move is over in its own time beside clients that never pause, whose requests follow it", async () => {
+  await using emulator = await startEmulator({ clock: NOON, limits: "off" });
+  let isOver = false;
+  const answered: number[] = [];
+  const write = async (name: number) => {
+    while (!isOver) {
+      const body = { content: "x", layer: "user", key: `k${name}` };
+      answered.push((await ask(emulator, "POST /v1/memories", { body })).status);
+    }
+  };
+  const WRITERS = 3;
+  const writing = Promise.all(Array.from({ length: WRITERS }, (_, name) => write(name)));
+  const counts: number[] = [];
+  for (let move = 0; move < 10; move++) {
+    const before = answered.length;
+    await waitFor("a write", () => answered.length > before);
+    const from = answered.length;
+    // The sweep is among what falls due.
+    expect((await emulator.clock.advance("1h")).ran).not.toEqual([]);
+    counts.push(answered.length - from);
+  }
+  isOver = true;
+  await writing;
+  expect(new Set(answered)).toEqual(new Set([200]));
+  // Those alone that were under way.
+  expect(Math.max(...counts)).toBeLessThanOrEqual(WRITERS);
 });
 
 test("it is set back, frozen, resumed, and told in one word only", async () => {

@@ -65,7 +65,11 @@ export function createControls(parts: ControlledParts): EmulatorControls {
   const { driven, accounts, limits } = parts;
   return {
     clock: createClock(parts),
-    reset: (options = {}) => reset(parts, options),
+    async reset(options = {}) {
+      // As requests do: see `atRest`.
+      await driven.clock.arrival;
+      return await reset(parts, options);
+    },
     faults: createFaultControls(parts),
     requests: createRequestControls(parts),
     violations: createViolationControls(parts),
@@ -192,6 +196,8 @@ function createStateControls(
   parts: ControlledParts,
 ): Pick<EmulatorControls, "seed" | "import" | "export" | "snapshots"> {
   const { accounts, services, snapshots, sockets, journal, tags } = parts;
+  // As requests do: see `atRest`.
+  const arrival = async () => await parts.driven.clock.arrival;
   const callerOf = ({ token = USUAL_TOKEN }: OfToken) => accounts.get(token);
   const accountOf = ({ token }: OfToken) =>
     token === undefined ? undefined : accounts.get(token).account;
@@ -202,25 +208,35 @@ function createStateControls(
   return {
     async import(seed, of = {}) {
       const caller = callerOf(of);
+      await arrival();
       const seeded = await seedAccount({ ...parts, caller, emptied: true }, seed);
       replaced(caller.account);
       return seeded;
     },
-    seed: (seed, of = {}) => seedAccount({ ...parts, caller: callerOf(of), emptied: false }, seed),
+    async seed(seed, of = {}) {
+      const caller = callerOf(of);
+      await arrival();
+      return await seedAccount({ ...parts, caller, emptied: false }, seed);
+    },
     export: (of = {}) => exportAccount(services, callerOf(of)),
     snapshots: {
       async save(name, of = {}) {
-        await snapshots.save(name, accountOf(of));
+        const account = accountOf(of);
+        await arrival();
+        await snapshots.save(name, account);
         journal.changed();
       },
       async restore(name, of = {}) {
         const account = accountOf(of);
+        await arrival();
         await snapshots.restore(name, account);
         replaced(account);
       },
       list: (of = {}) => snapshots.list(accountOf(of)),
       async delete(name, of = {}) {
-        await snapshots.delete(name, accountOf(of));
+        const account = accountOf(of);
+        await arrival();
+        await snapshots.delete(name, account);
         journal.changed();
       },
     },

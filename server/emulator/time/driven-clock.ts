@@ -44,6 +44,7 @@ export class DrivenClock {
   #still: Reading | undefined;
   #deferred = 0;
   #moves: Promise<unknown> = Promise.resolve();
+  #movesLeft = 0;
 
   /** It stands still at `stillAt`, if that is given. */
   constructor(base: World, stillAt?: number) {
@@ -63,6 +64,15 @@ export class DrivenClock {
   /** Whether it ever shows anything but the real time. */
   get isDriven(): boolean {
     return this.frozen || this.#ahead.wall !== 0;
+  }
+
+  /**
+   * Resolves when the moves are over that are asked for by now; undefined if there are none. Who
+   * begins something that has nothing to do with them waits for this: a move lasts until nothing
+   * goes on any more.
+   */
+  get arrival(): Promise<unknown> | undefined {
+    return this.#movesLeft === 0 ? undefined : this.#moves;
   }
 
   readonly now = (): number => this.#still?.wall ?? this.#base.now() + this.#ahead.wall;
@@ -128,6 +138,7 @@ export class DrivenClock {
   }
 
   #move(work: () => Promise<number[]>): Promise<number[]> {
+    this.#movesLeft += 1;
     const moved = this.#moves.then(async () => {
       const ran = !this.frozen;
       this.freeze();
@@ -135,6 +146,7 @@ export class DrivenClock {
         return await work();
       } finally {
         if (ran) this.resume();
+        this.#movesLeft -= 1;
       }
     });
     this.#moves = moved.catch(() => {});
