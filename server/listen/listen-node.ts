@@ -91,6 +91,8 @@ export const listenNode: Listen = async (app, address) => {
     for (const socket of sockets.clients) socket.terminate();
     server.closeAllConnections();
     await ended;
+    // Nobody asks again: HTTP's own ends its look at connections, which would hold all of this.
+    server.close();
   }
 };
 
