@@ -45,5 +45,5 @@ if (changeOf(given, rawArguments) === "proven") {
   );
 } else {
   const [program, ...args] = command;
-  run(program, [...args, ...given]);
+  run(program, [...args, ...given], given.find((each) => !each.startsWith("-")) === "exec");
 }

@@ -5,10 +5,16 @@ import { LAUNCHER_VARIABLE } from "../../cli/place/launcher-end.ts";
 /** Each ends the command; a terminal sends them to all of its processes, the child among them. */
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** What `exec` passes on to its own command. */
+const PASSED_ON = [...ENDING_SIGNALS, "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+
 const FAILED = 1;
 
-/** Runs a program in the place of this process, or beside it where Node can't do that. */
-export function run(program: string, args: readonly string[]): void {
+/**
+ * Runs a program in the place of this process, or beside it where Node can't do that. Signals that
+ * end this process then end the program; one that passes signals on (`passesOn`) is sent the same.
+ */
+export function run(program: string, args: readonly string[], passesOn: boolean): void {
   // Newer Nodes can hand the process over, which leaves no Node waiting beside the program.
   if (process.platform !== "win32" && process.execve !== undefined) {
     process.execve(program, [program, ...args], process.env);
@@ -19,10 +25,11 @@ export function run(program: string, args: readonly string[]): void {
   // A process that the child leaves behind may have its end, too, and must not hold this one.
   const pipe = child.stdio[3];
   if (pipe instanceof Socket) pipe.on("error", () => {}).unref();
-  for (const signal of ENDING_SIGNALS) {
-    // Sent on as SIGTERM, because the terminal may have sent this one to the child as well, and a
-    // second of the same kind would end it at once.
-    process.on(signal, () => child.kill("SIGTERM"));
+  for (const signal of passesOn ? PASSED_ON : ENDING_SIGNALS) {
+    // To others it is SIGTERM, because the terminal may have sent this one to the child as well,
+    // and a second of the same kind would end it at once. `exec` is ended by none of them, and
+    // knows what was typed.
+    process.on(signal, () => child.kill(passesOn ? signal : "SIGTERM"));
   }
   child.on("error", (error) => fail(`${program} can't be started (${error.message})`));
   child.on("exit", (status, signal) => {
@@ -33,7 +40,7 @@ export function run(program: string, args: readonly string[]): void {
 
 /** Ends this process as its child ended, so that whoever waits for it sees the same. */
 function endBy(signal: NodeJS.Signals): void {
-  for (const each of ENDING_SIGNALS) process.removeAllListeners(each);
+  for (const each of PASSED_ON) process.removeAllListeners(each);
   process.kill(process.pid, signal);
 }
 

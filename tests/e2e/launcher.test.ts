@@ -13,7 +13,8 @@ async function launched(lab: Lab, command: readonly string[]): Promise<string[]>
   const path = lab.git.path("launcher.cjs");
   await lab.git.write(path, (await outputs[0]?.text()) ?? "");
   const [program, ...args] = command;
-  const run = `(${JSON.stringify(program)}, ${JSON.stringify(args)})`;
+  const given = [program, args, args.includes("exec")].map((each) => JSON.stringify(each));
+  const run = `(${given.join(", ")})`;
   return ["node", "-e", `process.execve = undefined; require(${JSON.stringify(path)}).run${run}`];
 }
 
@@ -52,6 +53,21 @@ scenario("`exec` ends its command and its emulator when its launcher is killed",
   await waitFor("the command to be asked", () => readFile(asked, "utf8").catch(() => undefined));
   await untilClosed(url);
 });
+
+for (const signal of ["SIGINT", "SIGHUP", "SIGTERM"] as const) {
+  scenario(`${signal} of the launcher reaches the command of \`exec\` as what it is`, async (lab) => {
+    const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+    const traps = ["INT", "HUP", "TERM"].map((each) => `trap 'echo came SIG${each}; exit 9' ${each}`);
+    const script = `${traps.join("; ")}; echo ready; while :; do sleep 0.05; done`;
+    const command = [...MEMSYNC, "exec", "--", "sh", "-c", script];
+    const launcher = machine.spawnOther(await launched(lab, command));
+    await launcher.untilPrinted(/(ready)/);
+    expect(await launcher.end(signal)).toMatchObject({
+      status: 9,
+      stdout: `ready\ncame ${signal}\n`,
+    });
+  });
+}
 
 scenario(
   "a daemon that is left behind neither holds its launcher nor ends with it",
