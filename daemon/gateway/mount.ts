@@ -66,7 +66,7 @@ export function mountRoutes(
   return createApp({
     services: routes.over({ ...services, connections }),
     authenticate,
-    refusedToken: "this is no token of this gateway: `memsync env` prints one",
+    refusedToken: () => "this is no token of this gateway: `memsync env` prints one",
     quotaOf: (caller) => unlimited.quotaOf(caller),
     world,
     log,

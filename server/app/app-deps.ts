@@ -22,7 +22,7 @@ export interface AppDeps {
    */
   readonly authenticate: Authenticate;
   /** What is said of a token that is none; who has one to give, where that is left out. */
-  readonly refusedToken?: string;
+  readonly refusedToken?: (token: string) => string;
   /**
    * Called for each authenticated request. A request to an existing path and method is charged
    * before it is examined further; a live handshake when it is accepted.

@@ -20,8 +20,8 @@ export async function identify(
 }
 
 /** Nobody learns why a token is refused, but that one was sent and read. */
-function whyUnauthorized(headers: Headers, refused = REFUSED_TOKEN): string {
-  return bearerToken(headers.get("authorization")) === undefined
-    ? "a valid API token is needed: Authorization: Bearer <token>"
-    : refused;
+function whyUnauthorized(headers: Headers, refused: AppDeps["refusedToken"]): string {
+  const token = bearerToken(headers.get("authorization"));
+  if (token === undefined) return "a valid API token is needed: Authorization: Bearer <token>";
+  return refused?.(token) ?? REFUSED_TOKEN;
 }

@@ -60,6 +60,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
       writerWorld: driven.writers,
       connectionWorld: world,
       find: (token) => accounts.find(token),
+      refusedToken: (token) => accounts.whyRefused(token),
       limitsOf: (caller) => accounts.limitsOf(caller),
     },
   });

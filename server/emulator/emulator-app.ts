@@ -59,6 +59,8 @@ export interface DrivenParts {
   readonly connectionWorld: World;
   /** Whose a token is. */
   find(token: string): Caller | undefined;
+  /** What is said of a token that `find` does not find. */
+  refusedToken(token: string): string;
   /** Undefined where nothing is limited. */
   limitsOf(caller: Caller): PlanTable[Caller["plan"]] | undefined;
 }
@@ -110,6 +112,7 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
       const token = bearerToken(header);
       return token === undefined ? undefined : find(token);
     },
+    ...(driven && { refusedToken: (token: string) => driven.refusedToken(token) }),
     quotaOf: (caller) => limits.quotaOf(caller),
     world: driven?.requestWorld ?? world,
     ...(driven && { connectionWorld: driven.connectionWorld }),

@@ -55,18 +55,23 @@ scenario("`exec` ends its command and its emulator when its launcher is killed",
 });
 
 for (const signal of ["SIGINT", "SIGHUP", "SIGTERM"] as const) {
-  scenario(`${signal} of the launcher reaches the command of \`exec\` as what it is`, async (lab) => {
-    const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
-    const traps = ["INT", "HUP", "TERM"].map((each) => `trap 'echo came SIG${each}; exit 9' ${each}`);
-    const script = `${traps.join("; ")}; echo ready; while :; do sleep 0.05; done`;
-    const command = [...MEMSYNC, "exec", "--", "sh", "-c", script];
-    const launcher = machine.spawnOther(await launched(lab, command));
-    await launcher.untilPrinted(/(ready)/);
-    expect(await launcher.end(signal)).toMatchObject({
-      status: 9,
-      stdout: `ready\ncame ${signal}\n`,
-    });
-  });
+  scenario(
+    `${signal} of the launcher reaches the command of \`exec\` as what it is`,
+    async (lab) => {
+      const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+      const traps = ["INT", "HUP", "TERM"].map(
+        (each) => `trap 'echo came SIG${each}; exit 9' ${each}`,
+      );
+      const script = `${traps.join("; ")}; echo ready; while :; do sleep 0.05; done`;
+      const command = [...MEMSYNC, "exec", "--", "sh", "-c", script];
+      const launcher = machine.spawnOther(await launched(lab, command));
+      await launcher.untilPrinted(/(ready)/);
+      expect(await launcher.end(signal)).toMatchObject({
+        status: 9,
+        stdout: `ready\ncame ${signal}\n`,
+      });
+    },
+  );
 }
 
 scenario(

@@ -40,7 +40,7 @@ test("a reset forgets what one token's account has, and no other's", async () =>
   }
   const live = await connectLive(emulator.url, mine);
   expect(await controlled(emulator, "POST reset", { scope: "data", token: mine })).toEqual({
-    cleared: { memories: 1, projects: 1, requests: 0, faults: 0 },
+    cleared: { memories: 1, projects: 1, requests: 0, faults: 0, tokens: 0 },
   });
   expect((await live.closed).code).toBe(1001);
   expect(await memoriesOf(emulator, mine)).toBe(0);

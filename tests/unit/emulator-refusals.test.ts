@@ -1,5 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { request } from "node:http";
 import { startEmulator } from "../../server/emulator/start-emulator.ts";
+import { ask, control } from "../support/emulator-calls.ts";
 import { failureOf } from "../support/failure.ts";
 import { errorOf } from "../support/http-server.ts";
 
@@ -130,4 +132,78 @@ test("a path without its beginning is told which one was meant, and secret heade
     "x-auth-token": "[redacted]",
     "idempotency-key": "shown",
   });
+});
+
+for (const [path, meant] of [
+  ["*", "/*"],
+  ["/v1/*/sync", "/v1/projects/:id/sync"],
+  ["/v1/:any/sync", "/v1/projects/:id/sync"],
+  ["v1/memories", "/v1/memories"],
+] as const) {
+  test(`a rule for ${path} never goes off, and is refused with the path that was meant`, async () => {
+    await using emulator = await startEmulator();
+    const why = String(await failureOf(async () => emulator.faults.add({ path, status: 503 })));
+    expect(why).toContain(`never go off; ${meant} is served`);
+    expect(emulator.faults.add({ path: meant, status: 503 })).toHaveLength(1);
+  });
+}
+
+test("an item of a fixed route can be named behind an open part, and a latency of none is one", async () => {
+  await using emulator = await startEmulator();
+  for (const path of ["/v1/*/proj_a", "/v1/projects/*/sync", "/v1/*", "/v1/projects/sync"]) {
+    expect(emulator.faults.add({ path, latencyMs: 0 })).toHaveLength(1);
+  }
+});
+
+test("two moves of the clock in one call are refused", async () => {
+  await using emulator = await startEmulator();
+  const body = { advance: 1, advance_ms: 1 };
+  expect((await control(emulator, "POST clock", { body })).status).toBe(400);
+});
+
+for (const host of ["::1", "[", "[::1", "%"]) {
+  test(`a control call whose Host is ${host} is refused, not failed at`, async () => {
+    await using emulator = await startEmulator({ host: "0.0.0.0" });
+    const headers = { host, authorization: `Bearer ${emulator.controlToken}` };
+    for (const path of ["health", "requests"]) {
+      const status = await new Promise<number | undefined>((resolve, reject) => {
+        const asked = request(`${emulator.url}/_emulator/${path}`, { headers }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        asked.once("error", reject).end();
+      });
+      expect(status).toBe(400);
+    }
+  });
+}
+
+test("a token that a reset took back is told so, is counted, and no other token is", async () => {
+  await using emulator = await startEmulator({ random: 1 });
+  const told = async (token: string) => {
+    const refused = await ask(emulator, "GET /v1/projects", { token });
+    return [refused.status, (await errorOf(refused)).message];
+  };
+  const { token } = emulator.tokens.create({ account: "w1" });
+  emulator.tokens.create();
+  expect((await emulator.reset({ scope: "limits" })).tokens).toBe(0);
+  expect((await emulator.reset({ scope: "data", token })).tokens).toBe(0);
+  expect((await emulator.reset({ scope: "data" })).tokens).toBe(2);
+  expect(await told(token)).toEqual([401, expect.stringContaining("reset of the emulator took")]);
+  const [, why] = await told(`${token}0`);
+  expect(why).toContain("unknown, expired or revoked");
+  expect(String(await failureOf(() => emulator.reset({ token })))).toContain(
+    "took this token back",
+  );
+  // With chance that began again it is the same one, which is valid.
+  expect(emulator.tokens.create({ account: "w1" }).token).toBe(token);
+  expect((await ask(emulator, "GET /v1/projects", { token })).status).toBe(200);
+});
+
+test("what nobody reads is told once by a strict emulator, and not as an extension", async () => {
+  await using emulator = await startEmulator({ strict: true });
+  const body = { layer: "user", content: "c", nope: 1 };
+  await ask(emulator, "POST /v1/memories?never=1", { body });
+  const found = await emulator.violations.list();
+  expect(found.map(({ rule }) => rule)).toEqual(["unknown-field", "unknown-parameter"]);
 });

@@ -1,3 +1,4 @@
+import { AppError } from "../../../shared/errors.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { World } from "../../../shared/world.ts";
 import { newContext } from "../../app/new-context.ts";
@@ -30,6 +31,10 @@ export function createControlPlane(
   return async (request, peer) => {
     const context = newContext(app);
     try {
+      // Of a `Host` that is none there is no address, which the calls read their parameters from.
+      if (!URL.canParse(request.url)) {
+        throw new AppError("invalid_request", "the header Host names no host");
+      }
       const path = pathOf(request.url).slice(CONTROL_PREFIX.length);
       refuseStrangers(guard, request, { path, address: peer?.() });
       const call = find(routes, request.method === "HEAD" ? "GET" : request.method, path);

@@ -286,9 +286,9 @@ function moveClock(
   { set, advance, advance_ms, freeze, resume }: Static<typeof ClockBody>,
 ): Promise<ClockMoved> {
   const by = advance ?? advance_ms;
-  const given = [set, by, freeze || undefined, resume || undefined];
+  const given = [set, advance, advance_ms, freeze || undefined, resume || undefined];
   if (given.filter((each) => each !== undefined).length !== 1) {
-    const message = "name one of set, advance, freeze and resume";
+    const message = "name one of set, advance, advance_ms, freeze and resume";
     throw new AppError("invalid_request", message);
   }
   if (set !== undefined) return clock.set(set);

@@ -128,12 +128,12 @@ async function reset(
 ): Promise<Cleared> {
   const account = token === undefined ? undefined : accounts.get(token).account;
   const all = scope === "all";
-  const cleared = { memories: 0, projects: 0, requests: 0, faults: 0 };
+  const cleared = { memories: 0, projects: 0, requests: 0, faults: 0, tokens: 0 };
   if (all || scope === "data") {
     Object.assign(cleared, await host.store.write((context) => deleteData(context, account)));
     sockets.end(account, FORGOTTEN);
     // What chance begins again may be drawn again: nobody may have it from before.
-    if (account === undefined) accounts.forgetTokens();
+    if (account === undefined) cleared.tokens = accounts.forgetTokens();
     // With a seed the ids of the next test are those of this one, and so are its tags.
     if (account === undefined && driven.rewind()) tags.beginAgain();
     else tags.begin(account);

@@ -7,16 +7,36 @@ const REST = "*";
 /** Whether a rule for `pattern` is about a request of `path`. */
 export function pathMatches(pattern: string, path: string): boolean {
   return fits(pattern, path, (part, actual) => {
-    return part === actual || (actual !== "" && OPEN_PART.test(part));
+    return part === actual || (actual !== "" && isOpenPart(part));
   });
 }
 
-/** Whether a rule for `pattern` may be about a request that a route serves. */
-export function pathMayMatch(pattern: string, route: string): boolean {
+/**
+ * Whether a rule for `pattern` may be about a request that a route serves. `words` are the fixed
+ * parts of all routes. Behind an open part one of them is what it is in the routes, and no id: the
+ * `sync` in `/v1/:any/sync` is no project's.
+ */
+export function pathMayMatch(
+  pattern: string,
+  { route, words }: { readonly route: string; readonly words: ReadonlySet<string> },
+): boolean {
+  const parts = pattern.split("/");
+  const mayBeId = (part: string) => !words.has(part) || !parts.slice(0, -1).some(isOpenPart);
   return fits(pattern, route, (part, served) => {
-    if (part === served || OPEN_PART.test(part)) return true;
-    return OPEN_PART.test(served) && SENT_PART.test(part);
+    if (part === served) return true;
+    if (isOpenPart(part)) return served !== "";
+    return isOpenPart(served) && SENT_PART.test(part) && mayBeId(part);
   });
+}
+
+function isOpenPart(part: string): boolean {
+  return OPEN_PART.test(part);
+}
+
+/** The parts that are the same in every request of one of these routes. */
+export function fixedPartsOf(routes: readonly { readonly path: string }[]): ReadonlySet<string> {
+  const parts = routes.flatMap(({ path }) => path.split("/"));
+  return new Set(parts.filter((part) => !isOpenPart(part)));
 }
 
 /** What a part of an address can be, as it is sent. An open part of a route is never empty. */

@@ -3,7 +3,8 @@ import type { AccountId } from "../../../shared/ids.ts";
 import { refusedAt } from "../../../shared/wire/parse.ts";
 import { randomFraction, type World } from "../../../shared/world.ts";
 import type { FaultEffect, FaultReport, FaultRule } from "../interface/faults.ts";
-import { pathMatches, pathMayMatch } from "./fault-paths.ts";
+import { fixedPartsOf, pathMatches, pathMayMatch } from "./fault-paths.ts";
+import { patternNear } from "./near-paths.ts";
 
 /** A request, as far as a rule looks at it. */
 export interface FaultedRequest {
@@ -147,21 +148,26 @@ export class FaultRules {
   /** Only a sync has items. */
   #checkItem({ refuseItem, method = "POST", path = "/*" }: FaultRule, place: string): void {
     if (refuseItem === undefined) return;
-    const syncs = this.#deps.routes().filter((route) => route.path.endsWith("/sync"));
-    if (method.toUpperCase() === "POST" && syncs.some((each) => pathMayMatch(path, each.path))) {
-      return;
-    }
+    const routes = this.#deps.routes();
+    const words = fixedPartsOf(routes);
+    const isOfSync = routes.some((route) => {
+      return route.path.endsWith("/sync") && pathMayMatch(path, { route: route.path, words });
+    });
+    if (method.toUpperCase() === "POST" && isOfSync) return;
     throw refusedAt(place, "is about an item of a sync: the rule would never go off elsewhere");
   }
 
   #checkServed({ method, path = "/*" }: FaultRule, place: string): void {
-    const served = this.#deps.routes().some((route) => {
-      const isMethod = method === undefined || route.method === method.toUpperCase();
-      return isMethod && pathMayMatch(path, route.path);
+    const routes = this.#deps.routes();
+    const words = fixedPartsOf(routes);
+    const ofMethod = routes.filter((route) => {
+      return method === undefined || route.method === method.toUpperCase();
     });
-    if (!served) {
-      throw refusedAt(place, "is served by nothing: the rule would never go off (GET routes)");
-    }
+    const paths = ofMethod.map((route) => route.path);
+    if (paths.some((route) => pathMayMatch(path, { route, words }))) return;
+    const near = patternNear(path, paths);
+    const meant = near === undefined ? "see GET routes" : `${near} is served`;
+    throw refusedAt(place, `is served by nothing: the rule would never go off; ${meant}`);
   }
 }
 

@@ -18,6 +18,8 @@ export interface Cleared {
   readonly projects: number;
   readonly requests: number;
   readonly faults: number;
+  /** Made ones, which are valid no more; a reset of the data of all accounts takes them back. */
+  readonly tokens: number;
 }
 
 /** What the clock shows. */

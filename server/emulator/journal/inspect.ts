@@ -1,9 +1,9 @@
 import type { TSchema } from "@sinclair/typebox";
-import { nearWords } from "../../../shared/near-words.ts";
 import { unknownFields } from "../../../shared/wire/unknown-fields.ts";
 import type { Operation } from "../../openapi/operation.ts";
 import { MEMORY_FIELDS, SYNC_FIELDS } from "../../routes/published/published-fields.ts";
 import { pathMatches } from "../faults/fault-paths.ts";
+import { pathsNear } from "../faults/near-paths.ts";
 import type { ServedRoute } from "../interface/emulator.ts";
 import type { RequestEntry } from "./journal.ts";
 
@@ -100,19 +100,24 @@ function wrongsOf(entry: RequestEntry, body: unknown, rules: Rules): Wrong[] {
   });
   if (!operation) return [];
   const schemas: readonly TSchema[] = operation.body?.schemas ?? [];
+  const fields = unknownFields(schemas, body);
+  const parameters = parametersOf(entry).filter((name) => {
+    return !operation.parameters.some((each) => each.name === name);
+  });
   const wrongs = [
-    ...unknownFields(schemas, body).map((path) => ({
+    ...fields.map((path) => ({
       rule: "unknown-field",
       text: `${path} is no field of ${method} ${route.path}: it is ignored`,
     })),
-    ...parametersOf(entry)
-      .filter((name) => !operation.parameters.some((each) => each.name === name))
-      .map((name) => ({
-        rule: "unknown-parameter",
-        text: `${name} is no parameter of ${method} ${route.path}: it is ignored`,
-      })),
+    ...parameters.map((name) => ({
+      rule: "unknown-parameter",
+      text: `${name} is no parameter of ${method} ${route.path}: it is ignored`,
+    })),
   ];
-  return rules.strict ? [...wrongs, ...unpublished(entry, body, route)] : wrongs;
+  if (!rules.strict) return wrongs;
+  // What nobody knows is no extension.
+  const unknown = new Set([...fields, ...parameters]);
+  return [...wrongs, ...unpublished(entry, body, { route, unknown })];
 }
 
 /** In one line, why nothing answers. */
@@ -129,26 +134,14 @@ function unmatched({ path }: RequestEntry, method: string, routes: readonly Serv
   return `${nothing}: ${near.join(" and ")} ${near.length === 1 ? "is" : "are"} served`;
 }
 
-const BEGINNINGS = ["/v1", "/api"] as const;
-
-/**
- * The served paths that were probably meant. Most often the beginning was left out, or is the one
- * of the other variant; only then is it a slip.
- */
-function pathsNear(path: string, served: readonly string[]): readonly string[] {
-  const rest = path.replace(/^\/(v\d+|api)(?=\/)/, "");
-  const meant = BEGINNINGS.map((beginning) => `${beginning}${rest}`);
-  const same = served.filter((each) => meant.some((whole) => pathMatches(each, whole)));
-  if (same.length > 0) return same;
-  const alike = nearWords(path, served);
-  if (alike.length > 0 && rest !== path) return alike.slice(0, 1);
-  return [...meant.flatMap((whole) => nearWords(whole, served)), ...alike].slice(0, 1);
-}
-
 const UNPUBLISHED_HEADERS = ["x-project-id", "idempotency-key"] as const;
 
 /** What other services of the specification would not know. */
-function unpublished(entry: RequestEntry, body: unknown, route: ServedRoute): Wrong[] {
+function unpublished(
+  entry: RequestEntry,
+  body: unknown,
+  { route, unknown }: { readonly route: ServedRoute; readonly unknown: ReadonlySet<string> },
+): Wrong[] {
   const { method, path } = route;
   if (!route.published) {
     return [{ rule: "unpublished-path", text: `${method} ${path} is an extension` }];
@@ -156,12 +149,14 @@ function unpublished(entry: RequestEntry, body: unknown, route: ServedRoute): Wr
   const fields = publishedFieldsOf(path);
   const own = typeof body === "object" && body !== null ? Object.keys(body) : [];
   return [
-    ...parametersOf(entry).map((name) => ({
-      rule: "unpublished-parameter",
-      text: `the parameter ${name} of ${method} ${path} is an extension`,
-    })),
+    ...parametersOf(entry)
+      .filter((name) => !unknown.has(name))
+      .map((name) => ({
+        rule: "unpublished-parameter",
+        text: `the parameter ${name} of ${method} ${path} is an extension`,
+      })),
     ...own
-      .filter((name) => fields !== undefined && !fields.includes(name))
+      .filter((name) => fields !== undefined && !fields.includes(name) && !unknown.has(`/${name}`))
       .map((name) => ({
         rule: "unpublished-field",
         text: `/${name} in ${method} ${path} is an extension`,

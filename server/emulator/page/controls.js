@@ -91,12 +91,13 @@ function reset(option) {
     if (!(await confirmed(question, "Forget it"))) return "";
     const body = { scope: option.value, ...ofScope() };
     const { cleared } = await call("POST", "reset", { body });
-    const { memories, projects, requests, faults } = cleared;
+    const { memories, projects, requests, faults, tokens } = cleared;
     const counts = [
       [memories, "memory", "memories"],
       [projects, "project", "projects"],
       [requests, "request", "requests"],
       [faults, "fault", "faults"],
+      [tokens, "token", "tokens"],
     ];
     const told = counts
       .filter(([count]) => count > 0)

@@ -27,6 +27,11 @@ interface Rules {
 
 const NAME_BYTES = 5;
 
+/** Of more tokens that resets took back the oldest are as unknown as any. */
+const TAKEN_BACK_MAX = 10_000;
+
+const TAKEN_BACK = "a reset of the emulator took this token back: make one after the reset";
+
 /**
  * The emulator's accounts: who a token is of, and which limits hold for them.
  *
@@ -36,6 +41,8 @@ const NAME_BYTES = 5;
  */
 export class EmulatorAccounts {
   readonly #made = new Map<string, { readonly caller: Caller; readonly expiresAt: number }>();
+  /** Made here, and gone with a reset. */
+  #takenBack = new Set<string>();
   readonly #rules = new Map<AccountId, Rules>();
   #common: Rules = {};
 
@@ -58,7 +65,15 @@ export class EmulatorAccounts {
   get(token: string): Caller {
     const caller = this.find(token);
     if (caller) return caller;
-    throw new AppError("invalid_request", "token is nobody's: mst_dev_NAME is, for any NAME");
+    const why = this.#takenBack.has(token)
+      ? TAKEN_BACK
+      : "token is nobody's: mst_dev_NAME is, for any NAME";
+    throw new AppError("invalid_request", why);
+  }
+
+  /** Why `find` does not find it. Who has no token that was made here learns nothing. */
+  whyRefused(token: string): string {
+    return this.#takenBack.has(token) ? TAKEN_BACK : REFUSED_TOKEN;
   }
 
   /** The name of an account that nobody has. */
@@ -94,12 +109,18 @@ export class EmulatorAccounts {
       },
     };
     this.#made.set(token, { caller, expiresAt: expires });
+    // By chance that began again.
+    this.#takenBack.delete(token);
     return token;
   }
 
-  /** Of all accounts; the fixed ones stay. */
-  forgetTokens(): void {
+  /** Of all accounts; the fixed ones stay. Returns how many there were. */
+  forgetTokens(): number {
+    const count = this.#made.size;
+    const taken = [...this.#takenBack, ...this.#made.keys()];
+    this.#takenBack = new Set(taken.slice(-TAKEN_BACK_MAX));
     this.#made.clear();
+    return count;
   }
 
   /** Undefined where nothing is limited. */
