@@ -21,6 +21,8 @@ export interface Refs {
   readonly originHead: string | undefined;
   /** `CHERRY_PICK_HEAD` and the like where they are refs and not files (the reftable format). */
   readonly operationRefs: ReadonlySet<string>;
+  /** Another object stands for one of the repository's (git-replace(1)). */
+  readonly isReplacing: boolean;
 }
 
 export const BRANCHES = "refs/heads/";
@@ -29,8 +31,11 @@ const ORIGIN_HEAD = `${ORIGIN_BRANCHES}HEAD`;
 /** Usual names of a default branch, in order, where nothing says which one it is. */
 export const USUAL_DEFAULTS = ["main", "master"] as const;
 
+const REPLACEMENTS = "refs/replace/";
+
 const ASKED = [
   ORIGIN_HEAD,
+  REPLACEMENTS,
   ...USUAL_DEFAULTS.flatMap((name) => [`${BRANCHES}${name}`, `${ORIGIN_BRANCHES}${name}`]),
 ];
 const OPERATION_REFS = ["CHERRY_PICK_HEAD", "REVERT_HEAD"];
@@ -92,20 +97,22 @@ async function lookUp(
     names,
     options = [],
   }: { readonly names: readonly string[]; readonly options?: readonly string[] | undefined },
-): Promise<Pick<Refs, "commits" | "originHead">> {
+): Promise<Pick<Refs, "commits" | "originHead" | "isReplacing">> {
   const format = "--format=%(refname) %(objectname) %(symref)";
   const printed = await gitOutput(git, tree.root, {
     args: ["for-each-ref", ...options, format, ...names],
   });
   const commits = new Map<string, string>();
   let originHead: string | undefined;
+  let isReplacing = false;
   for (const line of String(printed).split("\n")) {
     const [name, commit, target] = line.split(" ");
     if (name === undefined || commit === undefined) continue;
     commits.set(name, commit);
     if (name === ORIGIN_HEAD && target) originHead = target;
+    isReplacing ||= name.startsWith(REPLACEMENTS);
   }
-  return { commits, originHead };
+  return { commits, originHead, isReplacing };
 }
 
 /**

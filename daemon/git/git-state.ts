@@ -1,6 +1,7 @@
 import { defaultBranchOf, defaultCommitsOf } from "./default-branch.ts";
 import { type GitOperation, readActivity } from "./git-operation.ts";
 import { type Head, type Refs, readRefs } from "./git-refs.ts";
+import { isInCommit } from "./in-commit.ts";
 import { type Git, gitOutput } from "./run-git.ts";
 import { findTreeEntry, type IndexEntry, isIgnored, readIndexEntry } from "./tracked-entries.ts";
 import { orUnknown, type PlacedFile, placeFile } from "./working-tree.ts";
@@ -47,9 +48,9 @@ export type FileStanding =
  * To act on an `untracked` file's bytes, read them first and call this afterwards: then no checkout
  * can have put a tracked file there in between. For a `tracked` file use `readTrackedText`.
  *
- * No git process without a repository, three for a file in the index, five or six for another. A
- * few more where the default branch has an unusual name, or in the reftable format. Never rejects
- * because of git or the file system.
+ * No git process without a repository, three for a file in the index, four for another, and one for
+ * each commit that was not asked about before. A few more where the default branch has an unusual
+ * name, or in the reftable format. Never rejects because of git or the file system.
  */
 export async function fileStanding(git: Git, path: string): Promise<FileStanding> {
   return orUnknown(async () => {
@@ -94,8 +95,11 @@ async function isTracked(
   if (entry.exists) return true;
   const tips = await defaultCommitsOf(git, file.tree, { refs, defaultBranch });
   const commits = new Set(refs.head.commit === undefined ? tips : [refs.head.commit, ...tips]);
-  const found = await Promise.all([...commits].map((each) => findTreeEntry(git, file, each)));
-  return found.some((each) => each !== undefined);
+  const { isReplacing } = refs;
+  const found = await Promise.all(
+    [...commits].map((commit) => isInCommit(git, file, { commit, isReplacing })),
+  );
+  return found.includes(true);
 }
 
 /** A file's bytes as committed: with the repository's line endings, before any filter. */

@@ -52,6 +52,32 @@ describe("which files are tracked", () => {
     expect(await told(folder)).toBe("tracked, on default, main of main");
   });
 
+  test("what a commit holds is asked once, and a replacement of it counts while it is there", async () => {
+    const folder = await repository("replaced", { "README.md": "" });
+    const bare = (await run(folder, "rev-parse", "HEAD")).trim();
+    const full = await commit(folder, { [NAME]: "text" });
+    await run(folder, "reset", "-q", "--hard", bare);
+    const asked: string[] = [];
+    const counting: Git = (at, args) => {
+      if (args.includes("ls-tree")) asked.push(args.join(" "));
+      return git(at, args);
+    };
+    const kind = async () => (await fileStanding(counting, `${folder}/${NAME}`)).kind;
+    expect([await kind(), await kind()]).toEqual(["untracked", "untracked"]);
+    expect(asked).toHaveLength(1);
+    await run(folder, "replace", bare, full);
+    expect(await kind()).toBe("tracked");
+    await run(folder, "pack-refs", "--all");
+    expect(await kind()).toBe("tracked");
+    await run(folder, "replace", "-d", bare);
+    expect(await kind()).toBe("untracked");
+    expect(asked).toHaveLength(3);
+    await run(folder, "reset", "-q", "--hard", full);
+    await run(folder, "rm", "-q", "--cached", NAME);
+    expect([await kind(), await kind()]).toEqual(["tracked", "tracked"]);
+    expect(asked).toHaveLength(4);
+  });
+
   test("a file that is meant to be added is tracked", async () => {
     const folder = await repository("intent", { "README.md": "" });
     await sandbox.write(`${folder}/${NAME}`, "text");
