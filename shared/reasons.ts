@@ -4,6 +4,7 @@ import { equalJson, type JsonValue } from "./json.ts";
 import { LIMITS } from "./limits.ts";
 import { MEMORY_REASONS } from "./memory-reasons.ts";
 import { PERSONAL_REASONS } from "./personal-reasons.ts";
+import { shellWord } from "./shell-word.ts";
 
 /** What another program said, in its words. */
 interface Said {
@@ -296,7 +297,7 @@ export const REASONS = {
     },
     advise: ({ dir }: GoneFolder) => {
       const found = "a memsync command that runs in it finds it again";
-      return `${found}, \`memsync unlink '${dir}'\` forgets it`;
+      return `${found}, \`memsync unlink ${shellWord(dir)}\` forgets it`;
     },
   },
   "folder-unknown": {
@@ -423,7 +424,7 @@ export const REASONS = {
       return `another machine has this name, too, and wrote on ${day}; histories mix them up`;
     },
     advise: ({ file }: NameTwice) =>
-      `\`echo NAME > '${file}'\` gives this one another; ` +
+      `\`echo NAME > ${shellWord(file)}\` gives this one another; ` +
       "a home that writes no more counts for 30 days",
   },
   ...ALSO_REASONS,

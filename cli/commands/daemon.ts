@@ -14,6 +14,7 @@ import type { BoundLink } from "../../daemon/links/linked-folders.ts";
 import type { DaemonStatus, FolderStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
+import { shellWord } from "../../shared/shell-word.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { askStatus, type GatewayClient, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { askSync, callSync, watchSync } from "../contact/sync-progress.ts";
@@ -24,7 +25,6 @@ import { assertFolder, meantFolder, sayMeant } from "../place/meant-folder.ts";
 import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { count, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
-import { shellWord } from "../screen/shell-word.ts";
 import { shownWhile } from "../screen/shown-while.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
@@ -210,7 +210,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   }
   await sayMeant(env, dir, linked.dir);
   for (const gone of linked.gone) {
-    const whether = `\`memsync unlink '${gone}'\` if it is this one, copied here`;
+    const whether = `\`memsync unlink ${shellWord(gone)}\` if it is this one, copied here`;
     sayAside(`${gone} is linked to the same project, and is gone: ${whether}`);
   }
 }

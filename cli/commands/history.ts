@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
+import { shellWord } from "../../shared/shell-word.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { currentOf, memoryHistory, type Version } from "../local/local-history.ts";
 import type { Environment } from "../place/environment.ts";
@@ -13,7 +14,6 @@ import {
 } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { firstLine, printText, say, sayJson, sayRows, shortName, table } from "../screen/output.ts";
-import { shellWord } from "../screen/shell-word.ts";
 import { machineShown, timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { saveMemory } from "../writes/save.ts";

@@ -8,6 +8,7 @@ import type {
   UnitStatus,
 } from "../../daemon/status/status.ts";
 import { messageOf } from "../../shared/errors.ts";
+import { shellWord } from "../../shared/shell-word.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
 import { VERSION } from "../../shared/version.ts";
 import { askStatus, contactDaemon } from "../contact/daemon-contact.ts";
@@ -113,7 +114,7 @@ export function checkProjects({ projects }: DaemonStatus, readOnly: ReadOnly): F
 
 function mendOf({ dir, why }: FolderStatus): string {
   return why === "folder-gone"
-    ? `bring the folder back, or \`memsync unlink '${dir}'\``
+    ? `bring the folder back, or \`memsync unlink ${shellWord(dir)}\``
     : "nothing to do if that is meant; `memsync status` shows all";
 }
 

@@ -1,5 +1,5 @@
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
-import { shellWord } from "../screen/shell-word.ts";
+import { shellWord } from "../../shared/shell-word.ts";
 
 /** What to say of a folder that may have been linked before: how it gets the memories of then. */
 export function pastProjectLines({ dir, projectId, past, lost }: BoundLink): string[] {

@@ -215,7 +215,7 @@ scenario("a folder that is gone is found by its code, with what to do", async (l
   });
   const { stdout } = await machine.run(["doctor", "--json"], { cwd: lab.git.folder });
   const projects = (JSON.parse(stdout) as Finding[]).find(({ about }) => about === "projects");
-  expect(projects?.mend).toBe(`bring the folder back, or \`memsync unlink '${machine.folder}'\``);
+  expect(projects?.mend).toBe(`bring the folder back, or \`memsync unlink ${machine.folder}\``);
 });
 
 scenario("a database that is not as memsync made it is found, told and set aside", async (lab) => {

@@ -66,7 +66,7 @@ scenario(
     await rename(a.folder, lab.git.path("elsewhere", "kept"));
     await untilNoted(a, /folder is gone, which deletes nothing/);
     const { stdout } = await a.run(["doctor"], { cwd: lab.git.path("elsewhere") });
-    expect(stdout).toContain(`bring the folder back, or \`memsync unlink '${a.folder}'\``);
+    expect(stdout).toContain(`bring the folder back, or \`memsync unlink ${a.folder}\``);
     const goneAt = performance.now();
     await writeFile(`${b.folder}/${FILE}`, `${START}\nof b\n`);
     await untilDoc(a, id, `${START}\nof b\n`);

@@ -19,7 +19,7 @@ scenario(
         await each.sync();
         return (await each.status()).machine.code === "name-twice";
       });
-      const command = `echo NAME > '${join(each.home, "machine")}'`;
+      const command = `echo NAME > ${join(each.home, "machine")}`;
       expect(await each.memsync("status")).toContain("machine   debian   another machine has");
       const findings = JSON.parse(await each.memsync("doctor", "--json"));
       expect(findings).toEqual(

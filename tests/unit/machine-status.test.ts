@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as Y from "yjs";
@@ -61,7 +61,18 @@ test("another home of this one's name is told, with where this one's name is wri
   await say("other", "debian");
   const { name, code, note } = await readMachineStatus(store.reader, home, world.now());
   expect([name, code]).toEqual(["debian", "name-twice"]);
-  expect(note).toContain(`\`echo NAME > '${home.machine}'\` gives this one another`);
+  expect(note).toContain(`\`echo NAME > ${home.machine}\` gives this one another`);
+});
+
+test("the command that is told works where the home's path has a quote", async () => {
+  const quoted = homeNamed("it's home");
+  writeFileSync(quoted.machine, "debian\n");
+  new HomeId(quoted, world);
+  await say("other", "debian");
+  const { note } = await readMachineStatus(store.reader, quoted, world.now());
+  const [, command = ""] = /`(.*)`/.exec(note ?? "") ?? [];
+  Bun.spawnSync(["sh", "-c", command.replace("NAME", "laptop")]);
+  expect(readFileSync(quoted.machine, "utf8")).toBe("laptop\n");
 });
 
 test("a home counts with the name that it said last, in whatever document", async () => {
