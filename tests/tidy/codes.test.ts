@@ -31,6 +31,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/git/git-refs.ts": "what git writes into a file",
   "daemon/git/identity.ts": "what git says, whose exit status says less",
   "daemon/git/run-git.ts": "what stands for git on macOS",
+  "daemon/git/tracked-entries.ts": "what git prints",
   "daemon/git/working-tree.ts": "what git says, whose exit status says less",
   "daemon/held/assigned-rules.ts": "users' texts",
   "daemon/held/own-rules.ts": "users' texts",

@@ -63,6 +63,8 @@ describe("a secret is found", () => {
     ["WIFI_PASSWORD=lantern goose harbor violin", "a password"],
     ["The passphrase is Velvet.Otter.Canyon.Biscuit", "a password"],
     ["password: hunter2", "a password"],
+    ["password: Welcome2024!", "a password"],
+    ["ADMIN_PASSWORD=Admin@2024!", "a password"],
     ["**Password:** Tr0ub4dor&3", "a password"],
     ['"db_password": "kX9#mQ2v"', "a password"],
     ["PGPASSWORD='s3ns1tive-Zq'", "a password"],
