@@ -2,8 +2,10 @@
 // A small client, as you may have one: what it is worth shows when the service misbehaves.
 const { randomUUID } = require("node:crypto");
 const { setTimeout: delay } = require("node:timers/promises");
+const { WebSocket } = require("ws");
 
 const TRIES_MAX = 4;
+const RECONNECT_MS = 1000;
 
 exports.NotesClient = class NotesClient {
   /** `wait` takes milliseconds; tests hand one over that takes no time. */
@@ -26,6 +28,41 @@ exports.NotesClient = class NotesClient {
       yield* page.memories;
       cursor = page.next_cursor === null ? null : `&cursor=${encodeURIComponent(page.next_cursor)}`;
     }
+  }
+
+  /**
+   * Calls back with all notes whenever somebody may have changed one; gives what ends it. A socket
+   * that is cut is opened again. What came meanwhile is read then: a frame may be lost, a note not.
+   */
+  watch(onNotes) {
+    let socket;
+    let stopped = false;
+    let reading = Promise.resolve();
+    const read = async () => {
+      const notes = [];
+      for await (const note of this.all()) notes.push(note);
+      if (!stopped) onNotes(notes);
+    };
+    const open = () => {
+      const headers = { Authorization: `Bearer ${this.token}` };
+      socket = new WebSocket(`${this.url.replace(/^http/, "ws")}/api/live`, { headers });
+      socket.on("open", () => socket.send(JSON.stringify({ type: "subscribe", project_ids: [] })));
+      // Whatever it says, something may be new: also the first frame after a while without any.
+      socket.on("message", () => {
+        reading = reading.then(read).catch(() => socket.terminate());
+      });
+      // It is closed then, too.
+      socket.on("error", () => {});
+      socket.on("close", async () => {
+        if (!stopped) await this.wait(RECONNECT_MS);
+        if (!stopped) open();
+      });
+    };
+    open();
+    return () => {
+      stopped = true;
+      socket.close();
+    };
   }
 
   async ask(method, path, body) {

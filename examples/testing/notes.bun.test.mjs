@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { EventEmitter, once } from "node:events";
 import { useMemsync } from "memsync/testing";
 import { NotesClient } from "./notes-client.cjs";
 
@@ -36,6 +37,23 @@ test("a long list is read page by page", async () => {
   expect((await contents(new NotesClient())).length).toBe(250);
   const { requests } = await memsync.requests.list({ path: "/v1/memories" });
   expect(requests.length).toBe(3);
+});
+
+test("who loses the live socket opens it again, and has missed nothing", async () => {
+  memsync.faults.add({ method: "GET", path: "/api/live", disconnect: "after" });
+  const other = new NotesClient();
+  // While it is away somebody writes.
+  const client = new NotesClient({ wait: () => other.add("meanwhile") });
+  const told = new EventEmitter();
+  const [one, two] = ["1", "2"].map((count) => once(told, count));
+  const stop = client.watch((notes) => {
+    told.emit(`${notes.length}`, notes.map(({ content }) => content).sort());
+  });
+  expect(await one).toEqual([["meanwhile"]]);
+  await other.add("later");
+  expect(await two).toEqual([["later", "meanwhile"]]);
+  stop();
+  memsync.faults.assertAllFired();
 });
 
 test("a service that says nothing is asked again", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import { useMemsync } from "memsync/testing";
 import { NotesClient } from "./notes-client.cjs";
@@ -40,6 +41,23 @@ test("a long list is read page by page", async () => {
   assert.equal((await contents(new NotesClient())).length, 250);
   const { requests } = await memsync.requests.list({ path: "/v1/memories" });
   assert.equal(requests.length, 3);
+});
+
+test("who loses the live socket opens it again, and has missed nothing", async () => {
+  memsync.faults.add({ method: "GET", path: "/api/live", disconnect: "after" });
+  const other = new NotesClient();
+  // While it is away somebody writes.
+  const client = new NotesClient({ wait: () => other.add("meanwhile") });
+  const told = new EventEmitter();
+  const [one, two] = ["1", "2"].map((count) => once(told, count));
+  const stop = client.watch((notes) => {
+    told.emit(`${notes.length}`, notes.map(({ content }) => content).sort());
+  });
+  assert.deepEqual(await one, [["meanwhile"]]);
+  await other.add("later");
+  assert.deepEqual(await two, [["later", "meanwhile"]]);
+  stop();
+  memsync.faults.assertAllFired();
 });
 
 test("a service that says nothing is asked again", async () => {
