@@ -30,7 +30,7 @@ import {
   setUp,
   takeBack,
 } from "../setup/set-up.ts";
-import { entryShown } from "../setup/settings-text.ts";
+import { entryShown, type SettingsEntry, stateOf } from "../setup/settings-text.ts";
 
 interface SetupFlags {
   readonly yes?: boolean;
@@ -183,7 +183,7 @@ function show(step: SetupStep, { remove = false }: SetupFlags): void {
     sayRows([`${place}  ${styled("dim", stateShown(read.other.length > 0, remove))}`]);
     return;
   }
-  const changed = remove ? read.present : read.absent;
+  const changed = remove ? lostIn(step, read.present) : read.absent;
   const rows = command
     ? [`  $ ${command.join(" ")}`]
     : changed.map((entry) => `  ${remove ? "-" : "+"} ${entryShown(entry)}`);
@@ -192,6 +192,12 @@ function show(step: SetupStep, { remove = false }: SetupFlags): void {
   for (const row of rows) {
     for (const line of inLines(row, process.stdout)) say(styled("dim", line));
   }
+}
+
+/** The entries that the file has not any more then. */
+function lostIn({ file, after }: SetupStep, present: readonly SettingsEntry[]) {
+  if (after === undefined) return present;
+  return present.filter((entry) => stateOf(after, file.syntax, entry) !== "present");
 }
 
 function stateShown(hasOwn: boolean, remove: boolean): string {

@@ -128,7 +128,7 @@ function cursor({ userFolder }: Surroundings): Assistant {
     const key = event === "session-start" ? "sessionStart" : "sessionEnd";
     return { kind: "item", keys: ["hooks", key], value: { command }, mark: command };
   });
-  const version: SettingsEntry = { kind: "value", keys: ["version"], value: 1 };
+  const version: SettingsEntry = { kind: "value", keys: ["version"], value: 1, isShared: true };
   const inProject = { ...SERVER, args: ["mcp", "--project", "$" + "{workspaceFolder}"] };
   return {
     id: "cursor",

@@ -73,7 +73,9 @@ export function completed(
 
 /** The text without what is ours in it. */
 export function cleared({ syntax, entries }: SettingsFile, text: string): string {
-  const ours = entries.filter((entry) => stateOf(text, syntax, entry) === "present");
+  const ours = entries.filter(
+    (entry) => !entry.isShared && stateOf(text, syntax, entry) === "present",
+  );
   return ours.reduce((before, entry) => removeEntry(before, syntax, entry), text);
 }
 

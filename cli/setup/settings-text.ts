@@ -7,6 +7,7 @@ import {
   parse,
   printParseErrorCode,
 } from "jsonc-parser/lib/esm/main.js";
+import { cutValue, isHollow } from "./cut-value.ts";
 
 /**
  * What memsync needs in an assistant's settings: a value of its own under `keys`, or one more item
@@ -25,6 +26,8 @@ export interface SettingsEntry {
   readonly value: unknown;
   /** Another item with these words does the same. */
   readonly mark?: string;
+  /** The user's own entries need it as well: it stays when ours go, whoever put it in. */
+  readonly isShared?: boolean;
 }
 
 export type Syntax = "json" | "toml";
@@ -60,7 +63,7 @@ export function insertEntry(text: string, syntax: Syntax, entry: SettingsEntry):
 
 /**
  * The text without an entry that it has, and without the lists and objects that are empty then. The
- * same text where the entry can't be told from its surroundings.
+ * same text where the entry can't be told from its surroundings. Comments stay.
  */
 export function removeEntry(text: string, syntax: Syntax, entry: SettingsEntry): string {
   if (syntax === "toml") {
@@ -73,13 +76,13 @@ export function removeEntry(text: string, syntax: Syntax, entry: SettingsEntry):
       isDeepStrictEqual(item, value),
     );
   const place = entry.kind === "item" ? [...path, at()] : [...path];
-  let left = without(text, place);
+  const plain = withoutMark(text);
+  let left = cutValue(plain, place);
   for (let keys = place.slice(0, -1); keys.length > 0; keys = keys.slice(0, -1)) {
-    const around = valueAt(parseSettings(left, syntax), keys);
-    if (typeof around !== "object" || around === null || Object.keys(around).length > 0) break;
-    left = without(left, keys);
+    if (!isHollow(left, keys)) break;
+    left = cutValue(left, keys);
   }
-  return left;
+  return text.slice(0, text.length - plain.length) + left;
 }
 
 /** What the settings say. Throws `UnreadableSettings`. */
@@ -185,12 +188,6 @@ function editsFor(text: string, place: readonly (string | number)[], value: unkn
   } catch {
     throw new UnreadableSettings(`has no room for ${place.filter((key) => key !== -1).join(".")}`);
   }
-}
-
-function without(text: string, place: readonly (string | number)[]): string {
-  const plain = withoutMark(text);
-  const mark = text.slice(0, text.length - plain.length);
-  return mark + applyEdits(plain, modify(plain, [...place], undefined, {}));
 }
 
 function withTable(text: string, settings: unknown, entry: SettingsEntry): string {

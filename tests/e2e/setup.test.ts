@@ -103,6 +103,27 @@ scenario("what was changed since stays, and only what is ours is taken out", asy
   });
 });
 
+scenario("what the user's own hooks need stays, however often ours are taken out", async (lab) => {
+  const own = '{\n  "version": 1,\n  "hooks": { "stop": [ { "command": "./mine.sh" } ] }\n}\n';
+  const { setup, read, user } = await makeUser(lab, { ".cursor/hooks.json": own });
+  const remove = async () => (await setup("cursor", "--remove", "--yes")).stdout;
+  expect(await remove()).toContain("nothing was set up here");
+  expect(read(".cursor/hooks.json")).toBe(own);
+  await setup("cursor", "--yes");
+  const shown = await remove();
+  expect(shown).toContain("- hooks.sessionStart");
+  expect(shown).not.toContain("- version");
+  expect(await remove()).toContain("nothing was set up here");
+  expect(read(".cursor/hooks.json")).toBe(own);
+
+  await setup("cursor", "--yes");
+  const path = join(user, ".cursor/hooks.json");
+  writeFileSync(path, read(".cursor/hooks.json").replace("mine.sh", "mine2.sh"));
+  expect(await remove()).toContain("taken out of Cursor");
+  const { version, hooks } = JSON.parse(read(".cursor/hooks.json"));
+  expect([version, hooks]).toEqual([1, { stop: [{ command: "./mine2.sh" }] }]);
+});
+
 scenario(
   "settings that can't be read, or that somebody made, are left as they are",
   async (lab) => {

@@ -61,6 +61,40 @@ for (const [name, text] of Object.entries(JSON_TEXTS)) {
   });
 }
 
+test("what is taken out leaves the comments around it, and valid JSON", () => {
+  const cases = [
+    [
+      '{"mcpServers": { // mine\n  "memsync": OURS, // ours\n  // x is next\n  "x": 1 // one\n}}',
+      '{"mcpServers": { // mine\n // ours\n  // x is next\n  "x": 1 // one\n}}',
+    ],
+    [
+      '{\n  "mcpServers": {\n    // "y": 2\n    "memsync": OURS\n  }\n}',
+      '{\n  "mcpServers": {\n    // "y": 2\n  }\n}',
+    ],
+    [
+      '{"mcpServers":{"x":1, /* a */ "memsync": OURS /* b */ ,"z":2}}',
+      '{"mcpServers":{"x":1, /* a */ /* b */ "z":2}}',
+    ],
+    ['{"mcpServers":{"x":1,"memsync":OURS}}', '{"mcpServers":{"x":1}}'],
+  ];
+  for (const [text = "", left = ""] of cases) {
+    const server = text.replace("OURS", JSON.stringify(SERVER.value));
+    const cut = removeEntry(server, "json", SERVER);
+    expect(cut.replaceAll(/ +/g, " ")).toBe(left.replaceAll(/ +/g, " "));
+    parseSettings(cut, "json");
+  }
+  const hook = JSON.stringify(HOOK.value);
+  const others = [`[${hook},{"a":1}]`, `[{"a":1},${hook}]`, `[{"a":1}, ${hook}, {"b":2}]`];
+  const left = others.map((list) =>
+    removeEntry(`{"hooks":{"SessionStart":${list}}}`, "json", HOOK),
+  );
+  expect(left).toEqual([
+    '{"hooks":{"SessionStart":[{"a":1}]}}',
+    '{"hooks":{"SessionStart":[{"a":1}]}}',
+    '{"hooks":{"SessionStart":[{"a":1}, {"b":2}]}}',
+  ]);
+});
+
 test("what is inserted is indented as the text is", () => {
   expect(insertEntry('{\n\t"theme": "dark"\n}\n', "json", SERVER)).toBe(
     '{\n\t"theme": "dark",\n\t"mcpServers": {\n\t\t"memsync": {\n\t\t\t"command": "memsync",\n' +
