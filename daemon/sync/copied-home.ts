@@ -1,5 +1,5 @@
 import type { Log } from "../../shared/log.ts";
-import { homeKey } from "../../shared/replica/log/homes.ts";
+import { homeKey, parseHome } from "../../shared/replica/log/homes.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { HomeId } from "../home/home-id.ts";
@@ -19,6 +19,8 @@ export interface CopiedHomeOptions {
  * id of its own. It gives up its claim on what was written under the former one, of which nobody
  * can say any more by which of the two; and the former one is told as a home of the same name. A
  * home that was put back from a backup looks alike at its first sync, and loses no more than that.
+ * What was written before this database had the document is this home's own past, which comes back
+ * to a database that was made anew.
  */
 export function watchForCopies({ store, homeId, log }: CopiedHomeOptions): () => void {
   const look = async (row: CommittedRow, id: string) => {
@@ -38,9 +40,9 @@ export function watchForCopies({ store, homeId, log }: CopiedHomeOptions): () =>
 }
 
 /**
- * Whether a client that is not of this home has written the record, which may be beside one of its
- * own. Its own may be those of another document here: a home with two remotes of one account has
- * two replicas of one document.
+ * Whether a client that is not of this home has written the record since this database has the
+ * document. The record may be beside one of its own. Its own may be those of another document here:
+ * a home with two remotes of one account has two replicas of one document.
  */
 async function isWrittenElsewhere(
   store: ReplicaStore<DaemonTables>,
@@ -49,16 +51,20 @@ async function isWrittenElsewhere(
 ): Promise<boolean> {
   return await store.write(async (context) => {
     const open = await context.find(address);
-    const authors = open?.document.metadata.get(homeKey(id)).map((entry) => entry.id.client) ?? [];
+    const key = homeKey(id);
+    const said = open?.document.metadata.get(key) ?? [];
     const replicas = await context.db
       .selectFrom("documents")
-      .select("id")
+      .select(["id", "created_at"])
       .where("name", "=", address.name)
       .execute();
     const here = new Set<number>();
     for (const replica of replicas) {
       for (const client of await clientsHere(context.db, replica.id)) here.add(client);
     }
-    return authors.some((client) => !here.has(client));
+    const since = replicas.find((replica) => replica.id === open?.id)?.created_at ?? 0;
+    return said.some(({ id: { client }, value }) => {
+      return !here.has(client) && (parseHome(key, value)?.at ?? since) >= since;
+    });
   });
 }
