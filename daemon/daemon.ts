@@ -59,6 +59,7 @@ import type { DaemonStatus } from "./status/status.ts";
 import { SYNC_MS_MIN, type SyncResult, type SyncWait, SyncWaiter } from "./status/wait-for-sync.ts";
 import type { Introduction } from "./supervise/introduction.ts";
 import { watchForCopies } from "./sync/copied-home.ts";
+import { NameKeeper } from "./sync/name-keeper.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
 import { watchFolder } from "./watch/watched-folder.ts";
 
@@ -126,6 +127,7 @@ export class Daemon implements Controlled {
   readonly #memories: MemoryKeeper;
   readonly #personal: PersonalKeeper;
   readonly #facts: FactsKeeper;
+  readonly #names: NameKeeper;
   #gateway: Gateway | undefined;
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
@@ -196,18 +198,20 @@ export class Daemon implements Controlled {
     this.#personal = keepers.personal;
     this.#sessions = keepers.sessions;
     this.#facts = keepers.facts;
+    this.#names = keepers.names;
     const onWake = (stoodStillMs: number) => {
       // The disk may have been written by another system meanwhile, and a network drive replaced.
       if (stoodStillMs > 0) this.#followers.rescan();
       void this.#remotes.woke(stoodStillMs);
     };
-    const onCopied = () => {
-      const renewed = store.write(async (context) => context.renewIds());
-      renewed.catch((thrown) =>
-        log.error({ reason: messageOf(thrown) }, "no other ids were taken"),
-      );
-    };
+    const onCopied = () => this.#renewIds();
     this.#wakeWatch = new WakeWatch({ world, signs: realSigns, onWake, onCopied });
+  }
+
+  #renewIds(): void {
+    const { log } = this.#options;
+    const renewed = this.#store.write(async (context) => context.renewIds());
+    renewed.catch((thrown) => log.error({ reason: messageOf(thrown) }, "no other ids were taken"));
   }
 
   /** Who reads what is in projects beside their texts, and writes the files of assistants. */
@@ -240,7 +244,8 @@ export class Daemon implements Controlled {
       account: () => getDefault(this.#remotes.view).account,
     });
     const serviceOf = (account: AccountId) => serviceNameOf(this.#remotes.remoteOf(account));
-    return { memories, personal, sessions, facts: new FactsKeeper({ ...all, serviceOf }) };
+    const facts = new FactsKeeper({ ...all, serviceOf });
+    return { memories, personal, sessions, facts, names: new NameKeeper({ ...all, serviceOf }) };
   }
 
   /** Opens the home's replica, serves the gateway, and begins to follow files and to sync. */
@@ -448,6 +453,7 @@ export class Daemon implements Controlled {
     await this.#memories.stop();
     await this.#personal.stop();
     await this.#facts.settled();
+    await this.#names.settled();
     this.#remotes.abandonCalls();
     await this.#gateway?.close();
     await this.#folders.settled();
@@ -466,6 +472,7 @@ export class Daemon implements Controlled {
     this.#salvage.answered();
     void this.#memories.look();
     void this.#personal.look();
+    void this.#names.look(units, account);
     void this.#facts.look(units.flatMap((unit) => parseProjectId(unit) ?? []));
     // Only files of units that were answered: a look costs several git processes.
     for (const file of this.#followers.files()) {

@@ -24,7 +24,7 @@ export interface MachineStatus {
 /**
  * Whether another home has this one's name, as far as the documents here tell. Each home counts
  * with the name that it gave last, in whatever document: so whoever renames one of the two has
- * settled it, once that one has written something. Machines without a home's id are not counted:
+ * settled it, once that one has synced. Machines without a home's id are not counted:
  * they may be this one as it was before, and services without replicas tell of no machine at all.
  */
 export async function readMachineStatus(

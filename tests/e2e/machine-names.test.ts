@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -34,9 +34,8 @@ scenario(
     }
     await writeFile(join(b.home, "machine"), "laptop\n");
     expect((await b.status()).machine).toEqual({ name: "laptop", note: null, code: null });
-    await b.memsync("set", "ship", "make ship");
-    await b.sync();
-    await waitFor("the other to hear of it", async () => {
+    await waitFor("the other to hear of it, though nothing more is written", async () => {
+      await b.sync();
       await a.sync();
       return (await a.status()).machine.code === null;
     });
@@ -44,3 +43,24 @@ scenario(
     expect(await a.memsync("history", "build")).toContain("debian");
   },
 );
+
+scenario("a home whose database was emptied is not told as another machine", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "CLAUDE.md": "# A\n" }));
+  const status = async () => (await machine.status()).machine.code;
+  await machine.up();
+  await machine.memsync("set", "build", "make");
+  await machine.sync();
+  await machine.down();
+  await writeFile(join(machine.home, "memsync.db"), "");
+  for (const end of ["-wal", "-shm"]) {
+    await rm(join(machine.home, `memsync.db${end}`), { force: true });
+  }
+  await machine.up();
+  await waitFor("what the service has", async () => {
+    await machine.sync();
+    return (await machine.list()).some(({ key }) => key === "build");
+  });
+  await machine.memsync("set", "test", "make test");
+  await machine.sync();
+  expect(await status()).toBeNull();
+});
