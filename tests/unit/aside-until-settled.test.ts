@@ -78,8 +78,25 @@ test("what git put back in the file stays there, and is told, though others dele
 test("what git put back stays in the file beside the lines that it took, if these are typed again", async () => {
   await b.save(WITH_THEIRS);
   await both();
-  expect([b.file(), await told()]).toEqual([WITH_THEIRS, ASIDE]);
+  expect([b.file(), await b.doc(), await told()]).toEqual([WITH_THEIRS, DOCUMENT, ASIDE]);
 });
+
+const TYPED_AGAIN: Readonly<Record<string, readonly [file: string, document: string]>> = {
+  "below what git put back": [`${START}${THEIRS}`, DOCUMENT],
+  "above another line": [WITH_THEIRS.replace(PUT, `- typed\n${PUT}`), `${DOCUMENT}- typed\n`],
+  "below another line": [
+    WITH_THEIRS.replace(THEIRS, `- typed\n${THEIRS}`),
+    DOCUMENT.replace(THEIRS, `- typed\n${THEIRS}`),
+  ],
+};
+
+for (const [where, [file, document]] of Object.entries(TYPED_AGAIN)) {
+  test(`lines that git took stand once if they are typed again ${where}`, async () => {
+    await b.save(file);
+    await both();
+    expect([b.file(), await b.doc(), await told()]).toEqual([file, document, ASIDE]);
+  });
+}
 
 test("whoever writes in the place of what git put back has one conflict with what it took", async () => {
   await b.save(START.replace(PUT, "- mended\n"));
