@@ -64,8 +64,7 @@ export async function remember(
   option: string | undefined,
   request: RememberRequest,
 ): Promise<ToolResult> {
-  const { key, if_revision: wanted } = request;
-  const value = request.value.toWellFormed();
+  const { key, value, if_revision: wanted } = request;
   const target = await withLocal(env, (db) => findTarget(env, db, { option, request }));
   const { before } = target;
   if (wanted !== undefined && wanted !== revisionOf(before)) return inConflict(target, key, before);

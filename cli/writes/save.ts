@@ -1,5 +1,6 @@
 import type { InboxWrite, TextConflictDismissal } from "../../daemon/inbox/inbox.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { NOT_WELL_FORMED } from "../../shared/wire/malformed.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { TextConflict } from "../local/local-conflicts.ts";
 import type { Environment } from "../place/environment.ts";
@@ -24,15 +25,15 @@ export async function saveMemory(
       | undefined;
   },
 ): Promise<void> {
-  const well = value.toWellFormed();
-  assertSavable(key, well);
-  await writeMemory(home, place, { key, value: well, allowSecret, guard });
+  assertSavable(key, value);
+  await writeMemory(home, place, { key, value, allowSecret, guard });
 }
 
-/** Refuses what the interface would refuse. */
+/** Refuses what the interface would refuse, and what it would store with U+FFFD in it. */
 function assertSavable(key: string, value: string): void {
   if (key === "") throw new CommandFailed("the key is empty: name the memory");
   if (`${key}${value}`.includes("\0")) throw new CommandFailed("a NUL character can't be saved");
+  if (!`${key}\n${value}`.isWellFormed()) throw new CommandFailed(`the text ${NOT_WELL_FORMED}`);
   if (exceedsBytes(key, LIMITS.memoryKeyBytes)) {
     throw new CommandFailed(`the key is over ${LIMITS.memoryKeyBytes} bytes: shorten it`);
   }

@@ -4,12 +4,14 @@ import type { JsonObject } from "../../shared/json.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { ProjectIdText } from "../../shared/wire/id.ts";
 import { parseMetadata } from "../../shared/wire/json.ts";
+import { refuseMalformed } from "../../shared/wire/malformed.ts";
 import { MemoryKey } from "../../shared/wire/memory.ts";
 import { invalid, pointerToken, tryWith } from "../../shared/wire/parse.ts";
 import { ClaudeMd, MetadataBody } from "../../shared/wire/project.ts";
 import { refuseDoubles } from "../../shared/wire/sync.ts";
 import { text } from "../../shared/wire/text.ts";
 import { parseTimestamp, timestamp } from "../../shared/wire/timestamp.ts";
+
 import { PortableTextConflict, refuseTooLong } from "./text-conflicts.ts";
 
 /** The format number of `memsync export`'s documents; see docs/export.md. */
@@ -69,6 +71,7 @@ export interface PortableHome extends Omit<Static<typeof HomeBody>, "projects"> 
 export function parsePortableHome(value: unknown): PortableHome {
   refuseOtherFormat(value);
   const details: ErrorDetail[] = [];
+  refuseMalformed(value, details);
   const body = tryWith(HomeBody, value, details);
   if (body === undefined) throw invalid(details);
   refuseDoubles(body.projects, ({ id }) => id, { path: "/projects", field: "id", details });

@@ -197,6 +197,14 @@ scenario("a bad document is refused whole, with its places named", async (lab) =
       },
       /\/user\/memories\/0\/value must be at most 32768 bytes/,
     ],
+    [
+      { ...good, user: { memories: [{ key: "cut \ud83d", value: "v", updated_at }] } },
+      /\/user\/memories\/0\/key has half of a character/,
+    ],
+    [
+      { ...good, projects: [{ ...good.projects[0], metadata: { deep: [{ "\ude00": 1 }] } }] },
+      /\/projects\/0\/metadata\/deep\/0\/\ufffd has half of a character/,
+    ],
   ];
   for (const up of [false, true]) {
     if (up) await machine.up();

@@ -76,6 +76,21 @@ test("a refusal names the project, or why there is none, and what could be meant
   expect(await said(save("", "x"))).toContain("No project: ");
 });
 
+test("half of a character is refused with a sentence, and nothing is saved in its place", async () => {
+  await save("build", "make");
+  for (const [key, value] of [
+    ["build", "before \ud83d after"],
+    ["other", "\ude00"],
+    ["half \ud83d", "value"],
+  ] as const) {
+    await expect(save(key, value)).rejects.toThrow("lone surrogate");
+  }
+  const { data } = await recall(env, undefined, { layer: "user" });
+  expect(data.memories).toMatchObject([{ key: "build", passage: "make" }]);
+  await save("whole", "before \ud83d\ude00 after");
+  expect((await read("whole")).data.value).toBe("before \u{1f600} after");
+});
+
 test("an overview of one layer has nothing of the project", async () => {
   await save("build", "make");
   const { data } = await recall(env, undefined, { layer: "user" });
