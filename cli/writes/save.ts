@@ -1,6 +1,6 @@
 import type { InboxWrite, TextConflictDismissal } from "../../daemon/inbox/inbox.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
-import { NOT_WELL_FORMED } from "../../shared/wire/malformed.ts";
+import { NOT_WELL_FORMED } from "../../shared/wire/well-formed.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { TextConflict } from "../local/local-conflicts.ts";
 import type { Environment } from "../place/environment.ts";

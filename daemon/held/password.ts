@@ -15,8 +15,8 @@ const NAME = /^[a-z]+\d{0,2}(?:[-_.:/\\][a-z]+\d{0,2})+\d{0,2}$/i;
  */
 const ELSEWHERE = /^(?:[./~$]|[a-z][\w+.-]{1,20}:\/\/)/i;
 /**
- * Passwords of examples, such as `passw0rd` and `Admin123!`, which are guessed first. With a year, as in
- * `Welcome2024!`, it is what a first real password looks like.
+ * Passwords of examples, such as `passw0rd` and `Admin123!`, which are guessed first. With a year,
+ * as in `Welcome2024!`, it is what a first real password looks like.
  */
 const COMMON =
   /^(?:(?:my|new|old|test|admin|user|root|db|super|secure|strong|correct|wrong|hashed)[-_]?)*(?:pass(?:word|wd)?|p[a@4][s$]{2}w[o0]rd|secret|postgres|mysql|admin|root|user|test|guest|demo|qwerty|letmein|welcome|foobar|foo|bar|abc)[-_@#!.]?\d{0,3}[!@#.]?$/i;

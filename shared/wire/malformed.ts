@@ -1,11 +1,6 @@
 import type { ErrorDetail } from "../errors.ts";
 import { pointerToken } from "./parse.ts";
-import { wellFormed } from "./well-formed.ts";
-
-/** Said of a text that can't be stored as it is; follows its name. */
-export const NOT_WELL_FORMED =
-  "has half of a character (a lone surrogate, as of a cut emoji), which can't be saved as it is: " +
-  "complete it or take it out";
+import { NOT_WELL_FORMED, wellFormed } from "./well-formed.ts";
 
 /**
  * Adds a detail for each text and key of a JSON value that is not well formed: for documents whose
