@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
+  existsSync,
   linkSync,
   mkdirSync,
   renameSync,
@@ -336,6 +337,18 @@ test("a folder that is a link, or in one, is neither read nor written", async ()
   expect(a.keeper.status).toMatchObject([{ why: { code: "memory-folder-link" } }]);
   expect(await a.values("one.md")).toEqual([]);
   expect(a.files()).toEqual(["one.md"]);
+});
+
+test("where the assistant has never begun, its folder is made by a yes to writing alone", async () => {
+  rmSync(b.config, { recursive: true });
+  b.mode = "read";
+  a.save("one.md", "one\n");
+  await settleMemories(a, b);
+  expect(existsSync(b.config)).toBe(false);
+  b.mode = "write";
+  await settleMemories(a, b);
+  expect(b.read("one.md")).toBe("one\n");
+  expect(b.keeper.status).toMatchObject([{ owner: MEMORY_PROJECT, notes: [] }]);
 });
 
 test("a folder keeps its project when the project's folder is renamed, and the new one has all", async () => {

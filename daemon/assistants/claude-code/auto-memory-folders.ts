@@ -89,7 +89,8 @@ export class AutoMemoryFolders implements FolderSource {
     owner: FolderOwner,
     { isLink = false, isNew = false }: Partial<Pick<OwnedFolder, "isLink" | "isNew">>,
   ): OwnedFolder {
-    return { path, format: AUTO_MEMORY, owner, isLink, isNew, within: this.#place.configDir };
+    const within = this.#place.configDir;
+    return { path, format: AUTO_MEMORY, owner, isLink, isNew, within, makesWithin: isNew };
   }
 
   /**

@@ -23,6 +23,8 @@ export interface OwnedFolder {
   readonly isNew: boolean;
   /** What is missing of its path is made below this folder alone. */
   readonly within: string;
+  /** That folder itself is made, too: it is an assistant's, which has not begun here. */
+  readonly makesWithin?: boolean;
   /**
    * The linked folder that it is a part of. Then its files are files of the project: git has a say
    * in them, and they are not missing where that folder is.

@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { access, link, lstat, rename, rm } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { access, link, lstat, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import type { Reason } from "../../../shared/reasons.ts";
@@ -15,6 +15,8 @@ export interface WritableFolder {
   readonly path: string;
   /** Folders are made below this one only. */
   readonly within: string;
+  /** That folder itself is made, too; the one that it is in never is. */
+  readonly makesWithin?: boolean;
   /** Called when everything is ready. False: the write must not be made any more. */
   readonly isDue: () => Promise<boolean>;
 }
@@ -24,12 +26,16 @@ export interface WritableFolder {
  * whoever gave it these has meant it to be one file.
  */
 export async function writeMemoryFile(
-  { path: folder, within, isDue }: WritableFolder,
+  { path: folder, within, makesWithin = false, isDue }: WritableFolder,
   { name, content, expectedHash }: MemoryArrival,
   world: World,
 ): Promise<WriteOutcome | { readonly kind: "refused"; readonly why: Reason }> {
   const path = join(folder, name);
   try {
+    if (makesWithin && !existsSync(within)) {
+      if (!(await isDue())) return { kind: "changed" };
+      await mkdir(within);
+    }
     const isInside = async () => (await isWithoutLinks(within, dirname(path))) && (await isDue());
     if (!(await isWithoutLinks(within, dirname(path)))) {
       return { kind: "refused", why: { code: "memory-folder-link" } };

@@ -153,9 +153,9 @@ export class MemoryFolderWriter {
 
   async #write(folder: SeenFolder, arrival: Permitted): Promise<Reason | undefined> {
     const { store, world, recent, late } = this.#options;
-    const { path, within, format, owner } = folder;
+    const { path, format, owner } = folder;
     const { name, next, isDue } = arrival;
-    const outcome = await writeMemoryFile({ path, within, isDue }, arrival, world);
+    const outcome = await writeMemoryFile({ ...folder, isDue }, arrival, world);
     if (outcome.kind === "refused") return outcome.why;
     if (outcome.kind === "changed") return undefined;
     const former = (await readMemoryFiles(store.reader, path)).get(name);
