@@ -1,6 +1,7 @@
 import {
   BEHIND_LENGTH_MAX,
   type PlacedLines,
+  type TextConflictKind,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { headingsIn } from "../../shared/replica/text/headings.ts";
@@ -59,6 +60,30 @@ export function findVersion(
     else found.push({ lines: { at, count: plainLines(place.text).length }, place });
   }
   return { found, missing };
+}
+
+/** What finds a version of a conflict of this kind, as `findVersion` does. */
+export function finderFor(kind: TextConflictKind): typeof findVersion {
+  return kind === "set-aside" ? findAside : findVersion;
+}
+
+/**
+ * As `findVersion`, for lines that git set aside. What it put in their place never stood in the
+ * document, and is no reason to take what was typed above them for that: lines of which there is
+ * one near their place are those.
+ */
+function findAside(content: string, version: Version, other: Version): FoundVersion | undefined {
+  const known = findVersion(content, version, other);
+  if (known || version.cut || version.places.length === 0) return known;
+  const text = { lines: plainLines(content), others: new Set(plainLines(other.text)) };
+  const found = version.places.flatMap((place): FoundVersion["found"][number][] => {
+    const [wanted, { ends }] = [plainLines(place.text), findNeighbour(text.lines, place.behind)];
+    const [at, ...more] = occurrences(text.lines, wanted);
+    if (at === undefined || more.length > 0 || isTwin(place)) return [];
+    const isNear = bestFit(text, place, { ends, at, n: wanted.length }) !== undefined;
+    return isNear ? [{ lines: { at, count: wanted.length }, place }] : [];
+  });
+  return found.length === version.places.length ? { found, missing: [] } : undefined;
 }
 
 /**
@@ -212,13 +237,14 @@ function findUnplaced(text: Text, version: Version, other: Version): FoundVersio
 
 /**
  * Finds both versions of a conflict without taking one for a part of the other: one may begin or
- * end like the other.
+ * end like the other. `find` finds each alone.
  */
 export function findBoth(
   content: string,
   [one, other]: readonly [Version, Version],
+  find = findVersion,
 ): readonly [FoundVersion, FoundVersion] | undefined {
-  const found = [findVersion(content, one, other), findVersion(content, other, one)] as const;
+  const found = [find(content, one, other), find(content, other, one)] as const;
   if (!found[0] || !found[1]) return undefined;
   const isTorn = found[0].found.some(({ lines: { at, count } }) =>
     found[1]?.found.some(({ lines }) => at < lines.at + lines.count && lines.at < at + count),

@@ -72,9 +72,14 @@ export function completeAtPlaces(content: string, places: readonly PlacedLines[]
   return { content: text, there };
 }
 
-function putWhole(content: string, { behind, text, before = 0, after = 0 }: PlacedLines): string {
-  const whole = `${"\n".repeat(before)}${text}${"\n".repeat(after)}`;
-  const neighbour = withoutLast(behind, before);
+/** The lines of a place, with the blank ones that came with them. */
+export function withOwnBlanks({ text, before = 0, after = 0 }: PlacedLines): string {
+  return `${"\n".repeat(before)}${text}${"\n".repeat(after)}`;
+}
+
+function putWhole(content: string, place: PlacedLines): string {
+  const whole = withOwnBlanks(place);
+  const neighbour = withoutLast(place.behind, place.before ?? 0);
   if (neighbour !== "") return putBack(content, whole, neighbour);
   return spliceLines(openContent(content), 0, { removed: 0, put: whole });
 }

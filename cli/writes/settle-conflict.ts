@@ -18,7 +18,7 @@ import {
   plainLines,
   splitForm,
 } from "../../shared/replica/text/text-form.ts";
-import { type FoundVersion, findBoth, findVersion, strangersAt } from "../local/find-version.ts";
+import { type FoundVersion, findBoth, finderFor, strangersAt } from "../local/find-version.ts";
 import type { LocalConflict, PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { firstLine } from "../screen/output.ts";
@@ -31,6 +31,7 @@ import {
   putBack,
   spliceLines,
   withBlanks,
+  withOwnBlanks,
   withoutLines,
 } from "./put-back.ts";
 import { settleWhole } from "./settle-whole.ts";
@@ -90,7 +91,8 @@ function settleVersions(conflict: TextConflict, chosen: number): Settled {
   if (whole && "changed" in whole) throw changed(id, whole.changed);
   if (whole) return whole;
   if (other.cut) throw tooLong();
-  const there = findVersion(content, other, wanted);
+  const find = finderFor(record.kind);
+  const there = find(content, other, wanted);
   if (!there) throw unsure(id);
   if (record.kind === "moved") {
     const without = takeOut(content, there);
@@ -100,7 +102,7 @@ function settleVersions(conflict: TextConflict, chosen: number): Settled {
       content: bringBack(without, wanted, { foundVersion: missing, kind: record.kind }),
     };
   }
-  const here = findVersion(content, wanted, other);
+  const here = find(content, wanted, other);
   // The current lines can't be told from others and are those that were chosen, so they stay.
   if (!here && there.found.length === 0 && holdsLines(content, wanted.text)) {
     return { without: content, content };
@@ -155,7 +157,7 @@ function settlePlaced(
   { id, record, content }: TextConflict,
   versions: readonly [PlacedVersion, PlacedVersion],
 ): Settled {
-  const found = findBoth(content, versions);
+  const found = findBoth(content, versions, finderFor(record.kind));
   if (!found) throw unsure(id);
   // What git put in the place of others never stood in the document, and was changed by nobody.
   const isWhole = record.kind === "set-aside" && found.some(({ missing }) => missing.length === 0);
@@ -248,12 +250,17 @@ function takeOut(content: string, { found }: FoundVersion, closes = false) {
     for (let line = at; line < at + count; line++) gone.add(line);
   }
   const end = gone.size === 0 ? undefined : Math.min(...gone);
-  return { content: withoutLines(open, closes ? withGapsClosed(open, gone) : gone), at: end };
+  const behind = found.length === 1 ? found[0]?.place.behind : undefined;
+  return {
+    content: withoutLines(open, closes ? withGapsClosed(open, gone) : gone),
+    at: end,
+    behind,
+  };
 }
 
 /** Puts a version beside what it was beside, or where the other version was taken out. */
 function bringBack(
-  { content, at }: ReturnType<typeof takeOut>,
+  { content, at, behind }: ReturnType<typeof takeOut>,
   { text, places, cut }: PlacedVersion,
   {
     foundVersion: { found, missing },
@@ -266,6 +273,10 @@ function bringBack(
   const isSamePlace = places.length === 0 || (kind === "both" && places.length === 1);
   if (at !== undefined && found.length === 0 && isSamePlace)
     return spliceLines(openContent(content), at, { removed: 0, put: text });
+  const place = places.length === 1 ? places[0] : undefined;
+  // What was typed above the lines that git set aside is above what it put there, too.
+  if (kind === "set-aside" && at !== undefined && place && place.behind === behind)
+    return spliceLines(openContent(content), at, { removed: 0, put: withOwnBlanks(place) });
   if (places.length > 0)
     return restores ? completeAtPlaces(content, missing).content : putAtPlaces(content, missing);
   return putBack(content, text, "");

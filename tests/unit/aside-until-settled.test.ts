@@ -66,6 +66,16 @@ test("either version can be chosen once a line was typed below, which stays", as
   expect(await told()).toEqual([]);
 });
 
+test("what git put back can be chosen once a line was typed above it, and stays below that", async () => {
+  const file = START.replace(PUT, `- typed\n${PUT}`);
+  await b.save(file);
+  await both();
+  expect([await b.doc(), await told()]).toEqual([file.replace(PUT, THEIRS), ASIDE]);
+  await a.drain(await a.choiceOf(PUT));
+  await both();
+  expect([await b.doc(), b.file(), await told()]).toEqual([file, file, []]);
+});
+
 test("what git put back in the file stays there, and is told, though others delete what it stands for", async () => {
   await a.save(DOCUMENT.replace(THEIRS, ""));
   await both();
