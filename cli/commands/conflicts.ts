@@ -37,8 +37,9 @@ import { timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { bringAllBack } from "../writes/bring-all-back.ts";
 import { chooseVersion } from "../writes/choose-version.ts";
+import { dismissal } from "../writes/dismiss-conflict.ts";
 import { writeToInbox } from "../writes/inbox-write.ts";
-import { dismissals, saveMemory, saveText } from "../writes/save.ts";
+import { saveMemory, saveText } from "../writes/save.ts";
 
 interface Options extends PlaceOptions {
   readonly json?: boolean;
@@ -329,13 +330,12 @@ async function dismiss(env: Environment, id: string, options: Options): Promise<
 }
 
 async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {
-  const writtenAt = realWorld.now();
   if (conflict.kind !== "memory") {
-    await writeToInbox(env.home, async () => dismissals(conflict, writtenAt));
+    await saveText(env, conflict.document.name, dismissal(conflict));
     return;
   }
   const { name: document, account } = conflict.document;
   const { key, entries: seen } = conflict.losing;
-  const written = { document, account, writtenAt };
+  const written = { document, account, writtenAt: realWorld.now() };
   await writeToInbox(env.home, async () => ({ kind: "losers", ...written, key, seen }));
 }

@@ -90,7 +90,7 @@ export function textWrites(
 }
 
 /** The writes that dismiss a conflict of a text, and those that it covers. */
-export function dismissals(
+function dismissals(
   { id, covered, document: { name: document, account } }: TextConflict,
   writtenAt: number,
 ): TextConflictDismissal[] {

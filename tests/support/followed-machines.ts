@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import * as Y from "yjs";
 import { listConflicts } from "../../cli/local/local-conflicts.ts";
 import { chooseVersion } from "../../cli/writes/choose-version.ts";
+import { dismissal } from "../../cli/writes/dismiss-conflict.ts";
 import { textWrites } from "../../cli/writes/save.ts";
 import { readPlace } from "../../daemon/files/folder-place.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
@@ -263,10 +264,17 @@ export class FollowedMachine {
       .filter((each) => hasWord(each) && !document.includes(each));
   }
 
-  async dismiss(conflict: string): Promise<void> {
-    await this.#store.write(async (context) => {
-      forgetTextConflict((await context.open(ADDRESS)).document, conflict);
-    });
+  /** As `conflicts dismiss` does; one that is not listed is only forgotten. */
+  async dismiss(id: string): Promise<void> {
+    const all = await listConflicts(this.#store.reader);
+    const conflict = all.find((each) => each.id === id);
+    if (conflict?.kind !== "text") {
+      await this.#store.write(async (context) => {
+        forgetTextConflict((await context.open(ADDRESS)).document, id);
+      });
+      return;
+    }
+    await this.drain(textWrites(PROJECT, dismissal(conflict), this.#world.now()));
   }
 
   /** What `conflicts choose` would leave in the inbox for one version of a conflict. */

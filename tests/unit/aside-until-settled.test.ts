@@ -76,6 +76,16 @@ test("what git put back can be chosen once a line was typed above it, and stays 
   expect([await b.doc(), b.file(), await told()]).toEqual([file, file, []]);
 });
 
+test("dismissing leaves what git put back in its file, and brings it into the document beside what it took", async () => {
+  await b.save(START.replace(PUT, `- typed\n${PUT}`));
+  await both();
+  const [id = ""] = await a.listed();
+  await a.dismiss(id);
+  await both();
+  const whole = START.replace(PUT, `- typed\n${THEIRS}${PUT}`);
+  expect([await b.doc(), b.file(), await told()]).toEqual([whole, whole, []]);
+});
+
 test("what git put back in the file stays there, and is told, though others delete what it stands for", async () => {
   await a.save(DOCUMENT.replace(THEIRS, ""));
   await both();

@@ -73,7 +73,10 @@ class Walk {
     await at.save(lines.join(""));
   }
 
-  /** A choice removes and brings back what its conflict has shown, in every file. */
+  /**
+   * A choice removes and brings back what its conflict has shown, in every file; a dismissal
+   * removes nothing.
+   */
   async #settle(at: FollowedMachine): Promise<void> {
     const ids = await at.listed();
     if (ids.length === 0) return;
@@ -91,6 +94,8 @@ class Walk {
       this.steps.push("  refused");
       return;
     }
+    const isOpen = (line: string) => !this.#settled.has(line);
+    const kept = before.files.map(({ alone }) => (isDismissed ? alone.filter(isOpen) : []));
     for (const line of shown) this.#settled.add(line);
     if (isDismissed) await at.dismiss(id);
     await at.drain(writes);
@@ -99,6 +104,7 @@ class Walk {
     expect(unshown(before.document, after.document, shown)).toEqual([]);
     for (const [nth, { file, alone }] of before.files.entries()) {
       const now = after.files[nth]?.file ?? "";
+      expect(kept[nth]?.filter((line) => !contentLines(now).includes(line))).toEqual([]);
       // What a file had not got yet, or still had, while it was not written.
       const late = new Set([...contentLines(file), ...contentLines(before.document)]);
       const known = changes(file, before.document).filter((each) => !alone.includes(each));

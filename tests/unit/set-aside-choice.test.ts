@@ -59,7 +59,7 @@ for (const [way, act] of Object.entries(WAYS)) {
   });
 }
 
-test("a file is written as soon as the conflict about lines that git took out is dismissed", async () => {
+test("a file has both versions as soon as the conflict about lines that git took out is dismissed", async () => {
   const { a, b } = await lab.pair({ [FILE]: START });
   await a.follow({ write: true });
   await a.save(MENDED);
@@ -71,8 +71,9 @@ test("a file is written as soon as the conflict about lines that git took out is
   expect(a.status.why).toEqual({ code: "leave-aside" });
   const [conflict] = await a.conflicts();
   await a.dismiss(conflict?.id ?? "");
-  await waitFor("the lines to be back", () => a.file() === MENDED);
-  expect(await a.doc()).toBe(MENDED);
+  const both = START.replace("- two\n", "- two, mended\n- two\n");
+  await waitFor("the lines to be back", () => a.file() === both);
+  expect(await a.doc()).toBe(both);
 });
 
 function chosen(record: TextConflictRecord, content: string, version: number): string {

@@ -1,0 +1,38 @@
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { holdsEachLine } from "../../shared/replica/text/standing-lines.ts";
+import { finderFor } from "../local/find-version.ts";
+import type { PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { bringAllBack } from "./bring-all-back.ts";
+import type { TextChoice } from "./save.ts";
+
+/**
+ * What dismissing a conflict comes to: everything stays. What git put in the place of lines that it
+ * set aside is in a file alone, which is written once the conflict is settled. So it comes into the
+ * document, beside those lines. Throws where it was too long to be stored in the conflict.
+ */
+export function dismissal(conflict: TextConflict): TextChoice {
+  const { content: base, seenSeq, record, versions, id } = conflict;
+  const missing = versions.filter(
+    (version) => record.kind === "set-aside" && !version.isStanding && isMissing(conflict, version),
+  );
+  if (missing.some(({ cut }) => cut)) throw tooLong(id);
+  const { content } = bringAllBack(conflict, missing);
+  return { base, values: content === base ? [] : [content], seenSeq, settles: [conflict] };
+}
+
+/** Whether the document lacks lines of a version where they stood, or anywhere. */
+function isMissing({ content, record, versions }: TextConflict, version: PlacedVersion): boolean {
+  if (!hasWord(version.text)) return false;
+  const other = versions.find((each) => each !== version) ?? version;
+  const known = finderFor(record.kind)(content, version, other);
+  if (!known) return !holdsEachLine(content, version.text);
+  return known.missing.some(({ text }) => hasWord(text));
+}
+
+function tooLong(id: string): CommandFailed {
+  return new CommandFailed(
+    `what git put into the file is too long to be kept here whole, and would be gone with ${id}: ` +
+      "save the file with the document's text and what you want of its own, and it is settled",
+  );
+}
