@@ -1,30 +1,18 @@
 import { existsSync } from "node:fs";
-import { open, readFile, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { isDatabase, readClaudeMem } from "../../daemon/portable/claude-mem.ts";
-import {
-  EXPORT_FORMAT,
-  type PortableHome,
-  type PortableMemory,
-  parsePortableHome,
-} from "../../daemon/portable/format.ts";
+import type { PortableHome } from "../../daemon/portable/format.ts";
 import type { ImportResult } from "../../daemon/portable/import-home.ts";
-import { filesOf, portableHomeOf } from "../../daemon/portable/markdown-folder.ts";
-import { readKnowledgeGraph } from "../../daemon/portable/others-notes.ts";
+import { filesOf } from "../../daemon/portable/markdown-folder.ts";
 import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { renameDurably } from "../../shared/durable-files.ts";
-import { AppError } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
-import { timestampOf } from "../../shared/timestamps.ts";
-import type { Layer } from "../../shared/wire/layer.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
-import { findMeantProject } from "../place/find-project.ts";
 import { ownDocument, parseLayerOption } from "../place/layer-option.ts";
 import { withAgreement, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
@@ -32,17 +20,13 @@ import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { bytesShown, count, sayAside, sayJson, saySentence } from "../screen/output.ts";
 import { Progress } from "../screen/progress.ts";
-import { readStdinText } from "../screen/stdin.ts";
 import { countHeldIn, exportHome, type HeldInExport } from "../transfer/export-home.ts";
-import { isFolderAt, readFolder, readNotes, writeFolder } from "../transfer/folders.ts";
+import { writeFolder } from "../transfer/folders.ts";
+import { type ImportSource, readImport, STANDARD_STREAM } from "../transfer/read-import.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { importInto } from "../writes/import-into.ts";
 
-const STANDARD_STREAM = "-";
 const PRIVATE_FILE = 0o600;
-
-/** At most this many errors of a document are named. */
-const PLACES_MAX = 20;
 
 interface ExportFlags {
   readonly remote?: string;
@@ -51,10 +35,7 @@ interface ExportFlags {
   readonly json?: boolean;
 }
 
-interface ImportFlags {
-  readonly layer?: Layer;
-  readonly project?: string;
-  readonly of?: string;
+interface ImportFlags extends ImportSource {
   readonly json?: boolean;
   readonly yes?: boolean;
 }
@@ -73,7 +54,8 @@ Examples:
 const IMPORT_HELP = `
 Each value is a write of this machine's: what it replaces goes to the history, what equals the
 value there changes nothing, and what looks like a secret is held. Nothing is deleted. A document
-with anything wrong in it is refused whole.
+with anything wrong in it is refused whole. Of another tool's notes those are left out, and named,
+that can be no memories.
 
 Examples:
   memsync import memories.json
@@ -219,96 +201,6 @@ async function runImport(env: Environment, named: string, flags: ImportFlags): P
   );
   if (json) sayJson(result);
   else sayResult(result);
-}
-
-async function readImport(
-  env: Environment,
-  named: string,
-  flags: ImportFlags,
-): Promise<PortableHome> {
-  const now = timestampOf(realWorld.now());
-  const isForOthers = flags.layer !== undefined || flags.project !== undefined;
-  const folder = named === STANDARD_STREAM ? undefined : resolveFolder(env, named);
-  if (folder !== undefined && (await isFolderAt(folder))) {
-    if (isForOthers) return await othersHome(env, await readNotes(folder), flags);
-    const files = await readFolder(folder);
-    return readOrRefuse(named, () => portableHomeOf(files, now));
-  }
-  if (folder !== undefined && (await isDatabase(folder))) {
-    return await othersHome(env, await claudeMemNotes(folder, flags), flags);
-  }
-  const text = await readDocument(env, named);
-  const graph = readKnowledgeGraph(text, now);
-  if (!graph || graph.length === 0) {
-    if (!isForOthers) return readHome(named, text);
-    throw new UsageError("--layer and --project are for the notes of another tool");
-  }
-  if (isForOthers) return await othersHome(env, graph, flags);
-  throw new UsageError(
-    "it is the memory of another tool: say where it goes, by --project DIR or --layer user",
-  );
-}
-
-/** What claude-mem has of one of its projects. It knows them by their folders' names alone. */
-async function claudeMemNotes(file: string, flags: ImportFlags): Promise<PortableMemory[]> {
-  const notes = await readClaudeMem(file);
-  if (!notes) throw new CommandFailed(`${file} is a database, and not claude-mem's`);
-  const found = flags.of === undefined ? undefined : notes.get(flags.of);
-  if (found && (flags.layer !== undefined || flags.project !== undefined)) return found;
-  const names = [...notes].map(([name, { length }]) => `  ${name}   ${length}`);
-  throw new CommandFailed(
-    "say which of its projects is meant, and where its notes go: `--of NAME --project DIR`",
-    names.sort(),
-  );
-}
-
-/** Another tool's notes as the memories of one project or layer. */
-async function othersHome(
-  env: Environment,
-  memories: readonly PortableMemory[],
-  { layer, project }: ImportFlags,
-): Promise<PortableHome> {
-  const to = layer ?? "project";
-  if (to !== "project" && project !== undefined) {
-    throw new UsageError(`the layer ${to} belongs to no project`);
-  }
-  const nothing = { memories: [] };
-  const home = { format: EXPORT_FORMAT, projects: [], user: nothing, global: nothing };
-  if (to !== "project")
-    return readOrRefuse(to, () => parsePortableHome({ ...home, [to]: { memories } }));
-  const id = await withLocal(env, (db) => findMeantProject(db, project, env));
-  const projects = [{ id, claude_md_content: "", metadata: {}, memories }];
-  return readOrRefuse(id, () => parsePortableHome({ ...home, projects }));
-}
-
-async function readDocument(env: Environment, named: string): Promise<string> {
-  if (named === STANDARD_STREAM) return await readStdinText("nothing was imported");
-  const file = resolveFolder(env, named);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
-  } catch (thrown) {
-    throw new CommandFailed(`${file} can't be read: ${fileFailure(thrown)}`);
-  }
-}
-
-function readHome(named: string, text: string): PortableHome {
-  return readOrRefuse(named, () => parsePortableHome(JSON.parse(text)));
-}
-
-function readOrRefuse(named: string, read: () => PortableHome): PortableHome {
-  const what = named === STANDARD_STREAM ? "standard input" : named;
-  try {
-    return read();
-  } catch (thrown) {
-    const intro = `${what} can't be imported, and nothing of it was:`;
-    // The parser's message quotes a part of the document.
-    if (!(thrown instanceof AppError)) throw new CommandFailed(`${intro} it is not JSON`);
-    const { details } = thrown;
-    if (details.length === 0) throw new CommandFailed(`${intro} ${thrown.message}`);
-    const places = details.slice(0, PLACES_MAX).map(({ path, message }) => `  ${path} ${message}`);
-    const more = details.length > PLACES_MAX ? ["  and more"] : [];
-    throw new CommandFailed(intro, [...places, ...more]);
-  }
 }
 
 function sayResult({ created, updated, unchanged, held, left_out, texts, projects }: ImportResult) {

@@ -76,13 +76,22 @@ function memoryOf(row: Observation): PortableMemory | undefined {
   return { key, value: `${value}\n`, updated_at: timestampOf(at) };
 }
 
-/** A list in JSON. */
+/** A list in JSON. What is none, and what is no text in one, stays as it is written. */
 function factsOf(facts: unknown): string[] {
+  const text = textOf(facts);
+  if (text === undefined) return [];
+  const list = parsed(text);
+  if (!Array.isArray(list)) return list === null ? [] : [text];
+  return list.flatMap((each: unknown) => {
+    return typeof each === "string" ? (textOf(each) ?? []) : JSON.stringify(each);
+  });
+}
+
+function parsed(text: string): unknown {
   try {
-    const list: unknown = JSON.parse(textOf(facts) ?? "[]");
-    return Array.isArray(list) ? list.flatMap((each) => textOf(each) ?? []) : [];
+    return JSON.parse(text);
   } catch {
-    return [];
+    return undefined;
   }
 }
 

@@ -93,6 +93,15 @@ export function parsePortableHome(value: unknown): PortableHome {
   return { ...body, projects };
 }
 
+/** Why a note can be no memory, such as that it is too long; undefined where it can. */
+export function problemOfMemory(memory: PortableMemory): string | undefined {
+  const details: ErrorDetail[] = [];
+  refuseMalformed(memory, details);
+  tryWith(PortableMemory, memory, details);
+  const [first] = details;
+  return first && `its ${first.path.slice(1)} ${first.message}`;
+}
+
 function refuseOtherFormat(value: unknown): void {
   const format = typeof value === "object" && value !== null && "format" in value && value.format;
   if (format === EXPORT_FORMAT) return;

@@ -43,6 +43,20 @@ export function readKnowledgeGraph(text: string, now: string): PortableMemory[] 
   return [...values].map(([key, value]) => ({ key, value: value.join("\n"), updated_at: now }));
 }
 
+/** Why a text is no such file, by its first wrong line; completes "it is none: …". */
+export function whyNoGraph(text: string): string {
+  const lines = text.split("\n");
+  for (const [at, line] of lines.entries()) {
+    if (line.trim() === "") continue;
+    const read = parsedLine(line);
+    if (!read) return `line ${at + 1} is no JSON object`;
+    if (read.type !== "entity" && read.type !== "relation") {
+      return `line ${at + 1} is neither an entity nor a relation`;
+    }
+  }
+  return "it has no entity";
+}
+
 function parsedLine(line: string): GraphLine | undefined {
   try {
     const value: unknown = JSON.parse(line);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 
 const emulator = sharedEmulator();
+const inOneLine = (text: string) => text.replace(/\s+/g, " ");
 
 scenario("an export as a folder of Markdown comes back equal from an empty home", async (lab) => {
   const service = emulator.account("folder");
@@ -66,15 +67,61 @@ scenario("claude-mem's observations of one project come in, and of no other", as
   const at = Date.parse("2026-03-01T09:30:00Z");
   put.run(1, "shop", "decision", "Use bun", null, "It is fast.", '["one","two"]', at);
   put.run(2, "other", "bugfix", "Elsewhere", null, null, null, at);
-  put.run(3, "shop", "empty", null, null, null, "no list", at);
+  put.run(3, "shop", "empty", null, null, null, null, at);
+  put.run(4, "shop", "odd", null, null, null, "no list", at);
+  put.run(5, "shop", "mixed", null, null, null, '["one", 2]', at);
+  put.run(6, "shop", "long", "x".repeat(32 * 1024 + 1), null, null, null, at);
   database.close();
   const before = readFileSync(file);
   const untold = await machine.run(["import", file, "--project", "."]);
   expect(untold.status).toBe(1);
   expect(untold.stderr).toContain("other   1");
-  await machine.memsync("import", file, "--of", "shop", "--project", ".");
-  expect((await machine.list()).map(({ key }) => key)).toEqual(["claude-mem/decision-1"]);
+  const came = await machine.run(["import", file, "--of", "shop", "--project", "."]);
+  expect(came.status).toBe(0);
+  expect(inOneLine(came.stderr)).toContain(
+    "not imported, claude-mem/long-6: its value must be at most 32768 bytes",
+  );
+  expect((await machine.list()).map(({ key }) => key)).toEqual([
+    "claude-mem/decision-1",
+    "claude-mem/odd-4",
+    "claude-mem/mixed-5",
+  ]);
+  expect(await machine.memsync("get", "claude-mem/odd-4")).toBe("- no list\n");
+  expect(await machine.memsync("get", "claude-mem/mixed-5")).toBe("- one\n- 2\n");
   const said = await machine.memsync("get", "claude-mem/decision-1");
   expect(said).toBe("Use bun\n\nIt is fast.\n\n- one\n- two\n");
   expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+scenario("what is no other tool's memory is refused with what is wrong in it", async (lab) => {
+  const machine = await lab.stoppedMachine(emulator.account("no-notes"));
+  const entity = JSON.stringify({ type: "entity", name: "Ann", observations: [] });
+  const files: readonly (readonly [string, string, string])[] = [
+    ["cut.jsonl", `${entity}\n{"type":"ent`, "line 2 is no JSON object"],
+    ["other.jsonl", `${entity}\n{"type":"x"}`, "line 2 is neither an entity nor a relation"],
+    ["empty.jsonl", "", "it has no entity"],
+    ["cut.db", "SQLite format 3\0and no more", "is damaged, or another program's"],
+    ["export.json", '{"format":1}', "--layer and --project are for the notes of another tool"],
+  ];
+  for (const [name, text, sentence] of files) {
+    const file = lab.git.path(name);
+    writeFileSync(file, text);
+    const { status, stderr } = await machine.run(["import", file, "--project", "."]);
+    expect(status).not.toBe(0);
+    expect(inOneLine(stderr)).toContain(sentence);
+    expect(stderr).not.toContain("saved");
+  }
+  const of = ["--of", "shop", "--project", "."];
+  const { stderr: noDatabase } = await machine.run(["import", lab.git.path("empty.jsonl"), ...of]);
+  expect(inOneLine(noDatabase)).toContain("is no SQLite database");
+  const vault = lab.git.path("vault");
+  mkdirSync(vault);
+  writeFileSync(join(vault, "note.md"), "a note");
+  writeFileSync(join(vault, "long.md"), "x".repeat(32 * 1024 + 1));
+  const untold = await machine.run(["import", vault]);
+  expect(inOneLine(untold.stderr)).toContain("--project DIR or --layer user");
+  const told = await machine.run(["import", vault, "--project", "."]);
+  expect(told.status).toBe(0);
+  expect(inOneLine(told.stderr)).toContain("not imported, long: its value must be at most");
+  expect(await machine.memsync("get", "note")).toBe("a note");
 });

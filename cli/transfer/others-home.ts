@@ -1,0 +1,75 @@
+import { readClaudeMem } from "../../daemon/portable/claude-mem.ts";
+import {
+  EXPORT_FORMAT,
+  type PortableHome,
+  type PortableMemory,
+  problemOfMemory,
+} from "../../daemon/portable/format.ts";
+import { isDamage } from "../../shared/sqlite/failures.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import type { Environment } from "../place/environment.ts";
+import { findMeantProject } from "../place/find-project.ts";
+import { withLocal } from "../place/place.ts";
+import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { sayAside } from "../screen/output.ts";
+
+/** Where another tool's notes go. */
+export interface NotesPlace {
+  readonly layer?: Layer;
+  readonly project?: string;
+}
+
+/**
+ * Another tool's notes as the memories of one project or layer. What can't be a memory is left out
+ * and named: in that tool nobody could take it out.
+ */
+export async function othersHome(
+  env: Environment,
+  notes: readonly PortableMemory[],
+  { layer, project }: NotesPlace,
+): Promise<PortableHome> {
+  const to = layer ?? "project";
+  if (to !== "project" && project !== undefined) {
+    throw new UsageError(`the layer ${to} belongs to no project`);
+  }
+  const nothing = { memories: [] };
+  const home = { format: EXPORT_FORMAT, projects: [], user: nothing, global: nothing };
+  const id =
+    to === "project" ? await withLocal(env, (db) => findMeantProject(db, project, env)) : undefined;
+  const memories = fitting(notes);
+  if (id === undefined) return { ...home, [to]: { memories } };
+  return { ...home, projects: [{ id, claude_md_content: "", metadata: {}, memories }] };
+}
+
+/** The notes that can be memories; says which others there are, and why. */
+function fitting(notes: readonly PortableMemory[]): PortableMemory[] {
+  const taken = new Map<string, PortableMemory>();
+  for (const note of notes) {
+    const problem = taken.has(note.key) ? "another note has this name, too" : problemOfMemory(note);
+    if (problem === undefined) taken.set(note.key, note);
+    else sayAside(`not imported, ${note.key.toWellFormed()}: ${problem}`);
+  }
+  return [...taken.values()];
+}
+
+/** What claude-mem has of one of its projects. It knows them by their folders' names alone. */
+export async function claudeMemNotes(
+  file: string,
+  { of, layer, project }: NotesPlace & { readonly of?: string },
+): Promise<PortableMemory[]> {
+  const notes = await readClaudeMem(file).catch((thrown: unknown) => {
+    if (!isDamage(thrown)) throw thrown;
+    throw new CommandFailed(
+      `${file} can't be read as claude-mem's database: it is damaged, or another program's; ` +
+        "nothing was imported",
+    );
+  });
+  if (!notes) throw new CommandFailed(`${file} is a database, and not claude-mem's`);
+  const found = of === undefined ? undefined : notes.get(of);
+  if (found && (layer !== undefined || project !== undefined)) return found;
+  const names = [...notes].map(([name, { length }]) => `  ${name}   ${length}`);
+  throw new CommandFailed(
+    "say which of its projects is meant, and where its notes go: `--of NAME --project DIR`",
+    names.sort(),
+  );
+}

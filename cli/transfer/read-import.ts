@@ -1,0 +1,112 @@
+import { readFile } from "node:fs/promises";
+import { isDatabase } from "../../daemon/portable/claude-mem.ts";
+import { type PortableHome, parsePortableHome } from "../../daemon/portable/format.ts";
+import { portableHomeOf } from "../../daemon/portable/markdown-folder.ts";
+import { readKnowledgeGraph, whyNoGraph } from "../../daemon/portable/others-notes.ts";
+import { AppError } from "../../shared/errors.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { Environment } from "../place/environment.ts";
+import { resolveFolder } from "../place/resolve-folder.ts";
+import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { readStdinText } from "../screen/stdin.ts";
+import { isFolderAt, readFolder, readNotes } from "./folders.ts";
+import { claudeMemNotes, type NotesPlace, othersHome } from "./others-home.ts";
+
+/** The name that stands for standard input, and for standard output. */
+export const STANDARD_STREAM = "-";
+
+/** At most this many errors of a document are named. */
+const PLACES_MAX = 20;
+
+/** Where another tool's notes go, and of which of its projects they are. */
+export interface ImportSource extends NotesPlace {
+  readonly of?: string;
+}
+
+const OTHERS = "another tool's notes need the place where they go: --project DIR or --layer user";
+
+/**
+ * What an import is about: an export, as a document or a folder, or another tool's notes. Throws
+ * where it is none of them, with what is wrong and where.
+ */
+export async function readImport(
+  env: Environment,
+  named: string,
+  place: ImportSource,
+): Promise<PortableHome> {
+  const now = timestampOf(realWorld.now());
+  const isForOthers = place.layer !== undefined || place.project !== undefined;
+  const folder = named === STANDARD_STREAM ? undefined : resolveFolder(env, named);
+  if (folder !== undefined && (await isFolderAt(folder))) {
+    if (isForOthers) return await othersHome(env, await readNotes(folder), place);
+    const files = await readFolder(folder);
+    return readOrRefuse(named, () => portableHomeOf(files, now), OTHERS);
+  }
+  if (folder !== undefined && (await isDatabase(folder))) {
+    return await othersHome(env, await claudeMemNotes(folder, place), place);
+  }
+  if (place.of !== undefined) {
+    throw new UsageError(`--of is for claude-mem's database, and ${named} is no SQLite database`);
+  }
+  const text = await readDocument(env, named);
+  const graph = readKnowledgeGraph(text, now);
+  if (graph && graph.length > 0) {
+    if (isForOthers) return await othersHome(env, graph, place);
+    throw new UsageError(
+      "it is the memory of another tool: say where it goes, by --project DIR or --layer user",
+    );
+  }
+  if (isForOthers && isExport(text)) {
+    throw new UsageError("--layer and --project are for the notes of another tool");
+  }
+  if (!isForOthers) return readHome(named, text);
+  const why = whyNoGraph(text);
+  throw new CommandFailed(
+    `${shownName(named)} is no memory of MCP's reference server: ${why}; nothing was imported`,
+  );
+}
+
+async function readDocument(env: Environment, named: string): Promise<string> {
+  if (named === STANDARD_STREAM) return await readStdinText("nothing was imported");
+  const file = resolveFolder(env, named);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+  } catch (thrown) {
+    throw new CommandFailed(`${file} can't be read: ${fileFailure(thrown)}`);
+  }
+}
+
+function isExport(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && "format" in value;
+  } catch {
+    return false;
+  }
+}
+
+function readHome(named: string, text: string): PortableHome {
+  return readOrRefuse(named, () => parsePortableHome(JSON.parse(text)));
+}
+
+function shownName(named: string): string {
+  return named === STANDARD_STREAM ? "standard input" : named;
+}
+
+/** `advice`: said below what is wrong. */
+function readOrRefuse(named: string, read: () => PortableHome, advice?: string): PortableHome {
+  try {
+    return read();
+  } catch (thrown) {
+    const intro = `${shownName(named)} can't be imported, and nothing of it was:`;
+    // The parser's message quotes a part of the document.
+    if (!(thrown instanceof AppError)) throw new CommandFailed(`${intro} it is not JSON`);
+    const { details } = thrown;
+    if (details.length === 0) throw new CommandFailed(`${intro} ${thrown.message}`);
+    const places = details.slice(0, PLACES_MAX).map(({ path, message }) => `  ${path} ${message}`);
+    const more = details.length > PLACES_MAX ? ["  and more"] : [];
+    throw new CommandFailed(intro, [...places, ...more, ...(advice ? [advice] : [])]);
+  }
+}
