@@ -17,7 +17,7 @@ export class FollowedFolders {
       const nth = `${this.#opened.length}`;
       const dir = this.#sandbox.path(nth, name);
       mkdirSync(dir, { recursive: true });
-      const home = this.#sandbox.path(nth, "home");
+      const home = this.#sandbox.path(nth, `home-${nth}`);
       const machine = await FollowedMachine.open(name, dir, home, this.#sandbox.git);
       this.#opened.push(machine);
       made.push(machine);

@@ -4,6 +4,14 @@ const TESTS = "unit/memory-folders.test.ts";
 const take = mistakesIn("daemon/assistants/memory-folders/take-memory-file.ts", TESTS);
 const edit = mistakesIn("daemon/assistants/memory-folders/take-memory-edit.ts", TESTS);
 const plan = mistakesIn("daemon/assistants/memory-folders/plan-arrivals.ts", TESTS);
+const killed = mistakesIn(
+  "daemon/assistants/memory-folders/take-memory-file.ts",
+  "unit/memory-kills.test.ts",
+);
+const named = mistakesIn(
+  "daemon/assistants/memory-folders/plan-arrivals.ts",
+  "unit/memory-file-names.test.ts",
+);
 const owner = mistakesIn(
   "daemon/assistants/claude-code/auto-memory-folders.ts",
   "unit/memory-folder-owners.test.ts",
@@ -48,7 +56,7 @@ export const MEMORIES: readonly Mistake[] = [
     "if (needsYes && !link.write && !isAskedFor) {",
     "if (needsYes && link === null) {",
   ),
-  take(
+  killed(
     "what was being written before a kill counts as an edit",
     "after a kill in the middle of a write, what was written is no edit",
     "if (known?.next?.hash === hash) return { name, arrivedAt, ...known.next };",
@@ -60,7 +68,7 @@ export const MEMORIES: readonly Mistake[] = [
     "const seen = base?.seen ?? [];",
     "const seen = open.document.memories.get(key).map(({ id }) => id);",
   ),
-  plan(
+  named(
     "a memory's key leads out of its folder",
     "a key from elsewhere never leads out of the folder, nor to what a system takes for else",
     'if (!isMemoryName(format, name) || text.includes("\\0")) return { code: "memory-name" };',
