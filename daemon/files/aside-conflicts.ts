@@ -30,6 +30,8 @@ export function settleAside(open: OpenDocument, content: string): void {
   const lines = contentLines(content);
   const document = contentLines(open.document.content());
   for (const conflict of asideHere(open)) {
+    // Of a version that was cut nobody knows all lines: somebody has to settle it.
+    if (conflict.versions.some(({ cut }) => cut)) continue;
     const stood = wordsOf(conflict, (version) => !isSameMachine(version, open.author));
     const put = wordsOf(conflict, (version) => isSameMachine(version, open.author));
     const isAlone = (line: string) => countOf(lines, line) > countOf(document, line);

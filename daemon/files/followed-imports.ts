@@ -24,17 +24,20 @@ const CODE_SPANS = /(`+)[^`]*\1/g;
 /** Which of these paths a text imports, anywhere in it, as a file at `path` or at the top. */
 function importsAnyOf(text: string, path: string, paths: readonly string[]): string | undefined {
   const lines = plainLines(text);
-  const code = new Set(
-    findCodeBlocks(lines).flatMap(([from, to]) => [...lines.keys()].slice(from, to)),
-  );
-  const said = lines
-    .filter((_, at) => !code.has(at))
-    .map((line) => line.replaceAll(CODE_SPANS, ""));
+  const said = outsideOfCode(lines).map((line) => line.replaceAll(CODE_SPANS, ""));
   const targets = said.flatMap((line) => {
     return [...line.matchAll(IMPORTS)].map(([, name = ""]) => withoutSentenceEnd(name));
   });
   const imported = targets.flatMap((each) => [join(dirname(path), each), normalize(each)]);
   return paths.find((each) => imported.includes(each));
+}
+
+function outsideOfCode(lines: readonly string[]): string[] {
+  const code = new Set<number>();
+  for (const [from, to] of findCodeBlocks(lines)) {
+    for (let at = from; at < to; at++) code.add(at);
+  }
+  return lines.filter((_, at) => !code.has(at));
 }
 
 /** No pattern: on a line of many dots one takes the square of their number. */

@@ -1,4 +1,12 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
 import { base32 } from "../../shared/ids.ts";
 import type { World } from "../../shared/world.ts";
 import type { Home } from "./home.ts";
@@ -36,18 +44,22 @@ export class HomeId {
   #make(): string {
     const made = base32(this.#world.randomBytes(ID_BYTES));
     const { identity } = this.#home;
-    writeFileSync(`${identity}.new`, `${made}\n`, { mode: PRIVATE_FILE });
+    const file = openSync(`${identity}.new`, "w", PRIVATE_FILE);
+    writeSync(file, `${made}\n`);
+    // Without it a loss of power could leave an empty file under the name, and another id.
+    fsyncSync(file);
+    closeSync(file);
     renameSync(`${identity}.new`, identity);
     return made;
   }
 }
 
-/** Undefined where no daemon of a version with such ids has run yet. */
+/**
+ * Undefined where no daemon of a version with such ids has run yet. Throws where the file can't be
+ * read: another id in its place would give up what this home has written.
+ */
 export function readHomeId({ identity }: Home): string | undefined {
-  try {
-    const text = readFileSync(identity, "utf8").trim();
-    return text.length === ID_LENGTH && /^[a-z2-7]+$/.test(text) ? text : undefined;
-  } catch {
-    return undefined;
-  }
+  if (!existsSync(identity)) return undefined;
+  const text = readFileSync(identity, "utf8").trim();
+  return text.length === ID_LENGTH && /^[a-z2-7]+$/.test(text) ? text : undefined;
 }

@@ -31,11 +31,12 @@ export function watchForCopies({ store, homeId, log }: CopiedHomeOptions): () =>
   };
   return store.onCommit((rows) => {
     const id = homeId.current;
-    const row = rows.find(({ changes }) => changes.by.remote.metadataKeys.has(homeKey(id)));
-    if (!row) return;
-    look(row, id).catch((thrown) => {
-      log.warn({ reason: String(thrown) }, "whether this home is a copy could not be found out");
-    });
+    for (const row of rows) {
+      if (!row.changes.by.remote.metadataKeys.has(homeKey(id))) continue;
+      look(row, id).catch((thrown) => {
+        log.warn({ reason: String(thrown) }, "whether this home is a copy could not be found out");
+      });
+    }
   });
 }
 

@@ -148,6 +148,12 @@ test("a text that imports a file as its own folder has it is not written into th
   expect([a.file(), a.file(AGENTS)]).toEqual([text, text]);
 });
 
+test("a text of code blocks alone is read at once", async () => {
+  const text = `${TEXT}\n${"```\n".repeat(60_000)}`;
+  await a.save(text);
+  expect((await texts()).b).toEqual([text, text]);
+});
+
 test("a long line of dots behind an @ is read at once", async () => {
   const text = `${TEXT}\n@x${".".repeat(200_000)}a\n`;
   await a.save(text);

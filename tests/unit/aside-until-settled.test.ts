@@ -86,6 +86,27 @@ test("dismissing leaves what git put back in its file, and brings it into the do
   expect([await b.doc(), b.file(), await told()]).toEqual([whole, whole, []]);
 });
 
+test("a conflict of which a version was too long to be kept whole is left to somebody", async () => {
+  await b.drain(await b.choiceOf(PUT));
+  await both();
+  expect([b.file(), await b.doc(), await told()]).toEqual([START, START, []]);
+  const long = Array.from({ length: 9000 }, (_, at) => `- more ${at}\n`).join("");
+  await a.save(START.replace(PUT, long));
+  await both();
+  await lab.run(b, "checkout", "-q", "--", FILE);
+  await both();
+  const cut = async () =>
+    (await b.conflicts()).filter(({ kind, versions }) => {
+      return kind === "set-aside" && versions.some((version) => version.cut);
+    });
+  const [conflict] = await cut();
+  expect(conflict).toBeDefined();
+  // Now the document has the line that git put in the place of them.
+  await a.save(`${START.replace(PUT, long)}${PUT}`);
+  await both();
+  expect((await cut()).map(({ id }) => id)).toEqual([conflict?.id ?? ""]);
+});
+
 test("what git put back in the file stays there, and is told, though others delete what it stands for", async () => {
   await a.save(DOCUMENT.replace(THEIRS, ""));
   await both();
