@@ -13,7 +13,9 @@ const TIMEOUT_MS = 600_000;
 async function printedWith({ name, found: { file, test: wanted } }: Mistake): Promise<string> {
   const only = `^${wanted.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
   const path = `./${join("tests", file)}`;
-  const args = ["test", "--preload", PRELOAD, "--timeout", String(RUN_MS), path, "-t", only];
+  const anyFile = ["--path-ignore-patterns", "none"];
+  const limits = ["--timeout", String(RUN_MS)];
+  const args = ["test", "--preload", PRELOAD, ...anyFile, ...limits, path, "-t", only];
   const child = Bun.spawn([process.execPath, ...args], {
     cwd: ROOT,
     stdio: ["ignore", "ignore", "pipe"],

@@ -1,9 +1,12 @@
+import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const FOLDERS = ["tests/e2e", "tests/long"];
 const ENDING = ".test.ts";
+/** What a test of machines imports. */
+const LAB = '/support/lab.ts"';
 
 /** What of the suite runs no daemon that syncs with anything. */
 const WITHOUT_SERVICE: ReadonlySet<string> = new Set([
@@ -30,6 +33,7 @@ export async function plain(names: readonly string[]): Promise<number> {
   const suite = await readSuite();
   const files = names.length === 0 ? suite : suite.filter((file) => names.includes(nameOf(file)));
   const flags = ["--timeout", `${TEST_DEADLINE_MS}`, "--max-concurrency", "2"];
+  flags.push("--path-ignore-patterns", "none");
   const child = Bun.spawn([process.execPath, "test", ...flags, ...files], {
     cwd: ROOT,
     env: {
@@ -50,7 +54,8 @@ async function readSuite(): Promise<string[]> {
     ),
   );
   const files = found.flat().filter((file) => file.endsWith(ENDING));
-  return files.filter((file) => !WITHOUT_SERVICE.has(nameOf(file))).sort();
+  const withMachines = files.filter((file) => readFileSync(join(ROOT, file), "utf8").includes(LAB));
+  return withMachines.filter((file) => !WITHOUT_SERVICE.has(nameOf(file))).sort();
 }
 
 function nameOf(file: string): string {

@@ -1,9 +1,9 @@
 import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const half = mistakesIn("daemon/files/unfinished.ts", "unit/unfinished-saves.test.ts");
-const past = mistakesIn("daemon/git/git-past.ts", "unit/cloned-anew.test.ts");
-const aside = mistakesIn("daemon/files/take-git-version.ts", "unit/discarded-in-git.test.ts");
-const sight = mistakesIn("daemon/files/tracked-sight.ts", "unit/discarded-in-git.test.ts");
+const past = mistakesIn("daemon/git/git-past.ts", "long/cloned-anew.test.ts");
+const aside = mistakesIn("daemon/files/take-git-version.ts", "long/discarded-in-git.test.ts");
+const sight = mistakesIn("daemon/files/tracked-sight.ts", "long/discarded-in-git.test.ts");
 const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
 /** In half-written texts, and in what git has set aside before somebody's eyes. */

@@ -13,7 +13,7 @@ const PER_WORKER = 60;
 const FEW = 2;
 
 /** So many are run by every run of the tests; those behind them in `tests/long`. */
-export const FIRST_SEEDS = 100;
+export const FIRST_SEEDS = 40;
 
 /** What a worker prints of one seed. */
 export type SeedLine = Omit<SeedResult, "trace"> & {

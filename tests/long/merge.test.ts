@@ -7,8 +7,8 @@ import {
   measureOrders,
   measurePairs,
   type OrderReport,
-} from "./merge.ts";
-import { readForks } from "./merge-data.ts";
+} from "../trust/merge.ts";
+import { readForks } from "../trust/merge-data.ts";
 
 const TIMEOUT_MS = 60_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { runCase } from "./cases.ts";
-import { killRounds } from "./kill/rounds.ts";
+import { runCase } from "../trust/cases.ts";
+import { killRounds } from "../trust/kill/rounds.ts";
 
 const TIMEOUT_MS = 120_000;
 // In its full length, and with any seed, by `npm run trust -- kill --rounds 500`.

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { LINUX, testWith } from "../support/needs.ts";
-import { runCase } from "./cases.ts";
-import { workDay } from "./day/working-day.ts";
+import { runCase } from "../trust/cases.ts";
+import { workDay } from "../trust/day/working-day.ts";
 
 const TIMEOUT_MS = 120_000;
 // Longer, with any seed and with what memory does meanwhile, by `npm run trust -- day`.

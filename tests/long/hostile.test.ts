@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { seededRandom } from "../support/random.ts";
-import { attackAdmission } from "./hostile/admission.ts";
-import { attackEndpoint } from "./hostile/endpoint.ts";
+import { attackAdmission } from "../trust/hostile/admission.ts";
+import { attackEndpoint } from "../trust/hostile/endpoint.ts";
 
 const TIMEOUT_MS = 120_000;
 // In their full number, and with any seed, by `npm run trust -- hostile --inputs 1000000`.

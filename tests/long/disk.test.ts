@@ -1,6 +1,6 @@
 import { test } from "bun:test";
-import { runCase } from "./cases.ts";
-import { SHORT } from "./disk/disk.ts";
+import { runCase } from "../trust/cases.ts";
+import { SHORT } from "../trust/disk/disk.ts";
 
 const TIMEOUT_MS = 120_000;
 
