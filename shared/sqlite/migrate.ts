@@ -32,16 +32,13 @@ export async function migrate<Tables>(
     .ifNotExists()
     .addColumn("name", "text", (column) => column.primaryKey())
     .execute();
-  const rows = await db.selectFrom("schema_migrations").select("name").orderBy("name").execute();
-  const done = new Set(rows.map((row) => row.name));
+  const done = await stepsDone(db);
   refuseNewer(done, migrations);
   const missing = migrations.filter((migration) => !done.has(migration.name));
   // Each transaction waits for the disk, and a new database is useless before the last step.
   const batches = done.size === 0 ? [missing] : missing.map((migration) => [migration]);
   for (const batch of batches) {
-    await writeTransaction(db, async (transaction) => {
-      for (const migration of batch) await step(transaction, migration);
-    });
+    await writeTransaction(db, async (transaction) => await take(transaction, batch));
   }
 }
 
@@ -60,19 +57,21 @@ export function refuseNewer(done: Iterable<string>, migrations: readonly Migrati
   );
 }
 
-async function step(transaction: Kysely<MigrationTables>, migration: Migration): Promise<void> {
-  // Another process may have done it meanwhile.
-  if (await isDone(transaction, migration.name)) return;
-  // A step knows only the tables of its own time.
-  await migration.up(transaction as unknown as Kysely<unknown>);
-  await sql`insert into schema_migrations (name) values (${migration.name})`.execute(transaction);
+async function take(
+  transaction: Kysely<MigrationTables>,
+  batch: readonly Migration[],
+): Promise<void> {
+  // Another process may have done some of it meanwhile.
+  const done = await stepsDone(transaction);
+  for (const migration of batch) {
+    if (done.has(migration.name)) continue;
+    // A step knows only the tables of its own time.
+    await migration.up(transaction as unknown as Kysely<unknown>);
+    await sql`insert into schema_migrations (name) values (${migration.name})`.execute(transaction);
+  }
 }
 
-async function isDone(db: Kysely<MigrationTables>, name: string): Promise<boolean> {
-  const row = await db
-    .selectFrom("schema_migrations")
-    .select("name")
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row !== undefined;
+async function stepsDone(db: Kysely<MigrationTables>): Promise<ReadonlySet<string>> {
+  const rows = await db.selectFrom("schema_migrations").select("name").orderBy("name").execute();
+  return new Set(rows.map((row) => row.name));
 }
