@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { type Emulator, startEmulator } from "../../daemon/embedded/embedded-service.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { makeScratchFolder } from "../contact/scratch-folder.ts";
 import { DemoMachine } from "../demo/demo-machine.ts";
 import { tellStory } from "../demo/story.ts";
 import { say } from "../screen/output.ts";
@@ -26,14 +25,15 @@ export function addDemoCommand(program: Command): void {
 }
 
 async function demo({ fast = !hasTerminal() }: DemoFlags): Promise<void> {
-  const root = await mkdtemp(join(tmpdir(), "memsync-demo-"));
-  const stage = new Stage(root);
+  const scratch = await makeScratchFolder("demo");
+  const stage = new Stage(scratch.dir);
   const stopped = stage.stopOnSignal();
   try {
     say(styled("dim", "Two machines and a service, real ones, in a temporary folder."));
     await Promise.race([play(stage, fast), stopped]);
   } finally {
     await stage.clear();
+    await scratch.clear();
   }
 }
 
@@ -85,6 +85,5 @@ class Stage {
   async clear(): Promise<void> {
     await Promise.all(this.#machines.map((machine) => machine.stop()));
     await this.networkDown();
-    await rm(this.root, { recursive: true, force: true });
   }
 }

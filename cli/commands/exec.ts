@@ -1,13 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { constants, tmpdir } from "node:os";
-import { join } from "node:path";
+import { constants } from "node:os";
 import type { Command } from "commander";
 import { startEmulator } from "../../daemon/embedded/embedded-service.ts";
-import { homeOf } from "../../daemon/home/home.ts";
 import { messageOf } from "../../shared/errors.ts";
-import { contactDaemon } from "../contact/daemon-contact.ts";
-import { stopDaemon } from "../contact/stop-daemon.ts";
+import { makeScratchFolder } from "../contact/scratch-folder.ts";
+import { endAfterThis } from "../place/end-after-this.ts";
 import type { Environment } from "../place/environment.ts";
 import { launcherEnd } from "../place/launcher-end.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
@@ -24,8 +21,9 @@ interface ExecFlags {
 
 const HELP = `
 The command is given MEMSYNC_URL, MEMSYNC_TOKEN and an empty MEMSYNC_HOME; afterwards the emulator,
-the folder and a daemon that was started in it are gone. Ends with the command's exit status, as a
-shell has it: 127 where there is no such command, 128 and the signal's number where one ended it.
+the folder and a daemon that was started in it are gone; where exec itself is killed, the command
+gets SIGTERM, and the next exec does the rest. Ends with the command's exit status, as a shell has
+it: 127 where there is no such command, 128 and the signal's number where one ended it.
 
 Examples:
   memsync exec -- npm test
@@ -60,19 +58,18 @@ async function exec(env: Environment, command: readonly string[], flags: ExecFla
   const seed = flags.seed === undefined ? {} : { seed: resolveFolder(env, flags.seed) };
   const random = flags.random === undefined ? {} : { random: flags.random };
   const emulator = await startEmulator({ plan, limits, publishedOnly, strict, ...seed, ...random });
-  const folder = await mkdtemp(join(tmpdir(), "memsync-exec-"));
+  const scratch = await makeScratchFolder("exec");
   try {
     const variables = {
       ...env.variables,
       MEMSYNC_URL: emulator.url,
       MEMSYNC_TOKEN: emulator.token,
-      MEMSYNC_HOME: folder,
+      MEMSYNC_HOME: scratch.home.dir,
     };
     const status = await run(command, { ...env, variables });
     if (status !== 0) throw new CommandEnded(status);
   } finally {
-    await endDaemonIn(folder);
-    await rm(folder, { recursive: true, force: true });
+    await scratch.clear();
     await emulator.close();
   }
 }
@@ -93,6 +90,8 @@ async function run(
   try {
     const started = spawn(program, args, { cwd, env: { ...variables }, stdio: "inherit" });
     child = started;
+    const isOver = endAfterThis(started);
+    started.once("exit", isOver);
     // As if this process had been asked to end, which nobody can do for it any more.
     void launcherEnd(launcherPipe).then(() => started.kill("SIGTERM"));
     return await new Promise<number>((resolve, reject) => {
@@ -111,11 +110,4 @@ function failureOf(program: string, thrown: Error): CommandEnded {
   const why = isMissing ? "there is no such command" : messageOf(thrown);
   const status = isMissing ? NOT_FOUND : NOT_RUNNABLE;
   return new CommandEnded(status, `${program} can't be run: ${why}`);
-}
-
-/** Ends a daemon that the command has started in the temporary home. */
-async function endDaemonIn(folder: string): Promise<void> {
-  const home = homeOf({ MEMSYNC_HOME: folder });
-  const daemon = await contactDaemon(home);
-  if (daemon) await stopDaemon(home, daemon);
 }

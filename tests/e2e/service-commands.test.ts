@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import { type Machine, MEMSYNC } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -183,6 +183,63 @@ scenario("exec passes signals on, and ends as its command does", async (lab) => 
   const killed = await machine.run(["exec", "--", "sh", "-c", "kill -KILL $$"]);
   expect(killed.status).toBe(128 + 9);
 });
+
+scenario("what a killed exec leaves is ended and deleted, and nothing of others", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  const place = lab.git.path("t");
+  await mkdir(place);
+  const env = { TMPDIR: place };
+  const memsync = MEMSYNC.map((word) => `'${word}'`).join(" ");
+  const waiting = `trap 'exit 3' TERM; echo "in $MEMSYNC_HOME by $$ ready"
+    while :; do sleep 0.05; done`;
+  const script = `${memsync} start . > /dev/null; ${waiting}`;
+  const killed = machine.spawn(["exec", "--", "sh", "-c", script], { env });
+  const left = await killed.untilPrinted(/in (\S+) by/);
+  const command = Number(await killed.untilPrinted(/by (\d+) ready/));
+  const daemon = JSON.parse(await readFile(join(left, "daemon.json"), "utf8")).pid as number;
+  const ended = killed.end("SIGKILL");
+  try {
+    await waitFor("its command to be ended", () => !isAlive(command));
+  } finally {
+    // While it lives, it may write into what it was given.
+    if (isAlive(command)) process.kill(command, "SIGKILL");
+    await ended;
+  }
+  expect(isAlive(daemon)).toBe(true);
+  const alive = machine.spawn(["exec", "--", "sh", "-c", waiting], { env });
+  const used = await alive.untilPrinted(/in (\S+) by/);
+  await waitFor("the daemon to be ended", () => !isAlive(daemon));
+  // Folders with such a name that nobody has said to be one's own to delete.
+  for (const [name, mode] of [
+    ["memsync-exec-Abc123", 0o755],
+    ["memsync-exec-notes", 0o700],
+  ] as const) {
+    await mkdir(join(place, name), { mode });
+    await writeFile(join(place, name, "held.lock"), "");
+  }
+  await mkdir(join(place, "memsync-exec-Abc124"), { mode: 0o700 });
+  const others = ["memsync-exec-Abc123", "memsync-exec-Abc124", "memsync-exec-notes"];
+  const kept = [...others, basename(dirname(used))].sort();
+  expect((await readdir(place)).sort()).toEqual(kept);
+  // Left behind by one that had no daemon, and met by several at once.
+  await mkdir(join(place, "memsync-demo-Abc125"), { mode: 0o700 });
+  await writeFile(join(place, "memsync-demo-Abc125", "held.lock"), "");
+  const once = () => machine.run(["exec", "--", "sh", "-c", "ls -d $MEMSYNC_HOME"], { env });
+  const runs = await Promise.all([once(), once(), once()]);
+  expect(runs.map(({ status }) => status)).toEqual([0, 0, 0]);
+  expect((await readdir(place)).sort()).toEqual(kept);
+  expect((await alive.end("SIGTERM")).status).toBe(3);
+  expect((await readdir(place)).sort()).toEqual(others);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 scenario("emulator env names a running emulator, and none that does not run", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
