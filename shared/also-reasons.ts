@@ -7,7 +7,7 @@ export const ALSO_REASONS = {
   },
   "also-imports": {
     meaning: "the file has nothing but an import of another one, which is enough",
-    say: () => "only imports another file, and has its text so",
+    say: () => "only imports another one, and has its text so",
   },
   imports: {
     meaning: "the file that counts has become the import of another one, and deletes nothing",

@@ -195,7 +195,8 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
     );
   }
   if (Array.isArray(also)) {
-    for (const line of await alsoLines(linked.dir, also)) sayAside(line);
+    const lines = await withLocal(env, (db) => alsoLines(db, linked.dir, also));
+    for (const line of lines) sayAside(line);
   }
   for (const line of pastProjectLines(linked)) sayAside(line);
   if (isNew && !linked.past && (await isKnownHereAlone(linked.dir))) {

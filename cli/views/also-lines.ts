@@ -1,12 +1,18 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { readFileAt } from "../../daemon/disk/read-file.ts";
-import { isImport } from "../../daemon/files/import-file.ts";
+import type { Kysely } from "kysely";
+import { whyAlsoLeft } from "../../daemon/files/followed-imports.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { explain } from "../../shared/reasons.ts";
 
 /** What becomes of files that are to follow the project's text; those that have it are left. */
-export async function alsoLines(dir: string, names: readonly string[]): Promise<string[]> {
+export async function alsoLines(
+  db: Kysely<DaemonTables> | undefined,
+  dir: string,
+  names: readonly string[],
+): Promise<string[]> {
   const told = await Promise.all(
-    names.map(async (name) => ({ name, why: await whyLeft(dir, name) })),
+    names.map(async (name) => ({ name, why: await whyLeft(db, dir, name) })),
   );
   const joined = told.flatMap(({ name, why }) => (why === undefined ? [name] : []));
   const left = told.flatMap(({ name, why }) => (why === undefined ? [] : [`${name} ${why}`]));
@@ -17,10 +23,13 @@ export async function alsoLines(dir: string, names: readonly string[]): Promise<
   return [both, ...left];
 }
 
-async function whyLeft(dir: string, name: string): Promise<string | undefined> {
+async function whyLeft(
+  db: Kysely<DaemonTables> | undefined,
+  dir: string,
+  name: string,
+): Promise<string | undefined> {
   const stats = await lstat(join(dir, name)).catch(() => undefined);
   if (stats?.isSymbolicLink()) return "is a symbolic link, and is left as it is";
-  const read = await readFileAt(dir, name);
-  if (read.kind !== "text" || !isImport(read.content)) return undefined;
-  return "only imports another file, and is left as it is: it has that one's text so";
+  const why = db && (await whyAlsoLeft(db, dir, name));
+  return why && `is left as it is: it ${explain(why)}`;
 }

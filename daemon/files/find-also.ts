@@ -3,33 +3,11 @@ import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import { isMissing, readFileAt } from "../disk/read-file.ts";
+import { isMissing } from "../disk/read-file.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { alsoNameOf, folderOf } from "./also-file.ts";
-import { readFollowed, writeFollowed } from "./follow-store.ts";
-import { isImport } from "./import-file.ts";
-
-/**
- * Has a further file that is met for the first time count as one that was created again: what it
- * has alone comes into the project's text and back, and nothing of either is lost, whatever git
- * thinks of it.
- */
-export async function meetAlso(store: ReplicaStore<DaemonTables>, link: Link): Promise<void> {
-  const name = alsoNameOf(link);
-  if (name === undefined || (await readFollowed(store.reader, link.dir))) return;
-  const folder = folderOf(link);
-  const main = await readFollowed(store.reader, folder);
-  const read = await readFileAt(folder, name);
-  if (!main || main.path === name || read.kind !== "text") return;
-  if (read.content.trim() === "" || isImport(read.content)) return;
-  const { hash, base, form, checkedOut, position } = main;
-  const kept = undefined;
-  const state = { hash, base, form, checkedOut, position, kept, next: undefined };
-  await store.write(({ db }) =>
-    writeFollowed(db, link.dir, { ...state, path: name, beside: undefined, isGone: true }),
-  );
-}
+import { folderOf } from "./also-file.ts";
+import { readFollowed } from "./follow-store.ts";
 
 /** What is at the path of a further file, and why it is left alone. */
 export async function findAlso(store: ReplicaStore<DaemonTables>, link: Link, name: string) {

@@ -76,6 +76,8 @@ export interface Circumstances {
   /** The folder was in a repository when it was linked. */
   readonly isFromGit: boolean;
   readonly hasAnswered: boolean;
+  /** It follows beside the file that counts. */
+  readonly isFurther: boolean;
   readonly document: ReplicaDocument;
 }
 
@@ -83,12 +85,15 @@ export interface Circumstances {
 export function factsOf(sight: Sight, circumstances: Circumstances): FollowFacts {
   const { file, past, checkedOut } = sight;
   const { known, graceMs, consent, isFromGit, hasAnswered, document } = circumstances;
+  const { isFurther } = circumstances;
+  const git = gitOf(sight.standing, known ? known.checkedOut.head !== undefined : isFromGit);
   const hash = file.kind === "text" ? file.hash : ABSENT_HASH;
   return {
     file: file.kind === "absent" ? "absent" : isBlank(file.content) ? "blank" : "text",
     known: knownAs(known),
     bytes: known?.hash === hash ? "same" : "other",
-    git: gitOf(sight.standing, known ? known.checkedOut.head !== undefined : isFromGit),
+    // Whatever git thinks of a further file that is met, what it has alone comes into the text.
+    git: isFurther && !known && git === "tracked" ? "untracked" : git,
     tree: sight.tree.kind,
     commit: commitOf(past, document),
     head: known && isMoved(known.checkedOut, checkedOut) ? "moved" : "still",

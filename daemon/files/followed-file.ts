@@ -25,7 +25,6 @@ import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
 import { CountedFile } from "./counted-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
-import { meetAlso } from "./find-also.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
 import { beingWritten, type FollowStatus, stateOfMaking, statusOf } from "./follow-status.ts";
@@ -205,7 +204,6 @@ export class FollowedFile {
     await this.#takeLateSaves();
     // What is seen from here on comes after what this look reads.
     const seen = await this.#glimpses.seen();
-    await meetAlso(store, this.link);
     const stored = await readFollowed(store.reader, dir);
     // After a crash a file may show what the daemon had written.
     for (const state of [stored, stored?.next]) if (state) this.#glimpses.markKnown(state.hash);

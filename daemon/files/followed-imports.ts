@@ -7,7 +7,7 @@ import { FOLLOWED_NAMES } from "../disk/followable-files.ts";
 import { readFileAt } from "../disk/read-file.ts";
 import { type Link, listLinks } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { alsoNameOf, folderOf } from "./also-file.ts";
+import { alsoKey, alsoNameOf, folderOf } from "./also-file.ts";
 import type { Readable } from "./follow-facts.ts";
 import { readFollowed } from "./follow-store.ts";
 import { importedPaths, isImport } from "./import-file.ts";
@@ -57,6 +57,23 @@ export async function importsFurther(
   if (name === undefined) return false;
   const main = await readFollowed(db, folderOf(link));
   return importsAnyOf(text, main?.path ?? "", [name]) !== undefined;
+}
+
+/** Why a further file would be left alone, because of an import in its text or of its text. */
+export async function whyAlsoLeft(
+  db: Kysely<DaemonTables>,
+  dir: string,
+  name: string,
+): Promise<Reason | undefined> {
+  const link = (await listLinks(db)).find((each) => each.dir === dir);
+  const read = await readFileAt(dir, name);
+  if (!link || read.kind !== "text") return undefined;
+  const further = { ...link, dir: alsoKey(dir, name) };
+  const main = await readFollowed(db, dir);
+  if (await importsFurther(db, further, main?.base.text ?? "")) return { code: "also-imported" };
+  const followed = main ? await followedWith(db, further) : FOLLOWED_NAMES;
+  const circumstances = { known: undefined, folder: dir, isFurther: true, followed, beside: [] };
+  return await whyImporting({ file: read, ...circumstances });
 }
 
 /** The other files of a link's folder that have the project's text. */

@@ -18,6 +18,7 @@ import { dropHeld } from "../home/held-store.ts";
 import type { Link } from "../home/links.ts";
 import { readPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { alsoNameOf } from "./also-file.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import { addArrival, listUnseen } from "./arrival-store.ts";
 import { isGitDisputed, settleAside } from "./aside-conflicts.ts";
@@ -202,7 +203,8 @@ class Taking {
     const hasAnswered = known !== undefined || remote !== undefined;
     const { document } = open;
     const consent = link.write;
-    const circumstances = { known, graceMs, consent, isFromGit, hasAnswered, document };
+    const isFurther = alsoNameOf(link) !== undefined;
+    const circumstances = { known, graceMs, consent, isFromGit, hasAnswered, isFurther, document };
     return factsOf(this.#sight, circumstances);
   }
 

@@ -113,7 +113,9 @@ scenario(
       );
     }
     const also = (await machine.run(["link", "--also", "GEMINI.md"])).stderr;
-    expect(also).toContain("GEMINI.md only imports another file, and is left as it is");
+    expect(also).toContain(
+      "GEMINI.md is left as it is: it only imports another one, and has its text so",
+    );
     expect(also).not.toContain("one from now on");
     const taken = await machine.run(["link", "--file", "AGENTS.md"]);
     expect(taken.stderr).toContain("AGENTS.md and the project's text are one from now on");
@@ -121,5 +123,17 @@ scenario(
     put("AGENTS.md", `${TEXT}More.\n`);
     await waitFor("the edit", async () => (await machine.memsync("doc")) === `${TEXT}More.\n`);
     expect(read(machine, "CLAUDE.md")).toBe("@AGENTS.md\n");
+    // An import with lines of its own is no copy of the text either, nor is what the text imports.
+    put("GEMINI.md", "@AGENTS.md\n\nOf Gemini.\n");
+    const more = (await machine.run(["link", "--also", "GEMINI.md"])).stderr;
+    expect(more).toContain("GEMINI.md is left as it is: it imports AGENTS.md and has lines of");
+    expect(more).not.toContain("one from now on");
+    await machine.memsync("link", "--no-also");
+    put("AGENTS.md", `${TEXT}\n@GEMINI.md\n`);
+    put("GEMINI.md", "Of Gemini.\n");
+    await waitFor("the import", async () => (await machine.memsync("doc")).includes("@GEMINI.md"));
+    const imported = (await machine.run(["link", "--also", "GEMINI.md"])).stderr;
+    expect(imported).toContain("GEMINI.md is left as it is: it is imported by the project's text");
+    expect(imported).not.toContain("one from now on");
   },
 );

@@ -86,6 +86,27 @@ test("what each file has alone when they meet comes into the other, and nothing 
   }
 });
 
+test("a further file that has less than the text gets the rest, and no conflict says so", async () => {
+  const less = "# Guide\n\nBuild with make.\n\nShip with make ship.\n";
+  a.put(TEXT);
+  a.put(less, GEMINI);
+  await a.follow(ALSO);
+  await b.follow({ write: true });
+  await exchange([a, b]);
+  b.put(less, GEMINI);
+  await b.follow({ ...ALSO, write: true });
+  await exchange([a, b]);
+  for (const each of [a, b]) {
+    expect([each.file(), each.file(GEMINI), await each.doc()]).toEqual([TEXT, TEXT, TEXT]);
+    expect(await each.conflicts()).toEqual([]);
+  }
+  // An edit of what it had all the time is no dispute.
+  const edited = TEXT.replace("Build with make.", "Build with just.");
+  await a.save(edited, GEMINI);
+  expect([a.file(), await a.doc()]).toEqual([edited, edited]);
+  expect(await a.conflicts()).toEqual([]);
+});
+
 test("two texts that have nothing in common both stay", async () => {
   a.put("# Claude\n\nUse tabs.\n");
   a.put("# Gemini\n\nBe short.\n", GEMINI);
@@ -95,6 +116,8 @@ test("two texts that have nothing in common both stay", async () => {
       expect(text.split("\n")).toContain(line);
     }
   }
+  // Each has what the other lacks: the same may be said twice now.
+  expect(await a.conflicts()).toMatchObject([{ kind: "renewed" }]);
 });
 
 test("a further file that is missing is made by the rules of the one that counts", async () => {
