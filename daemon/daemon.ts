@@ -171,6 +171,8 @@ export class Daemon implements Controlled {
       onAccount: (open, told) => this.#audiences.told(open, told),
       takeFiles: (project) => this.#takeFiles(project),
       sendsSessions: () => recordsSessions(home),
+      isLinking: () => this.#folders.isLinking,
+      isBeginning: (project) => this.#followers.isWaiting(project),
       onActivity,
     });
     this.#folders = new LinkedFolders({

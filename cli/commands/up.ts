@@ -87,7 +87,7 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
  */
 async function begin(env: Environment, daemon: Daemon, folders: readonly string[]): Promise<void> {
   const known = linkedDirs(await daemon.status());
-  await linkAndSayPast(folders, (dir) => daemon.link(dir));
+  await linkAndSayPast(folders, (dir, more) => daemon.link(dir, { more }));
   await watchSync(daemon, daemon.waitForDue(FIRST_SYNC_SECONDS));
   let isChanged = false;
   for (const dir of folders) {
@@ -215,8 +215,8 @@ export async function linkAndLook(
   daemon: GatewayClient,
   folders: readonly string[],
 ): Promise<DaemonStatus> {
-  await linkAndSayPast(folders, async (dir) => {
-    return (await daemon.call("POST", "/_memsync/link", { body: { dir } })) as BoundLink;
+  await linkAndSayPast(folders, async (dir, more) => {
+    return (await daemon.call("POST", "/_memsync/link", { body: { dir, more } })) as BoundLink;
   });
   return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, { call: "wait" }))).status;
 }
@@ -224,12 +224,12 @@ export async function linkAndLook(
 /** What is to be said of the folders is said when all are linked, below no bar. */
 async function linkAndSayPast(
   folders: readonly string[],
-  link: (dir: string) => Promise<BoundLink>,
+  link: (dir: string, more: boolean) => Promise<BoundLink>,
 ): Promise<void> {
   const lines: string[] = [];
   try {
-    await linkFolders(folders, async (dir) => {
-      lines.push(...pastProjectLines(await link(dir)));
+    await linkFolders(folders, async (dir, more) => {
+      lines.push(...pastProjectLines(await link(dir, more)));
     });
   } finally {
     for (const line of lines) sayAside(line);

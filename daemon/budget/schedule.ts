@@ -1,3 +1,4 @@
+import { LIMITS } from "../../shared/limits.ts";
 import type { Urgency } from "./budget.ts";
 import type { SyncUnit } from "./sync-units.ts";
 
@@ -6,10 +7,12 @@ export const CALL_DISTANCE_MS = 1000;
 
 /**
  * A unit that was just linked waits this long for more, so that one call carries all of them; the
- * second figure is the longest wait.
+ * second figure is the longest wait. Where more are known to be on their way, the third is the
+ * longest wait for the next of them: a busy machine links a folder in seconds.
  */
 const GATHER_MS = 500;
 const GATHER_MS_MAX = 5000;
+const NEXT_MS_MAX = 10_000;
 
 /** Backoff: full jitter over a span that doubles with each failure. */
 const BACKOFF_FIRST_MS = 1000;
@@ -60,31 +63,47 @@ export type NextStep =
  */
 export class SyncSchedule {
   readonly #units = new Map<SyncUnit, UnitState>();
-  /** New units that wait for more to come, and since when the first of them waits. */
+  /** New units that wait for more to come. */
   readonly #gathering = new Set<SyncUnit>();
-  #gatheringSince = 0;
+  /** When the first and the last of them came, and until when they wait. */
+  #gathersSince = 0;
+  #gatheredAt = 0;
+  #gathersUntil = 0;
   #turn = 0;
   #serviceNotBefore = 0;
   #serviceFailures = 0;
   /** Set by `Retry-After`. No hurry shortens it. */
   #askedToWaitUntil = 0;
 
-  /** The unit has something to send or to fetch. A more urgent reason that it has already stays. */
+  /**
+   * The unit has something to send or to fetch. A more urgent reason that it has already stays. An
+   * edit waits for no new units.
+   */
   markDue(unit: SyncUnit, urgency: Urgency = "change"): void {
+    if (urgency === "edit") this.#gathering.delete(unit);
     const state = this.#get(unit);
     const turn = state.due === undefined ? ++this.#turn : state.turn;
     this.#units.set(unit, { ...state, due: moreUrgent(state.due, urgency), turn });
   }
 
-  /** New units: due once no further ones have come for a moment. */
+  /** New units: due once no further ones have come for a moment, or they fill a call. */
   gather(units: readonly SyncUnit[], now: number): void {
-    if (this.#gathering.size === 0) this.#gatheringSince = now;
+    if (this.#gathering.size === 0) this.#gathersSince = now;
     for (const unit of units) {
       this.markDue(unit);
       this.#gathering.add(unit);
     }
-    const notBefore = Math.min(now + GATHER_MS, this.#gatheringSince + GATHER_MS_MAX);
-    for (const unit of this.#gathering) this.#units.set(unit, { ...this.#get(unit), notBefore });
+    this.#gatheredAt = now;
+    this.#gathersUntil = Math.min(now + GATHER_MS, this.#gathersSince + GATHER_MS_MAX);
+  }
+
+  /** Further new units are on their way: those that have come wait on, each time for a moment. */
+  gatherOn(now: number): void {
+    this.#gathersUntil = Math.min(now + GATHER_MS, this.#gatheredAt + NEXT_MS_MAX);
+  }
+
+  get isGathering(): boolean {
+    return this.#gathering.size > 0;
   }
 
   /** What is due but for asking, and the most urgent reason among them. */
@@ -118,9 +137,7 @@ export class SyncSchedule {
   serviceIsBack(): void {
     this.#serviceNotBefore = 0;
     this.#serviceFailures = 0;
-    for (const [unit, state] of this.#units) {
-      if (!this.#gathering.has(unit)) this.#units.set(unit, { ...state, notBefore: 0 });
-    }
+    for (const [unit, state] of this.#units) this.#units.set(unit, { ...state, notBefore: 0 });
   }
 
   /**
@@ -128,9 +145,12 @@ export class SyncSchedule {
    */
   next(now: number, allowedAt: Allowance = NO_LIMIT): NextStep {
     const waiting: Waiting[] = [];
+    const isFull = this.#gathering.size >= LIMITS.projectsPerExchange;
+    const serviceAt = Math.max(this.#serviceNotBefore, this.#askedToWaitUntil);
     for (const [unit, { due, turn, notBefore }] of this.#units) {
       if (due === undefined) continue;
-      const ownAt = Math.max(now, notBefore, this.#serviceNotBefore, this.#askedToWaitUntil);
+      const gathersUntil = this.#gathering.has(unit) && !isFull ? this.#gathersUntil : 0;
+      const ownAt = Math.max(now, notBefore, gathersUntil, serviceAt);
       const at = Math.max(ownAt, allowedAt(due));
       waiting.push({ unit, urgency: due, turn, ownAt, at });
     }

@@ -4,6 +4,7 @@ import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { Timer } from "../../shared/world.ts";
+import type { SyncUnit } from "../budget/sync-units.ts";
 import { findWorkingTree } from "../git/working-tree.ts";
 import type { Link } from "../home/links.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
@@ -104,6 +105,13 @@ export class Followers {
   /** In the order in which they were added. */
   files(): FollowedFile[] {
     return [...this.#followers.values()].map(({ file }) => file);
+  }
+
+  /** Whether a file of this project waits, as each does until its first text is taken. */
+  isWaiting(project: SyncUnit): boolean {
+    return this.files().some(({ link, status }) => {
+      return link.projectId === project && status.state === "waiting";
+    });
   }
 
   /** Why a folder is polled instead of watched; undefined: it is watched. */

@@ -20,6 +20,7 @@ export interface Controlled {
       readonly file?: FollowedName;
       readonly remote?: string;
       readonly anew?: boolean;
+      readonly more?: boolean;
     },
   ): Promise<object>;
   unlink(dir: string): Promise<boolean>;
@@ -73,6 +74,7 @@ export function createControl(daemon: () => Controlled): Control {
             ...(body.also !== undefined && { also: alsoOf(body.also) }),
             ...(typeof body.remote === "string" && { remote: body.remote }),
             ...(body.anew === true && { anew: true }),
+            ...(body.more === true && { more: true }),
           }),
         );
       case "POST unlink":

@@ -99,6 +99,9 @@ export class LinkedFolders {
   /** What happened to each folder. */
   #changes: ReadonlyMap<string, PlaceChange> = new Map();
   #lastChange: Promise<void> = Promise.resolve();
+  /** Links under way, and whether more will follow on the last of them. */
+  #linking = 0;
+  #isMoreToLink = false;
   #stopping = false;
 
   constructor(options: LinkedFoldersOptions) {
@@ -147,12 +150,23 @@ export class LinkedFolders {
     await this.#notes.settled();
   }
 
+  /** Whether folders are being linked, or more are about to be. */
+  get isLinking(): boolean {
+    return this.#linking > 0 || this.#isMoreToLink;
+  }
+
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
-  link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
+  async link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
+    this.#linking += 1;
+    this.#isMoreToLink = options.more === true;
     // git is asked about several folders at once; they are linked one after another.
     const found = this.#identify(folder, options);
     found.catch(() => undefined);
-    return this.#inTurn(async () => this.#link(await found, options));
+    try {
+      return await this.#inTurn(async () => this.#link(await found, options));
+    } finally {
+      this.#linking -= 1;
+    }
   }
 
   async #identify(folder: string, options: LinkOptions): Promise<IdentifiedFolder> {

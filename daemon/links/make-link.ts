@@ -33,6 +33,8 @@ export interface LinkOptions {
   readonly remote?: string;
   /** Begins a deleted project again. */
   readonly anew?: boolean;
+  /** Another folder is linked right after this one, so that a call about both can wait for it. */
+  readonly more?: boolean;
 }
 
 /** What decides how a folder is linked, besides the folder and the options. */

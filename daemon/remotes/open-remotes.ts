@@ -67,6 +67,9 @@ export interface OpenRemotesOptions {
   /** See `RoundOptions`. */
   readonly takeFiles?: ((project: ProjectId) => Promise<void>) | undefined;
   readonly sendsSessions?: (() => boolean) | undefined;
+  /** See `NewUnitsOptions`. */
+  readonly isLinking?: (() => boolean) | undefined;
+  readonly isBeginning?: ((project: SyncUnit) => boolean) | undefined;
 }
 
 /** A remote that is being synced. */
@@ -294,7 +297,7 @@ export class OpenRemotes {
 
   async #openOne(remote: Remote): Promise<void> {
     const { store, world, log, onContact, onAccount, ...others } = this.#options;
-    const { onActivity, takeFiles, sendsSessions } = others;
+    const { onActivity, takeFiles, sendsSessions, isLinking, isBeginning } = others;
     const { account } = remote;
     const service = await this.#serviceOf(remote);
     await service.budget?.keepIn(budgetsIn(store), log);
@@ -319,6 +322,8 @@ export class OpenRemotes {
       onActivity,
       takeFiles,
       sendsSessions,
+      isLinking,
+      isBeginning,
     });
     this.#open.set(account, { remote, service, engine, isDefault: this.#isDefault(remote) });
     if (this.#started) engine.start();

@@ -28,13 +28,14 @@ import { ContactKeeper } from "./contact-keeper.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { LiveLink } from "./live-link.ts";
 import type { LiveState } from "./live-machine.ts";
+import { NewUnits, type NewUnitsOptions } from "./new-units.ts";
 import { RegularAsking } from "./regular-asking.ts";
 import { isTokenRefused, type RefusedCall, type RoundResult } from "./round.ts";
 import { ServiceRounds } from "./service-rounds.ts";
 import { SyncJournal } from "./sync-journal.ts";
 
 /** What the engine works with, beyond what each of its calls needs. */
-export interface EngineOptions extends RoundOptions {
+export interface EngineOptions extends RoundOptions, NewUnitsOptions {
   readonly world: World;
   readonly log: Log;
   /** The requests of the service's account; undefined where nobody counts them. */
@@ -69,6 +70,7 @@ export interface ThrottledCalls extends Throttled {
 export class SyncEngine {
   readonly #options: EngineOptions;
   readonly #schedule = new SyncSchedule();
+  readonly #newUnits: NewUnits;
   readonly #contact: ContactKeeper;
   readonly #live: LiveLink | undefined;
   readonly #frames: FrameReader;
@@ -93,6 +95,7 @@ export class SyncEngine {
   constructor(options: EngineOptions) {
     this.#options = options;
     const { service, world } = options;
+    this.#newUnits = new NewUnits(options);
     this.#contact = new ContactKeeper(options);
     this.#journal = new SyncJournal({
       ...options,
@@ -105,7 +108,10 @@ export class SyncEngine {
       ...options,
       isCalled: (unit) => this.#state.units.includes(unit),
       onToFetch: (announced) => this.#step({ kind: "announced", announced }).includes("due"),
-      onAbsent: (projects) => options.onContact(projects),
+      onAbsent: (projects) => {
+        this.#newUnits.heard(projects);
+        options.onContact(projects);
+      },
     });
     this.#asking = new RegularAsking({
       ...options,
@@ -172,6 +178,7 @@ export class SyncEngine {
     const units = new Set(unitsToSync(this.#options.projects()));
     for (const unit of this.#known) if (!units.has(unit)) this.#forget(unit);
     const come = [...units].filter((unit) => !this.#known.has(unit));
+    this.#newUnits.came(come);
     if (come.length > 0) this.#schedule.gather(come, this.#options.world.monotonic());
     this.#known = units;
     this.#live?.subscribeMore();
@@ -203,7 +210,8 @@ export class SyncEngine {
    * `person` the calls may use the part of the budget that is reserved for people.
    */
   hurry(urgency?: Urgency): void {
-    this.#schedule.hurry();
+    if (urgency) this.#schedule.hurry();
+    else this.#schedule.serviceIsBack();
     for (const unit of urgency ? this.#known : []) {
       if (this.#schedule.isDue(unit)) this.#schedule.markDue(unit, urgency);
     }
@@ -241,11 +249,12 @@ export class SyncEngine {
   #forget(unit: SyncUnit): void {
     this.#refused.delete(unit);
     this.#served.delete(unit);
+    this.#newUnits.forget(unit);
     this.#schedule.forget(unit);
   }
 
   #onCommit(rows: readonly CommittedRow[]): void {
-    const { budget, account } = this.#options;
+    const { world, budget, account } = this.#options;
     const own = rows.filter(({ address }) => address.owner === account);
     if (own.length > 0) budget?.active();
     for (const row of own) {
@@ -258,7 +267,12 @@ export class SyncEngine {
       this.#journal.changed(row);
       const unit = project ?? "own";
       if (project !== undefined && !this.#options.projects().has(project)) continue;
-      this.#schedule.markDue(unit, this.#served.has(unit) ? "edit" : "change");
+      if (this.#newUnits.has(unit) && this.#isMoreComing()) {
+        this.#schedule.gather([unit], world.monotonic());
+      } else {
+        this.#schedule.markDue(unit, this.#served.has(unit) ? "edit" : "change");
+      }
+      if (row.changes.text) this.#newUnits.forget(unit);
     }
     this.#pump();
   }
@@ -278,8 +292,14 @@ export class SyncEngine {
     if (!isFree(this.#state)) return;
     const { world, budget } = this.#options;
     const now = world.monotonic();
+    if (this.#schedule.isGathering && this.#isMoreComing()) this.#schedule.gatherOn(now);
     const step = this.#schedule.next(now, (urgency) => budget?.notBefore(urgency) ?? 0);
     this.#step({ kind: "next", step, now, wall: world.now() });
+  }
+
+  /** Whether a call that waits will carry more. A plain service is called about each project. */
+  #isMoreComing(): boolean {
+    return this.#rounds.kind !== "plain" && this.#newUnits.isMoreComing();
   }
 
   /** Returns the kinds of what was done. */
@@ -400,6 +420,7 @@ export class SyncEngine {
     for (const each of later ?? []) this.#schedule.markDue(each);
     for (const [each, why] of refused ?? []) this.#turnedDown(each, why);
     const [first] = refused?.values() ?? [];
+    this.#newUnits.heard(served);
     this.#reached(served.length > 0 ? undefined : first?.message, served);
   }
 

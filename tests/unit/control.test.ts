@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { linkFolders } from "../../cli/writes/link-folders.ts";
 import { type Controlled, createControl } from "../../daemon/gateway/control.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-control-"));
@@ -29,4 +30,21 @@ test("a sync learns that nobody waits for it any more", async () => {
   expect(await asked).toBe("gone");
   await left.promise;
   await server.stop(true);
+});
+
+test("of folders that are linked in one go the daemon knows that more follow", async () => {
+  const told: unknown[] = [];
+  const daemon: Partial<Controlled> = {
+    link: async (dir, options) => told.push([dir, options.more ?? false]) && {},
+  };
+  const control = createControl(() => daemon as Controlled);
+  await linkFolders(["a", "b", "c"], async (dir, more) => {
+    const body = JSON.stringify({ dir, more });
+    await control("link", new Request("http://localhost/", { method: "POST", body }));
+  });
+  expect(told).toEqual([
+    ["a", true],
+    ["b", true],
+    ["c", false],
+  ]);
 });

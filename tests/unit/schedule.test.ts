@@ -201,6 +201,33 @@ test("what comes to be followed waits for more, not for ever, and for nobody in 
   expect(schedule.next(now)).toMatchObject({ kind: "call" });
 });
 
+test("where more are on their way, what has come waits ten seconds for the next, or fills a call", () => {
+  const schedule = new SyncSchedule();
+  const ids = Array.from({ length: 50 }, (_, at) => projectId(`${at}`));
+  for (const [at, id] of ids.slice(0, 49).entries()) {
+    schedule.gather([id], START + at * 9000);
+    for (let ms = 0; ms < 9000; ms += 400) {
+      const now = START + at * 9000 + ms;
+      schedule.gatherOn(now);
+      expect(schedule.next(now).kind).toBe("wait");
+    }
+  }
+  const now = START + 48 * 9000 + 9800;
+  schedule.gatherOn(now);
+  expect(schedule.next(now)).toEqual({ kind: "wait", until: now + 200, throttled: false });
+  expect(schedule.next(now + 200)).toMatchObject({ kind: "call" });
+  schedule.gather(ids.slice(49), now);
+  expect(schedule.next(now)).toMatchObject({ kind: "call", unit: ids[0] });
+});
+
+test("an edit of what gathers waits for nobody, and takes the others along", () => {
+  const schedule = new SyncSchedule();
+  schedule.gather([ONE, TWO], START);
+  schedule.markDue(ONE, "edit");
+  expect(schedule.next(START)).toMatchObject({ kind: "call", unit: ONE, urgency: "edit" });
+  expect(schedule.along(START)).toEqual([ONE, TWO]);
+});
+
 test("what has come and was called about keeps its distance while others come", () => {
   const schedule = new SyncSchedule();
   schedule.gather([ONE], START);
