@@ -1,6 +1,10 @@
-import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
+import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import {
+  fateOf,
   forgetTextConflict,
+  HOLDING,
+  listTextConflicts,
+  type NewVersion,
   recordTextConflict,
   type TextConflictRecord,
   type TextVersion,
@@ -11,77 +15,126 @@ import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { contentLines, splitLines } from "./text-lines.ts";
 
 /**
- * Whether lines in which git and the document differ are an open conflict of this machine: those
- * that git set aside, and those that it brought and the document never had. Nothing is written
- * below either: the one could not be separated from it, and of the other the next commit would
- * take them back.
+ * The conflicts that hold a file: about what git set aside in it, and about what git brought into
+ * it and the document never had. Nothing is written below either: the one could not be separated
+ * from it, and of the other the next commit would take them back. Which they are the file's own
+ * state says, and not the documents: a home may draw another id, two may have found one conflict,
+ * and a copy has the id of the home that it was made of.
  */
-export function isGitDisputed(open: OpenDocument): boolean {
-  return openHere(open, ["set-aside", "elsewhere"]).length > 0;
-}
+export class HoldingConflicts {
+  readonly #open: OpenDocument;
+  readonly #ids: Set<string>;
 
-/**
- * Settles the conflicts about what git had set aside and the file has again: the lines, or their
- * deletion. A line that git put in their place, and that is in this file alone, keeps its conflict
- * open, whatever becomes of the others: it would be written over without having been shown. Once
- * there is none, the conflict says so.
- */
-export function settleAside(open: OpenDocument, content: string): void {
-  const lines = contentLines(content);
-  const document = contentLines(open.document.content());
-  for (const conflict of asideHere(open)) {
-    // Of a version that was cut nobody knows all lines: somebody has to settle it.
-    if (conflict.versions.some(({ cut }) => cut)) continue;
-    const stood = wordsOf(conflict, (version) => !isSameMachine(version, open.author));
-    const put = wordsOf(conflict, (version) => isSameMachine(version, open.author));
-    const isAlone = (line: string) => countOf(lines, line) > countOf(document, line);
-    if (put.some(isAlone)) continue;
-    const isBack = stood.every((line) => lines.includes(line));
-    if (!isBack && put.length === 0) continue;
-    forgetTextConflict(open.document, conflict.id);
-    if (!isBack) recordWithoutPut(open, conflict);
+  /**
+   * `known`: those that held the file when it was taken last. One of which nothing is left in the
+   * document is told again, unless what it is about has come about: somebody deleted its entry, or
+   * it was too old, and neither says that lines are to leave the file.
+   */
+  constructor(
+    open: OpenDocument,
+    known: readonly TextConflictRecord[] | undefined,
+    times: { readonly now: number; readonly time: number },
+  ) {
+    this.#open = open;
+    this.#ids = new Set();
+    for (const conflict of known ?? namedAsHere(open)) {
+      const fate = fateOf(open.document, conflict.id);
+      if (fate === "settled") continue;
+      if (fate) this.#ids.add(conflict.id);
+      else if (!isOver(conflict, open.document.content())) {
+        this.#ids.add(recordTextConflict(open.document, newConflict(conflict), times));
+      }
+    }
+  }
+
+  /** Those of the ids that the file was found to be held by hold it from now on. */
+  add(ids: readonly string[]): void {
+    for (const id of ids) this.#ids.add(id);
+  }
+
+  /** All, also those that are over for as long as the text stays as it is. */
+  get all(): TextConflictRecord[] {
+    return listTextConflicts(this.#open.document).filter(
+      ({ id, kind }) => this.#ids.has(id) && HOLDING.includes(kind),
+    );
+  }
+
+  /** Whether one of them is open. */
+  get isAny(): boolean {
+    return this.#openOnes.length > 0;
+  }
+
+  /** The open ones about what git set aside. */
+  get aside(): TextConflictRecord[] {
+    return this.#openOnes.filter(({ kind }) => kind === "set-aside");
+  }
+
+  get #openOnes(): TextConflictRecord[] {
+    const content = this.#open.document.content();
+    return this.all.filter((conflict) => !isOver(conflict, content));
+  }
+
+  /**
+   * Settles the conflicts about what git had set aside and the file has again: the lines, or their
+   * deletion. A line that git put in their place, and that is in this file alone, keeps its
+   * conflict open, whatever becomes of the others: it would be written over without having been
+   * shown. Once there is none, the conflict says so.
+   */
+  settleAside(content: string): void {
+    const { document } = this.#open;
+    const lines = contentLines(content);
+    const inDocument = contentLines(document.content());
+    for (const conflict of this.aside) {
+      // Of a version that was cut nobody knows all lines: somebody has to settle it.
+      if (conflict.versions.some(({ cut }) => cut)) continue;
+      const [stood, put] = [true, false].map((stands) => wordsOf(conflict, stands)) as [
+        string[],
+        string[],
+      ];
+      const isAlone = (line: string) => countOf(lines, line) > countOf(inDocument, line);
+      if (put.some(isAlone)) continue;
+      const isBack = stood.every((line) => lines.includes(line));
+      if (!isBack && put.length === 0) continue;
+      forgetTextConflict(document, conflict.id);
+      if (!isBack) this.add([this.#recordWithoutPut(conflict)]);
+    }
+  }
+
+  /** The same conflict, with nothing in the place of the lines that git took. */
+  #recordWithoutPut(conflict: TextConflictRecord): string {
+    const { kind, versions } = newConflict(conflict);
+    const without = ({ text: _, places: __, ...who }: NewVersion): NewVersion => {
+      return { text: "", ...who };
+    };
+    const [one, other] = versions.map((each) => (each.isStanding ? each : without(each)));
+    const left = [one, other] as [NewVersion, NewVersion];
+    const times = { now: conflict.foundAt };
+    return recordTextConflict(this.#open.document, { kind, versions: left }, times);
   }
 }
 
-/** The same conflict, with nothing in the place of the lines that git took. */
-function recordWithoutPut(
-  { document, author }: OpenDocument,
-  { kind, foundAt, versions: [one, other] }: TextConflictRecord,
-): void {
-  const without = (version: TextVersion) => {
-    const { text, machine, home, at, places, isStanding } = version;
-    const who = { machine, home, ...(at !== undefined && { at }) };
-    return isSameMachine(version, author)
-      ? { text: "", ...who }
-      : { text, ...who, places, isStanding };
-  };
-  const versions = [without(one), without(other)] as const;
-  recordTextConflict(document, { kind, versions }, { now: foundAt });
+/** Open conflicts that name this machine, for a file of which nobody has kept which hold it. */
+function namedAsHere({ document, author }: OpenDocument): TextConflictRecord[] {
+  return listTextConflicts(document).filter(({ kind, versions }) => {
+    return HOLDING.includes(kind) && versions.some((version) => isSameMachine(version, author));
+  });
 }
 
-/** The lines with a word of the versions that are meant. */
-function wordsOf(
-  { versions }: TextConflictRecord,
-  isMeant: (version: TextVersion) => boolean,
-): string[] {
-  return versions.filter(isMeant).flatMap(({ text }) => splitLines(text).filter(hasWord));
+function newConflict({ kind, versions: [one, other] }: TextConflictRecord) {
+  return { kind, versions: [newVersionOf(one), newVersionOf(other)] as const };
+}
+
+function newVersionOf({ text, machine, home, at, places, isStanding }: TextVersion): NewVersion {
+  const who = { machine, home, ...(at !== undefined && { at }) };
+  return { text, ...who, ...(places.length > 0 && { places }), isStanding };
+}
+
+/** The lines with a word of the version that stands, or of the other one. */
+function wordsOf({ versions }: TextConflictRecord, stands: boolean): string[] {
+  const meant = versions.filter(({ isStanding }) => isStanding === stands);
+  return meant.flatMap(({ text }) => splitLines(text).filter(hasWord));
 }
 
 function countOf(lines: readonly string[], line: string): number {
   return lines.filter((each) => each === line).length;
-}
-
-/** The open conflicts about what git set aside on this machine. */
-export function asideHere(open: OpenDocument): TextConflictRecord[] {
-  return openHere(open, ["set-aside"]);
-}
-
-/** The open conflicts of these kinds that are about what git did on this machine. */
-function openHere(
-  { document, author }: OpenDocument,
-  kinds: readonly TextConflictRecord["kind"][],
-): TextConflictRecord[] {
-  return listOpenConflicts(document).filter(({ kind, versions }) => {
-    return kinds.includes(kind) && versions.some((version) => isSameMachine(version, author));
-  });
 }

@@ -1,8 +1,8 @@
+import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { commonLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
-import { asideHere } from "./aside-conflicts.ts";
 import { linesBehind, onlyRunOf } from "./document-lines.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
@@ -24,10 +24,16 @@ export interface SaveBesideAside {
  */
 export function besideAside(
   open: OpenDocument,
-  base: CapturedText,
-  lines: string,
+  {
+    base,
+    lines,
+    aside: conflicts,
+  }: {
+    readonly base: CapturedText;
+    readonly lines: string;
+    readonly aside: readonly TextConflictRecord[];
+  },
 ): SaveBesideAside {
-  const conflicts = asideHere(open);
   if (conflicts.length === 0) return { base, lines, added: new Set() };
   const [own, saved] = [linesOf(base), splitLines(lines)];
   const all = linesOf(open.document.captureText());

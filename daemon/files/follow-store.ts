@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import type { TextForm } from "../../shared/replica/text/text-form.ts";
 import type { Position } from "../../shared/wire/position.ts";
@@ -66,6 +67,11 @@ export interface FollowedState extends FileState {
   readonly kept: readonly string[] | undefined;
   readonly marked?: MarkedText | undefined;
   readonly setAside?: SetAside | undefined;
+  /**
+   * The conflicts that hold the file; see `HOLDING`. Undefined where that was not kept: it was read
+   * by an earlier version.
+   */
+  readonly holding?: readonly TextConflictRecord[] | undefined;
 }
 
 export async function readFollowed(db: Db, dir: string): Promise<FollowedState | undefined> {
@@ -95,12 +101,13 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
     kept: row.kept === null ? undefined : (JSON.parse(row.kept) as string[]),
     marked: row.marked === null ? undefined : (JSON.parse(row.marked) as MarkedText),
     setAside: row.set_aside === null ? undefined : (JSON.parse(row.set_aside) as SetAside),
+    holding: row.holding === null ? undefined : (JSON.parse(row.holding) as TextConflictRecord[]),
   };
 }
 
 export async function writeFollowed(db: Db, dir: string, state: FollowedState): Promise<void> {
   const { path, hash, base, form, next, checkedOut, isGone, position, beside, kept } = state;
-  const { marked, setAside } = state;
+  const { marked, setAside, holding } = state;
   const values = {
     path,
     hash,
@@ -119,6 +126,7 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
     kept: kept ? JSON.stringify(kept) : null,
     marked: marked ? JSON.stringify(marked) : null,
     set_aside: setAside ? JSON.stringify(setAside) : null,
+    holding: holding ? JSON.stringify(holding) : null,
   };
   await db
     .insertInto("followed_files")

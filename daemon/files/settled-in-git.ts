@@ -5,12 +5,10 @@ import {
   REPLACING,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { isSameMachine } from "../../shared/replica/document/author.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
-import { asideHere } from "./aside-conflicts.ts";
 import { linesBehind, onlyRunOf } from "./document-lines.ts";
 import type { ShownLines } from "./follow-facts.ts";
 import { SpanSet } from "./span-set.ts";
@@ -27,21 +25,29 @@ export interface SettledInGit {
 /**
  * A stash that git could not bring back without a conflict stands in the file with its marks,
  * beside what took its place. Whoever settles that decides about the lines that were set aside,
- * too, which the document has kept. `base`: the text that the file had before. Undefined where the
+ * too, which the document has kept. `base`: the text that the file had before,
+ * `aside`: the open conflicts about what git set aside in it. Undefined where the
  * document has no such lines, or nobody can say which of several equal ones they are.
  */
 export function findSettled(
   open: OpenDocument,
-  base: CapturedText,
-  shown: ShownLines,
+  {
+    base,
+    shown,
+    aside: conflicts,
+  }: {
+    readonly base: CapturedText;
+    readonly shown: ShownLines;
+    readonly aside: readonly TextConflictRecord[];
+  },
 ): SettledInGit | undefined {
   const lines = linesOf(open.document.captureText());
   const known = new SpanSet(base.spans);
   const isBeside = lines.map(({ spans }) => !known.hasAny(spans));
   const aside = new Set<number>();
   const settled: TextConflictRecord[] = [];
-  for (const conflict of asideHere(open)) {
-    const stood = conflict.versions.find((version) => !isSameMachine(version, open.author));
+  for (const conflict of conflicts) {
+    const stood = conflict.versions.find(({ isStanding }) => isStanding);
     if (!stood || !hasWord(stood.text) || !isShown(stood.text, shown)) continue;
     const runs = stood.places.map(({ text }) => onlyRunOf(lines, isBeside, splitLines(text)));
     if (runs.includes(undefined) || runs.flat().length === 0) continue;

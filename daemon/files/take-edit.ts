@@ -49,6 +49,8 @@ export interface EditOptions {
   readonly isPulled?: boolean;
   /** Conflicts that the caller has found already. */
   readonly besides?: readonly NewTextConflict[];
+  /** The open conflicts about what git has set aside in the file. */
+  readonly aside?: readonly TextConflictRecord[];
 }
 
 /** A line of the document that continues one that came into the file with an arrival. */
@@ -71,12 +73,14 @@ export async function takeEdit(
     unseen,
     isPulled = false,
     besides = [],
+    aside = [],
   }: { readonly known: FileState; readonly file: FileContent } & EditOptions,
 ): Promise<TakenSave> {
   const { document, author } = open;
   const { form, lines: saved } = splitForm(file.content, known.form);
   const savedAt = Math.round(file.savedAt);
-  const { base, lines, added } = besideAside(open, knownBase(open, known.base), saved);
+  const shown = knownBase(open, known.base);
+  const { base, lines, added } = besideAside(open, { base: shown, lines: saved, aside });
   const isSure = unseen.length === 0 && !isPulled;
   const facts = { base, lines, unseen, author, savedAt, isPulled };
   const plan = isSure

@@ -1,5 +1,8 @@
 import type { Kysely } from "kysely";
-import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type {
+  NewTextConflict,
+  TextConflictRecord,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import { homesIn } from "../../shared/replica/log/homes.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
@@ -44,13 +47,23 @@ export interface EditBase {
 export async function baseOfEdit(
   { db }: Context,
   open: OpenDocument,
-  { sight, known }: { readonly sight: Sight; readonly known: FileState },
+  {
+    sight,
+    known,
+    setAside,
+  }: {
+    readonly sight: Sight;
+    readonly known: FileState;
+    readonly setAside: readonly TextConflictRecord[];
+  },
 ): Promise<EditBase> {
   const { document } = open;
   const { file, past } = sight;
   const aside = await asideOf(db, open, { sight, known });
   const last = aside?.base ?? known.base;
-  const settled = sight.shown && findSettled(open, knownBase(open, last), sight.shown);
+  const settled =
+    sight.shown &&
+    findSettled(open, { base: knownBase(open, last), shown: sight.shown, aside: setAside });
   const own = settled?.base ?? last;
   const linesIn = (content: string) => splitForm(content, known.form).lines;
   // Commits that other machines have read were made from those machines' texts, too.

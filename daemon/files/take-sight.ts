@@ -6,10 +6,12 @@ import {
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
 import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
+import { historyTime } from "../../shared/replica/history/history-clock.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
 import { checkedOutEndings, committedEndings } from "../git/git-endings.ts";
 import { tellCommits } from "../git/known-commits.ts";
@@ -21,7 +23,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf } from "./also-file.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import { addArrival, listUnseen } from "./arrival-store.ts";
-import { isGitDisputed, settleAside } from "./aside-conflicts.ts";
+import { HoldingConflicts } from "./aside-conflicts.ts";
 import { authors } from "./bringers.ts";
 import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "./brought-back.ts";
 import { cameBack, differences } from "./come-back.ts";
@@ -101,6 +103,12 @@ function withCommittedEndings(sight: Sight): Sight {
 
 function unconflicted(state: FileState): TakenSave {
   return { state, conflicts: [], moved: [] };
+}
+
+/** What is known of a file from before. */
+interface Known {
+  readonly known: FollowedState | undefined;
+  readonly holding: HoldingConflicts;
 }
 
 class Taking {
@@ -250,11 +258,15 @@ class Taking {
       return { kind: "held", ...held };
     }
     const refused = await findRefusedText(db, open);
+    const { now } = this.#context;
+    const time = await historyTime(narrowTables(db), now);
+    const holding = new HoldingConflicts(open, known?.holding, { now, time });
     const shown = known?.hash === this.#file.hash ? undefined : baseOfRefused(open, known, refused);
     if (shown && refused) await dropHeld(db, refused);
     const taken = shown
       ? unconflicted(await takeSave(this.#context, open, { base: shown, file: this.#file }))
-      : await this.#takeWithAside(decision, open, known);
+      : await this.#takeWithAside(decision, open, { known, holding });
+    holding.add(taken.conflicts);
     await this.#noteMoved(taken);
     if (this.#sight.past && this.#integrates(decision, known)) {
       tellCommits(open.document, this.#sight.past.changes, this.#context.now);
@@ -265,7 +277,7 @@ class Taking {
       await this.#keep(open, taken.conflicts.length > 0 ? "conflict" : outcome, taken.conflicts);
     }
     const isFree = refused === undefined || shown !== undefined;
-    const next = await this.#settle(open, { known, taken, isFree });
+    const next = await this.#settle(open, { known, taken, isFree, holding });
     if (next.kind === "done" && !isFree) {
       return { kind: "held", why: refused.reason, note: heldAdvice(refused) };
     }
@@ -276,13 +288,14 @@ class Taking {
   async #takeWithAside(
     decision: FollowDecision,
     open: OpenDocument,
-    known: FollowedState | undefined,
+    { known, holding }: Known,
   ): Promise<TakenSave> {
     const isSave = decision === "edit" || decision === "version";
     const back = isSave && known ? findBroughtBack(open, known, this.#file) : undefined;
     const base = back?.base ?? known?.base;
-    const taken = await this.#takeAs(decision, open, known && base && { ...known, base });
-    settleAside(open, this.#file.content);
+    const from = known && base && { ...known, base };
+    const taken = await this.#takeAs(decision, open, { known: from, holding });
+    holding.settleAside(this.#file.content);
     if (!known || !isSave) return taken;
     const facts = { sight: this.#sight, file: this.#file, known };
     const aside = await keptAside(this.#context, open, facts);
@@ -311,7 +324,7 @@ class Taking {
   async #takeAs(
     decision: FollowDecision,
     open: OpenDocument,
-    known: FollowedState | undefined,
+    { known, holding }: Known,
   ): Promise<TakenSave> {
     const { clock, link } = this.#options;
     switch (decision) {
@@ -321,6 +334,7 @@ class Taking {
         const { base, undone, settled } = await baseOfEdit(this.#context, open, {
           sight: this.#sight,
           known: known ?? ABSENT,
+          setAside: holding.aside,
         });
         const isPulled = this.#sight.past?.relation === "onward";
         const taken = await takeEdit(this.#context, open, {
@@ -330,6 +344,7 @@ class Taking {
           unseen: settled ? [] : unseen,
           isPulled,
           besides: undone,
+          aside: holding.aside,
         });
         forgetSettled(open, settled);
         return taken;
@@ -429,13 +444,14 @@ class Taking {
       known,
       taken: { state, aside = [] },
       isFree,
-    }: { known: FollowedState | undefined; taken: TakenSave; isFree: boolean },
+      holding,
+    }: Known & { taken: TakenSave; isFree: boolean },
   ): Promise<TakenSight> {
     const { document, head: position } = open;
     const { checkedOut, file, beside } = this.#sight;
     const text = document.content();
     const isDue = isFree && text !== this.#file.content && (await this.#mayWrite(text));
-    const isDisputed = isDue && isGitDisputed(open);
+    const isDisputed = isDue && holding.isAny;
     const content = this.#sight.hasGitEndings ? checkedOutEndings(text) : text;
     const captured = { base: document.captureText(), form: document.textForm() };
     const next =
@@ -448,7 +464,7 @@ class Taking {
         ? stillAside(known, this.#file, { told: aside, commit })
         : known?.setAside;
     const seen = { path: file.path, checkedOut, isGone: false, position, beside, kept, setAside };
-    const found = { ...here, ...seen };
+    const found = { ...here, ...seen, holding: holding.all };
     const from = { ...found, next: undefined };
     await this.#write({ ...found, next });
     if (next) return { kind: "write", from, to: next, content };

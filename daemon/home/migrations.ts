@@ -393,6 +393,12 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("personal_files").addColumn("begun", "text").execute();
     },
   },
+  {
+    name: "daemon-holding-conflicts",
+    async up(db) {
+      await db.schema.alterTable("followed_files").addColumn("holding", "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -405,4 +411,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_433_268_778 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_511_392_360 };

@@ -252,6 +252,8 @@ export interface FollowedFilesTable {
   marked: string | null;
   /** What git set aside of the file's saves, as a `SetAside` in JSON; null where nothing. */
   set_aside: string | null;
+  /** The conflicts that hold the file, as records in JSON; null where that was not kept. */
+  holding: string | null;
 }
 
 /** Others' change that a write of ours brought into a followed file. */

@@ -1,4 +1,4 @@
-import { forgetTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { settleTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { loadDocument } from "../../shared/replica/log/log-rows.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -38,7 +38,9 @@ export async function applyTexts(
     const [begun, last] = [steps[0], steps.at(-1)];
     if (!begun || !last) continue;
     if (!(await isLetIn(context, open, { ...last, base: begun.base }))) continue;
-    for (const id of nth === 0 ? settled : []) forgetTextConflict(open.document, id);
+    for (const id of nth === 0 ? settled : []) {
+      settleTextConflict(open.document, id, context.now);
+    }
     if (seen) seen = await applySteps(context, open, { seen, steps });
     else for (const write of steps) writeText(open.document, write);
     // So each is a version of its own in the history.

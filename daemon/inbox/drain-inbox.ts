@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import { settleTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
-import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -119,7 +119,7 @@ async function applyWrite(
       document.deleteEntry("memories", write.key, write.seen);
       break;
     case "text-conflict":
-      document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + write.id);
+      settleTextConflict(document, write.id, context.now);
   }
   // So each write is a version of its own in the history.
   await context.flush(open);

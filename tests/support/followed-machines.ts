@@ -31,6 +31,7 @@ import {
   listTextConflicts,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
@@ -53,6 +54,7 @@ export class FollowedMachine {
   #file: FollowedFile | undefined;
   /** Some program has the followed file open. */
   isOpenToWrite = false;
+  readonly #identity: { home: string };
   /** What of its log the others have. */
   #ackedSeq = 0;
   /** How much of the service's log it has. */
@@ -63,8 +65,9 @@ export class FollowedMachine {
     dir: string,
     world: DrivenWorld,
     store: ReplicaStore<DaemonTables>,
-    git: Git,
+    { git, identity }: { readonly git: Git; readonly identity: { home: string } },
   ) {
+    this.#identity = identity;
     this.dir = dir;
     this.#world = world;
     this.#store = store;
@@ -89,9 +92,10 @@ export class FollowedMachine {
     world = createDrivenWorld(name),
   ): Promise<FollowedMachine> {
     mkdirSync(home, { recursive: true });
+    const identity = { home: basename(home) };
     const store = await openReplica(join(home, "memsync.db"), world, {
       machine: name,
-      homeId: basename(home),
+      homeId: () => identity.home,
     });
     await store.write(async (context) => {
       const { id } = await context.open(ADDRESS);
@@ -101,7 +105,7 @@ export class FollowedMachine {
         position: { remote, ackedSeq: 0, refused: undefined },
       });
     });
-    return new FollowedMachine(name, dir, world, store, git);
+    return new FollowedMachine(name, dir, world, store, { git, identity });
   }
 
   async follow(options: Partial<Pick<Link, "write" | "also" | "file">> = {}): Promise<void> {
@@ -204,6 +208,15 @@ export class FollowedMachine {
     await this.settle();
   }
 
+  /** Its home has this id from now on: another one, or that of the home that it is a copy of. */
+  useHome(id: string): void {
+    this.#identity.home = id;
+  }
+
+  get home(): string {
+    return this.#identity.home;
+  }
+
   pass(milliseconds: number): void {
     this.#world.advance(milliseconds);
   }
@@ -275,6 +288,15 @@ export class FollowedMachine {
       return;
     }
     await this.drain(textWrites(PROJECT, dismissal(conflict), this.#world.now()));
+  }
+
+  /** As a program does that deletes the conflict's metadata by REST. */
+  async deleteConflict(id: string): Promise<void> {
+    await this.#store.write(async (context) => {
+      const { document } = await context.open(ADDRESS);
+      document.deleteEntry("metadata", `${TEXT_CONFLICT_PREFIX}${id}`);
+    });
+    await this.settle();
   }
 
   /** What `conflicts choose` would leave in the inbox for one version of a conflict. */

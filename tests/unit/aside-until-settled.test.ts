@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { HISTORY } from "../../shared/replica/history/revisions.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
@@ -154,4 +155,80 @@ test("a file is written again once neither what git took nor what it put back is
   await a.save(after);
   await both();
   expect([b.file(), await told()]).toEqual([after, []]);
+});
+
+test("what git put back stays in the file of a home that goes on under another id", async () => {
+  b.useHome("another");
+  await a.save(`${DOCUMENT}- later\n`);
+  await both();
+  expect([b.file(), await told()]).toEqual([START, ASIDE]);
+  await a.drain(await a.choiceOf(PUT));
+  await both();
+  expect([b.file(), await b.doc(), await told()]).toEqual([
+    `${START}- later\n`,
+    `${START}- later\n`,
+    [],
+  ]);
+});
+
+test("a copy of a home settles nothing that git set aside at the home that it is a copy of", async () => {
+  await lab.run(a, "clone", "-q", "../origin.git", "../c");
+  const c = await lab.open("c", lab.git.path("c"), "b");
+  c.useHome(b.home);
+  await exchange([a, c]);
+  await c.follow({ write: true });
+  c.put(DOCUMENT);
+  await c.settle();
+  await c.save(`${DOCUMENT}- by the copy\n`);
+  await exchange([a, b, c]);
+  expect([b.file(), await told()]).toEqual([START, ASIDE]);
+  expect(c.file()).toBe(`${DOCUMENT}- by the copy\n`);
+});
+
+test("whoever deletes the entry of a conflict has settled nothing: it is told again, and can be chosen", async () => {
+  const [id = ""] = await a.listed();
+  await a.deleteConflict(id);
+  await both();
+  expect([b.file(), await b.doc(), await told()]).toEqual([START, DOCUMENT, ASIDE]);
+  await a.drain(await a.choiceOf(THEIRS));
+  await both();
+  expect([b.file(), await b.doc(), await told()]).toEqual([DOCUMENT, DOCUMENT, []]);
+});
+
+test("what git put back stays in the file though its conflict is older than conflicts become", async () => {
+  for (const each of [a, b]) each.pass(HISTORY.ageMs + LONG_MS);
+  const [one, other] = ["- a\n", "- b\n"].map((line) => DOCUMENT.replace("- one\n", line));
+  await a.save(one ?? "");
+  await b.setDoc(other ?? "");
+  await both();
+  const all = await told();
+  expect([b.file(), all.length, all]).toEqual([START, 2, expect.arrayContaining(ASIDE)]);
+});
+
+test("a conflict that two homes have found holds both their files, and a choice settles it for both", async () => {
+  await b.drain(await b.choiceOf(PUT));
+  await both();
+  await lab.run(a, "clone", "-q", "../origin.git", "../c");
+  const c = await lab.open("c");
+  await exchange([a, b, c]);
+  await c.follow({ write: true });
+  await c.save(DOCUMENT);
+  const all = [a, b, c];
+  await exchange(all);
+  for (const each of all) each.pass(LONG_MS);
+  await exchange(all);
+  for (const each of [a, b]) await lab.run(each, "checkout", "-q", "--", FILE);
+  for (const each of [a, b]) await each.settle();
+  await exchange(all);
+  expect(await told()).toEqual(ASIDE);
+  await c.save(`${DOCUMENT}- later\n`);
+  await exchange(all);
+  expect([a.file(), b.file()]).toEqual([START, START]);
+  await c.drain(await c.choiceOf(THEIRS));
+  await exchange(all);
+  expect([a.file(), b.file(), await told()]).toEqual([
+    `${DOCUMENT}- later\n`,
+    `${DOCUMENT}- later\n`,
+    [],
+  ]);
 });

@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { isSameMachine } from "../../shared/replica/document/author.ts";
 import { type HomeRecord, homesIn, putHome } from "../../shared/replica/log/homes.ts";
 import { address, inspect, setMemory } from "../support/stored.ts";
 import { storesOfTests, type TempStore } from "../support/temp-store.ts";
@@ -103,4 +104,11 @@ test("what is no record of a home is read as none", async () => {
       expect(homesIn(document)).toEqual([good]);
     }
   });
+});
+
+test("homes say whether two authors are one machine, and names where a home is not known", () => {
+  const [one, other] = ["home1", "home2"].map((home) => ({ machine: "macbook", home }));
+  expect(isSameMachine(one ?? {}, other ?? {})).toBeFalse();
+  expect(isSameMachine(one ?? {}, { machine: "renamed", home: "home1" })).toBeTrue();
+  expect(isSameMachine(one ?? {}, { machine: "macbook" })).toBeTrue();
 });

@@ -3,8 +3,10 @@ import * as Y from "yjs";
 import { putBack } from "../../cli/writes/put-back.ts";
 import { LIMITS, utf8Bytes } from "../../shared/limits.ts";
 import {
+  fateOf,
   parseTextConflict,
   recordTextConflict,
+  settleTextConflict,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
@@ -82,6 +84,25 @@ describe("a conflict of a text", () => {
     expect(Math.min(...times())).toBe(3);
     record(HISTORY.ageMs + 50);
     expect(Math.min(...times())).toBe(50);
+  });
+
+  test("a conflict that holds a file goes for no others, and none goes for it", () => {
+    const document = new ReplicaDocument([], 1);
+    const record = (kind: "both" | "set-aside", at: number) =>
+      recordTextConflict(
+        document,
+        { kind, versions: [LAPTOP, { ...DESKTOP, text: `${at}\n` }] },
+        { now: NOW + at },
+      );
+    const held = record("set-aside", 0);
+    const settled = record("set-aside", 1);
+    settleTextConflict(document, settled, NOW + 1);
+    for (let at = 2; at < HISTORY.conflictsPerDocument + 3; at++) record("both", at);
+    expect(recordsOf(document)).toHaveLength(HISTORY.conflictsPerDocument + 1);
+    expect(fateOf(document, held)).toMatchObject({ kind: "set-aside" });
+    expect([fateOf(document, settled), fateOf(document, "none")]).toEqual(["settled", undefined]);
+    record("both", HISTORY.ageMs + 50);
+    expect([held, settled].map((id) => fateOf(document, id))).toEqual([undefined, undefined]);
   });
 
   test("a conflict of a text is nothing where the metadata is not what memsync writes", () => {

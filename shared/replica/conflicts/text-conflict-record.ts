@@ -74,6 +74,12 @@ const TEXT_CONFLICT_KINDS = [
 /** The kinds in which one version was put in the place of the other, and both may stand. */
 export const REPLACING: readonly TextConflictKind[] = ["both", "unseen"];
 
+/**
+ * The kinds that hold a file: while one is open nothing is written into the file that it is about,
+ * of which the text lacks lines.
+ */
+export const HOLDING: readonly TextConflictKind[] = ["set-aside", "elsewhere"];
+
 /** Lines that stood together, and the lines that they stood behind; "" at the beginning. */
 export interface PlacedLines {
   readonly behind: string;
@@ -270,19 +276,50 @@ export function forgetTextConflict(document: ReplicaDocument, id: string): void 
   document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + id);
 }
 
+/**
+ * Notes that somebody has settled a conflict. That one which held a file is gone says nothing: a
+ * program may have deleted it, or it was too old. So a mark takes its place.
+ */
+export function settleTextConflict(document: ReplicaDocument, id: string, now: number): void {
+  const known = readTextConflict(document, id);
+  if (!known || !HOLDING.includes(known.kind)) forgetTextConflict(document, id);
+  else
+    document.setEntry("metadata", TEXT_CONFLICT_PREFIX + id, { value: { settled_at: now }, now });
+}
+
+/** What became of a conflict; undefined where nothing tells. */
+export function fateOf(
+  document: ReplicaDocument,
+  id: string,
+): TextConflictRecord | "settled" | undefined {
+  const value = document.metadata.get(TEXT_CONFLICT_PREFIX + id)[0]?.value;
+  return settledTime(value) === undefined ? parseTextConflict(id, value) : "settled";
+}
+
+/** Those that hold a file, and marks in their place, count for themselves: none goes for others. */
 function forgetSurplus(document: ReplicaDocument, time: number): void {
   const records = [...document.metadata.keys()]
     .filter((key) => key.startsWith(TEXT_CONFLICT_PREFIX))
-    .map((key) => ({ key, foundAt: foundTime(document.metadata.get(key)[0]?.value) }))
-    .sort((one, other) => other.foundAt - one.foundAt);
-  for (const [at, record] of records.entries()) {
-    const isKept = at < HISTORY.conflictsPerDocument && time - record.foundAt <= HISTORY.ageMs;
-    if (!isKept) document.deleteEntry("metadata", record.key);
+    .map((key) => ({ key, ...whatIsKept(document.metadata.get(key)[0]?.value) }))
+    .sort((one, other) => other.at - one.at);
+  let others = 0;
+  for (const { key, at, isHolding } of records) {
+    if (!isHolding) others++;
+    const isRoom = isHolding || others <= HISTORY.conflictsPerDocument;
+    const isKept = isRoom && time - at <= HISTORY.ageMs;
+    if (!isKept) document.deleteEntry("metadata", key);
   }
 }
 
-function foundTime(value: JsonValue | undefined): number {
-  return parseTextConflict("", value)?.foundAt ?? 0;
+function whatIsKept(value: JsonValue | undefined) {
+  const record = parseTextConflict("", value);
+  if (record) return { at: record.foundAt, isHolding: HOLDING.includes(record.kind) };
+  const at = settledTime(value);
+  return { at: at ?? 0, isHolding: at !== undefined };
+}
+
+function settledTime(value: JsonValue | undefined): number | undefined {
+  return isObject(value) ? timeIn(value.settled_at) : undefined;
 }
 
 /** Reads what a document says; undefined for what no memsync has written. */

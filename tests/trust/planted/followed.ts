@@ -4,6 +4,7 @@ const half = mistakesIn("daemon/files/unfinished.ts", "unit/unfinished-saves.tes
 const past = mistakesIn("daemon/git/git-past.ts", "long/cloned-anew.test.ts");
 const aside = mistakesIn("daemon/files/take-git-version.ts", "long/discarded-in-git.test.ts");
 const sight = mistakesIn("daemon/files/tracked-sight.ts", "long/discarded-in-git.test.ts");
+const holding = mistakesIn("daemon/files/aside-conflicts.ts", "unit/aside-until-settled.test.ts");
 const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
 /** In half-written texts, and in what git has set aside before somebody's eyes. */
@@ -68,9 +69,9 @@ export const FOLLOWED: readonly Mistake[] = [
     "if (claimed.length > 0) return claimed.every(({ home }) => home === open.writer.home);",
     "",
   ),
-  mistakesIn("shared/replica/document/author.ts", "unit/set-aside-others.test.ts")(
+  mistakesIn("shared/replica/document/author.ts", "unit/machine-names.test.ts")(
     "machines of one name are one",
-    "what git keeps on one machine is not settled by what is saved on another of its name",
+    "homes say whether two authors are one machine, and names where a home is not known",
     "if (one.home !== undefined && other.home !== undefined) return one.home === other.home;",
     "",
   ),
@@ -92,7 +93,7 @@ export const FOLLOWED: readonly Mistake[] = [
     "if (!put.every(({ text }) => holdsEachLine(content, text))) return false;",
     "",
   ),
-  mistakesIn("daemon/files/aside-conflicts.ts", "unit/aside-until-settled.test.ts")(
+  holding(
     "a conflict about what git took is over once the file has that again",
     "what git put back stays in the file beside the lines that it took, if these are typed again",
     "if (put.some(isAlone)) continue;",
@@ -101,8 +102,20 @@ export const FOLLOWED: readonly Mistake[] = [
   mistakesIn("daemon/files/take-edit.ts", "unit/aside-until-settled.test.ts")(
     "what is typed below a line that git put back is a rival of what it took",
     "a line that is typed below what git put back comes below it, and settles nothing",
-    "besideAside(open, knownBase(open, known.base), saved)",
-    "{ base: knownBase(open, known.base), lines: saved, added: new Set<number>() }",
+    "besideAside(open, { base: shown, lines: saved, aside })",
+    "{ base: shown, lines: saved, added: new Set<number>() }",
+  ),
+  holding(
+    "a conflict whose entry somebody deleted is settled",
+    "whoever deletes the entry of a conflict has settled nothing: it is told again, and can be chosen",
+    "else if (!isOver(conflict, open.document.content())) {",
+    "else if (fate) {",
+  ),
+  holding(
+    "a conflict belongs to the home that it names",
+    "a copy of a home settles nothing that git set aside at the home that it is a copy of",
+    "for (const conflict of known ?? namedAsHere(open)) {",
+    "for (const conflict of namedAsHere(open)) {",
   ),
   sight(
     "a text that an editor saved is git's",
