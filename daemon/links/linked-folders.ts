@@ -34,6 +34,7 @@ import { type BookOptions, nameEnvironment } from "../remotes/remote-book.ts";
 import { type ChangedRemote, changeRemote, type RemoteChange } from "../remotes/remote-change.ts";
 import { forgetFormerLinksAt } from "./former-links.ts";
 import { type FolderFacts, readLinkFacts } from "./link-facts.ts";
+import { LinksUnderWay } from "./links-under-way.ts";
 import { type LinkOptions, planLink, writeLink } from "./make-link.ts";
 import { carryOutPlan } from "./move-link.ts";
 import { type FoundLink, findAlias, findLinkAbove, pathsIn, planPlace } from "./plan-place.ts";
@@ -99,9 +100,7 @@ export class LinkedFolders {
   /** What happened to each folder. */
   #changes: ReadonlyMap<string, PlaceChange> = new Map();
   #lastChange: Promise<void> = Promise.resolve();
-  /** Links under way, and whether more will follow on the last of them. */
-  #linking = 0;
-  #isMoreToLink = false;
+  readonly #underWay = new LinksUnderWay();
   #stopping = false;
 
   constructor(options: LinkedFoldersOptions) {
@@ -152,20 +151,19 @@ export class LinkedFolders {
 
   /** Whether folders are being linked, or more are about to be. */
   get isLinking(): boolean {
-    return this.#linking > 0 || this.#isMoreToLink;
+    return this.#underWay.isAny(this.#options.book.world.monotonic());
   }
 
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
   async link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
-    this.#linking += 1;
-    this.#isMoreToLink = options.more === true;
+    this.#underWay.begin(options.more === true);
     // git is asked about several folders at once; they are linked one after another.
     const found = this.#identify(folder, options);
     found.catch(() => undefined);
     try {
       return await this.#inTurn(async () => this.#link(await found, options));
     } finally {
-      this.#linking -= 1;
+      this.#underWay.end(this.#options.book.world.monotonic());
     }
   }
 
