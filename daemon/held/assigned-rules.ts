@@ -76,8 +76,9 @@ export const ASSIGNED_RULES: readonly SecretRule[] = [
   {
     id: "discord-webhook",
     kind: "a Discord webhook URL",
-    keywords: ["/api/webhooks/"],
-    pattern: /\bdiscord(?:app)?\.com\/api\/webhooks\/\d{17,20}\/([\w-]{60,80})(?![\w-])/gi,
+    keywords: ["discord"],
+    pattern:
+      /\bdiscord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{17,20}\/([\w-]{60,80})(?![\w-])/gi,
     accepts: ({ secret }) => isRandom(secret),
   },
   {

@@ -141,9 +141,9 @@ export const OWN_RULES: readonly SecretRule[] = [
   {
     id: "password",
     kind: "a password",
-    keywords: ["pass", "pw", "kennwort", "contrase", "senha"],
+    keywords: ["pass", "pw", "kennwort", "contrase", "senha", "wifi", "wi-fi", "wlan", "wpa"],
     pattern:
-      /(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|(?<![a-z])(?:pass|pwd?|senha|mot de passe))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t:])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|"'`]))/gi,
+      /(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|(?<![a-z])(?:wi-?fi|wlan|wpa\d?)(?:[ _-]network)?[ _-]key|(?<![a-z])(?:pass|pwd?|senha|mot de passe))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t:])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|"'`]))/gi,
     accepts: ({ secret, match }) =>
       isPassphrase(secret) ||
       (isStrongPassword(secret) && !(IN_PROSE.test(match) && isCount(secret))),
@@ -151,10 +151,10 @@ export const OWN_RULES: readonly SecretRule[] = [
   {
     id: "passphrase",
     kind: "a password",
-    keywords: ["passw", "passphrase", "passcode", "pwd"],
+    keywords: ["passw", "passphrase", "passcode", "pwd", "wifi", "wi-fi", "wlan", "wpa"],
     // Words to the end of the line, of a quotation or of a clause.
     pattern:
-      /(?:passw(?:or[dt]|d)|passphrase|passcode|(?<![a-z])pwd)["'`]?[*_]{0,2}[ \t]{0,10}(?::=|=>|[:=])[*_]{0,2}[ \t]{0,10}["'`]?((?<![a-z])[a-z]{3,12}(?: [a-z]{3,12}){3,11})(?=["'`,;)|\]}<\r\n]|[.]?[ \t]{0,10}(?:$|[#\r\n]))/gi,
+      /(?:passw(?:or[dt]|d)|passphrase|passcode|(?<![a-z])(?:pwd|(?:wi-?fi|wlan|wpa\d?)(?:[ _-]network)?[ _-]key))["'`]?[*_]{0,2}[ \t]{0,10}(?::=|=>|[:=])[*_]{0,2}[ \t]{0,10}["'`]?((?<![a-z])[a-z]{3,12}(?: [a-z]{3,12}){3,11})(?=["'`,;)|\]}<\r\n]|[.]?[ \t]{0,10}(?:$|[#\r\n]))/gi,
     accepts: ({ secret }) => isSpacedPassphrase(secret),
   },
   {

@@ -5,8 +5,8 @@ import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 /** What a person calls a password in a note. Not `pass`: as often, that is a test's result. */
 const NAMES =
   "passwor[dt]|passwd|passphrase|passcode|pwd?|kennwort|contrase[ñn]a|senha|" +
-  "mot\\x20de\\x20passe";
-const KEYWORDS = ["pass", "pw", "kennwort", "contrase", "senha"];
+  "mot\\x20de\\x20passe|(?:wi-?fi|wlan|wpa\\d?)(?:[\\x20_-]network)?[\\x20_-]key";
+const KEYWORDS = ["pass", "pw", "kennwort", "contrase", "senha", "wifi", "wi-fi", "wlan", "wpa"];
 
 /**
  * A whole line `password: word`, as people keep it in a note. In a sentence a word can't be told
@@ -38,9 +38,26 @@ const PLAIN = /^\p{L}\p{Ll}{3,}$/u;
 /** What is said of passwords ends like these: `encrypted`, `configurable`, `manually`. */
 const SAID_OF_ONE = /(?:[^aeiou]ed|[ai]ble|ally|ely|less|ored|ated)$/i;
 
+/** A row of keys is no word of a guide's, as `letmein` is: whoever notes it down uses it. */
+const TYPED = /^qwert[yz]\d{0,3}$/i;
+
+function isUnusualWord(word: string): boolean {
+  return PLAIN.test(word) && !SAID_OF_ONE.test(word) && !isUsualInTexts(word);
+}
+
+const PHRASE = /^[a-z]{4,12}(?:-[a-z]{4,12}){2}$/;
+
+/**
+ * Three joined words, as in `correct-horse-battery`; in a sentence, or with one that is said of
+ * passwords, such words are a name.
+ */
+function isUnusualPhrase(value: string): boolean {
+  return PHRASE.test(value) && value.split("-").every(isUnusualWord);
+}
+
 function isPlainPassword({ secret, match, text, at }: FoundSecret): boolean {
   const word = secret.replace(/[.!?:]+$/, "");
-  if (!PLAIN.test(word) || SAID_OF_ONE.test(word) || isUsualInTexts(word)) return false;
+  if (!isUnusualWord(word) && !isUnusualPhrase(word) && !TYPED.test(word)) return false;
   if (isPlaceholder(word) || isShouted(match)) return false;
   return !isNearby(word, text, { from: at, to: at + match.length });
 }

@@ -17,7 +17,7 @@ export const SENTENCE_RULES: readonly SecretRule[] = [
     kind: "a password",
     keywords: ["user", "login", "account", "cred"],
     pattern:
-      /\b(?:user(?:name)?|login|account|cred(?:ential)?s?)\b["'`*_]{0,3}(?:[ \t]{0,3}[:=][ \t]{0,3}["'`]?[\w.@+-]{1,80}["'`]?[ \t]{1,3}\/[ \t]{1,3}|[ \t:=]{1,3}["'`]?[\w.@+-]{1,80}["'`]?[ \t]{0,3}[,;]?[ \t]{1,3}(?:(?:and|with)[ \t]{1,3})?(?:pass(?:word)?|pwd?)[ \t]{1,3})["'`]?([^\s"'`<>(){}[\],;|]{6,128})/gi,
+      /\b(?:user(?:name)?|login|account|cred(?:ential)?s?)\b["'`*_]{0,3}(?:[ \t]?\/[ \t]?(?:pass(?:word)?|pwd?)\b["'`*_]{0,3}[ \t]{0,3}[:=][*_]{0,2}[ \t]{0,3}["'`]?[\w.@+-]{1,80}["'`]?[ \t]{0,3}[/:][ \t]{0,3}|[ \t]{0,3}[:=][ \t]{0,3}["'`]?[\w.@+-]{1,80}["'`]?[ \t]{1,3}\/[ \t]{1,3}|[ \t:=]{1,3}["'`]?[\w.@+-]{1,80}["'`]?[ \t]{0,3}[,;]?[ \t]{1,3}(?:(?:and|with)[ \t]{1,3})?(?:pass(?:word)?|pwd?)[ \t]{1,3})["'`]?([^\s"'`<>(){}[\],;|]{6,128})/gi,
     accepts: ({ secret }) => isPasswordSaid(secret),
   },
   {
@@ -32,8 +32,9 @@ export const SENTENCE_RULES: readonly SecretRule[] = [
     id: "password-of-named-user",
     kind: "a password",
     keywords: ["user", "login", "log in", "account", "cred"],
+    // What begins a URL, as in `://user:pass@host:8080/path`, is another rule's.
     pattern:
-      /\b(?:user(?:name)?|log ?in|account|cred(?:ential)?s?)\b["'`*_]{0,3}(?:[ \t:=]{1,3}|[ \t]{1,3}(?:as|is|with)[ \t:]{1,3})["'`]?[\w.@+-]{1,60}:([^\s"'`<>(){}[\],;|:]{8,128})(?![:\w])/gi,
+      /(?<!:\/\/)\b(?:user(?:name)?|log ?in|account|cred(?:ential)?s?)\b["'`*_]{0,3}(?:[ \t:=]{1,3}|[ \t]{1,3}(?:as|is|with)[ \t:]{1,3})["'`]?[\w.@+-]{1,60}:([^\s"'`<>(){}[\],;|:]{8,128})(?![:\w])/gi,
     accepts: ({ secret }) => isPasswordSaid(secret) && isHardToTakeForName(secret),
   },
 ];
