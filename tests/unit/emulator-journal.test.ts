@@ -126,6 +126,28 @@ test("a request that is never answered is there from its receipt, and one that w
   });
 });
 
+test("whoever waits for a request has its body, or learns in the end that it came without", async () => {
+  await using emulator = await startEmulator();
+  const asked = { method: "POST", path: "/v1/memories" };
+  const { port, host } = new URL(emulator.url);
+  const body = JSON.stringify(note);
+  const head = ["POST /v1/memories HTTP/1.1", `host: ${host}`, "authorization: Bearer mst_dev_pro"];
+  const client = await Bun.connect({
+    ...{ hostname: "127.0.0.1", port: Number(port) },
+    socket: { data() {} },
+  });
+  const begun = [...head, `content-length: ${body.length}`, "", body.slice(0, 1)].join("\r\n");
+  client.write(begun);
+  await waitFor("the receipt", async () => (await emulator.requests.list()).requests[0]);
+  const [early] = await emulator.requests.waitFor({ ...asked, timeoutMs: 1 });
+  expect(early).not.toHaveProperty("body");
+  const waiting = emulator.requests.waitFor({ ...asked, timeoutMs: 60_000 });
+  await emulator.requests.list();
+  client.write(body.slice(1));
+  expect((await waiting)[0]?.body).toEqual(note);
+  client.end();
+});
+
 test("whoever waits for requests has them when they are there, or is told what came", async () => {
   await using emulator = await startEmulator();
   const waiting = emulator.requests.waitFor({ status: 404, count: 2, timeoutMs: 60_000 });

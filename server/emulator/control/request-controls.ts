@@ -43,16 +43,19 @@ export function createRequestControls(parts: SeenParts): EmulatorRequests {
     list,
     async waitFor({ count = 1, timeoutMs = WAIT_MS, ...filter } = {}) {
       const matches = matching(parts, filter);
-      const came = () => counted(journal.find(matches), filter);
-      await journal.wait(() => came() >= count, timeoutMs);
-      const { requests } = await list(filter);
-      if (came() >= count) return requests;
+      const came = () => journal.find(matches);
+      const whole = () => came().filter(isWhole);
+      const areEnough = (entries: readonly RequestEntry[]) => counted(entries, filter) >= count;
+      await journal.wait(() => areEnough(whole()), timeoutMs);
+      // Where a body does not come to its end, the request itself came nevertheless.
+      const found = areEnough(whole()) ? whole() : came();
+      if (areEnough(found)) return await shown(parts, filter, found);
       if (journal.isClosed) throw new Error(EMULATOR_CLOSED);
       const { requests: all } = await list({ token: filter.token });
       const there = all.slice(-SHOWN_MAX).map(line).join(", ") || "none";
       const what = filter.frame === undefined ? "requests" : "frames";
       throw new Error(
-        `${came()} of ${count} ${what} came within ${timeoutMs} ms that match ` +
+        `${counted(came(), filter)} of ${count} ${what} came within ${timeoutMs} ms that match ` +
           `${redactedText(JSON.stringify(filter))}; there were: ${there}`,
       );
     },
@@ -89,6 +92,11 @@ export function createViolationControls(parts: SeenParts): EmulatorViolations {
       throw new Error(`the emulator saw ${found.length} violations:\n${lines.join("\n")}`);
     },
   };
+}
+
+/** Whether its body is there, if it has one that was read. */
+function isWhole({ hasBody, body, finishedAt, aborted }: RequestEntry): boolean {
+  return !hasBody || body !== undefined || finishedAt !== undefined || aborted;
 }
 
 /** How many requests these are, or frames of the type that is asked for. */

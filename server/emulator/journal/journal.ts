@@ -39,6 +39,8 @@ export interface RequestEntry {
   readonly token: string | undefined;
   readonly account: AccountId | undefined;
   readonly headers: Headers;
+  /** Whether it has a body. */
+  readonly hasBody: boolean;
   /** The beginning of its body. */
   body: Uint8Array | undefined;
   bodyBytes: number;
@@ -149,6 +151,7 @@ export class Journal {
     entry.bodyBytes = bytes.length;
     entry.body = bytes.slice(0, BODY_BYTES_KEPT);
     this.#keepBytes(entry, entry.body.length);
+    this.changed(entry);
   }
 
   /** A frame came or went. A socket that was forgotten while it was open is there again by it. */

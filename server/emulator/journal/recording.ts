@@ -118,6 +118,7 @@ function newEntry({ method, headers, url }: Request, receipt: Receipt): RequestE
     ...receipt,
     ...{ method, path: pathOf(url), query: start === -1 ? "" : url.slice(start + 1) },
     ...{ token: bearerToken(headers.get("authorization")), headers },
+    hasBody: headers.has("transfer-encoding") || Number(headers.get("content-length")) > 0,
     ...{ body: undefined, bodyBytes: 0, finishedAt: undefined, status: undefined },
     ...{ aborted: false, refusal: undefined, requestId: undefined, retryAfter: null },
     ...{ responseHeaders: undefined, injected: undefined, socket: undefined },
