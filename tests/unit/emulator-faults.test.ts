@@ -65,6 +65,11 @@ test("a body is cut short, or no JSON, and what it answers is done", async () =>
   expect(raw).toContain("HTTP/1.1 200");
   expect(raw).toContain('{"memories');
   expect(raw).not.toContain("next_cursor");
+  // Where that is more than there is, what is left out is the last byte.
+  emulator.faults.add({ path: "/v1/memories", truncate: 1e6 });
+  const most = await sendRaw(port, `${head}\r\n\r\n`).catch(String);
+  expect(most).toContain('"next_cursor":null');
+  expect(most).not.toContain('"next_cursor":null}');
   emulator.faults.add({ path: "/v1/memories", truncate: true });
   expect(
     await failureOf(async () => (await ask(emulator, "GET /v1/memories")).text()),

@@ -17,7 +17,7 @@ import type { FaultEffect } from "../interface/faults.ts";
 import { FAULT_HEADER, parseFaultHeader } from "./fault-header.ts";
 import { type FaultRules, latencyOf, type Misfortune } from "./fault-rules.ts";
 import { type ItemRefusal, refuseItem } from "./refuse-item.ts";
-import { spoilSocket } from "./spoil-socket.ts";
+import { sentOf, spoilSocket } from "./spoil-socket.ts";
 
 /** Names the rule that has touched an answer, for readers of a log. */
 const INJECTED_HEADER = "X-Memsync-Injected";
@@ -240,8 +240,7 @@ async function late(answered: Response, effect: FaultEffect): Promise<Response> 
   const { status, headers } = answered;
   if (truncate !== undefined) {
     const response = new Response(null, { status, headers });
-    const sent = truncate === true ? body.length >> 1 : truncate;
-    return cutAnswer(response, { body: body.slice(0, sent) });
+    return cutAnswer(response, { body: body.slice(0, sentOf(body.length, truncate)) });
   }
   headers.delete("content-length");
   headers.delete("content-encoding");

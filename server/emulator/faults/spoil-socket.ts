@@ -56,5 +56,10 @@ export function spoilSocket(
 
 function shortened(frame: string, truncate: number | true): string {
   const bytes = Buffer.from(frame);
-  return bytes.toString("utf8", 0, truncate === true ? bytes.length >> 1 : truncate);
+  return bytes.toString("utf8", 0, sentOf(bytes.length, truncate));
+}
+
+/** Always less than the whole, of which a client that was to be tried would see nothing wrong. */
+export function sentOf(bytes: number, truncate: number | true): number {
+  return truncate === true ? bytes >> 1 : Math.max(0, Math.min(truncate, bytes - 1));
 }
