@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Kysely } from "kysely";
-import { identifyProject, identityAmong } from "../../daemon/git/identity.ts";
+import { FolderProjects } from "../../daemon/assistants/sessions/project-of-folder.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
-import { isInRepositoryBelow, projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
+import { isInRepositoryBelow, realPathOf } from "../../daemon/git/working-tree.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findLinkAbove } from "../../daemon/links/plan-place.ts";
@@ -18,7 +18,8 @@ import { assertKnownProject } from "./known-projects.ts";
  * project's name; without it, the current folder. A folder's project is that of the nearest linked
  * folder above it, which may have been moved since, or of a folder with the same identity, such as
  * another worktree. In a repository inside a linked folder, as a submodule is, that identity counts
- * first. Throws where nothing here is known of it.
+ * first, and that of the repository on this machine that it is a clone of. Throws where nothing
+ * here is known of it.
  */
 export async function findMeantProject(
   db: Kysely<DaemonTables> | undefined,
@@ -56,11 +57,7 @@ async function findByRepository(
   links: readonly Link[],
   folder: string,
 ): Promise<ProjectId | undefined> {
-  const git = createGit();
-  const seen = await identifyProject(git, await projectFolder(git, folder));
-  const ids = links.map(({ projectId }) => projectId);
-  const identity = identityAmong(seen, ids);
-  return identity.kind === "none" ? undefined : ids.find((id) => id === identity.projectId);
+  return (await new FolderProjects(createGit()).findAnywhere(folder, links))?.project;
 }
 
 async function othersNamedSo(db: Kysely<DaemonTables> | undefined, named: string): Promise<string> {

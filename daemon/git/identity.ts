@@ -68,27 +68,75 @@ export async function identifyProject(git: Git, folder: string): Promise<Project
   return { ...none, why: "unknown", reason: found.reason, root, pathInside };
 }
 
+/**
+ * The identities of a folder of a working tree and of each one above it, the nearest first; none
+ * where git can't say. As many git processes as for one.
+ */
+export async function identifyUpwards(
+  git: Git,
+  tree: WorkingTree,
+  pathInside: string,
+): Promise<ProjectIdentity[]> {
+  const identify = await orUnknown(() => identifierIn(git, tree));
+  if (typeof identify !== "function") return [];
+  const steps = pathInside === "" ? [] : pathInside.split("/");
+  const paths = [...steps.keys(), steps.length].map((count) => steps.slice(0, count).join("/"));
+  return paths.reverse().map(identify);
+}
+
+/**
+ * The folder on this machine of which a working tree is a clone, as a submodule of a repository
+ * beside it is. Undefined where the origin is elsewhere, or there is none.
+ */
+export async function localOriginOf(git: Git, tree: WorkingTree): Promise<string | undefined> {
+  const found = await orUnknown(async () => ({ url: await originOf(git, tree) }));
+  const place = "url" in found && found.url !== undefined ? parseRemoteUrl(found.url) : undefined;
+  return place?.kind === "local" ? await localPathOf(place, tree) : undefined;
+}
+
 async function identifyIn(
   git: Git,
   tree: WorkingTree,
   pathInside: string,
 ): Promise<ProjectIdentity> {
-  const place = { root: tree.root, pathInside };
+  return (await identifierIn(git, tree))(pathInside);
+}
+
+/** Says which project a folder of this working tree is, by its path in there. */
+async function identifierIn(
+  git: Git,
+  tree: WorkingTree,
+): Promise<(pathInside: string) => ProjectIdentity> {
+  const { root } = tree;
   const url = await originOf(git, tree);
   if (url !== undefined) {
     const { text, written, former } = await comparableUrl(git, url, tree);
-    const name = projectName(nameIn(written), pathInside);
-    const projectId = projectIdOf("origin", text, pathInside);
-    const formerId = former === text ? undefined : projectIdOf("origin", former, pathInside);
-    return { kind: "origin", projectId, ...(formerId && { formerId }), name, ...place };
+    return (pathInside) => {
+      const name = projectName(nameIn(written), pathInside);
+      const projectId = projectIdOf("origin", text, pathInside);
+      const formerId = former === text ? undefined : projectIdOf("origin", former, pathInside);
+      return { kind: "origin", projectId, ...(formerId && { formerId }), name, root, pathInside };
+    };
   }
-  const name = projectName(withoutGitSuffix(basename(mainFolder(tree))), pathInside);
+  const nameOf = (pathInside: string) =>
+    projectName(withoutGitSuffix(basename(mainFolder(tree))), pathInside);
+  const none = (why: "shallow" | "no-commit") => (pathInside: string) =>
+    ({ kind: "none", why, name: nameOf(pathInside), root, pathInside }) as const;
   // A shallow clone's oldest commit is only where its history was cut off.
-  if (tree.shallow) return { kind: "none", why: "shallow", name, ...place };
-  const root = await rootCommitOf(git, tree);
-  if (root === undefined) return { kind: "none", why: "no-commit", name, ...place };
-  const projectId = projectIdOf("root-commit", root, pathInside);
-  return { kind: "root-commit", projectId, name, rootCommit: root, ...place };
+  if (tree.shallow) return none("shallow");
+  const rootCommit = await rootCommitOf(git, tree);
+  if (rootCommit === undefined) return none("no-commit");
+  return (pathInside) => {
+    const projectId = projectIdOf("root-commit", rootCommit, pathInside);
+    return {
+      kind: "root-commit",
+      projectId,
+      name: nameOf(pathInside),
+      rootCommit,
+      root,
+      pathInside,
+    };
+  };
 }
 
 /** The last part of a URL, without what tells who fetches from it. */
@@ -129,11 +177,19 @@ async function comparableUrl(git: Git, url: string, tree: WorkingTree): Promise<
 
 async function textOf(place: RemotePlace, tree: WorkingTree) {
   if (place.kind === "network") return { text: place.text, written: place.written ?? place.text };
-  // A relative path is relative to the main checkout; otherwise a linked worktree would be a
-  // project of its own.
-  const real = await realPathOf(resolve(mainFolder(tree), place.path));
-  const text = `file:${withoutGitSuffix(real)}`;
+  const text = `file:${withoutGitSuffix(await localPathOf(place, tree))}`;
   return { text, written: text };
+}
+
+/**
+ * A relative path is relative to the main checkout; otherwise a linked worktree would be a project
+ * of its own.
+ */
+async function localPathOf(
+  { path }: Extract<RemotePlace, { readonly kind: "local" }>,
+  tree: WorkingTree,
+): Promise<string> {
+  return await realPathOf(resolve(mainFolder(tree), path));
 }
 
 /** The configured URL, without `insteadOf`. */

@@ -1,4 +1,4 @@
-import { lstat, realpath } from "node:fs/promises";
+import { lstat, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isMissing } from "../disk/read-file.ts";
 import { type Git, GitTrouble, troubleOf } from "./run-git.ts";
@@ -88,6 +88,32 @@ export async function isInRepositoryBelow(around: string, folder: string): Promi
     if (await mayExist(join(at, ".git"))) return true;
   }
   return false;
+}
+
+/**
+ * The `commonDir` of the working tree that a folder is in, as the files there say it; undefined
+ * where there is none. No git process.
+ */
+export async function commonDirAt(folder: string): Promise<string | undefined> {
+  for (let at = folder; ; at = dirname(at)) {
+    const path = join(at, ".git");
+    const found = await lstat(path).catch(() => undefined);
+    if (found) return await commonDirOf(at, found.isFile() ? await textAt(path) : undefined);
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+/** `link`: what the `.git` says that is a file, as that of a worktree or a submodule is. */
+async function commonDirOf(root: string, link: string | undefined): Promise<string> {
+  const [, to] = /^gitdir: (.+)$/m.exec(link ?? "") ?? [];
+  if (to === undefined) return await realPathOf(join(root, ".git"));
+  const gitDir = await realPathOf(resolve(root, to));
+  const common = await textAt(join(gitDir, "commondir"));
+  return common === undefined ? gitDir : await realPathOf(resolve(gitDir, common.trim()));
+}
+
+async function textAt(path: string): Promise<string | undefined> {
+  return await readFile(path, "utf8").catch(() => undefined);
 }
 
 /** Whether the folder or one above may contain a `.git`. One that can't be read may. */

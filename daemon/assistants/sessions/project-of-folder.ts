@@ -1,8 +1,14 @@
-import { relative, sep } from "node:path";
+import { basename, dirname, posix, relative, sep } from "node:path";
 import type { ProjectId } from "../../../shared/ids.ts";
-import { identifyProject, identityAmong, type ProjectIdentity } from "../../git/identity.ts";
+import {
+  identifyUpwards,
+  identityAmong,
+  localOriginOf,
+  type ProjectIdentity,
+} from "../../git/identity.ts";
 import type { Git } from "../../git/run-git.ts";
 import {
+  commonDirAt,
   findWorkingTree,
   isInRepositoryBelow,
   realPathOf,
@@ -17,17 +23,27 @@ export interface PlaceInProject {
   readonly path: string;
 }
 
+/** What a repository says of a folder in it and of those above, and where it was cloned from. */
+interface Named {
+  readonly identities: readonly ProjectIdentity[];
+  /** On this machine. */
+  readonly origin: string | undefined;
+}
+
+/** So many clones of clones are looked at. */
+const CLONES_MAX = 5;
+
 /**
  * Which linked project a folder belongs to: that of the nearest linked folder above it, else that
  * of the linked folder at the same place in another working tree of the same repository. In a
- * repository inside a linked folder, as a submodule is, the project counts first that this
- * repository names. Undefined for a folder of no linked project. One git process for each folder,
- * and for each link; some more for each repository inside a linked folder.
+ * repository inside such a folder, as a submodule is, the project counts first that this repository
+ * names, or the one on this machine that it is a clone of. Undefined for a folder of no linked
+ * project. One git process for each folder; some more for each repository inside.
  */
 export class FolderProjects {
   readonly #git: Git;
   readonly #trees = new Map<string, Promise<WorkingTree | undefined>>();
-  readonly #identities = new Map<string, Promise<ProjectIdentity>>();
+  readonly #named = new Map<string, Promise<Named>>();
 
   constructor(git: Git) {
     this.#git = git;
@@ -36,43 +52,88 @@ export class FolderProjects {
   async find(folder: string, links: readonly Link[]): Promise<PlaceInProject | undefined> {
     const real = await realPathOf(folder);
     const above = nearest(links, (link) => pathBelow(link.dir, real));
-    if (above) return (await this.#placeApart(above, real, links)) ?? placeOf(above, real);
+    if (above && !(await isInRepositoryBelow(above.dir, real))) return placeOf(above, real);
     const tree = await this.#treeOf(real);
-    if (!tree) return undefined;
-    const inside = relative(tree.root, real);
-    const trees = new Map<Link, WorkingTree>();
-    for (const link of links) {
-      const other = await this.#treeOf(link.dir);
-      if (other?.commonDir === tree.commonDir) trees.set(link, other);
-    }
-    const linkedAt = (link: Link) => relative(trees.get(link)?.root ?? link.dir, link.dir);
-    const found = nearest([...trees.keys()], (link) => pathBelow(linkedAt(link), inside));
-    return found && placeIn(found, relative(linkedAt(found), inside));
+    if (!tree) return above && placeOf(above, real);
+    const inside = pathIn(tree, real);
+    const shared = await this.#sharing(tree, inside, links);
+    if (shared) return shared;
+    const around = above ? placeOf(above, real) : await this.#around(tree, inside, links);
+    return around && ((await this.#cloned(tree, inside, { links })) ?? around);
+  }
+
+  /** The same, also for a folder that is in nothing but another clone of a linked repository. */
+  async findAnywhere(folder: string, links: readonly Link[]): Promise<PlaceInProject | undefined> {
+    const found = await this.find(folder, links);
+    const real = await realPathOf(folder);
+    const tree = found ? undefined : await this.#treeOf(real);
+    return tree ? await this.#cloned(tree, pathIn(tree, real), { links }) : found;
   }
 
   /** Folders may have become others. */
   forget(): void {
     this.#trees.clear();
-    this.#identities.clear();
+    this.#named.clear();
   }
 
-  /** Undefined where the folder is in no repository of its own, and where nobody linked that. */
-  async #placeApart(
-    above: Link,
-    folder: string,
+  /** By a link in a working tree of the same repository. */
+  async #sharing(
+    tree: WorkingTree,
+    inside: string,
     links: readonly Link[],
   ): Promise<PlaceInProject | undefined> {
-    if (!(await isInRepositoryBelow(above.dir, folder))) return undefined;
-    const tree = await this.#treeOf(folder);
-    if (!tree) return undefined;
-    const seen = this.#identities.get(tree.root) ?? identifyProject(this.#git, tree.root);
-    this.#identities.set(tree.root, seen);
-    const ids = links.map(({ projectId }) => projectId);
-    const identity = identityAmong(await seen, ids);
-    const linked = links.find((each) => {
-      return identity.kind !== "none" && each.projectId === identity.projectId;
+    const linkedAt = new Map<Link, string>();
+    for (const link of links) {
+      if ((await commonDirAt(link.dir)) !== tree.commonDir) continue;
+      const other = await this.#treeOf(link.dir);
+      if (other?.commonDir === tree.commonDir) linkedAt.set(link, pathIn(other, link.dir));
+    }
+    const found = nearest([...linkedAt.keys()], (link) => {
+      return pathBelow(linkedAt.get(link) ?? "", inside);
     });
-    return linked && placeIn(linked, relative(tree.root, folder));
+    return found && placeIn(found, relative(linkedAt.get(found) ?? "", inside));
+  }
+
+  /** By the folder that a repository is in, as a submodule of a worktree that nobody linked. */
+  async #around(
+    { root }: WorkingTree,
+    inside: string,
+    links: readonly Link[],
+  ): Promise<PlaceInProject | undefined> {
+    const found = dirname(root) === root ? undefined : await this.find(dirname(root), links);
+    return found && { ...found, path: posix.join(found.path, basename(root), inside) };
+  }
+
+  /** By what a repository says of itself, or the one on this machine that it is a clone of. */
+  async #cloned(
+    tree: WorkingTree,
+    inside: string,
+    { links, rest = CLONES_MAX }: { readonly links: readonly Link[]; readonly rest?: number },
+  ): Promise<PlaceInProject | undefined> {
+    const ids = links.map(({ projectId }) => projectId);
+    const { identities, origin } = await this.#nameOf(tree, inside);
+    for (const seen of identities) {
+      const identity = identityAmong(seen, ids);
+      if (identity.kind === "none") continue;
+      const linked = links.find(({ projectId }) => projectId === identity.projectId);
+      if (linked) return placeIn(linked, relative(identity.pathInside, inside));
+    }
+    const other = origin === undefined || rest === 0 ? undefined : await this.#treeOf(origin);
+    if (!other || other.root !== origin) return undefined;
+    const shared = await this.#sharing(other, inside, links);
+    return shared ?? (await this.#cloned(other, inside, { links, rest: rest - 1 }));
+  }
+
+  async #nameOf(tree: WorkingTree, inside: string): Promise<Named> {
+    const key = `${tree.root}\n${inside}`;
+    const named = this.#named.get(key) ?? this.#askName(tree, inside);
+    this.#named.set(key, named);
+    return await named;
+  }
+
+  async #askName(tree: WorkingTree, inside: string): Promise<Named> {
+    const identities = await identifyUpwards(this.#git, tree, inside);
+    return { identities, origin: await localOriginOf(this.#git, tree) };
   }
 
   #treeOf(folder: string): Promise<WorkingTree | undefined> {
@@ -84,6 +145,11 @@ export class FolderProjects {
     this.#trees.set(folder, found);
     return found;
   }
+}
+
+/** The way from the top of a working tree down to a folder, with `/` between its names. */
+function pathIn({ root }: WorkingTree, folder: string): string {
+  return relative(root, folder).split(sep).join("/");
 }
 
 function placeOf(link: Link, folder: string): PlaceInProject {
