@@ -18,7 +18,7 @@ test("a key from elsewhere never leads out of the folder, nor to what a system t
   for (const name of [...bad, ...more]) await a.writeMemory(`auto-memory/${name}`, "text\n");
   await a.writeMemory("auto-memory/good.md", "text\n");
   await a.look();
-  expect(a.files()).toEqual(["good.md"]);
+  expect(a.files()).toEqual(["MEMORY.md", "good.md"]);
   expect(a.keeper.status[0]?.notes.map(({ why }) => why.code)).toEqual(
     [...bad, ...more].map(() => "memory-name"),
   );
@@ -31,7 +31,7 @@ test("names that some system takes for the same: the first stays, the other is t
   await a.writeMemory("auto-memory/straße.md", "one\n");
   await a.writeMemory("auto-memory/STRASSE.md", "two\n");
   await a.look();
-  expect(a.files()).toEqual(["STRASSE.md", "Topic.md"]);
+  expect(a.files()).toEqual(["MEMORY.md", "STRASSE.md", "Topic.md"]);
   expect(a.keeper.status[0]?.notes.map(({ why }) => why)).toEqual([
     { code: "memory-clash", other: "STRASSE.md" },
     { code: "memory-clash", other: "Topic.md" },

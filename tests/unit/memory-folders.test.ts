@@ -271,7 +271,7 @@ test("what is no text, too large or elsewhere is left alone, and everything else
   a.save("cafe\u0301.md", "decomposed\n");
   a.save("good.md", "good\n");
   await settleMemories(a, b);
-  expect(b.files()).toEqual(["good.md"]);
+  expect(b.files()).toEqual(["MEMORY.md", "good.md"]);
   const codes = a.keeper.status[0]?.notes.map(({ name, why }) => `${name} ${why.code}`);
   expect(codes).toEqual([
     "bytes.md not-utf8",

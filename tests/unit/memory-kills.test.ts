@@ -23,7 +23,7 @@ test("after a kill in the middle of a write, what was written is no edit", async
   a.save("new.md", "new\n");
   await a.look();
   await exchangeMemories(a, b);
-  const [known] = [...(await readMemoryFiles(b.store.reader, b.memories)).values()];
+  const known = (await readMemoryFiles(b.store.reader, b.memories)).get("one.md");
   const next = { hash: hashOf("two\n"), text: "two\n", seen: [] };
   // Noted and written, but the daemon never got to say so; then others wrote again.
   await b.store.write(async ({ db }) => {
@@ -47,7 +47,7 @@ test("a write in place that a kill interrupted is finished, and is nobody's edit
   a.save("one.md", text);
   await a.look();
   await exchangeMemories(a, b);
-  const [known] = [...(await readMemoryFiles(b.store.reader, b.memories)).values()];
+  const known = (await readMemoryFiles(b.store.reader, b.memories)).get("one.md");
   const next = { hash: hashOf(text), text, seen: [] };
   await b.store.write(async ({ db }) => {
     if (known) await putMemoryFile(db, b.memories, { ...known, next });
@@ -66,7 +66,7 @@ test("a write in place that a kill interrupted is finished, and is nobody's edit
 async function killedWithSave(): Promise<void> {
   a.save("one.md", "one\n");
   await settleMemories(a, b);
-  const [known] = [...(await readMemoryFiles(b.store.reader, b.memories)).values()];
+  const known = (await readMemoryFiles(b.store.reader, b.memories)).get("one.md");
   const next = { hash: hashOf("one\ntwo\n"), text: "one\ntwo\n", seen: [] };
   await b.store.write(async ({ db }) => {
     if (known) await putMemoryFile(db, b.memories, { ...known, next });

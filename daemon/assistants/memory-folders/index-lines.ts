@@ -34,6 +34,21 @@ export function withLineFor(
   return joinForm(`${lines}${indexLine(name, text)}\n`, form);
 }
 
+/**
+ * The index with a line for each of these files that it does not name, as far as an assistant
+ * would read all of it; undefined where there is neither.
+ */
+export function withLinesFor(
+  index: string | undefined,
+  files: readonly { readonly name: string; readonly text: string }[],
+): string | undefined {
+  return files.reduce((before, file) => {
+    if (before !== undefined && isNamedIn(before, file.name)) return before;
+    const longer = withLineFor(before, file);
+    return isReadWhole(longer) ? longer : before;
+  }, index);
+}
+
 /** In the form in which Claude Code writes it. */
 function indexLine(name: string, text: string): string {
   const { title, hint } = readFrontMatter(text);

@@ -5,7 +5,7 @@ import { ABSENT_HASH, hashOf } from "../../disk/read-file.ts";
 import { checkedOutEndings } from "../../git/git-endings.ts";
 import type { MemoryFile, StandingMemory } from "../../home/memory-files.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
-import { isReadWhole } from "./index-lines.ts";
+import { isReadWhole, withLinesFor } from "./index-lines.ts";
 import { isMemoryName, nameOfKey, TakenNames } from "./memory-names.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
 import { isWithGitEndings } from "./shown-bytes.ts";
@@ -37,18 +37,22 @@ export interface ArrivalPlan {
 /** A folder as the last look found it, after what it found was taken. */
 export interface TakenFolder {
   readonly format: FolderFormat;
+  /** Whether a file of this name may be written here at all. */
+  readonly isOpen: (name: string) => boolean;
   readonly files: ReadonlyMap<string, MemoryRead>;
   readonly known: ReadonlyMap<string, MemoryFile>;
 }
 
 /**
  * The memories that differ from their files, or have none. A file is written over only as it was
- * when its text was taken into the document, where that text is kept in the history.
+ * when its text was taken into the document, where that text is kept in the history. An index has a
+ * line for each file that came from elsewhere, in its file alone until its author has had the time
+ * to name it himself; see `addIndexLines`.
  */
 export function planArrivals({ document }: OpenDocument, folder: TakenFolder): ArrivalPlan {
   const arrivals: MemoryArrival[] = [];
   const notes: MemoryNote[] = [];
-  const { format } = folder;
+  const { format, isOpen } = folder;
   const waiting = [...document.memories.keys()]
     .flatMap((key) => {
       const name = nameOfKey(format, key);
@@ -59,24 +63,50 @@ export function planArrivals({ document }: OpenDocument, folder: TakenFolder): A
     .sort((one, other) => (one.name < other.name ? -1 : 1));
   const taken = new TakenNames(folder.files.keys());
   const isPurged = isPurgedFolder(folder);
-  for (const { name, text, seen } of waiting) {
+  const plan = ({ name, text, seen }: Waiting) => {
     const file = folder.files.get(name);
     const known = folder.known.get(name);
     const isAskedFor = known?.settled === "restore";
     const place = { format, name, text, file, known };
-    if (!isWanted(place, seen) || (isPurged && !isAskedFor)) continue;
+    if (!isWanted(place, seen) || (isPurged && !isAskedFor)) return;
     const why = whyNot(place, taken);
     if (why) {
       notes.push({ name, why });
-      continue;
+      return;
     }
     taken.take(name);
     const expectedHash = file?.kind === "text" ? file.hash : ABSENT_HASH;
     const content = known && isWithGitEndings(known) ? checkedOutEndings(text) : text;
     const next = { hash: hashOf(content), text, seen };
     arrivals.push({ name, next, content, expectedHash, isAskedFor });
-  }
+  };
+  const { index } = format;
+  const ofIndex = waiting.find(({ name }) => name === index);
+  for (const each of waiting) if (each !== ofIndex && isOpen(each.name)) plan(each);
+  if (index === undefined || !isOpen(index)) return { arrivals, notes };
+  const text = withLinesFor(ofIndex?.text, unnamedYet(folder, arrivals));
+  if (text !== undefined) plan({ name: index, text, seen: ofIndex?.seen ?? [] });
   return { arrivals, notes };
+}
+
+/** A memory that may have to be written into its file. */
+interface Waiting {
+  readonly name: string;
+  readonly text: string;
+  readonly seen: readonly EntryId[];
+}
+
+/** The files that came from elsewhere and may still be named in the index by their author. */
+function unnamedYet(
+  { known, isOpen }: TakenFolder,
+  arrivals: readonly MemoryArrival[],
+): { readonly name: string; readonly text: string }[] {
+  const come = [...known.values()].filter(({ name, arrivedAt, asked }) => {
+    return arrivedAt !== undefined && asked === undefined && isOpen(name);
+  });
+  const coming = arrivals.filter(({ name }) => !known.has(name));
+  const all = [...come, ...coming.map(({ name, next }) => ({ name, text: next.text }))];
+  return all.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** Somebody has emptied the folder. Nothing is put into it before they say what they meant. */

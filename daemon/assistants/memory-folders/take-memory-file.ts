@@ -137,7 +137,8 @@ async function takeUnchanged(
   }
   const entries = open.document.memories.get(key);
   const [current] = entries;
-  const asked = current ? undefined : ("deleted" as const);
+  // An index that was made here for what came is no memory yet.
+  const asked = current || seen.length === 0 ? undefined : ("deleted" as const);
   const isShown = current?.value === text;
   const ids = isShown ? idsOf(entries, text) : seen;
   const now: MemoryFile = {

@@ -94,24 +94,24 @@ export class MemoryFolderWriter {
 
   async #plan(folder: SeenFolder): Promise<Plan> {
     const { path, format, owner, files, git, whyIgnored, mode } = folder;
-    const isOpen = ({ name }: { readonly name: string }) =>
-      git.of(name) !== "left" && !whyIgnored(name);
+    const isOpen = (name: string) => git.of(name) !== "left" && !whyIgnored(name);
     const { index } = format;
     return await this.#options.store.write(async (context) => {
       const open = await context.open(documentOf(this.#options, owner));
       if (deletionOf(open.document)) return NOTHING;
-      const beside = [
+      const all = [
         ...notesBeside(open, folder, await readMemoryFiles(context.db, path)),
         ...notesApart(open, format),
       ];
-      if (mode !== "write") return { arrivals: [], notes: beside.filter(isOpen) };
-      const isIndexOpen = index !== undefined && isOpen({ name: index });
+      const beside = all.filter(({ name }) => isOpen(name));
+      if (mode !== "write") return { arrivals: [], notes: beside };
+      const isIndexOpen = index !== undefined && isOpen(index);
       const at = { folder: path, format, files };
       const full = isIndexOpen ? await addIndexLines(context, open, at) : [];
       const known = await readMemoryFiles(context.db, path);
-      const planned = planArrivals(open, { format, files, known });
-      const notes = [...full, ...[...planned.notes, ...beside].filter(isOpen)];
-      return { arrivals: planned.arrivals.filter(isOpen), notes };
+      const planned = planArrivals(open, { format, files, known, isOpen });
+      const notes = [...full, ...planned.notes, ...beside];
+      return { arrivals: planned.arrivals, notes };
     });
   }
 

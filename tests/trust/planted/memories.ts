@@ -4,6 +4,10 @@ const TESTS = "unit/memory-folders.test.ts";
 const take = mistakesIn("daemon/assistants/memory-folders/take-memory-file.ts", TESTS);
 const edit = mistakesIn("daemon/assistants/memory-folders/take-memory-edit.ts", TESTS);
 const plan = mistakesIn("daemon/assistants/memory-folders/plan-arrivals.ts", TESTS);
+const lines = mistakesIn(
+  "daemon/assistants/memory-folders/plan-arrivals.ts",
+  "unit/memory-index-lines.test.ts",
+);
 const killed = mistakesIn(
   "daemon/assistants/memory-folders/take-memory-file.ts",
   "unit/memory-kills.test.ts",
@@ -74,6 +78,12 @@ export const MEMORIES: readonly Mistake[] = [
     'if (!isMemoryName(format, name) || text.includes("\\0")) return { code: "memory-name" };',
     "",
   ),
+  lines(
+    "the line of a file that comes is written nowhere before a minute is over",
+    "a file that comes has its line at once, in its file alone for a minute",
+    "withLinesFor(ofIndex?.text, unnamedYet(folder, arrivals))",
+    "withLinesFor(ofIndex?.text, [])",
+  ),
   plan(
     "a folder that somebody has emptied is filled again",
     "files that are gone delete nothing, and one decision brings them back or deletes them",
@@ -89,7 +99,7 @@ export const MEMORIES: readonly Mistake[] = [
   keeper(
     "memory files are written though they were only to be read",
     "nothing is read before somebody says so, and nothing written by a yes to reading",
-    'if (mode !== "write") return { arrivals: [], notes: beside.filter(isOpen) };',
+    'if (mode !== "write") return { arrivals: [], notes: beside };',
     "",
   ),
 ];

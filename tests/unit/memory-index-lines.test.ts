@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+
+const FLAT = "---\nname: Tests\ndescription: how to test\ntype: feedback\n---\n\nRun bun.\n";
+
+let a: MemoryMachine;
+let b: MemoryMachine;
+
+beforeEach(async () => {
+  a = await MemoryMachine.start("anna");
+  b = await MemoryMachine.start("ben");
+});
+afterEach(async () => {
+  for (const machine of [a, b]) await machine.remove();
+});
+
+test("a file that comes has its line at once, in its file alone for a minute", async () => {
+  const index = "# Memory\n\n- [One](one.md)\n";
+  a.save("MEMORY.md", index);
+  await settleMemories(a, b);
+  a.save("two.md", FLAT);
+  await a.look();
+  await exchangeMemories(a, b);
+  await b.look();
+  const made = "- [Tests](two.md) — how to test\n";
+  expect([b.read("two.md"), b.read("MEMORY.md")]).toEqual([FLAT, `${index}${made}`]);
+  await settleMemories(a, b);
+  // Its author is just about to name it.
+  expect(a.read("MEMORY.md")).toBe(index);
+  expect(await b.values("MEMORY.md")).toEqual([index]);
+  const named = `${index}- [Of two](two.md) — its author's words\n`;
+  a.save("MEMORY.md", named);
+  await settleMemories(a, b);
+  for (const each of [a, b]) expect(each.read("MEMORY.md")).toBe(named);
+  a.world.advance(61_000);
+  b.world.advance(61_000);
+  await settleMemories(a, b);
+  for (const each of [a, b]) expect(each.read("MEMORY.md")).toBe(named);
+  expect(b.keeper.status[0]).toMatchObject({ asked: [], notes: [] });
+});
+
+test("an index that is made for what comes is asked about by nobody, and united with others", async () => {
+  a.save("two.md", FLAT);
+  await settleMemories(a, b);
+  const made = "# Memory Index\n\n- [Tests](two.md) — how to test\n";
+  expect(b.read("MEMORY.md")).toBe(made);
+  expect(a.read("MEMORY.md")).toBeUndefined();
+  await b.look();
+  expect(b.keeper.status[0]).toMatchObject({ asked: [], notes: [] });
+  a.save("MEMORY.md", "# Memory Index\n\n- [Of one](one.md)\n");
+  b.save("MEMORY.md", `${made}- [Of three](three.md)\n`);
+  await settleMemories(a, b);
+  for (const each of [a, b]) {
+    for (const name of ["one.md", "two.md", "three.md"]) {
+      expect(each.read("MEMORY.md")?.split(`](${name})`)).toHaveLength(2);
+    }
+  }
+});
+
+test("a save that has not seen the line of what came takes it not away, nor loses its own", async () => {
+  const index = "# Memory\n\n- [One](one.md)\n";
+  a.save("MEMORY.md", index);
+  await settleMemories(a, b);
+  a.save("two.md", FLAT);
+  await settleMemories(a, b);
+  const made = "- [Tests](two.md) — how to test\n";
+  expect(b.read("MEMORY.md")).toBe(`${index}${made}`);
+  // One replaces what it read before, one adds to what is there, and another machine does both.
+  b.save("MEMORY.md", `${index}- [Three](three.md)\n`);
+  a.save("MEMORY.md", `${index}- [Four](four.md)\n`);
+  await settleMemories(a, b);
+  b.save("MEMORY.md", `${b.read("MEMORY.md")}- [Five](five.md)\n`);
+  await settleMemories(a, b);
+  a.world.advance(61_000);
+  b.world.advance(61_000);
+  await settleMemories(a, b);
+  for (const each of [a, b]) {
+    for (const name of ["one", "two", "three", "four", "five"]) {
+      expect(each.read("MEMORY.md")?.split(`](${name}.md)`)).toHaveLength(2);
+    }
+  }
+});
