@@ -1,6 +1,6 @@
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
@@ -15,7 +15,12 @@ import { readKnownCommits } from "../git/known-commits.ts";
 import { readTrackedText, type Sighting, type TrackedRead } from "../git/read-tracked-text.ts";
 import { type Git, GitTrouble } from "../git/run-git.ts";
 import { readKeptTexts } from "../git/set-aside.ts";
-import { findTreeEntry, readIndexEntry, readIndexTime } from "../git/tracked-entries.ts";
+import {
+  findTreeEntry,
+  readIndexEntry,
+  readIndexTime,
+  readIndexWrite,
+} from "../git/tracked-entries.ts";
 import type { WorkingTree } from "../git/working-tree.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { fileText } from "./file-state.ts";
@@ -168,6 +173,9 @@ export class TrackedSights {
     const kept = await this.#keptTexts(standing, back, { commit, noted });
     const isDiscarded =
       (await this.#isDiscarded(standing, file.content, { committed, read })) ||
+      (changes.isMixed &&
+        commit === read &&
+        (await this.#isPartlyDiscarded(standing, file, commit))) ||
       (changes.isWhole && (await this.#mayBeDiscarded(standing, file, { known, changes, commit })));
     return { committed, kept, isDiscarded };
   }
@@ -197,9 +205,30 @@ export class TrackedSights {
     const at = await readIndexTime(git, placed);
     if (before && at !== undefined && at <= before.savedAt) return false;
     const isBetween = before && at !== undefined && at < Math.floor(file.savedAt);
-    if (!isBetween) return isBoth;
-    const entry = await findTreeEntry(git, placed, commit);
-    return entry !== undefined && entry.object === (await readIndexEntry(git, placed)).object;
+    return isBetween ? await this.#isStagedAsCommitted(placed, commit) : isBoth;
+  }
+
+  /**
+   * Whether git may have taken some places of the file back to the committed text, as `checkout -p`
+   * does: it applies a patch to the file, and right after that writes its index, which knows the
+   * file as committed still. Whoever deletes just such lines in an editor, a moment before git
+   * writes its index for something else, is asked as well.
+   */
+  async #isPartlyDiscarded(
+    { file }: Tracked,
+    { savedAt }: TimedText,
+    commit: string,
+  ): Promise<boolean> {
+    const writtenAt = await readIndexWrite(file);
+    if (writtenAt === undefined) return false;
+    const behind = Math.ceil(writtenAt) - Math.floor(savedAt);
+    return behind >= 0 && behind <= REFRESH_MS && (await this.#isStagedAsCommitted(file, commit));
+  }
+
+  async #isStagedAsCommitted(file: Tracked["file"], commit: string): Promise<boolean> {
+    const { git } = this.#options;
+    const entry = await findTreeEntry(git, file, commit);
+    return entry !== undefined && entry.object === (await readIndexEntry(git, file)).object;
   }
 
   /**
@@ -266,6 +295,9 @@ export class TrackedSights {
   }
 }
 
+/** For how long git takes at the most to write its index once it has written a file. */
+const REFRESH_MS = 1000;
+
 /**
  * What is checked out, in the form in which it is stored. A text that git does not track is of no
  * commit.
@@ -303,6 +335,8 @@ interface UndoneChanges {
   readonly back: readonly string[];
   /** Nothing is left of the changes. */
   readonly isWhole: boolean;
+  /** Nothing is new: each place is as it was committed, or as it was saved. */
+  readonly isMixed: boolean;
 }
 
 function undone(committed: string, saved: string, now: string): UndoneChanges {
@@ -313,5 +347,19 @@ function undone(committed: string, saved: string, now: string): UndoneChanges {
   const deleted = [...(then ?? [])].filter((line) => hasWord(line) && !before?.has(line));
   const back = deleted.filter(isBack);
   const isWhole = added.every(isGone) && back.length === deleted.length;
-  return { added, isAnyGone: added.some(isGone), back, isWhole };
+  const isMixed = isMix(plainLines(saved), plainLines(now), (line) => then?.has(line) === true);
+  return { added, isAnyGone: added.some(isGone), back, isWhole, isMixed };
+}
+
+/** Whether what was saved is changed only by going back to what was committed. */
+function isMix(
+  saved: readonly string[],
+  now: readonly string[],
+  wasCommitted: (line: string) => boolean,
+): boolean {
+  return diffLines(saved, now).every(({ at, removed, from, added }) => {
+    const gone = saved.slice(at, at + removed).filter(hasWord);
+    const put = now.slice(from, from + added).filter(hasWord);
+    return !gone.some(wasCommitted) && put.every(wasCommitted);
+  });
 }

@@ -53,6 +53,14 @@ export async function readIndexTime(git: Git, file: PlacedFile): Promise<number 
   return Number(seconds) * 1000 + Math.floor(Number(nanoseconds) / 1e6);
 }
 
+/**
+ * When git last wrote the working tree's index, in milliseconds since the Unix epoch; undefined
+ * where there is none.
+ */
+export async function readIndexWrite({ tree }: PlacedFile): Promise<number | undefined> {
+  return (await stat(join(tree.gitDir, "index")).catch(() => undefined))?.mtimeMs;
+}
+
 async function isSameFile(file: PlacedFile, listed: string): Promise<boolean> {
   if (listed === file.pathInside) return true;
   if (listed.length !== file.pathInside.length) return false;

@@ -10,6 +10,7 @@ setDefaultTimeout(60_000);
 const START = "# Guide\n\n- one\n- two\n\n## Test\n\n- make test\n\n## Ship\n\n- ship\n";
 const THEIRS = "- lint first\n";
 const OWN = "- ask Ann\n";
+const MORE = "- tell Ben\n";
 const GONE = "- make test\n";
 const WITH_THEIRS = START.replace("- two\n", `- two\n${THEIRS}`);
 const WITHOUT_GONE = START.replace(GONE, "");
@@ -98,6 +99,59 @@ for (const [way, discard] of Object.entries(WAYS)) {
     expect(await both()).toEqual({ text: START, listed: 0 });
   });
 }
+
+const BOTH_PLACES = WITH_THEIRS.replace("- ship\n", `- ship\n${MORE}`);
+const ONE_PLACE = BOTH_PLACES.replace(THEIRS, "");
+
+/** Of two places that `git checkout -p` asks about, the first is discarded, in the file alone. */
+async function discardFirst(text: string, ...args: string[]): Promise<void> {
+  await written(text);
+  const command = ["git checkout -p", ...args].join(" ");
+  await lab.git.start(a.dir, `printf 'y\\nn\\ny\\n' | ${command}`).done;
+}
+
+for (const from of ["", "HEAD"]) {
+  test(`what others wrote stays where git checkout -p ${from} discards it, and is told`, async () => {
+    await discardFirst(BOTH_PLACES, from, "--", FILE);
+    expect(a.file()).toBe(ONE_PLACE);
+    expect(await both()).toEqual({ text: BOTH_PLACES, listed: 1 });
+    expect(a.file()).toBe(ONE_PLACE);
+    await a.drain(await a.choiceOf(""));
+    expect(await both()).toEqual({ text: ONE_PLACE, listed: 0 });
+    expect(a.file()).toBe(ONE_PLACE);
+  });
+}
+
+test("what others deleted stays deleted where git checkout -p puts it back, and is told", async () => {
+  const text = BOTH_PLACES.replace(THEIRS, "").replace("- two\n", "");
+  await discardFirst(text, "--", FILE);
+  expect(await both()).toEqual({ text, listed: 1 });
+  expect(a.file()).toBe(ONE_PLACE);
+  await a.drain(await a.choiceOf("- two\n"));
+  expect(await both()).toEqual({ text: ONE_PLACE, listed: 0 });
+});
+
+test("what was saved here is undone everywhere by git checkout -p", async () => {
+  await a.save(BOTH_PLACES);
+  await both();
+  await lab.git.start(a.dir, `printf 'y\\nn\\n' | git checkout -p -- ${FILE}`).done;
+  expect(await both()).toEqual({ text: ONE_PLACE, listed: 0 });
+});
+
+test("whoever deletes one of others' lines in an editor means it", async () => {
+  await written(BOTH_PLACES);
+  await a.save(ONE_PLACE);
+  expect(await both()).toEqual({ text: ONE_PLACE, listed: 0 });
+});
+
+test("whoever deletes more than others' lines beside a write of git's index means it", async () => {
+  await written(BOTH_PLACES);
+  const text = ONE_PLACE.replace("- ship\n", "");
+  writeFileSync(join(a.dir, FILE), text);
+  await lab.git.write(join(a.dir, "other"), "x");
+  await git("add", "other");
+  expect(await both()).toEqual({ text, listed: 0 });
+});
 
 const EDITED = (text: string) => text.replace("- ship\n", "- ship on Monday\n");
 

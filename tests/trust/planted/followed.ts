@@ -129,6 +129,18 @@ export const FOLLOWED: readonly Mistake[] = [
     "return content === last.committed || !(await isCommittedHere(git, file, last.read));",
     "return true;",
   ),
+  sight(
+    "a part of a file that git discards is a deletion of others' lines",
+    "what others deleted stays deleted where git checkout -p puts it back, and is told",
+    "return behind >= 0 && behind <= REFRESH_MS && (await this.#isStagedAsCommitted(file, commit));",
+    "return behind > REFRESH_MS;",
+  ),
+  sight(
+    "whatever is deleted beside a write of git's index is git's",
+    "whoever deletes more than others' lines beside a write of git's index means it",
+    "return !gone.some(wasCommitted) && put.every(wasCommitted);",
+    "return true;",
+  ),
   marked(
     "whoever gives up what git shows has settled it",
     "who has git give up what it shows, and edits at once, has made nothing of it",
