@@ -15,6 +15,11 @@ export const ALSO_REASONS = {
     advise: ({ imported }: ImportsAnother) =>
       `\`memsync link --file ${imported}\` follows that one`,
   },
+  "import-instead": {
+    meaning: "the file that counts has nothing but an import, and the project's text stays",
+    say: () => "has nothing but an import now: the project's text stays, and is not written here",
+    advise: () => "`memsync doc clear` lets the import take its place on every machine",
+  },
   "imports-back": {
     meaning: "two files import each other, and the text is in neither of them",
     say: ({ imported }: ImportsAnother) =>

@@ -136,14 +136,16 @@ export class CountedFile {
     const { store, account } = this.#options;
     const link = this.#link;
     const isFurther = alsoNameOf(link) !== undefined;
-    if (isFurther) {
-      const text = await readStoredText(store.reader, account, link.projectId);
-      if (await importsFurther(store.reader, link, text)) return { code: "also-imported" };
+    const isKnown = file.kind !== "text" || known?.hash === file.hash;
+    if (isKnown && !isFurther) return undefined;
+    const document = await readStoredText(store.reader, account, link.projectId);
+    if (isFurther && (await importsFurther(store.reader, link, document))) {
+      return { code: "also-imported" };
     }
-    if (file.kind !== "text" || known?.hash === file.hash) return undefined;
+    if (isKnown) return undefined;
     const others = await followedWith(store.reader, link);
     const beside = this.#beside.map(({ path }) => path);
-    const from = { file, known: known?.base.text, folder: folderOf(link), isFurther };
+    const from = { file, known: known?.base.text, folder: folderOf(link), isFurther, document };
     return await whyImporting({ ...from, followed: others, beside });
   }
 

@@ -94,6 +94,8 @@ interface Importing {
   readonly folder: string;
   /** It follows beside the file that counts. */
   readonly isFurther: boolean;
+  /** The project's text. */
+  readonly document: string;
   /** The paths of the other files that have the text, and of those that could. */
   readonly followed: readonly string[];
   readonly beside: readonly string[];
@@ -108,6 +110,7 @@ export async function whyImporting({
   known,
   folder,
   isFurther,
+  document,
   followed,
   beside,
 }: Importing): Promise<Reason | undefined> {
@@ -122,6 +125,8 @@ export async function whyImporting({
   }
   // Wherever its text is now, it is none of the project's that somebody deletes.
   if (isFurther && isImport(content)) return { code: "also-imports" };
+  const isElsewhere = ![content.trim(), ""].includes(document.trim());
+  if (isImport(content) && isElsewhere) return { code: "import-instead" };
   const inside = importsAnyOf(content, path, followed);
   if (inside === undefined || importsAnyOf(known ?? "", path, [inside])) return undefined;
   const file = FOLLOWED_NAMES.some((each) => each === inside) ? ` --file ${inside}` : "";

@@ -108,6 +108,26 @@ test("a text that imports a file is not written into it, whoever wrote it", asyn
   expect((await texts()).b).toEqual([`${TEXT}\nMore.\n`, `${TEXT}\nMore.\n`]);
 });
 
+for (const also of [[], [AGENTS]] as const) {
+  test(`a file that counts, beside ${also.length} others, and becomes the import of any file is left alone until somebody clears the text`, async () => {
+    for (const each of [a, b]) await each.follow({ also });
+    const imports = "@docs/guide.md\n";
+    await a.save(imports);
+    const { doc, ...files } = await texts();
+    expect([doc, files.a[0], files.b[0]]).toEqual([TEXT, imports, TEXT]);
+    expect(a.status).toMatchObject({ state: "left-alone", why: { code: "import-instead" } });
+    expect((await a.saves()).texts).toContain(imports);
+    await b.setDoc(`${TEXT}More.\n`);
+    expect((await texts()).a[0]).toBe(imports);
+    // As `doc clear` does.
+    await a.setDoc("");
+    await texts();
+    const after = await texts();
+    expect([after.doc, after.a[0], after.b[0]]).toEqual([imports, imports, imports]);
+    expect(a.status.state).toBe("followed");
+  });
+}
+
 test("of two files that import each other neither is said to have the text, and both are in the history", async () => {
   const imports = ["@AGENTS.md\n", "@CLAUDE.md\n"] as const;
   await a.save(imports[0]);
