@@ -140,6 +140,25 @@ for (const [where, [file, document]] of Object.entries(TYPED_AGAIN)) {
   });
 }
 
+test("of several lines that git took those that are typed again stand once, above what it put back or below", async () => {
+  await b.drain(await b.choiceOf(PUT));
+  await both();
+  const taken = `${THEIRS}- more\n- and more\n`;
+  const before = START.replace(PUT, taken);
+  await a.save(before);
+  await both();
+  await lab.run(b, "checkout", "-q", "--", FILE);
+  await both();
+  expect([b.file(), await told()]).toEqual([START, [["set-aside", taken, PUT]]]);
+  const above = START.replace(PUT, `- more\n${PUT}`);
+  for (const file of [above, `${above}- and more\n`]) {
+    await b.save(file);
+    await both();
+    expect([b.file(), await b.doc()]).toEqual([file, before]);
+    expect(await told()).toEqual([["set-aside", taken, PUT]]);
+  }
+});
+
 test("whoever writes in the place of what git put back has one conflict with what it took", async () => {
   await b.save(START.replace(PUT, "- mended\n"));
   await both();
