@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as Y from "yjs";
@@ -119,6 +127,13 @@ test("a home keeps its id, and one whose file was damaged gets another", () => {
   expect(new HomeId(home, world).current).not.toBe(current);
 });
 
+test("a home whose id can't be read says so, and draws no other", () => {
+  mkdirSync(home.identity);
+  expect(() => readHomeId(home)).toThrow("EISDIR");
+  expect(() => new HomeId(home, world)).toThrow("EISDIR");
+  expect(readdirSync(home.dir)).not.toContain("identity.new");
+});
+
 const globalOf = (owner: string) => ({ owner: asAccountId(owner), name: "global" });
 
 /** A replica of a home, which watches for copies of it. */
@@ -139,16 +154,20 @@ async function openAs(of: Home) {
       const open = await context.open(globalOf(owner));
       return Y.encodeStateAsUpdate(open.document.ydoc);
     });
-  const receive = (update: Uint8Array, owner = "acct") =>
+  /** All in one commit. */
+  const receiveAll = (updates: Readonly<Record<string, Uint8Array>>) =>
     replica.write(async (context) => {
-      (await context.open(globalOf(owner))).applyUpdate(update);
+      for (const [owner, update] of Object.entries(updates)) {
+        (await context.open(globalOf(owner))).applyUpdate(update);
+      }
     });
+  const receive = (update: Uint8Array, owner = "acct") => receiveAll({ [owner]: update });
   const close = async () => {
     stop();
     await replica.close();
   };
   const status = () => readMachineStatus(replica.reader, of, world.now());
-  return { homeId, write, whole, receive, status, close };
+  return { homeId, write, whole, receive, receiveAll, status, close };
 }
 
 test("of a home and its copy each gets an id of its own once it hears of the other, and both are told", async () => {
@@ -185,6 +204,20 @@ test("a home that has two replicas of a document is no copy of itself", async ()
   expect(a.homeId.current).toBe(current);
   expect((await a.status()).code).toBeNull();
   await a.close();
+});
+
+test("a home hears of its copy in whichever document of a commit that is", async () => {
+  const [one, other] = [homeNamed("one"), homeNamed("other")];
+  new HomeId(one, world);
+  copyFileSync(one.identity, other.identity);
+  const [a, b] = [await openAs(one), await openAs(other)];
+  const { current } = a.homeId;
+  await a.write("k", "first");
+  await b.write("l", "third");
+  // The first one is of a replica of its own, and says nothing of a copy.
+  await a.receiveAll({ second: await a.whole("first"), third: await b.whole("third") });
+  await waitFor("another id", () => a.homeId.current !== current);
+  for (const each of [a, b]) await each.close();
 });
 
 test("a home whose database was made anew knows its own past, and still a copy's record", async () => {
