@@ -70,10 +70,11 @@ export async function whyAlsoLeft(
   if (!link || read.kind !== "text") return undefined;
   const further = { ...link, dir: alsoKey(dir, name) };
   const main = await readFollowed(db, dir);
-  if (await importsFurther(db, further, main?.base.text ?? "")) return { code: "also-imported" };
+  const document = main?.base.text ?? "";
+  if (await importsFurther(db, further, document)) return { code: "also-imported" };
   const followed = main ? await followedWith(db, further) : FOLLOWED_NAMES;
-  const circumstances = { known: undefined, folder: dir, isFurther: true, followed, beside: [] };
-  return await whyImporting({ file: read, ...circumstances });
+  const place = { folder: dir, isFurther: true, followed, beside: [] };
+  return await whyImporting({ file: read, known: undefined, document, ...place });
 }
 
 /** The other files of a link's folder that have the project's text. */
