@@ -24,6 +24,12 @@ export class ArrivalClock {
     if (at !== undefined) this.#cameAt.set(id, at);
   }
 
+  /** Which came during the last so many milliseconds, as far as this process saw them come. */
+  cameWithin(milliseconds: number): number[] {
+    const since = this.#world.monotonic() - milliseconds;
+    return [...this.#cameAt].flatMap(([id, at]) => (at >= since ? [id] : []));
+  }
+
   /** Forgets all other arrivals. */
   keep(arrivals: readonly Pick<ArrivalTime, "id">[]): void {
     const kept = new Set(arrivals.map(({ id }) => id));

@@ -52,11 +52,6 @@ export async function addArrival(
     arrival: { at, machine },
   }: { readonly change: FileChange; readonly arrival: Pick<Arrival, "at" | "machine"> },
 ): Promise<number> {
-  await db
-    .deleteFrom("file_arrivals")
-    .where("dir", "=", dir)
-    .where("arrived_at", "<", at - KEPT_MS)
-    .execute();
   const { id } = await db
     .insertInto("file_arrivals")
     .values({
@@ -68,6 +63,23 @@ export async function addArrival(
     .returning("id")
     .executeTakeFirstOrThrow();
   return id;
+}
+
+/**
+ * Forgets the changes that everybody has seen by now. A wall clock that somebody has set ahead does
+ * not make one old that this process has just seen come.
+ */
+export async function forgetSeen(
+  db: Db,
+  dir: string,
+  { clock, now }: { readonly clock: ArrivalClock; readonly now: number },
+): Promise<void> {
+  await db
+    .deleteFrom("file_arrivals")
+    .where("dir", "=", dir)
+    .where("arrived_at", "<", now - KEPT_MS)
+    .where("id", "not in", clock.cameWithin(KEPT_MS))
+    .execute();
 }
 
 export async function forgetArrivals(db: Db, dir: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
-import { addArrival, listBrought } from "./arrival-store.ts";
+import { addArrival, forgetSeen, listBrought } from "./arrival-store.ts";
 import { changeBetween, type FileChange, newIn } from "./arrivals.ts";
 import { bringers } from "./bringers.ts";
 import type { FileState } from "./file-state.ts";
@@ -64,6 +64,7 @@ async function noteChange(
   open: OpenDocument,
   { link, clock, change }: { readonly change: FileChange } & Omit<ArrivalOptions, "account">,
 ): Promise<void> {
+  await forgetSeen(db, link.dir, { clock, now: at });
   const former = await listBrought(db, link.dir);
   clock.keep(former);
   const fresh = newIn(change, former);

@@ -217,6 +217,11 @@ export class FollowedMachine {
     return this.#identity.home;
   }
 
+  /** As somebody does who sets its clock. */
+  setClockBy(milliseconds: number): void {
+    this.#world.setClockBy(milliseconds);
+  }
+
   pass(milliseconds: number): void {
     this.#world.advance(milliseconds);
   }

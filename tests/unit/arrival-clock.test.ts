@@ -1,7 +1,12 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { ArrivalClock } from "../../daemon/files/arrival-clock.ts";
 import { UNSEEN_MS } from "../../daemon/files/arrivals.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
+import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
+import { exchange } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
 
 const HOUR_MS = 3_600_000;
 
@@ -30,3 +35,30 @@ test("a change that came while the daemon ran is seen after a minute, whatever t
   world.advance(UNSEEN_MS);
   expect(clock.unseenAt([arrival], world.now() + HOUR_MS)).toEqual([]);
 });
+
+for (const [way, sign] of [
+  ["ahead", 1],
+  ["back", -1],
+] as const) {
+  test(`a clock that is set ${way} while the daemon runs makes no save one that has seen others' lines`, async () => {
+    const lab = new FollowedClones();
+    const { a, b } = await lab.apart();
+    a.put(START, FILE);
+    await a.settle();
+    await exchange([a, b]);
+    const first = START.replace("make.\n", "make.\nLint first.\n");
+    await b.setDoc(first);
+    await exchange([a, b]);
+    a.setClockBy(sign * 5 * HOUR_MS);
+    await b.setDoc(`${first}Ship.\n`);
+    await exchange([a, b]);
+    expect(a.file()).toBe(`${first}Ship.\n`);
+    a.put(`${START}Own.\n`);
+    await a.settle();
+    await exchange([a, b]);
+    expect(await b.doc()).toContain("Lint first.\n");
+    expect(await b.doc()).toContain("Ship.\n");
+    expect(await a.listed()).not.toEqual([]);
+    await lab.end();
+  });
+}
