@@ -1,24 +1,13 @@
-import { findSummary, keepSummary } from "../../daemon/home/session-summaries.ts";
-import { recordsSessions } from "../../daemon/home/session-switch.ts";
 import { within } from "../../daemon/home/within.ts";
-import { parseSessionId } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
-import { whyLikeSecret } from "../mcp/kept-secret.ts";
-import { recall } from "../mcp/recall.ts";
 import type { Environment } from "../place/environment.ts";
-import { withLocal } from "../place/place.ts";
-import { type HookPayload, parsePayload } from "./hook-payload.ts";
-import { isFirst } from "./once-per-session.ts";
+import { parsePayload } from "./hook-payload.ts";
 
 /** A session does not wait longer than that to begin, unless somebody wants it to. */
 const START_MS_MAX = 1800;
 /** Nor to end: Codex gives a second. */
 const END_MS_MAX = 400;
-const BUDGET_TOKENS = 1900;
-/** Claude Code puts more into a file. */
-const LENGTH_MAX = 8000;
-const SUMMARY_LENGTH_MAX = 32_768;
 
 /** How long an assistant waits for a hook at most, by `MEMSYNC_HOOK_MS`. */
 export function hookDeadlineMs({ variables }: Pick<Environment, "variables">): number {
@@ -42,9 +31,15 @@ export async function runHook(env: Environment, event: string, input: string): P
   if (payload === undefined) return nothing;
   switch (event) {
     case "session-start":
-      return await inTime(hookDeadlineMs(env), (late) => startSession(env, payload, late));
+      return await inTime(hookDeadlineMs(env), async (late) => {
+        const { startSession } = await import("./start-session.ts");
+        return await startSession(env, payload, late);
+      });
     case "post-compact":
-      await inTime(hookDeadlineMs(env), () => keepCompacted(env, payload));
+      await inTime(hookDeadlineMs(env), async () => {
+        const { keepCompacted } = await import("./keep-compacted.ts");
+        return await keepCompacted(env, payload);
+      });
       return nothing;
     case "stop":
       await inTime(END_MS_MAX, () => tellDaemon(env, {}));
@@ -71,46 +66,6 @@ async function inTime(
   await within(realWorld, deadlineMs, { work: done }).catch(() => undefined);
   late.abort();
   return given;
-}
-
-/** What a newcomer to the project needs to know; nothing where nothing is known. */
-async function startSession(
-  env: Environment,
-  payload: HookPayload,
-  late: AbortSignal,
-): Promise<string> {
-  const { session, source, folder, isCursor } = payload;
-  const place = folder === undefined ? env : { ...env, dir: folder };
-  const { text, data } = await recall(place, undefined, {
-    budget_tokens: BUDGET_TOKENS,
-    outline: false,
-  });
-  const { memories, sessions } = data as { memories: readonly object[]; sessions?: object[] };
-  if (memories.length === 0 && sessions === undefined) return "";
-  // What comes too late is not printed, and must not count as told.
-  if (late.aborted) return "";
-  if (session !== undefined && !isFirst(env.home, { session, source }, realWorld)) return "";
-  const context = `What memsync keeps:\n${text}`.slice(0, LENGTH_MAX).toWellFormed();
-  const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: context };
-  // Cursor runs Claude Code's hooks as well; which form it wants then, nobody says.
-  const answer = isCursor
-    ? { additional_context: context, hookSpecificOutput }
-    : { hookSpecificOutput };
-  return `${JSON.stringify(answer)}\n`;
-}
-
-/** Keeps the summary of a compaction, unless a secret is in it. */
-async function keepCompacted(env: Environment, { session, summary }: HookPayload): Promise<string> {
-  const id = parseSessionId(`sess_${session ?? ""}`);
-  if (id === undefined || summary === undefined || !recordsSessions(env.home)) return "";
-  const value = summary.slice(0, SUMMARY_LENGTH_MAX).toWellFormed();
-  if (findSummary(env.home, id) === value) return "";
-  await withLocal(env, async (db) => {
-    if (db && (await whyLikeSecret(db, { key: "", value })) === undefined) {
-      keepSummary(env.home, id, value);
-    }
-  });
-  return "";
 }
 
 /** Has the daemon read the transcript now, which the assistant may be about to delete. */

@@ -37,6 +37,13 @@ test("get, set and list load no package but kysely", async () => {
   expect(behind.has("kysely")).toBe(true);
 });
 
+test("the end of a session waits for no package", async () => {
+  const sources = await readSources();
+  for (const path of ["cli/commands/hook.ts", "cli/hooks/run-hook.ts"]) {
+    expect([...packagesBehind(path, sources)]).toEqual([]);
+  }
+});
+
 /**
  * In the compiled binary `process.execPath` is memsync: who starts it must have thought of that,
  * by asking it to be Bun (`BUN_BE_BUN`) or by leaving the program's path out (`/$bunfs/`).

@@ -9,10 +9,13 @@ const RUN = "cli/hooks/run-hook.ts";
 const NOTHING_KNOWN = 'if (memories.length === 0 && sessions === undefined) return "";';
 const CONTEXT = "const context = `What memsync keeps";
 const run = mistakesIn(RUN, TESTS);
+const START = "cli/hooks/start-session.ts";
+const start = mistakesIn(START, TESTS);
+const compacted = mistakesIn("cli/hooks/keep-compacted.ts", TESTS);
 
 /** In what assistants run at the start and the end of a session. */
 export const HOOKS: readonly Mistake[] = [
-  run(
+  start(
     "a session is told the same twice",
     TOLD,
     "if (session !== undefined && !isFirst(env.home, { session, source }, realWorld)) return",
@@ -31,17 +34,17 @@ export const HOOKS: readonly Mistake[] = [
       test: "nothing is said where nothing is known, and it is said once something is",
     },
     replacements: [
-      { file: RUN, from: NOTHING_KNOWN, to: "" },
-      { file: RUN, from: CONTEXT, to: `${NOTHING_KNOWN}\n  ${CONTEXT}` },
+      { file: START, from: NOTHING_KNOWN, to: "" },
+      { file: START, from: CONTEXT, to: `${NOTHING_KNOWN}\n  ${CONTEXT}` },
     ],
   },
-  run(
+  compacted(
     "a summary with a secret is kept",
     SUMMARY,
     'if (db && (await whyLikeSecret(db, { key: "", value })) === undefined) {',
     "if (db) {",
   ),
-  run(
+  compacted(
     "a summary is kept though sessions are off",
     SUMMARY,
     "|| summary === undefined || !recordsSessions(env.home)) return",
