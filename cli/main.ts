@@ -16,6 +16,10 @@ import { takeLauncherPipe } from "./place/launcher-end.ts";
 import { CommandEnded, CommandFailed, UsageError } from "./screen/errors.ts";
 import { complain } from "./screen/output.ts";
 
+/** The end of the list of all commands, which is longer than a screen. */
+const FIRST_STEPS = `
+Begin with \`memsync up\` in the folder of a project. \`memsync demo\` shows what memsync does.`;
+
 const DONE = 0;
 const FAILED = 1;
 const USED_WRONGLY = 2;
@@ -41,6 +45,7 @@ export async function createProgram(env: Environment, first?: string): Promise<C
   program.hook("preAction", () => refuseRelativeHome(env));
   addExamples(program);
   layOutHelp(program);
+  program.addHelpText("after", FIRST_STEPS);
   nameUnknownCommands(program);
   return program;
 }

@@ -311,7 +311,8 @@ export async function show(
       ...statusOnScreen(status, view, screenWithout(HEAD_AND_RULE)),
       ...conflictCountLines(status),
     ];
-    for (const line of [headline, ...shown, RULE]) say(line);
+    const rule = status.projects.length > 0 ? [RULE] : [];
+    for (const line of [headline, ...shown, ...rule]) say(line);
   }
   sayOfShell(env, status, forgotten);
 }

@@ -6,7 +6,7 @@ import { markSeen } from "../notices/notice-files.ts";
 import { noticeName } from "../notices/notice-name.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
-import { visibleLines } from "../screen/visible.ts";
+import { inLines } from "../screen/output.ts";
 
 /** Says on standard error if the latest write of a place is held, and why. */
 export async function sayIfHeld(
@@ -15,6 +15,6 @@ export async function sayIfHeld(
 ): Promise<void> {
   const held = await withLocal(env, async (db) => db && (await findHeld(db, await placeIn(db))));
   if (!held) return;
-  process.stderr.write(`${visibleLines(heldAdvice(held))}\n`);
+  process.stderr.write(`${inLines(heldAdvice(held), process.stderr).join("\n")}\n`);
   markSeen(env.home, [noticeName("held", held.id, held.writtenAt)]);
 }

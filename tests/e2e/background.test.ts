@@ -50,7 +50,10 @@ function descriptorsOf(pid: number): string[] {
 
 scenario("`start` returns when the daemon answers; `stop` when it has ended", async (lab) => {
   const machine = await makeMachine(lab, "start");
-  expect(await machine.memsync("start")).toContain("memsync runs in the background");
+  const said = await machine.memsync("start");
+  expect(said).toContain("memsync runs in the background");
+  // What `followed` means is said where anything is.
+  expect(said).not.toContain("followed:");
   const pid = await pidOf(machine);
   expect((await machine.status()).projects).toEqual([]);
   await machine.memsync("start", machine.folder);

@@ -122,13 +122,14 @@ scenario(
     const machine = await makeMachine(lab);
     await machine.memsync("start", machine.folder);
     const key = "a-key-that-is-rather-long-for-a-table";
-    await machine.memsync("set", key, `ghp_${"a1B2c3D4e5F6".repeat(3)}`);
+    const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
     const shows = async (what: RegExp, ...args: string[]) => {
       await using terminal = new TerminalSession(lab, machine, args);
       expect([args, await terminal.ended()]).toEqual([args, 0]);
       expect([args, terminal.screen.wraps]).toEqual([args, 0]);
       await terminal.untilShown(what);
     };
+    await shows(/^held: looks like a GitHub token;[\s\S]* if it is none/m, "set", key, secret);
     await shows(
       /ID +WHERE +WHAT +WHY[\s\S]*a-key-that-is-rather-lo… {2}looks like a GitHub token/,
       "held",
@@ -144,7 +145,7 @@ scenario(
     await shows(/TOKEN +ADDRESS[\s\S]*farther +none +https\S+…/, "remote", "list");
     const long = await lab.git.repository("a-project-with-a-long-name", { "README.md": "" });
     await machine.memsync("link", long);
-    await machine.memsync("set", key, `ghp_${"a1B2c3D4e5F6".repeat(3)}`, "--project", long);
+    await machine.memsync("set", key, secret, "--project", long);
     await shows(/ID +WHERE +WHAT +WHY[\s\S]* a-project-with-a-long-n… {2}a-key-that/, "held");
   },
   { needs: TERMINALS },

@@ -43,6 +43,11 @@ test("every command stands under a heading of the help", () => {
   });
 });
 
+test("what a screen shows of the list of all commands, its end, says how to begin", () => {
+  const end = helpOf(program).trimEnd().split("\n").slice(-2).join("\n");
+  expect(end).toContain("Begin with `memsync up`");
+});
+
 test("no line of a help is wider than a terminal", () => {
   for (const command of commands) {
     const text = helpOf(command).slice(command.helpInformation().length);
