@@ -26,6 +26,11 @@ interface Options {
   readonly json?: boolean;
 }
 
+interface ListOptions {
+  readonly byChange?: boolean;
+  readonly json?: boolean;
+}
+
 /** The daemon gives a service this long to tell of a project, and answers then. */
 const VISIT_DEADLINE_MS = 15_000;
 
@@ -48,8 +53,9 @@ export function addProjectCommands(program: Command, env: Environment): void {
   program
     .command("projects")
     .description("list the followed projects, and those that are linked nowhere here")
+    .option("--by-change", "those that changed last first, with the time")
     .option("--json", "print them as JSON")
-    .action((options: Pick<Options, "json">) => list(env, options));
+    .action((options: ListOptions) => list(env, options));
   const project = program.command("project").description("delete a whole project everywhere: rm");
   project
     .command("rm <project>")
@@ -60,11 +66,11 @@ export function addProjectCommands(program: Command, env: Environment): void {
     .action((named: string, options: Options) => remove(env, named, options));
 }
 
-async function list(env: Environment, { json }: Pick<Options, "json">): Promise<void> {
+async function list(env: Environment, options: ListOptions): Promise<void> {
   const daemon = await findReadyDaemon(env);
   const read = daemon ? await askStatus(daemon) : await readHomeStatus(env);
   if (!read) throw await noDaemon(env);
-  showProjects(read, await findStanding(read, env.dir), json === true);
+  showProjects(read, await findStanding(read, env.dir), options);
 }
 
 async function remove(env: Environment, named: string, options: Options): Promise<void> {

@@ -16,7 +16,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   uninstall: ["memsync uninstall"],
   logs: ["memsync logs -n 20", "memsync logs --follow", "memsync logs --json | jq .msg"],
   status: ["memsync status", "memsync status --json | jq .service.online"],
-  projects: ["memsync projects", "memsync projects --json | jq -r .[].id"],
+  projects: [
+    "memsync projects",
+    "memsync projects --by-change           those that changed last first",
+    "memsync projects --json | jq -r .[].id",
+  ],
   link: [
     "memsync link                          the project that the current folder is in",
     "memsync link ~/src/widget --write     others' changes are written into its file, too",

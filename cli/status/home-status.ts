@@ -5,12 +5,13 @@ import {
   readDeletion,
 } from "../../daemon/home/deleted-project.ts";
 import { type KeptText, keptTextOf } from "../../daemon/home/kept-text.ts";
+import { findLastChange } from "../../daemon/home/last-change.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { EMBEDDED, serviceNameOf } from "../../daemon/home/remote.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
+import { readInbox, readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { type RemoteView, readRemotes } from "../../daemon/remotes/remote-view.ts";
@@ -20,6 +21,7 @@ import { type MachineStatus, readMachineStatus } from "../../daemon/status/machi
 import { listUnlinkedProjects } from "../../daemon/status/unlinked-status.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { explain } from "../../shared/reasons.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
 import { VERSION } from "../../shared/version.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { listConflicts } from "../local/local-conflicts.ts";
@@ -52,6 +54,8 @@ interface HomeProject {
   /** Includes those that wait for the next daemon. */
   readonly memories: number;
   readonly text: KeptText | null;
+  /** When this machine last got anything new of it; null where there is nothing of it yet. */
+  readonly changed_at: string | null;
   /** Null for an existing project. */
   readonly deleted: DeletionStatus | null;
   readonly folders: readonly { readonly dir: string }[];
@@ -174,7 +178,9 @@ async function keptIn(db: Db, id: string, account: AccountId) {
   const text = await readLocalText(db, id);
   const memories = (await readLocalMemories(db, id, account)).length;
   const kept = text && text.value !== "" ? keptTextOf(text.value, text.writtenAt) : null;
-  return { memories, text: kept };
+  const waiting = (await readInbox(db, id)).map(({ writtenAt }) => writtenAt);
+  const changedAt = Math.max((await findLastChange(db, account, id)) ?? 0, ...waiting);
+  return { memories, text: kept, changed_at: changedAt > 0 ? timestampOf(changedAt) : null };
 }
 
 /**

@@ -3,58 +3,66 @@ import { sayAside, sayJson, sayRows, table } from "../screen/output.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
+import { timestampShown } from "./version-view.ts";
 
 /** The projects of a status, with or without a daemon. */
 interface Listed {
   readonly projects: readonly {
     readonly id: string;
     readonly name: string;
+    readonly changed_at: string | null;
     readonly deleted: object | null;
     readonly folders: readonly { readonly dir: string }[];
   }[];
   readonly unlinked: readonly {
     readonly id: string;
     readonly name: string | null;
+    readonly changed_at: string | null;
     readonly deleted: object | null;
   }[];
 }
 
 const NO_FOLDER = "linked nowhere here";
 
-/** `projects`: each linked folder, the current one's project first; then the home's others. */
-export function showProjects(status: Listed, standing: Standing, asJson: boolean): void {
+/**
+ * `projects`: each linked folder, the current one's project first; then the home's others. With
+ * `byChange` all of them together, those that changed last first.
+ */
+export function showProjects(
+  status: Listed,
+  standing: Standing,
+  { byChange = false, json = false }: { readonly byChange?: boolean; readonly json?: boolean },
+): void {
   const { unlinked } = status;
   const rank = (each: { readonly id: string }) => (isStandingIn(standing, each) ? 0 : 1);
   const projects = status.projects.toSorted((one, other) => rank(one) - rank(other));
-  if (asJson) {
+  if (json) {
     const placed = projects.map((each) => {
       return {
         ...each,
         folders: each.folders.map((folder) => ({ ...folder, gone: isGone(folder) })),
       };
     });
-    sayJson([...placed, ...unlinked]);
+    const all = [...placed, ...unlinked];
+    sayJson(byChange ? latestFirst(all) : all);
     return;
   }
   if (projects.length === 0) sayAside("no project is followed yet: `memsync link DIR` follows one");
-  const rows = [
-    ...projects.flatMap(({ id, name, folders }) =>
-      folders.map((folder) => {
-        // A program gets the path as it is.
-        const dir = hasTerminal() ? tilde(folder.dir) : folder.dir;
-        return [name, id, `${dir}${isGone(folder) ? "   (gone)" : ""}`];
-      }),
-    ),
-    ...unlinked.map(({ id, name, deleted }) => {
-      return [
-        name ?? "(no name)",
-        id,
-        deleted ? "deleted, which waits for its service" : NO_FOLDER,
-      ];
+  const listed = [
+    ...projects.map(({ folders, ...project }) => ({ ...project, places: folders.map(placeShown) })),
+    ...unlinked.map((project) => {
+      const place = project.deleted ? "deleted, which waits for its service" : NO_FOLDER;
+      return { ...project, places: [place] };
     }),
   ];
+  const rows = (byChange ? latestFirst(listed) : listed).flatMap((project) => {
+    const changed = project.changed_at === null ? "never" : timestampShown(project.changed_at);
+    const { id, name, places } = project;
+    const cells = [...(byChange ? [changed] : []), name ?? "(no name)", id];
+    return places.map((place) => [...cells, place]);
+  });
   // A folder identifies its project, also in commands.
-  const spare = unlinked.length > 0 ? [] : [1];
+  const spare = unlinked.length > 0 ? [] : [byChange ? 2 : 1];
   sayRows(table(rows, spare, { isLastWhole: true }));
   if (projects.some(({ folders }) => folders.some(isGone))) {
     sayAside(
@@ -75,6 +83,20 @@ export function showProjects(status: Listed, standing: Standing, asJson: boolean
         "`memsync project rm ID` deletes it everywhere",
     );
   }
+}
+
+/** Projects without anything in them come last. */
+function latestFirst<Each extends { readonly changed_at: string | null }>(
+  projects: readonly Each[],
+): Each[] {
+  const timeOf = ({ changed_at }: Each) => (changed_at === null ? 0 : Date.parse(changed_at));
+  return projects.toSorted((one, other) => timeOf(other) - timeOf(one));
+}
+
+/** A linked folder. A program gets the path as it is. */
+function placeShown(folder: { readonly dir: string }): string {
+  const dir = hasTerminal() ? tilde(folder.dir) : folder.dir;
+  return `${dir}${isGone(folder) ? "   (gone)" : ""}`;
 }
 
 /** Whether a linked folder is missing. */

@@ -15,6 +15,7 @@ import { deletionStatus, readDeletion } from "../home/deleted-project.ts";
 import type { FolderKind } from "../home/folder-switches.ts";
 import type { Home } from "../home/home.ts";
 import { type KeptText, readKeptText } from "../home/kept-text.ts";
+import { findLastChange } from "../home/last-change.ts";
 import type { Link } from "../home/links.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 import { isPlain, type SyncPosition } from "../home/positions.ts";
@@ -128,6 +129,7 @@ async function keptStatus(sources: StatusSources, account: AccountId, id: Projec
     id,
     remote: sources.remotes.remoteOf(account)?.name ?? "",
     text: await readKeptText(reader, account, id),
+    changed_at: timeOf(await findLastChange(reader, account, id)),
     deleted: deletionStatus(await readDeletion(reader, id)),
     ...(await unitStatus(sources, account, { unit: id })),
   };

@@ -85,6 +85,8 @@ export interface ProjectStatus extends UnitStatus {
   readonly remote: string;
   /** Null where the document has no text. */
   readonly text: KeptText | null;
+  /** When this machine last got anything new of it; null where there is nothing of it yet. */
+  readonly changed_at: string | null;
   /** Null for an existing project. */
   readonly deleted: DeletionStatus | null;
   readonly folders: readonly FolderStatus[];

@@ -219,6 +219,36 @@ scenario("without a daemon `status` and `projects` show what the home knows", as
   });
 });
 
+scenario("`projects --by-change` begins with what changed last, with the time", async (lab) => {
+  const machine = await lab.stoppedMachine(emulator.account("by-change"));
+  const other = await lab.git.repository("other", { "README.md": "other" });
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  await machine.sync();
+  await machine.memsync("link", other);
+  await machine.memsync("set", "key", "value", "--project", other);
+  await machine.sync();
+  await machine.memsync("unlink", other);
+  const byChange = async () => {
+    const projects = JSON.parse(await machine.memsync("projects", "--by-change", "--json")) as {
+      name: string;
+      changed_at: string;
+    }[];
+    const times = projects.map((each) => each.changed_at);
+    expect(times).toEqual(times.toSorted().toReversed());
+    return projects.map(({ name }) => name);
+  };
+  // Neither the project in which one stands is always the first, nor an unlinked one the last.
+  expect(await byChange()).toEqual(["other", "a"]);
+  await machine.down();
+  expect(await byChange()).toEqual(["other", "a"]);
+  await machine.memsync("set", "later", "it waits for the next daemon");
+  expect(await byChange()).toEqual(["a", "other"]);
+  expect(await machine.memsync("projects", "--by-change")).toMatch(
+    /^[\d-]{10} \d\d:\d\dZ {2}a +proj_.*\n[\d-]{10} \d\d:\d\dZ {2}other +proj_.* linked nowhere here\n$/,
+  );
+});
+
 scenario("a folder that is gone is marked as such, with and without a daemon", async (lab) => {
   const machine = await lab.stoppedMachine(emulator.account("gone-folder"));
   const other = await lab.git.repository("other", { "README.md": "other" });

@@ -59,6 +59,7 @@ export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): 
     name: `project ${at}`,
     remote: "work",
     text: null,
+    changed_at: null,
     deleted: null,
   };
   return { ...names, folders: [folder], ...SYNCED, memories: 3, ...fields };

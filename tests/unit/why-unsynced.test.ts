@@ -23,6 +23,7 @@ function project(name: string, unit: Partial<UnitStatus>): ProjectStatus {
     name,
     remote: "usual",
     text: null,
+    changed_at: null,
     deleted: null,
     folders: [],
     ...SYNCED,
