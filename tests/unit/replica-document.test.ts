@@ -76,6 +76,17 @@ describe("entries", () => {
     expect([shownValue(low, "a"), shownValue(high, "a")]).toEqual(["high", "high"]);
   });
 
+  test("of writes at the same time under one client id the later one wins", () => {
+    const [one, other] = [newDocument(1), newDocument(2)];
+    for (const value of ["first", "second"]) {
+      one.setEntry("memories", "a", { value, now: NOW, seen: [] });
+    }
+    exchangeAll([one, other]);
+    for (const document of [one, other]) {
+      expect(document.memories.get("a").map(({ value }) => value)).toEqual(["second", "first"]);
+    }
+  });
+
   test("a write settles the conflicts that it saw, everywhere", () => {
     const [one, other] = [newDocument(1), newDocument(2)];
     set(one, "a", "1");
