@@ -22,6 +22,7 @@ import { bytesShown, count, sayAside, sayJson, saySentence } from "../screen/out
 import { Progress } from "../screen/progress.ts";
 import { countHeldIn, exportHome, type HeldInExport } from "../transfer/export-home.ts";
 import { writeFolder } from "../transfer/folders.ts";
+import type { LeftOutNote } from "../transfer/others-home.ts";
 import { type ImportSource, readImport, STANDARD_STREAM } from "../transfer/read-import.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { importInto } from "../writes/import-into.ts";
@@ -64,7 +65,8 @@ Examples:
   memsync import vault --layer user     every Markdown file of a folder, as one of basic-memory's
   memsync import memory.jsonl --project .   what MCP's reference memory server keeps
   memsync import claude-mem.db --of shop --project ~/src/shop
-  memsync import memories.json --json   how many memories were created, updated, unchanged`;
+  memsync import memories.json --json   how many memories were created, updated, unchanged, and
+                                        the notes that were left out`;
 
 /** `export` and `import`: everything on this machine as one JSON document. */
 export function addTransferCommands(program: Command, env: Environment): void {
@@ -188,7 +190,7 @@ function inWords(projects: number, memories: number): string {
 
 async function runImport(env: Environment, named: string, flags: ImportFlags): Promise<void> {
   const { json } = flags;
-  const home = await readImport(env, named, flags);
+  const { home, leftOut } = await readImport(env, named, flags);
   if (home.global.memories.length > 0) {
     const account = await withLocal(env, async (db) => {
       return db ? getDefault(await readRemotes(db, remoteEnvironment(env))).account : LOCAL_ACCOUNT;
@@ -199,15 +201,21 @@ async function runImport(env: Environment, named: string, flags: ImportFlags): P
   const result = await importInto(env, home, (done, total) => progress.update(done, total)).finally(
     () => progress.end(),
   );
-  if (json) sayJson(result);
-  else sayResult(result);
+  const { left_out: losing_left_out, ...counts } = result;
+  if (json) sayJson({ ...counts, losing_left_out, left_out: leftOut });
+  else sayResult(result, leftOut);
 }
 
-function sayResult({ created, updated, unchanged, held, left_out, texts, projects }: ImportResult) {
+function sayResult(
+  { created, updated, unchanged, held, left_out, texts, projects }: ImportResult,
+  leftOut: readonly LeftOutNote[],
+) {
+  for (const { name, reason } of leftOut) sayAside(`not imported, ${name}: ${reason}`);
   const counts = `${created} created, ${updated} updated, ${unchanged} unchanged`;
   const documents = texts > 0 ? `; ${count(texts, "document", "documents")} changed` : "";
+  const omitted = leftOut.length > 0 ? `; ${count(leftOut.length, "note", "notes")} left out` : "";
   const into = count(projects, "project", "projects");
-  saySentence(`imported memories of ${into}, user and global: ${counts}${documents}`);
+  saySentence(`imported memories of ${into}, user and global: ${counts}${documents}${omitted}`);
   if (held > 0) sayAside(`${held} held for looking like secrets: \`memsync held\` shows them`);
   if (left_out > 0) {
     sayAside(`${left_out} losing versions look like secrets and were left out`);

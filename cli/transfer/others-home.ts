@@ -11,12 +11,26 @@ import type { Environment } from "../place/environment.ts";
 import { findMeantProject } from "../place/find-project.ts";
 import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { sayAside } from "../screen/output.ts";
 
 /** Where another tool's notes go. */
 export interface NotesPlace {
   readonly layer?: Layer;
   readonly project?: string;
+}
+
+/** A note that can be no memory. */
+export interface LeftOutNote {
+  readonly name: string;
+  /** Another note has its name, or its name or its text is none that a memory can have. */
+  readonly code: "double-name" | "unfit-name" | "unfit-text";
+  /** The same as a sentence, in words that follow the name. */
+  readonly reason: string;
+}
+
+/** What is imported, and what is not. */
+export interface ReadNotes {
+  readonly home: PortableHome;
+  readonly leftOut: readonly LeftOutNote[];
 }
 
 /**
@@ -27,7 +41,7 @@ export async function othersHome(
   env: Environment,
   notes: readonly PortableMemory[],
   { layer, project }: NotesPlace,
-): Promise<PortableHome> {
+): Promise<ReadNotes> {
   const to = layer ?? "project";
   if (to !== "project" && project !== undefined) {
     throw new UsageError(`the layer ${to} belongs to no project`);
@@ -36,20 +50,31 @@ export async function othersHome(
   const home = { format: EXPORT_FORMAT, projects: [], user: nothing, global: nothing };
   const id =
     to === "project" ? await withLocal(env, (db) => findMeantProject(db, project, env)) : undefined;
-  const memories = fitting(notes);
-  if (id === undefined) return { ...home, [to]: { memories } };
-  return { ...home, projects: [{ id, claude_md_content: "", metadata: {}, memories }] };
+  const { memories, leftOut } = fitting(notes);
+  if (id === undefined) return { home: { ...home, [to]: { memories } }, leftOut };
+  const projects = [{ id, claude_md_content: "", metadata: {}, memories }];
+  return { home: { ...home, projects }, leftOut };
 }
 
-/** The notes that can be memories; says which others there are, and why. */
-function fitting(notes: readonly PortableMemory[]): PortableMemory[] {
+/** The notes that can be memories, and the others. */
+function fitting(notes: readonly PortableMemory[]) {
   const taken = new Map<string, PortableMemory>();
+  const leftOut: LeftOutNote[] = [];
   for (const note of notes) {
-    const problem = taken.has(note.key) ? "another note has this name, too" : problemOfMemory(note);
-    if (problem === undefined) taken.set(note.key, note);
-    else sayAside(`not imported, ${note.key.toWellFormed()}: ${problem}`);
+    const why = taken.has(note.key) ? DOUBLE : whyUnfit(note);
+    if (why) leftOut.push({ name: note.key.toWellFormed(), ...why });
+    else taken.set(note.key, note);
   }
-  return [...taken.values()];
+  return { memories: [...taken.values()], leftOut };
+}
+
+const DOUBLE = { code: "double-name", reason: "another note has this name, too" } as const;
+
+function whyUnfit(note: PortableMemory): Omit<LeftOutNote, "name"> | undefined {
+  const problem = problemOfMemory(note);
+  if (!problem) return undefined;
+  const reason = `its ${problem.path.slice(1)} ${problem.message}`;
+  return { code: problem.path === "/key" ? "unfit-name" : "unfit-text", reason };
 }
 
 /** What claude-mem has of one of its projects. It knows them by their folders' names alone. */

@@ -12,7 +12,7 @@ import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { readStdinText } from "../screen/stdin.ts";
 import { isFolderAt, readFolder, readNotes } from "./folders.ts";
-import { claudeMemNotes, type NotesPlace, othersHome } from "./others-home.ts";
+import { claudeMemNotes, type NotesPlace, othersHome, type ReadNotes } from "./others-home.ts";
 
 /** The name that stands for standard input, and for standard output. */
 export const STANDARD_STREAM = "-";
@@ -35,14 +35,14 @@ export async function readImport(
   env: Environment,
   named: string,
   place: ImportSource,
-): Promise<PortableHome> {
+): Promise<ReadNotes> {
   const now = timestampOf(realWorld.now());
   const isForOthers = place.layer !== undefined || place.project !== undefined;
   const folder = named === STANDARD_STREAM ? undefined : resolveFolder(env, named);
   if (folder !== undefined && (await isFolderAt(folder))) {
     if (isForOthers) return await othersHome(env, await readNotes(folder), place);
     const files = await readFolder(folder);
-    return readOrRefuse(named, () => portableHomeOf(files, now), OTHERS);
+    return whole(readOrRefuse(named, () => portableHomeOf(files, now), OTHERS));
   }
   if (folder !== undefined && (await isDatabase(folder))) {
     return await othersHome(env, await claudeMemNotes(folder, place), place);
@@ -61,11 +61,16 @@ export async function readImport(
   if (isForOthers && isExport(text)) {
     throw new UsageError("--layer and --project are for the notes of another tool");
   }
-  if (!isForOthers) return readHome(named, text);
+  if (!isForOthers) return whole(readHome(named, text));
   const why = whyNoGraph(text);
   throw new CommandFailed(
     `${shownName(named)} is no memory of MCP's reference server: ${why}; nothing was imported`,
   );
+}
+
+/** An export is taken whole or not at all. */
+function whole(home: PortableHome): ReadNotes {
+  return { home, leftOut: [] };
 }
 
 async function readDocument(env: Environment, named: string): Promise<string> {

@@ -94,12 +94,11 @@ export function parsePortableHome(value: unknown): PortableHome {
 }
 
 /** Why a note can be no memory, such as that it is too long; undefined where it can. */
-export function problemOfMemory(memory: PortableMemory): string | undefined {
+export function problemOfMemory(memory: PortableMemory): ErrorDetail | undefined {
   const details: ErrorDetail[] = [];
   refuseMalformed(memory, details);
   tryWith(PortableMemory, memory, details);
-  const [first] = details;
-  return first && `its ${first.path.slice(1)} ${first.message}`;
+  return details[0];
 }
 
 function refuseOtherFormat(value: unknown): void {
