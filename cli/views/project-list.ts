@@ -61,9 +61,10 @@ export function showProjects(
     const cells = [...(byChange ? [changed] : []), name ?? "(no name)", id];
     return places.map((place) => [...cells, place]);
   });
-  // A folder identifies its project, also in commands.
-  const spare = unlinked.length > 0 ? [] : [byChange ? 2 : 1];
-  sayRows(table(rows, spare, { isLastWhole: true }));
+  // A folder identifies its project, also in commands. Beside times and folders no id fits into 80
+  // columns, and without the times each is shown.
+  const spare = unlinked.length > 0 ? [] : [1];
+  sayRows(table(rows, byChange ? [2] : spare, { isLastWhole: true }));
   if (projects.some(({ folders }) => folders.some(isGone))) {
     sayAside(
       "gone: it deletes nothing; a memsync command that runs in the folder finds it where it is " +

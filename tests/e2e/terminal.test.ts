@@ -147,6 +147,9 @@ scenario(
     await machine.memsync("link", long);
     await machine.memsync("set", key, secret, "--project", long);
     await shows(/ID +WHERE +WHAT +WHY[\s\S]* a-project-with-a-long-n… {2}a-key-that/, "held");
+    await machine.memsync("set", "key", "value", "--project", long);
+    await machine.memsync("unlink", long);
+    await shows(/:\d\dZ {2}a-project\S+ {2}linked nowhere here\r?$/m, "projects", "--by-change");
   },
   { needs: TERMINALS },
 );
