@@ -201,8 +201,7 @@ async function runImport(env: Environment, named: string, flags: ImportFlags): P
   const result = await importInto(env, home, (done, total) => progress.update(done, total)).finally(
     () => progress.end(),
   );
-  const { left_out: losing_left_out, ...counts } = result;
-  if (json) sayJson({ ...counts, losing_left_out, left_out: leftOut });
+  if (json) sayJson({ ...result, notes_left_out: leftOut });
   else sayResult(result, leftOut);
 }
 

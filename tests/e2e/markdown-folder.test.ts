@@ -126,6 +126,6 @@ scenario("what is no other tool's memory is refused with what is wrong in it", a
   expect(told.stdout).toContain("1 created, 0 updated, 0 unchanged; 1 note left out");
   const json = JSON.parse(await machine.memsync("import", vault, "--project", ".", "--json"));
   const long = { name: "long", code: "unfit-text" };
-  expect(json).toMatchObject({ unchanged: 1, losing_left_out: 0, left_out: [long] });
+  expect(json).toMatchObject({ unchanged: 1, left_out: 0, notes_left_out: [long] });
   expect(await machine.memsync("get", "note")).toBe("a note");
 });
