@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 const FLAT = "---\nname: Tests\ndescription: how to test\ntype: feedback\n---\n\nRun bun.\n";
@@ -79,4 +81,18 @@ test("a save that has not seen the line of what came takes it not away, nor lose
       expect(each.read("MEMORY.md")?.split(`](${name}.md)`)).toHaveLength(2);
     }
   }
+});
+
+test("what stays on its machine has no line elsewhere, and an ignored index gets none", async () => {
+  writeFileSync(join(b.project, ".memsyncignore"), "auto-memory/two.md\n");
+  a.save("two.md", FLAT);
+  a.save("one.md", "one\n");
+  await settleMemories(a, b);
+  expect(b.files()).toEqual(["MEMORY.md", "one.md"]);
+  expect(b.read("MEMORY.md")).toBe("# Memory Index\n\n- [one](one.md)\n");
+  writeFileSync(join(b.project, ".memsyncignore"), "auto-memory/MEMORY.md\n");
+  a.save("three.md", "three\n");
+  await settleMemories(a, b);
+  expect(b.files()).toEqual(["MEMORY.md", "one.md", "three.md", "two.md"]);
+  expect(b.read("MEMORY.md")).toBe("# Memory Index\n\n- [one](one.md)\n");
 });
