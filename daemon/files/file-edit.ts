@@ -45,8 +45,9 @@ export async function takeSave(
   { base, file }: { readonly base: FileState; readonly file: FileContent },
 ): Promise<FileState> {
   const { form, lines } = splitForm(file.content, base.form);
+  const former = open.document.captureText();
   if (!equalForms(form, base.form)) open.document.setTextForm(form, context.now);
-  const edit = await applyEdit(context, open, { seen: knownBase(open, base.base), lines });
+  const edit = await applyEdit(context, open, { seen: knownBase(open, base.base), lines, former });
   return { hash: file.hash, base: edit.base, form };
 }
 
@@ -70,6 +71,8 @@ export interface TextChange {
   readonly shown?: CapturedText;
   /** The conflicts that were open before this change recorded any. */
   readonly disagreed?: readonly TextConflictRecord[];
+  /** The document's text before the change's author gave it another form, if he did. */
+  readonly former?: CapturedText;
 }
 
 /**
@@ -86,12 +89,15 @@ export async function applyEdit(
     hunks,
     shown = seen,
     disagreed = listOpenConflicts(open.document),
+    former,
   }: TextChange,
 ): Promise<AppliedEdit> {
   const { document } = open;
   const before = document.captureText();
-  const theirs = rangesOutside(before, seen);
-  const gone = rangesOutside(seen, before);
+  // What came and went with the form is not what others did.
+  const found = former ?? before;
+  const theirs = rangesOutside(found, seen);
+  const gone = rangesOutside(seen, found);
   const { clientID: client, store } = document.ydoc;
   const clock = Y.getState(store, client);
   const last = steps.reduce((text, next) => document.editText(text, next), seen);
@@ -118,7 +124,7 @@ export async function applyEdit(
     theirs.size + gone.size > 0 ? { base: seen.text, mine: lines, theirs: before.text } : undefined;
   const facts = { mine, theirs, both, again, apart, texts, readLines };
   const { met, put, conflicts } = await cleanUpText(context, open, facts);
-  const unshown = rangesOutside(before, shown);
+  const unshown = rangesOutside(found, shown);
   const known = new Set(plainLines(seen.text));
   // What the file has shown counts as nobody's here.
   const unseen = put.filter(({ side }) => side === "mine" || shown === seen);

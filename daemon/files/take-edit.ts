@@ -86,6 +86,7 @@ export async function takeEdit(
   const plan = isSure
     ? plainEdit(base, lines)
     : planSave({ ...facts, live: document.captureText() });
+  const former = document.captureText();
   document.setTextForm(changedForm(document.textForm(), known.form, form), context.now);
   const disagreed = listOpenConflicts(document);
   // Recorded before the edit, which finds the same places but does not know whose they are.
@@ -93,8 +94,8 @@ export async function takeEdit(
     conflicts: [...plan.conflicts, ...formatConflict(known, file, { unseen, author }), ...besides],
     saved: file.content,
   });
-  const change = { seen: plan.base, lines: plan.lines, hunks: plan.hunks, shown: base, disagreed };
-  const edit = await applyEdit(context, open, change);
+  const change = { seen: plan.base, lines: plan.lines, hunks: plan.hunks, shown: base };
+  const edit = await applyEdit(context, open, { ...change, disagreed, former });
   const all = isSure ? linesOf(edit.base) : withLeftOut(edit.base, lines, plan);
   const own = joinLines(all.filter((_, at) => !added.has(at)));
   return {

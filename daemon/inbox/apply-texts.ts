@@ -61,8 +61,9 @@ async function applySteps(
     form = split.form;
     return split.lines;
   });
+  const former = open.document.captureText();
   open.document.setTextForm(form, first?.writtenAt ?? context.now);
-  const change = { seen, lines: texts.at(-1) ?? "", steps: texts.slice(0, -1) };
+  const change = { seen, lines: texts.at(-1) ?? "", steps: texts.slice(0, -1), former };
   return (await applyEdit(context, open, change)).base;
 }
 

@@ -276,6 +276,19 @@ describe("a followed file with mixed line endings", () => {
     }
   }
 
+  test("a followed file with mixed line endings is in dispute with nobody where one save ends all with CRLF and mends a line", async () => {
+    const { a, b } = await untracked("one\ntwo\r\nthree\n");
+    await a.save("one\r\ntwo, mended\r\nthree\r\n");
+    expect(await a.conflicts()).toEqual([]);
+    await exchange([a, b]);
+    // What comes of it where another machine mends the line alone is one conflict, of these two.
+    await b.setDoc("one\r\ntwo, theirs\r\nthree\r\n");
+    await a.save("one\ntwo, mine\nthree\n");
+    await exchange([a, b]);
+    const told = (await a.conflicts()).map(({ versions }) => versions.map(({ text }) => text));
+    expect(told).toEqual([["two, mine\n", "two, theirs\n"]]);
+  });
+
   test("of two forms that are given at once one stands, and the other is a conflict", async () => {
     const { a, b } = await untracked("one\ntwo\n");
     await a.save("\uFEFFone\ntwo\n");
