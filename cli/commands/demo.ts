@@ -6,7 +6,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import { makeScratchFolder } from "../contact/scratch-folder.ts";
 import { DemoMachine } from "../demo/demo-machine.ts";
 import { tellStory } from "../demo/story.ts";
-import { say } from "../screen/output.ts";
+import { say, sayAside } from "../screen/output.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
 
 const MS_PER_S = 1000;
@@ -33,7 +33,8 @@ async function demo({ fast = !hasTerminal() }: DemoFlags): Promise<void> {
     await Promise.race([play(stage, fast), stopped]);
   } finally {
     await stage.clear();
-    await scratch.clear();
+    const remains = await scratch.clear();
+    if (remains) sayAside(remains.why);
   }
 }
 

@@ -3,12 +3,13 @@ import { constants } from "node:os";
 import type { Command } from "commander";
 import { startEmulator } from "../../daemon/embedded/embedded-service.ts";
 import { messageOf } from "../../shared/errors.ts";
-import { makeScratchFolder } from "../contact/scratch-folder.ts";
+import { makeScratchFolder, type Remains } from "../contact/scratch-folder.ts";
 import { endAfterThis } from "../place/end-after-this.ts";
 import type { Environment } from "../place/environment.ts";
 import { launcherEnd } from "../place/launcher-end.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandEnded, UsageError } from "../screen/errors.ts";
+import { sayAside } from "../screen/output.ts";
 
 interface ExecFlags {
   readonly plan: string;
@@ -30,6 +31,7 @@ Examples:
   memsync exec --limits off --seed tests/seed -- pytest -x tests/
   memsync exec -- sh -c 'curl --oauth2-bearer $MEMSYNC_TOKEN $MEMSYNC_URL/v1/projects'`;
 
+const FAILED = 1;
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 const SIGNALLED = 128;
@@ -58,18 +60,26 @@ async function exec(env: Environment, command: readonly string[], flags: ExecFla
   const seed = flags.seed === undefined ? {} : { seed: resolveFolder(env, flags.seed) };
   const random = flags.random === undefined ? {} : { random: flags.random };
   const emulator = await startEmulator({ plan, limits, publishedOnly, strict, ...seed, ...random });
-  const scratch = await makeScratchFolder("exec");
   try {
-    const variables = {
-      ...env.variables,
-      MEMSYNC_URL: emulator.url,
-      MEMSYNC_TOKEN: emulator.token,
-      MEMSYNC_HOME: scratch.home.dir,
-    };
-    const status = await run(command, { ...env, variables });
+    const scratch = await makeScratchFolder("exec");
+    let remains: Remains | undefined;
+    let status: number;
+    try {
+      const variables = {
+        ...env.variables,
+        MEMSYNC_URL: emulator.url,
+        MEMSYNC_TOKEN: emulator.token,
+        MEMSYNC_HOME: scratch.home.dir,
+      };
+      status = await run(command, { ...env, variables });
+    } finally {
+      remains = await scratch.clear();
+      if (remains) sayAside(remains.why);
+    }
+    // The command's own status is what counts, unless that would hide that something runs on.
+    if (status === 0 && remains?.isInUse) throw new CommandEnded(FAILED);
     if (status !== 0) throw new CommandEnded(status);
   } finally {
-    await scratch.clear();
     await emulator.close();
   }
 }

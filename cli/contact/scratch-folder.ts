@@ -1,28 +1,34 @@
-import { existsSync } from "node:fs";
-import { lstat, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { chmodSync, existsSync } from "node:fs";
+import { lstat, mkdir, mkdtemp, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
-import { type Home, homeOf } from "../../daemon/home/home.ts";
-import { assert } from "../../shared/errors.ts";
-import { takeLock } from "../../shared/sqlite/lock.ts";
-import { contactDaemon } from "./daemon-contact.ts";
-import { stopDaemon } from "./stop-daemon.ts";
+import { type Home, homeOf, SCRATCH_NAME } from "../../daemon/home/home.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
+import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { deleteFolder } from "./delete-folder.ts";
+import { endOccupants } from "./end-occupants.ts";
 
 /** Held by the process that made the folder, as long as it lives. */
 const HELD = "held.lock";
 
-/** As `mkdtemp` names them, so that a folder which somebody has named is none. */
-const NAME = /^memsync-(?:exec|demo)-[0-9A-Za-z]{6}$/;
-
 const PRIVATE_FOLDER = 0o700;
+
+/** What is still there of a folder that was to be gone. */
+export interface Remains {
+  /** In a sentence. */
+  readonly why: string;
+  /** Whether a process has it. */
+  readonly isInUse: boolean;
+}
 
 /** A folder of the system's temporary ones that is gone with the process that made it. */
 export interface ScratchFolder {
   readonly dir: string;
   /** An empty folder in it, for a home. */
   readonly home: Home;
-  /** Ends a daemon that was started in its home, and deletes it. */
-  clear(): Promise<void>;
+  /** Ends a daemon that was started in its home, and deletes it. Says what it could not do. */
+  clear(): Promise<Remains | undefined>;
 }
 
 /**
@@ -31,25 +37,45 @@ export interface ScratchFolder {
  */
 export async function makeScratchFolder(purpose: "exec" | "demo"): Promise<ScratchFolder> {
   await clearLeftBehind();
-  const dir = await mkdtemp(join(tmpdir(), `memsync-${purpose}-`));
-  // It has the name by which others look for it only when it is held: nobody finds it unheld.
-  const unnamed = join(dir, "lock");
-  const lock = await takeLock(unnamed);
-  assert(lock !== undefined, "a new folder's lock is free");
-  await rename(unnamed, join(dir, HELD));
-  const home = homeIn(dir);
-  await mkdir(home.dir, { mode: PRIVATE_FOLDER });
-  return {
-    dir,
-    home,
-    async clear() {
-      try {
-        await clear(dir);
-      } finally {
-        lock.release();
-      }
-    },
-  };
+  for (;;) {
+    const dir = await makeIn(tmpdir(), purpose);
+    const lock = await hold(dir);
+    // Undefined where another command took it for one that was left behind, and deletes it.
+    if (!lock) continue;
+    return {
+      dir,
+      home: homeIn(dir),
+      async clear() {
+        try {
+          return await clear(dir);
+        } finally {
+          lock.release();
+        }
+      },
+    };
+  }
+}
+
+async function makeIn(place: string, purpose: string): Promise<string> {
+  try {
+    return await mkdtemp(join(place, `memsync-${purpose}-`));
+  } catch (thrown) {
+    throw new CommandFailed(`no folder can be made in ${place}: ${fileFailure(thrown)}`);
+  }
+}
+
+/** Makes its home. */
+async function hold(dir: string): Promise<Lock | undefined> {
+  let lock: Lock | undefined;
+  try {
+    lock = await takeLock(join(dir, HELD));
+    if (lock) await mkdir(homeIn(dir).dir, { mode: PRIVATE_FOLDER });
+    return lock;
+  } catch (thrown) {
+    lock?.release();
+    if (existsSync(dir)) throw thrown;
+    return undefined;
+  }
 }
 
 function homeIn(dir: string): Home {
@@ -59,7 +85,7 @@ function homeIn(dir: string): Home {
 async function clearLeftBehind(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const name of names) {
-    if (!NAME.test(name)) continue;
+    if (!SCRATCH_NAME.test(name)) continue;
     // One that can't be deleted now hinders nothing; whoever comes next tries again.
     await clearIfUnheld(join(tmpdir(), name)).catch(() => {});
   }
@@ -68,7 +94,9 @@ async function clearLeftBehind(): Promise<void> {
 async function clearIfUnheld(dir: string): Promise<void> {
   const { uid, mode } = await lstat(dir);
   const isOwn = uid === userInfo().uid && (mode & 0o777) === PRIVATE_FOLDER;
-  if (!isOwn || !existsSync(join(dir, HELD))) return;
+  if (!isOwn) return;
+  // Its process was killed before it held it. With something in it, it is somebody else's.
+  if (!existsSync(join(dir, HELD))) return await rmdir(dir);
   const lock = await takeLock(join(dir, HELD));
   try {
     if (lock) await clear(dir);
@@ -77,16 +105,48 @@ async function clearIfUnheld(dir: string): Promise<void> {
   }
 }
 
-async function clear(dir: string): Promise<void> {
-  const home = homeIn(dir);
-  const daemon = await contactDaemon(home);
-  if (daemon) await stopDaemon(home, daemon);
-  // A path that is too long for a socket has it in a folder of its own.
-  const place = dirname(home.socket);
-  if (place !== home.dir) await rm(place, { recursive: true, force: true });
-  // What says that it was held goes last: where this is cut short, it is found again.
-  for (const name of await readdir(dir)) {
-    if (name !== HELD) await rm(join(dir, name), { recursive: true, force: true });
+async function clear(dir: string): Promise<Remains | undefined> {
+  let isInUse = true;
+  try {
+    const home = homeIn(dir);
+    const locks = existsSync(home.dir) ? await takeFromAll(home) : [];
+    isInUse = false;
+    const gone = await nameAnew(dir);
+    for (const lock of locks) lock.release();
+    // A path that is too long for a socket has it in a folder of its own.
+    const place = dirname(home.socket);
+    if (place !== home.dir) await rm(place, { recursive: true, force: true });
+    // What says that it was held goes last: where this is cut short, it is found again.
+    for (const name of await readdir(gone)) {
+      if (name !== HELD) await deleteFolder(join(gone, name));
+    }
+    await deleteFolder(gone);
+    return undefined;
+  } catch (thrown) {
+    const at = thrown instanceof Error && "path" in thrown ? thrown.path : dir;
+    const why = thrown instanceof CommandFailed ? thrown.message : `${at}: ${fileFailure(thrown)}`;
+    return { why: `its temporary folder stays: ${why}`, isInUse };
   }
-  await rm(dir, { recursive: true, force: true });
+}
+
+async function takeFromAll(home: Home): Promise<Lock[]> {
+  // Without the right to write in it nobody could have its locks.
+  chmodSync(home.dir, PRIVATE_FOLDER);
+  return await endOccupants(home);
+}
+
+/**
+ * A process that was to start a daemon in it, and has not begun, does not find it any more. The new
+ * name is one that is looked for, too.
+ */
+async function nameAnew(dir: string): Promise<string> {
+  const other = await mkdtemp(dir.slice(0, dir.lastIndexOf("-") + 1));
+  try {
+    await rename(dir, other);
+    return other;
+  } catch {
+    // Windows does not move a folder in which a file is open.
+    await rmdir(other);
+    return dir;
+  }
 }

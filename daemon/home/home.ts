@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { accessSync, chmodSync, constants, mkdirSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
 import { isNoRoom, unforeseen } from "../../shared/sqlite/failures.ts";
@@ -86,8 +86,18 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
   };
 }
 
-/** Creates the home, readable by its owner only. Throws one sentence where it can't be written. */
+/** A folder that `exec` or `demo` made, as `mkdtemp` names it: none that somebody has named. */
+export const SCRATCH_NAME = /^memsync-(?:exec|demo)-[0-9A-Za-z]{6}$/;
+
+/**
+ * Creates the home, readable by its owner only. Throws one sentence where it can't be written, or
+ * where it was in a folder of `exec` that is gone: made anew, nobody would ever delete it.
+ */
 export function prepareHome(home: Home): void {
+  const around = dirname(home.dir);
+  if (SCRATCH_NAME.test(basename(around)) && !existsSync(around)) {
+    throw new Error(`the home ${home.dir} is gone, with the memsync command that made it`);
+  }
   try {
     for (const dir of [home.dir, resolve(home.socket, "..")]) {
       mkdirSync(dir, { recursive: true, mode: PRIVATE_FOLDER });

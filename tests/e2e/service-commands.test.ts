@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import { type Machine, MEMSYNC } from "../support/machine.ts";
@@ -158,7 +158,14 @@ scenario("exec gives a command an emulator and a home, and takes them away", asy
   expect(rest.at(-1)).toBe("from standard input");
   expect(home).not.toBe(machine.home);
   expect(existsSync(home)).toBe(false);
-  expect((await machine.run(["exec", "--", "true"])).status).toBe(0);
+  // It ends while a daemon of its home is just starting.
+  const over = lab.git.path("started");
+  const starting = `(${memsync} start . > /dev/null 2>&1; echo $? > '${over}') &
+    until [ -e "$MEMSYNC_HOME/daemon.lock" ]; do :; done; echo "$MEMSYNC_HOME"`;
+  const early = await machine.run(["exec", "--", "sh", "-c", starting]);
+  expect(early).toMatchObject({ status: 0, stderr: "" });
+  await waitFor("the start to be over", () => existsSync(over));
+  expect(existsSync(early.stdout.trim())).toBe(false);
   const beyond = 'curl -s --oauth2-bearer "$MEMSYNC_TOKEN" "$MEMSYNC_URL/v1/sessions?limit=1"';
   const asked = 'curl -s "$MEMSYNC_URL/_emulator/violations"';
   for (const [flags, told] of [
@@ -217,7 +224,8 @@ scenario("what a killed exec leaves is ended and deleted, and nothing of others"
     await mkdir(join(place, name), { mode });
     await writeFile(join(place, name, "held.lock"), "");
   }
-  await mkdir(join(place, "memsync-exec-Abc124"), { mode: 0o700 });
+  await mkdir(join(place, "memsync-exec-Abc124", "notes"), { recursive: true });
+  await chmod(join(place, "memsync-exec-Abc124"), 0o700);
   const others = ["memsync-exec-Abc123", "memsync-exec-Abc124", "memsync-exec-notes"];
   const kept = [...others, basename(dirname(used))].sort();
   expect((await readdir(place)).sort()).toEqual(kept);
