@@ -1,9 +1,12 @@
 import { expect, test } from "bun:test";
+import { FaultRules } from "../../server/emulator/faults/fault-rules.ts";
 import {
   type Emulator,
   type FaultRule,
   startEmulator,
 } from "../../server/emulator/start-emulator.ts";
+import type { AccountId } from "../../shared/ids.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { ask, control, controlled } from "../support/emulator-calls.ts";
 import { failureOf } from "../support/failure.ts";
 import { errorOf, sendRaw } from "../support/http-server.ts";
@@ -138,6 +141,20 @@ test("one item of a sync is refused as the service refuses it", async () => {
   ).toBe(200);
 });
 
+test("requests that come at once have a fault as often as it says", async () => {
+  const routes = [{ method: "POST", path: "/api/projects/:id/sync" }];
+  const accountOf = () => "acc_a" as AccountId;
+  for (const refuseItem of [undefined, "bad"]) {
+    const rules = new FaultRules({ world: realWorld, accountOf, routes: () => routes });
+    rules.add([{ method: "POST", ...(refuseItem ? { refuseItem } : { status: 503 }) }]);
+    const request = { method: "POST", path: "/api/projects/a/sync", account: accountOf() };
+    const find = () => rules.find(request, async () => true);
+    const found = await Promise.all([find(), find(), find()]);
+    expect(found.map((each) => each?.id)).toEqual(["fault-1", undefined, undefined]);
+    expect(rules.list(undefined)).toMatchObject([{ hits: 1, remaining: 0 }]);
+  }
+});
+
 test("a fault of one token is no other's, and goes with its reset", async () => {
   await using emulator = await startEmulator();
   emulator.faults.add(
@@ -186,6 +203,7 @@ const REFUSED: Readonly<Record<string, FaultRule>> = {
   "two ends": { status: 500, disconnect: "after" },
   "a probability over 1": { status: 500, probability: 2 },
   "a status that is none": { status: 99 },
+  "a latency with a spread below 0": { latencyMs: { medianMs: 10, sigma: -1 } },
 };
 
 for (const [what, rule] of Object.entries(REFUSED)) {

@@ -157,6 +157,21 @@ test("of snapshots that are saved at once under one name the last one is kept", 
   expect(emulator.snapshots.list()).toEqual([]);
 });
 
+test("a snapshot that is deleted while it is put back is one that is not there", async () => {
+  await using emulator = await startEmulator();
+  await emulator.snapshots.save("s");
+  const deleted = emulator.snapshots.delete("s");
+  const failure = await failureOf(() => emulator.snapshots.restore("s"));
+  expect(failure).toMatchObject({ code: "not_found" });
+  await deleted;
+  await emulator.snapshots.save("s");
+  const [restored] = await Promise.allSettled([
+    emulator.snapshots.restore("s"),
+    emulator.snapshots.delete("s"),
+  ]);
+  if (restored.status === "rejected") expect(restored.reason).toMatchObject({ code: "not_found" });
+});
+
 test("a snapshot's name in an address that is no text is one that is not there", async () => {
   await using emulator = await startEmulator();
   expect((await control(emulator, "DELETE snapshots/%zz")).status).toBe(404);

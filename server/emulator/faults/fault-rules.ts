@@ -106,17 +106,20 @@ export class FaultRules {
     if (this.#kept.length === 0) this.#made = 0;
   }
 
-  /** The rule's own; or undefined. `holds` says whether the request has what the rule is about. */
+  /** The rule's own; or undefined. `holds` says whether the request has the item that it names. */
   async find(
     request: FaultedRequest,
-    holds: (effect: FaultEffect) => Promise<boolean>,
+    holds: (item: string) => Promise<boolean>,
   ): Promise<Misfortune | undefined> {
     for (const kept of this.#kept) {
       if (kept.hits >= kept.times || !concerns(kept, request)) continue;
-      if (!(await holds(kept.rule))) continue;
-      const { probability = 1 } = kept.rule;
+      const { probability = 1, refuseItem } = kept.rule;
+      if (refuseItem !== undefined) {
+        if (!(await holds(refuseItem))) continue;
+        // While the body was read another request may have had it, or a reset taken it back.
+        if (kept.hits >= kept.times || !this.#kept.includes(kept)) continue;
+      }
       if (probability < 1 && randomFraction(this.#deps.world) >= probability) continue;
-      // Counted at once: a request that comes meanwhile does not have it as well.
       kept.hits += 1;
       return { id: kept.id, effect: kept.rule };
     }
@@ -194,6 +197,9 @@ export function checkEffect(effect: FaultEffect, at: string): void {
   if (refuseItem === "") throw refusedAt(place("refuseItem"), "must name an item");
   if (typeof retryAfter === "string" && !isRetryAfter(retryAfter)) {
     throw refusedAt(place("retryAfter"), "must be seconds, or a date");
+  }
+  if (typeof latencyMs === "object" && !(latencyMs.sigma >= 0)) {
+    throw refusedAt(place("latencyMs/sigma"), "must be 0 or more");
   }
   const latency = typeof latencyMs === "object" ? latencyMs.medianMs : (latencyMs ?? 0);
   if (!(latency >= 0 && latency <= LATENCY_MS_MAX)) {

@@ -141,8 +141,7 @@ class Fate {
     const asked = request.headers.get(FAULT_HEADER);
     if (asked === null && rules.size === 0) return { request };
     const read = new ReadAhead(request);
-    const holds = async ({ refuseItem: name }: FaultEffect) =>
-      name === undefined || (await read.refusal(name)) !== undefined;
+    const holds = async (item: string) => (await read.refusal(item)) !== undefined;
     const misfortune =
       asked === null
         ? await rules.find(

@@ -49,7 +49,16 @@ export class Snapshots {
 
   /** What was stored then is stored now, under positions that no client has seen. */
   async restore(name: string, account: AccountId | undefined): Promise<void> {
-    await this.#putBack(this.#get(name, account).image, account);
+    this.#get(name, account);
+    // Nothing that is kept in memory of the documents of now may be written to those of then.
+    await this.host.store.settle();
+    await this.host.store.write(async (context) => {
+      // Only here is it sure that nobody has deleted or replaced it meanwhile.
+      const { image } = this.#get(name, account);
+      await deleteData(context, account);
+      await putBackImage(context.db, image);
+      for (const owner of await ownersInImage(context.db, image)) context.reread(owner);
+    });
   }
 
   list(account: AccountId | undefined): string[] {
@@ -58,18 +67,9 @@ export class Snapshots {
 
   async delete(name: string, account: AccountId | undefined): Promise<void> {
     const kept = this.#get(name, account);
-    await this.host.store.write(({ db }) => dropImage(db, kept.image));
+    // Before its image goes: nobody is to find a snapshot that has none.
     this.#kept = this.#kept.filter((each) => each !== kept);
-  }
-
-  async #putBack(image: number, account: AccountId | undefined): Promise<void> {
-    // Nothing that is kept in memory of the documents of now may be written to those of then.
-    await this.host.store.settle();
-    await this.host.store.write(async (context) => {
-      await deleteData(context, account);
-      await putBackImage(context.db, image);
-      for (const owner of await ownersInImage(context.db, image)) context.reread(owner);
-    });
+    await this.host.store.write(({ db }) => dropImage(db, kept.image));
   }
 
   #find(name: string, account: AccountId | undefined): Kept | undefined {
