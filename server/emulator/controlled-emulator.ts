@@ -106,7 +106,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
       journal,
       tags,
       snapshots: new Snapshots(service.host),
-      strict: options.strict,
+      ...judgedBy(options),
       forgetWaits: (account) => recording.forgetWaits(account),
       ...service,
       routes: () => servedRoutes(service),
@@ -130,6 +130,10 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     },
     close: () => service.close(),
   };
+}
+
+function judgedBy({ strict, publishedOnly = false }: ControlledOptions) {
+  return { strict, publishedOnly };
 }
 
 function guardOf(options: ControlledOptions): ControlGuard {

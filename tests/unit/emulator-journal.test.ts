@@ -296,6 +296,25 @@ test("a write whose answer was lost, sent again without a key, is named", async 
   expect(await rulesOf(emulator)).toEqual(["repeated-write"]);
 });
 
+test("where the specification alone is served, what is beyond it protects from nothing", async () => {
+  await using emulator = await startEmulator({ publishedOnly: true });
+  await ask(emulator, "GET /v1/memories?layer=user");
+  const keyed = { body: { ...note, key: "k" } };
+  const headed = { body: note, headers: { "idempotency-key": "once" } };
+  for (const options of [keyed, headed]) {
+    emulator.faults.add({ method: "POST", disconnect: "after" });
+    await failureOf(() => ask(emulator, "POST /v1/memories", options));
+    await ask(emulator, "POST /v1/memories", options);
+  }
+  expect(await rulesOf(emulator)).toEqual([
+    "unknown-parameter",
+    "unknown-field",
+    "unknown-field",
+    "repeated-write",
+    "repeated-write",
+  ]);
+});
+
 test("a strict emulator names what goes beyond the specification", async () => {
   await using emulator = await startEmulator({ strict: true });
   await ask(emulator, "GET /v1/memories?layer=user", { headers: { "x-project-id": "proj_a" } });

@@ -20,6 +20,7 @@ export interface SeenParts {
   readonly journal: Journal;
   readonly accounts: EmulatorAccounts;
   readonly strict: boolean;
+  readonly publishedOnly: boolean;
   routes(): readonly ServedRoute[];
 }
 
@@ -132,8 +133,8 @@ async function shown(
   if (entries.length === 0) return [];
   // Loaded here alone: most emulators are never asked, and it would cost each start something.
   const { OPERATIONS: operations } = await import("../../openapi/document.ts");
-  const { strict } = parts;
-  const rules = { operations, strict, routes: parts.routes() };
+  const { strict, publishedOnly } = parts;
+  const rules = { operations, strict, publishedOnly, routes: parts.routes() };
   const all = parts.journal.find(matching(parts, { token }));
   const wrongs = inspectEntries(all, rules);
   return entries.map((entry) => seenRequest(entry, wrongs.get(entry) ?? []));

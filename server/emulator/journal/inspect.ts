@@ -13,6 +13,8 @@ export interface Rules {
   readonly operations: readonly Operation[];
   /** Whether it is told what is beyond the specification. */
   readonly strict: boolean;
+  /** Whether nothing beyond the specification is read. */
+  readonly publishedOnly: boolean;
 }
 
 /** What is wrong with a request. */
@@ -53,7 +55,7 @@ function judged(entry: RequestEntry, rules: Rules): Judged {
   if (before && before.body === entry.body) return before;
   const body = parsedBody(entry);
   const own = wrongsOf(entry, body, rules);
-  const found = { body: entry.body, own, key: repeatable(entry, body) };
+  const found = { body: entry.body, own, key: repeatable(entry, body, rules) };
   known.set(entry, found);
   return found;
 }
@@ -72,15 +74,17 @@ const REPEATED: Wrong = {
   rule: "repeated-write",
   text:
     "was sent again after no answer, or one that leaves open whether it was written, " +
-    "without Idempotency-Key or a key of its own",
+    "without Idempotency-Key or a key of its own that is read here",
 };
 
 /** What makes a second write of a request that would be two; undefined for any other. */
-function repeatable(entry: RequestEntry, body: unknown): string | undefined {
+function repeatable(entry: RequestEntry, body: unknown, rules: Rules): string | undefined {
   const { method, path, headers, token, body: bytes } = entry;
-  if (method !== "POST" || path !== "/v1/memories" || headers.has("idempotency-key"))
-    return undefined;
-  if (typeof body !== "object" || body === null || "key" in body || !bytes) return undefined;
+  if (method !== "POST" || path !== "/v1/memories") return undefined;
+  if (typeof body !== "object" || body === null || !bytes) return undefined;
+  const isKeyed = headers.has("idempotency-key") || "key" in body;
+  // A key that nobody reads protects from nothing.
+  if (isKeyed && !rules.publishedOnly) return undefined;
   return `${token}\n${new TextDecoder().decode(bytes)}`;
 }
 
@@ -100,24 +104,33 @@ function wrongsOf(entry: RequestEntry, body: unknown, rules: Rules): Wrong[] {
   });
   if (!operation) return [];
   const schemas: readonly TSchema[] = operation.body?.schemas ?? [];
-  const fields = unknownFields(schemas, body);
-  const parameters = parametersOf(entry).filter((name) => {
-    return !operation.parameters.some((each) => each.name === name);
-  });
+  const unknown = {
+    fields: unknownFields(schemas, body),
+    parameters: parametersOf(entry).filter((name) => {
+      return !operation.parameters.some((each) => each.name === name);
+    }),
+  };
+  const beyond = extensions(entry, body, { route, unknown });
+  const ignored = rules.publishedOnly
+    ? {
+        fields: [...unknown.fields, ...beyond.fields],
+        parameters: [...unknown.parameters, ...beyond.parameters],
+      }
+    : unknown;
   const wrongs = [
-    ...fields.map((path) => ({
+    ...ignored.fields.map((path) => ({
       rule: "unknown-field",
       text: `${path} is no field of ${method} ${route.path}: it is ignored`,
     })),
-    ...parameters.map((name) => ({
+    ...ignored.parameters.map((name) => ({
       rule: "unknown-parameter",
       text: `${name} is no parameter of ${method} ${route.path}: it is ignored`,
     })),
   ];
   if (!rules.strict) return wrongs;
-  // What nobody knows is no extension.
-  const unknown = new Set([...fields, ...parameters]);
-  return [...wrongs, ...unpublished(entry, body, { route, unknown })];
+  // What nobody reads is told once.
+  const told = rules.publishedOnly ? { fields: [], parameters: [] } : beyond;
+  return [...wrongs, ...unpublished(entry, route, told)];
 }
 
 /** In one line, why nothing answers. */
@@ -136,31 +149,43 @@ function unmatched({ path }: RequestEntry, method: string, routes: readonly Serv
 
 const UNPUBLISHED_HEADERS = ["x-project-id", "idempotency-key"] as const;
 
-/** What other services of the specification would not know. */
-function unpublished(
+/** Fields, as JSON pointers, and parameters of a request. */
+interface Named {
+  readonly fields: readonly string[];
+  readonly parameters: readonly string[];
+}
+
+/** What memsync reads and the specification does not have. What nobody knows is no extension. */
+function extensions(
   entry: RequestEntry,
   body: unknown,
-  { route, unknown }: { readonly route: ServedRoute; readonly unknown: ReadonlySet<string> },
-): Wrong[] {
+  { route, unknown }: { readonly route: ServedRoute; readonly unknown: Named },
+): Named {
+  if (!route.published) return { fields: [], parameters: [] };
+  const published = publishedFieldsOf(route.path)?.map((name) => `/${name}`);
+  const own = typeof body === "object" && body !== null ? Object.keys(body) : [];
+  const isKnown = (name: string) => published?.includes(name) || unknown.fields.includes(name);
+  return {
+    fields: published ? own.map((name) => `/${name}`).filter((name) => !isKnown(name)) : [],
+    parameters: parametersOf(entry).filter((name) => !unknown.parameters.includes(name)),
+  };
+}
+
+/** What other services of the specification would not know. */
+function unpublished(entry: RequestEntry, route: ServedRoute, beyond: Named): Wrong[] {
   const { method, path } = route;
   if (!route.published) {
     return [{ rule: "unpublished-path", text: `${method} ${path} is an extension` }];
   }
-  const fields = publishedFieldsOf(path);
-  const own = typeof body === "object" && body !== null ? Object.keys(body) : [];
   return [
-    ...parametersOf(entry)
-      .filter((name) => !unknown.has(name))
-      .map((name) => ({
-        rule: "unpublished-parameter",
-        text: `the parameter ${name} of ${method} ${path} is an extension`,
-      })),
-    ...own
-      .filter((name) => fields !== undefined && !fields.includes(name) && !unknown.has(`/${name}`))
-      .map((name) => ({
-        rule: "unpublished-field",
-        text: `/${name} in ${method} ${path} is an extension`,
-      })),
+    ...beyond.parameters.map((name) => ({
+      rule: "unpublished-parameter",
+      text: `the parameter ${name} of ${method} ${path} is an extension`,
+    })),
+    ...beyond.fields.map((name) => ({
+      rule: "unpublished-field",
+      text: `${name} in ${method} ${path} is an extension`,
+    })),
     ...UNPUBLISHED_HEADERS.filter((name) => entry.headers.has(name)).map((name) => ({
       rule: "unpublished-header",
       text: `the header ${name} is an extension`,
