@@ -1,16 +1,13 @@
-import { existsSync, statSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import {
   callableHost,
-  type EmulatorSeed,
   LOG_LEVELS,
   type LogLevel,
   runEmulator,
 } from "../../daemon/embedded/embedded-service.ts";
 import { parseServiceUrl } from "../../daemon/home/remote.ts";
-import { renameDurably, syncFile } from "../../shared/durable-files.ts";
-import { fileFailure } from "../../shared/file-failures.ts";
+import { assertExportable, writeExport } from "../contact/write-export.ts";
 import type { Environment } from "../place/environment.ts";
 import { launcherEnd } from "../place/launcher-end.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
@@ -102,7 +99,7 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
       }
       const after =
         flags.exportOnExit === undefined ? undefined : resolveFolder(env, flags.exportOnExit);
-      if (after !== undefined) await assertWritable(after);
+      if (after !== undefined) await assertExportable(after);
       const dataDir = flags.dataDir === undefined ? undefined : resolveFolder(env, flags.dataDir);
       const given = env.variables[CONTROL_TOKEN] || undefined;
       const isNew = dataDir === undefined || !existsSync(dataDir);
@@ -154,39 +151,6 @@ function endOf(input: NodeJS.ReadStream): Promise<void> {
 
 /** The token for control calls, where it is asked for; one is made where it is not set. */
 const CONTROL_TOKEN = "MEMSYNC_EMULATOR_TOKEN";
-
-/** At the end it would be too late: what was to be exported is gone then. */
-async function assertWritable(path: string): Promise<void> {
-  if (existsSync(path) && statSync(path).isDirectory()) {
-    throw new CommandFailed(`${path} is a folder: --export-on-exit takes a file`);
-  }
-  const partial = partialOf(path);
-  try {
-    await writeFile(partial, "", { mode: 0o600 });
-  } catch (thrown) {
-    throw new CommandFailed(`nothing can be exported to ${path}: ${fileFailure(thrown)}`);
-  } finally {
-    await rm(partial, { force: true }).catch(() => undefined);
-  }
-}
-
-/** Whoever reads the file meanwhile finds the former one, or this one whole. */
-async function writeExport(path: string, seed: EmulatorSeed): Promise<void> {
-  const partial = partialOf(path);
-  try {
-    await writeFile(partial, `${JSON.stringify(seed, null, 2)}\n`, { mode: 0o600 });
-    await syncFile(partial);
-    await renameDurably(partial, path);
-  } catch (thrown) {
-    // Of a full disk, too, nothing stays.
-    await rm(partial, { force: true });
-    throw thrown;
-  }
-}
-
-function partialOf(path: string): string {
-  return `${path}.partial-${process.pid}`;
-}
 
 /** `emulator health`: for a container's HEALTHCHECK, and for scripts. */
 function addHealthCommand(emulator: Command): void {

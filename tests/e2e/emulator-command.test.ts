@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import { readdir, readFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { lstat, readdir, readFile, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { ask, control } from "../support/emulator-calls.ts";
 import { EMULATOR_IMAGE } from "../support/emulator-image.ts";
@@ -18,6 +19,12 @@ scenario(
     const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
     const [seed, after] = [lab.git.path("seed.json"), lab.git.path("after.json")];
     await lab.git.write(seed, JSON.stringify(SEED));
+    const real = lab.git.path("out", "real.json");
+    await lab.git.write(real, "former");
+    await symlink(join("out", "real.json"), after);
+    // Of one that was killed long ago while it wrote, and of one that may be writing.
+    for (const name of ["partial-1", "partial-2"]) await lab.git.write(`${real}.${name}`, "{");
+    await utimes(`${real}.partial-1`, 0, 0);
     const args = ["emulator", "--port", "0", "--seed", seed, "--export-on-exit", after];
     const emulated = machine.spawn(args);
     const url = await emulated.untilPrinted(/ready at (\S+)/);
@@ -27,7 +34,12 @@ scenario(
     expect(await machine.run(["emulator", "health", "--url", url])).toEqual(health);
     expect((await machine.run(["emulator", "health", "--url", "nowhere"])).status).toBe(2);
     await emulated.end("SIGTERM");
-    expect(JSON.parse(await readFile(after, "utf8"))).toMatchObject(SEED);
+    expect(JSON.parse(await readFile(real, "utf8"))).toMatchObject(SEED);
+    expect((await lstat(after)).isSymbolicLink()).toBe(true);
+    expect((await readdir(lab.git.path("out"))).sort()).toEqual([
+      "real.json",
+      "real.json.partial-2",
+    ]);
     expect((await machine.run(["emulator", "health", "--port", port])).status).toBe(1);
   },
 );
@@ -56,6 +68,11 @@ scenario("an export that can't be written is refused at the start", async (lab) 
   const folder = await machine.run([...args, lab.git.path("a")]);
   expect(folder).toMatchObject({ status: 1, stdout: "" });
   expect(folder.stderr).toContain("is a folder");
+  // Nothing is in it until somebody writes into it, and it would be a file then.
+  execFileSync("mkfifo", [lab.git.path("pipe")]);
+  const pipe = await machine.run([...args, lab.git.path("pipe")]);
+  expect(pipe).toMatchObject({ status: 1, stdout: "" });
+  expect(pipe.stderr).toContain("pipe is no regular file");
 });
 
 scenario("an export that fails at the end leaves nothing half written", async (lab) => {
