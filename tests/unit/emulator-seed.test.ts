@@ -159,6 +159,15 @@ test("a folder with something in it that is no seed is refused by the file's nam
     const refused = written(`refused${at}`, { [path]: content });
     expect(await refusalOf(refused)).toBe(`refused${at}/${why}`);
   }
+  const twice = written("twice", {
+    "w/k.md": "make",
+    "m.json": JSON.stringify({
+      projects: [{ id: "proj_w", memories: [{ key: "k", value: "x" }] }],
+    }),
+  });
+  expect(await refusalOf(twice)).toBe(
+    'twice/m.json has the key "k" of proj_w, as twice/w/k.md does',
+  );
   mkdirSync(join(folder, "empty"));
   expect(await refusalOf(join(folder, "empty"))).toBe("empty has neither Markdown nor JSON in it");
 });

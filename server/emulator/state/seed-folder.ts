@@ -32,11 +32,51 @@ export async function readSeedFolder(
   const files = entries.filter(({ isFolder, name }) => !isFolder && extname(name) === ".json");
   const notes = entries.filter((each) => !folders.includes(each) && !files.includes(each));
   const seeds: EmulatorSeed[] = [];
-  if (notes.length > 0) seeds.push(await readNotes(basename(resolve(folder)), notes));
-  for (const { name, path } of folders) seeds.push(await readNotes(name, await listEntries(path)));
-  for (const { path } of files) seeds.push(await readSeedFile(path));
+  const sources: Sources = new Map();
+  if (notes.length > 0) seeds.push(await readNotes(basename(resolve(folder)), notes, sources));
+  for (const { name, path } of folders) {
+    seeds.push(await readNotes(name, await listEntries(path), sources));
+  }
+  for (const { path } of files) {
+    const seed = await readSeedFile(path);
+    for (const [, memories] of memoriesOf(seed)) {
+      for (const memory of memories) sources.set(memory, path);
+    }
+    seeds.push(seed);
+  }
   if (seeds.length === 0) throw refused(folder, "has neither Markdown nor JSON in it");
-  return joined(seeds);
+  const whole = joined(seeds);
+  refuseKeysTwice(whole, sources);
+  return whole;
+}
+
+/** The file that each memory is from. */
+type Sources = Map<SeedMemory, string>;
+
+function memoriesOf({ projects = [], user, global }: EmulatorSeed): [string, SeedMemory[]][] {
+  return [
+    ...projects.map(({ id, name, memories = [] }): [string, SeedMemory[]] => {
+      return [`of ${id ?? name}`, [...memories]];
+    }),
+    ["of user", [...(user?.memories ?? [])]],
+    ["of global", [...(global?.memories ?? [])]],
+  ];
+}
+
+/** Two files, each of which is right by itself, may have the same key. */
+function refuseKeysTwice(whole: EmulatorSeed, sources: Sources): void {
+  for (const [where, memories] of memoriesOf(whole)) {
+    const first = new Map<string, SeedMemory>();
+    for (const memory of memories) {
+      const { key } = memory;
+      const other = key === undefined ? undefined : first.get(key);
+      if (other) {
+        const what = `has the key ${JSON.stringify(key)} ${where}`;
+        throw refused(sources.get(memory) ?? "", `${what}, as ${sources.get(other)} does`);
+      }
+      if (key !== undefined) first.set(key, memory);
+    }
+  }
 }
 
 async function listEntries(folder: string): Promise<Entry[]> {
@@ -54,7 +94,11 @@ async function listEntries(folder: string): Promise<Entry[]> {
 }
 
 /** What the files of one project, or of one layer, are as a seed. */
-async function readNotes(name: string, entries: readonly Entry[]): Promise<EmulatorSeed> {
+async function readNotes(
+  name: string,
+  entries: readonly Entry[],
+  sources: Sources,
+): Promise<EmulatorSeed> {
   const isLayer = name === "user" || name === "global";
   const memories: SeedMemory[] = [];
   let description: { readonly claude_md_content?: string } = {};
@@ -63,6 +107,7 @@ async function readNotes(name: string, entries: readonly Entry[]): Promise<Emula
     if (extname(file) !== MARKDOWN) throw refused(path, "is no Markdown");
     const value = await readSeedText(path);
     const memory = { key: keyOfPortableName(basename(file, MARKDOWN)), value };
+    sources.set(memory, path);
     const isDescription = file === DESCRIPTION && !isLayer;
     if (isDescription) description = { claude_md_content: value };
     else memories.push(memory);
