@@ -93,10 +93,8 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
   });
   const journal = new Journal(world);
   const recording: Recording = createRecording({
-    app: misbehaving.app,
-    journal,
-    accountOf,
-    world: driven.clock,
+    ...{ app: misbehaving.app, journal, accountOf },
+    ...{ world: driven.clock, real: world },
   });
   const controls = checkedControls(
     createControls({

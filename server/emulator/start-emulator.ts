@@ -72,7 +72,7 @@ export interface Emulator extends EmulatorControls, AsyncDisposable {
   readonly controlToken: string | undefined;
   /** The variables by which programs find it. */
   readonly env: { readonly MEMSYNC_URL: string; readonly MEMSYNC_TOKEN: string };
-  /** Finishes requests under way, closes the port and the database. */
+  /** Finishes requests under way, for a second at most, and closes the port and the database. */
   close(): Promise<void>;
 }
 
@@ -122,7 +122,7 @@ export async function startEmulator(
     const close = once(async () => {
       readiness.state = "draining";
       emulator.release();
-      await listener.close();
+      await listener.close(CLOSE_MS_MAX);
       await emulator.close();
     });
     const url = urlOf({ host: callableHost(host), port }, listener.port);
@@ -141,6 +141,12 @@ export async function startEmulator(
     throw thrown;
   }
 }
+
+/**
+ * Whoever has sent half a request, and will never send the rest, holds its end up for so long. Less
+ * than what test runners give a hook.
+ */
+const CLOSE_MS_MAX = 1000;
 
 const EMULATOR_TOKEN = "mst_dev_pro";
 

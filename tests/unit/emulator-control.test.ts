@@ -6,6 +6,8 @@ import { failureOf } from "../support/failure.ts";
 import { startHost } from "../support/host-server.ts";
 import { errorOf } from "../support/http-server.ts";
 import { connectLive } from "../support/live-client.ts";
+import { connectRaw } from "../support/raw-connection.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const HTML = "text/html; charset=utf-8";
 const note = { content: "x", layer: "user" };
@@ -329,6 +331,12 @@ test("names that are allowed control, as their pages do; no others", async () =>
   const statusFor = async (headers: Readonly<Record<string, string>>) =>
     (await control(emulator, "POST reset", { body: {}, headers })).status;
   expect(await statusFor({ host: "emulator.test:80", origin: "https://emulator.test" })).toBe(200);
+  expect(await statusFor({ host: "emulator.test:81", origin: "http://emulator.test:81" })).toBe(
+    200,
+  );
+  for (const host of ["emulator.test:80", "127.0.0.1:80"]) {
+    expect(await statusFor({ host, origin: "http://emulator.test:81" })).toBe(403);
+  }
   expect(await statusFor({ host: "other.test", origin: "http://other.test" })).toBe(403);
   expect(await statusFor({ host: "emulator.test", origin: "http://other.test" })).toBe(403);
 });
@@ -386,6 +394,13 @@ test("many emulators live in one process, each for itself, and closing again is 
   expect(await memoriesOf(second)).toBe(0);
   expect(second.clock.read().frozen).toBe(false);
   expect(first.env).toEqual({ MEMSYNC_URL: first.url, MEMSYNC_TOKEN: first.token });
+  // Half a request, whose rest never comes, ends with it: test runners give that five seconds.
+  using half = await connectRaw(first.port);
+  const head = `POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${first.token}`;
+  half.write(`${head}\r\nContent-Length: 9\r\n\r\n{`);
+  await waitFor("it", async () => (await first.requests.list()).requests[1]);
+  const since = performance.now();
   for (const emulator of emulators) await emulator.close();
   await first.close();
+  expect(performance.now() - since).toBeLessThan(4500);
 });

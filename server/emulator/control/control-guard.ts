@@ -52,11 +52,18 @@ function isOfOtherPage(
   allowedHosts: readonly string[],
 ): boolean {
   const origin = headers.get("origin");
-  const [, asked, name = ""] = /^https?:\/\/((.*?)(?::\d+)?)$/.exec(origin ?? "") ?? [];
-  if (origin !== null && asked !== host && !allowedHosts.includes(name.toLowerCase())) return true;
+  const [, asked, name = "", port] = /^https?:\/\/((.*?)(:\d+)?)$/.exec(origin ?? "") ?? [];
+  // In front of it may be what ends TLS, at the port that goes without saying.
+  const isOwnPort = port === undefined || port === portOf(host);
+  const isNamed = allowedHosts.includes(name.toLowerCase()) && isOwnPort;
+  if (origin !== null && asked !== host && !isNamed) return true;
   const site = headers.get("sec-fetch-site");
   const isOther = site === "cross-site" || site === "same-site";
   return isOther && headers.get("sec-fetch-mode") !== "navigate";
+}
+
+function portOf(host: string | null): string | undefined {
+  return /:\d+$/.exec(host ?? "")?.[0];
 }
 
 function equal(one: string, other: string): boolean {

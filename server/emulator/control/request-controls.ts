@@ -1,3 +1,4 @@
+import { count } from "../../../shared/count.ts";
 import { pathMatches } from "../faults/fault-paths.ts";
 import type { ServedRoute } from "../interface/emulator.ts";
 import type { OfToken } from "../interface/of-token.ts";
@@ -90,7 +91,8 @@ export function createViolationControls(parts: SeenParts): EmulatorViolations {
       const found = await list(of);
       if (found.length === 0) return;
       const lines = found.map(({ rule, text, requestId }) => `${rule}: ${text} (${requestId})`);
-      throw new Error(`the emulator saw ${found.length} violations:\n${lines.join("\n")}`);
+      const many = count(found.length, "violation", "violations");
+      throw new Error(`the emulator saw ${many}:\n${lines.join("\n")}`);
     },
   };
 }

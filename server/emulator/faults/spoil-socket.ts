@@ -59,7 +59,11 @@ function shortened(frame: string, truncate: number | true): string {
   return bytes.toString("utf8", 0, sentOf(bytes.length, truncate));
 }
 
-/** Always less than the whole, of which a client that was to be tried would see nothing wrong. */
+/**
+ * Always less than the whole, of which a client that was to be tried would see nothing wrong. At
+ * least one byte, without which Bun does not send the end of the head, nor would the answer be one.
+ */
 export function sentOf(bytes: number, truncate: number | true): number {
-  return truncate === true ? bytes >> 1 : Math.max(0, Math.min(truncate, bytes - 1));
+  const asked = truncate === true ? bytes >> 1 : Math.floor(truncate);
+  return Math.max(0, Math.min(Math.max(1, asked), bytes - 1));
 }

@@ -180,9 +180,10 @@ export class Journal {
   }
 
   clear(account: AccountId | undefined): number {
-    const gone = this.find((entry) => account === undefined || entry.account === account);
+    const isGone = (entry: RequestEntry) => account === undefined || entry.account === account;
+    const gone = this.find(isGone);
     for (const entry of gone) this.#forget(entry);
-    this.#entries = this.#entries.filter((entry) => !gone.includes(entry));
+    this.#entries = this.#entries.filter((entry) => !isGone(entry));
     if (account === undefined) this.#dropped.clear();
     else this.#dropped.delete(account);
     this.changed();

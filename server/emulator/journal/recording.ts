@@ -16,6 +16,7 @@ export interface RecordingDeps {
   readonly accountOf: (headers: Headers) => AccountId | undefined;
   /** By the emulator's clock. */
   readonly world: Pick<World, "now">;
+  readonly real: Pick<World, "monotonic">;
 }
 
 /** A service whose requests are recorded. */
@@ -28,11 +29,12 @@ export interface Recording {
 }
 
 /** Records each request when it comes, and what becomes of it when that is known. */
-export function createRecording({ app, journal, accountOf, world }: RecordingDeps): Recording {
+export function createRecording(deps: RecordingDeps): Recording {
+  const { app, journal, accountOf, world } = deps;
   const entries = new WeakMap<Request, RequestEntry>();
   /** Of these, the handshakes of live sockets. */
   const live = new WeakSet<Request>();
-  const waits = new RetryWaits(world);
+  const waits = new RetryWaits(world, deps.real);
   let serial = 0;
 
   function begin(request: Request): RequestEntry {

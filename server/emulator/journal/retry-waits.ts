@@ -7,6 +7,8 @@ const WAITS_MAX = 10_000;
 
 interface Wait {
   readonly until: number;
+  /** The same in real time, which goes on where the emulator's clock stands still. */
+  readonly untilReally: number;
   readonly account: AccountId | undefined;
 }
 
@@ -14,7 +16,11 @@ interface Wait {
 export class RetryWaits {
   readonly #waits = new Map<string, Wait>();
 
-  constructor(readonly world: Pick<World, "now">) {}
+  /** `world` has the emulator's clock. */
+  constructor(
+    readonly world: Pick<World, "now">,
+    readonly real: Pick<World, "monotonic">,
+  ) {}
 
   /** Says in one line what is wrong with coming now; undefined if nothing is. */
   came(entry: RequestEntry): string | undefined {
@@ -23,6 +29,8 @@ export class RetryWaits {
       const wait = this.#waits.get(key);
       this.#waits.delete(key);
       if (wait === undefined || wait.until <= now) continue;
+      // A client that waits by its own timer has done as it was told.
+      if (wait.untilReally <= this.real.monotonic()) continue;
       const seconds = Math.ceil((wait.until - now) / 1000);
       return `came back ${seconds} s before Retry-After was over`;
     }
@@ -35,7 +43,11 @@ export class RetryWaits {
     if (waitMs === undefined) return;
     if (this.#waits.size >= WAITS_MAX) this.#waits.clear();
     const key = entry.status === 429 ? accountKey(entry) : placeKey(entry);
-    this.#waits.set(key, { until: this.world.now() + waitMs, account: entry.account });
+    this.#waits.set(key, {
+      until: this.world.now() + waitMs,
+      untilReally: this.real.monotonic() + waitMs,
+      account: entry.account,
+    });
   }
 
   /** Of an account, or of all. */
