@@ -93,10 +93,11 @@ export const OWN_RULES: readonly SecretRule[] = [
   {
     id: "private-key",
     kind: "a private key",
-    // A key that was cut off is still a key.
+    // A key that was cut off is still a key. Its lines may be indented, commented out or quoted;
+    // what stands between them is in none of them, so that there is one way to read it.
     keywords: ["private key-----", "private key block-----"],
     pattern:
-      /-----BEGIN[ A-Z0-9]{0,20}PRIVATE KEY(?: BLOCK)?-----(?:\s{1,4}[A-Za-z-]{1,20}:[^\n]{0,100}){0,4}(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/=]{1,200}){1,300}/g,
+      /-----BEGIN[ A-Z0-9]{0,20}PRIVATE KEY(?: BLOCK)?-----(?:(?:\\[nrt]|[\s>#*;%!|\\])+(?:[A-Za-z-]{1,20}:(?:[^\n\\]{0,100}(?=\\[nr]|\n)|[ \t]{0,4}[^\s\\]{0,100})|[A-Za-z0-9+/=]{1,8000})){1,600}/g,
     accepts: ({ secret }) => {
       const [body] = /[A-Za-z0-9+/]{32,}/.exec(secret) ?? [];
       return body !== undefined && !isPlaceholder(body);
