@@ -118,7 +118,8 @@ function seenBy(file: PlacedFile, look: Look): string {
 
 function settle(look: Look, sighting: Sighting, startedMs: number): TrackedRead {
   if (startedMs - sighting.sinceMs < QUIET_MS) {
-    return { ...notNow("not-quiet", "changed a moment ago"), sighting };
+    // It need not have changed: whoever looks for the first time can't tell.
+    return { ...notNow("not-quiet", "being looked at"), sighting };
   }
   const { bytes, savedAt, head } = look;
   return { kind: "read", bytes, savedAt, head, sighting };

@@ -210,7 +210,7 @@ type Tree = Extract<FolderStanding, { kind: "tree" }>;
 
 /** git's exit code for what it does not have. */
 const NO_SUCH = 128;
-const NOT_YET: Reason = { code: "not-now", said: "changed a moment ago" };
+const NOT_YET: Reason = { code: "not-now", said: "being looked at" };
 /** Where this is ignored the whole folder is. */
 const PROBE = "memsync.md";
 
