@@ -43,6 +43,11 @@ export function wordsOn(
   const said = message.slice(ERROR.length);
   const { command, words } = commandIn(program, args);
   if (code === "commander.unknownCommand") return [unknownWord(command, lastQuoted(said))];
+  // The parser misses what is needed before it says that what stands in its place is unknown.
+  const unknown = code.endsWith("MandatoryOptionValue") ? unknownOption(command, args) : undefined;
+  if (unknown !== undefined) {
+    return [`unknown option '${unknown}'${didYouMean(unknown, optionsOf(command))}`, said];
+  }
   const isMissing = /^commander\.missing(?:Argument|MandatoryOptionValue)$/.test(code);
   if (isMissing) return [said, usageOf(command, words)];
   if (code === "commander.excessArguments") {
@@ -94,6 +99,16 @@ function quoted({ registeredArguments, args }: Command, words: readonly string[]
   if (typed.length > WORDS_SHOWN_MAX || !/^[\w .,:;/@%+=~-]*$/.test(typed)) return undefined;
   const name = registeredArguments.at(-1)?.name();
   return `put the ${name} in quotes: \`${[...words, ...before, `"${text}"`].join(" ")}\``;
+}
+
+function unknownOption(command: Command, args: readonly string[]): string | undefined {
+  const known = [...command.createHelp().visibleOptions(command), ...command.options];
+  const names = known.flatMap(({ short, long }) => [short, long]);
+  return args
+    .slice(0, args.includes("--") ? args.indexOf("--") : undefined)
+    .filter((word, at) => word.startsWith("--") && !isValue(command, args[at - 1]))
+    .map((word) => word.replace(/=.*$/s, ""))
+    .find((word) => !names.includes(word));
 }
 
 function lastQuoted(said: string): string {

@@ -38,6 +38,12 @@ test("a word that is another one is near none", () => {
 });
 
 test("of words that are as near as each other each is named", () => {
-  expect(didYouMean("stat", COMMANDS)).toBe(': did you mean "start" or "stats"?');
+  expect(didYouMean("statsu", COMMANDS)).toBe(': did you mean "status" or "stats"?');
   expect(didYouMean("bogus", COMMANDS)).toBe("");
+});
+
+test("what a word is the beginning of is named, too", () => {
+  expect(didYouMean("stat", COMMANDS)).toBe(': did you mean "status" or "stats" or "start"?');
+  expect(didYouMean("Confl", COMMANDS)).toBe(': did you mean "conflicts"?');
+  expect(didYouMean("st", COMMANDS)).toBe("");
 });
