@@ -7,7 +7,7 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { Environment } from "../place/environment.ts";
-import { findMeantProject } from "../place/find-project.ts";
+import { findMeant, type MeantProject } from "../place/find-project.ts";
 import { findNamedProject } from "../place/named-project.ts";
 import { type MemoryPlace, targetOf } from "../place/place.ts";
 import { namedProjects } from "../place/project-names.ts";
@@ -89,8 +89,8 @@ async function scopeOfFolder(
 ): Promise<ProjectScope> {
   const dir = await realPathOf(resolve(env.dir, folder));
   try {
-    const id = await findMeantProject(db, undefined, { home: env.home, dir });
-    return await scopeOf(db, id, `${why}, ${dir}`);
+    const meant = await findMeant(db, undefined, { home: env.home, dir });
+    return await scopeOf(db, meant.project, `${why}, ${dir}${byWay(meant)}`);
   } catch (thrown) {
     if (!(thrown instanceof CommandFailed)) throw thrown;
     const candidates = db ? await linkedBelow(db, dir) : [];
@@ -99,6 +99,12 @@ async function scopeOfFolder(
     const sentence = `${dir} is in no project, and these are below it: ${names}`;
     return { kind: "none", why: sentence, candidates };
   }
+}
+
+/** How a folder comes to a project that it is not in. */
+function byWay({ by, dir }: MeantProject): string {
+  if (by === "origin") return `, a clone of the repository of ${dir}`;
+  return by === "repository" ? `, in the same repository as ${dir}` : "";
 }
 
 async function scopeOf(db: Db, id: ProjectId, why: string): Promise<ProjectScope> {

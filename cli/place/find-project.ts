@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Kysely } from "kysely";
-import { FolderProjects } from "../../daemon/assistants/sessions/project-of-folder.ts";
+import {
+  FolderProjects,
+  type PlaceInProject,
+} from "../../daemon/assistants/sessions/project-of-folder.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { isInRepositoryBelow, realPathOf } from "../../daemon/git/working-tree.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
@@ -13,23 +16,36 @@ import { CommandFailed } from "../screen/errors.ts";
 import type { Environment } from "./environment.ts";
 import { assertKnownProject } from "./known-projects.ts";
 
+/** The project that was found, and by which linked folder; that of an id is by none. */
+export type MeantProject = Pick<PlaceInProject, "project"> &
+  Partial<Pick<PlaceInProject, "dir" | "by">>;
+
+/** The project of a command; see `findMeant`. */
+export async function findMeantProject(
+  db: Kysely<DaemonTables> | undefined,
+  named: string | undefined,
+  at: Pick<Environment, "home" | "dir">,
+): Promise<ProjectId> {
+  return (await findMeant(db, named, at)).project;
+}
+
 /**
  * The project of a command. `named`: a project's id, a folder or, where there is no such folder, a
  * project's name; without it, the current folder. A folder's project is that of the nearest linked
  * folder above it, which may have been moved since, or of a folder with the same identity, such as
  * another worktree. In a repository inside a linked folder, as a submodule is, that identity counts
  * first, and that of the repository on this machine that it is a clone of. Throws where nothing
- * here is known of it.
+ * here is known of it, or where that can't be told.
  */
-export async function findMeantProject(
+export async function findMeant(
   db: Kysely<DaemonTables> | undefined,
   named: string | undefined,
   { home, dir }: Pick<Environment, "home" | "dir">,
-): Promise<ProjectId> {
+): Promise<MeantProject> {
   const id = named === undefined ? undefined : parseProjectId(named);
   if (id !== undefined) {
     await assertKnownProject(db, id);
-    return id;
+    return { project: id };
   }
   const folder = await realPathOf(resolve(dir, named ?? "."));
   const links = db ? await listLinks(db) : [];
@@ -37,12 +53,17 @@ export async function findMeantProject(
   // A mistyped folder must not stand for the project around it. A linked folder may be missing.
   if (named !== undefined && !existsSync(folder) && (!found || existsSync(found.dir))) {
     const { findByName } = await import("./project-names.ts");
-    return await findByName(db, named, folder);
+    return { project: await findByName(db, named, folder) };
   }
   if (found) {
     if (found.link.dir !== found.dir) await followMovedOf(home, found.dir);
-    const isApart = await isInRepositoryBelow(found.dir, folder);
-    return (isApart && (await findByRepository(links, folder))) || found.link.projectId;
+    const { link } = found;
+    if (!(await isInRepositoryBelow(found.dir, folder))) {
+      return { project: link.projectId, dir: found.dir, by: "folder" };
+    }
+    const moved = links.map((each) => (each.dir === link.dir ? { ...each, dir: found.dir } : each));
+    const inside = await findByRepository(moved, folder);
+    return inside ?? { project: link.projectId, dir: found.dir, by: "folder" };
   }
   const known = await findByRepository(links, folder);
   if (known) return known;
@@ -52,12 +73,19 @@ export async function findMeantProject(
   );
 }
 
-/** The linked project of the repository that a folder is in. */
+/** By the repository that a folder is in. Throws where several could be meant. */
 async function findByRepository(
   links: readonly Link[],
   folder: string,
-): Promise<ProjectId | undefined> {
-  return (await new FolderProjects(createGit()).findAnywhere(folder, links))?.project;
+): Promise<PlaceInProject | undefined> {
+  const search = await new FolderProjects(createGit()).findAnywhere(folder, links);
+  if (search.kind !== "unsure") return search.kind === "found" ? search.place : undefined;
+  const folders = search.links.map((link) => `${link.dir} (${link.projectId})`).join(", ");
+  throw new CommandFailed(
+    `${folder} is in a clone of ${search.origin}, and that repository may by now be another one: ` +
+      `it may belong to ${folders}. Say --project, or set its origin to the folder that it is a ` +
+      "clone of, with `git remote set-url origin DIR`",
+  );
 }
 
 async function othersNamedSo(db: Kysely<DaemonTables> | undefined, named: string): Promise<string> {

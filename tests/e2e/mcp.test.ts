@@ -322,6 +322,10 @@ scenario(
     expect(await meant({})).toEqual([shopId, `the current folder, ${shop}`]);
     const deep = join(shop, "deep");
     expect(await meant({ cwd: deep })).toEqual([shopId, `the current folder, ${deep}`]);
+    await lab.git.run(lab.git.path("src"), "clone", "-q", "shop", "clone");
+    const clone = lab.git.path("src", "clone");
+    const byOrigin = `the current folder, ${clone}, a clone of the repository of ${shop}`;
+    expect(await meant({ cwd: clone })).toEqual([shopId, byOrigin]);
     const env = { CLAUDE_PROJECT_DIR: api };
     expect(await meant({ env })).toEqual([apiId, `CLAUDE_PROJECT_DIR, ${api}`]);
     expect(await meant({ env, args: ["--project", shop] })).toEqual([shopId, "--project"]);

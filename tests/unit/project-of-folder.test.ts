@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { renameSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { FolderProjects } from "../../daemon/assistants/sessions/project-of-folder.ts";
 import { identifyProject } from "../../daemon/git/identity.ts";
@@ -28,8 +28,13 @@ function link(name: string, dir: string): void {
 async function found(...names: readonly string[]): Promise<readonly (string | undefined)[]> {
   const projects = new FolderProjects(git.git);
   const folder = git.path(...names);
-  const places = [await projects.find(folder, links), await projects.findAnywhere(folder, links)];
-  return places.map((place) => place && [`${place.project}`, place.path].join(" ").trim());
+  const search = await projects.findAnywhere(folder, links);
+  const unsure = search.kind === "unsure" ? `? ${search.links.map(({ name }) => name)}` : undefined;
+  const anywhere = search.kind === "found" ? search.place : undefined;
+  const [one, other] = [await projects.find(folder, links), anywhere].map((place) => {
+    return place && [`${place.project}`, place.path].join(" ").trim();
+  });
+  return [one, other ?? unsure];
 }
 
 async function addSubmodule(around: string, url: string, name: string): Promise<void> {
@@ -106,12 +111,52 @@ test("a repository whose origin is gone, or is itself, is in the folder around i
   const shop = await git.repository("shop", { "shop.ts": "" });
   await addSubmodule("shop", "../lib", "lib");
   link("shop", shop);
-  link("lib", lib);
   renameSync(lib, git.path("elsewhere"));
   expect(await found("shop", "lib")).toEqual(["proj_shop lib", "proj_shop lib"]);
+  link("lib", lib);
   await git.run(git.path("shop", "lib"), "remote", "set-url", "origin", git.path("shop", "lib"));
   expect(await found("shop", "lib")).toEqual(["proj_shop lib", "proj_shop lib"]);
   // Below a repository it is no clone of that one.
   await git.run(git.path("shop", "lib"), "remote", "set-url", "origin", git.path("shop", "x"));
   expect(await found("shop", "lib")).toEqual(["proj_shop lib", "proj_shop lib"]);
+});
+
+test("what was a linked repository's is nobody's until it is known where that is now", async () => {
+  const lib = await git.repository("lib", { "lib.ts": "" });
+  const shop = await git.repository("shop", { "shop.ts": "" });
+  await addSubmodule("shop", "../lib", "lib");
+  await git.run(git.folder, "clone", "-q", "lib", "clone");
+  link("shop", shop);
+  link("lib", lib);
+  renameSync(lib, git.path("renamed"));
+  // The link is still at the former path.
+  expect(await found("shop", "lib")).toEqual([undefined, "? lib"]);
+  expect(await found("clone")).toEqual([undefined, "? lib"]);
+  links = links.map((each) => (each.dir === lib ? { ...each, dir: git.path("renamed") } : each));
+  expect(await found("shop", "lib")).toEqual([undefined, "? lib"]);
+  expect(await found("clone")).toEqual([undefined, "? lib"]);
+  await git.run(git.path("shop", "lib"), "remote", "set-url", "origin", git.path("renamed"));
+  expect(await found("shop", "lib")).toEqual(["proj_lib", "proj_lib"]);
+});
+
+test("another repository at the path of an origin is not what was cloned from there", async () => {
+  const lib = await git.repository("lib", { "lib.ts": "" });
+  const shop = await git.repository("shop", { "shop.ts": "" });
+  await addSubmodule("shop", "../lib", "lib");
+  await git.run(git.folder, "clone", "-q", "lib", "clone");
+  await git.run(git.folder, "clone", "-q", `file://${lib}`, "shallow", "--depth=1");
+  rmSync(lib, { recursive: true });
+  await git.repository("lib", { "other.ts": "other" });
+  link("lib", lib);
+  link("shop", shop);
+  expect(await found("clone")).toEqual([undefined, undefined]);
+  // Its history was cut off: it may be one of this repository.
+  expect(await found("shallow")).toEqual([undefined, "? lib"]);
+  expect(await found("shop", "lib")).toEqual(["proj_shop lib", "proj_shop lib"]);
+  // Nor is another clone of it, though both have the same origin by its path.
+  await git.run(git.folder, "clone", "-q", "lib", "of-other");
+  const identity = await identifyProject(git.git, git.path("of-other"));
+  if (identity.kind === "none") throw new Error("it has an origin");
+  links = [{ ...(links[0] as Link), dir: git.path("of-other"), ...identity }];
+  expect(await found("clone")).toEqual([undefined, undefined]);
 });

@@ -1,3 +1,4 @@
+import { lstat } from "node:fs/promises";
 import { basename, dirname, posix, relative, sep } from "node:path";
 import type { ProjectId } from "../../../shared/ids.ts";
 import {
@@ -6,6 +7,7 @@ import {
   localOriginOf,
   type ProjectIdentity,
 } from "../../git/identity.ts";
+import { hasCommitInCommon } from "../../git/related-repositories.ts";
 import type { Git } from "../../git/run-git.ts";
 import {
   commonDirAt,
@@ -21,7 +23,21 @@ export interface PlaceInProject {
   readonly project: ProjectId;
   /** Empty for the linked folder itself; with `/` between its names. */
   readonly path: string;
+  /** The linked folder. */
+  readonly dir: string;
+  /** It is in that folder, or in the same repository, or in a clone of that on this machine. */
+  readonly by: "folder" | "repository" | "origin";
 }
+
+/** Which linked project a folder belongs to. */
+export type FolderSearch =
+  | { readonly kind: "found"; readonly place: PlaceInProject }
+  | { readonly kind: "none" }
+  /**
+   * It is in a clone of a repository that is not, or not for sure, the one at this path now. These
+   * links may be it; nobody but the user can tell.
+   */
+  | { readonly kind: "unsure"; readonly origin: string; readonly links: readonly Link[] };
 
 /** What a repository says of a folder in it and of those above, and where it was cloned from. */
 interface Named {
@@ -30,50 +46,67 @@ interface Named {
   readonly origin: string | undefined;
 }
 
-/** So many clones of clones are looked at. */
+/** So many clones of clones are looked at: origins may lead in a circle. */
 const CLONES_MAX = 5;
+const NONE = { kind: "none" } as const;
 
 /**
  * Which linked project a folder belongs to: that of the nearest linked folder above it, else that
  * of the linked folder at the same place in another working tree of the same repository. In a
  * repository inside such a folder, as a submodule is, the project counts first that this repository
- * names, or the one on this machine that it is a clone of. Undefined for a folder of no linked
- * project. One git process for each folder; some more for each repository inside.
+ * names, or the one on this machine that it is a clone of. A path on this machine may be another
+ * repository's by now, so it counts only with a commit in common. Undefined for a folder of no
+ * linked project, or of one that can't be told. One git process for each folder; some more for each
+ * repository inside.
  */
 export class FolderProjects {
   readonly #git: Git;
   readonly #trees = new Map<string, Promise<WorkingTree | undefined>>();
   readonly #named = new Map<string, Promise<Named>>();
+  readonly #clones = new Map<string, Promise<boolean | undefined>>();
 
   constructor(git: Git) {
     this.#git = git;
   }
 
   async find(folder: string, links: readonly Link[]): Promise<PlaceInProject | undefined> {
-    const real = await realPathOf(folder);
-    const above = nearest(links, (link) => pathBelow(link.dir, real));
-    if (above && !(await isInRepositoryBelow(above.dir, real))) return placeOf(above, real);
-    const tree = await this.#treeOf(real);
-    if (!tree) return above && placeOf(above, real);
-    const inside = pathIn(tree, real);
-    const shared = await this.#sharing(tree, inside, links);
-    if (shared) return shared;
-    const around = above ? placeOf(above, real) : await this.#around(tree, inside, links);
-    return around && ((await this.#cloned(tree, inside, { links })) ?? around);
+    const search = await this.#search(folder, links, { anywhere: false });
+    return search.kind === "found" ? search.place : undefined;
   }
 
   /** The same, also for a folder that is in nothing but another clone of a linked repository. */
-  async findAnywhere(folder: string, links: readonly Link[]): Promise<PlaceInProject | undefined> {
-    const found = await this.find(folder, links);
+  async findAnywhere(folder: string, links: readonly Link[]): Promise<FolderSearch> {
+    return await this.#search(folder, links, { anywhere: true });
+  }
+
+  async #search(
+    folder: string,
+    links: readonly Link[],
+    { anywhere }: { readonly anywhere: boolean },
+  ): Promise<FolderSearch> {
     const real = await realPathOf(folder);
-    const tree = found ? undefined : await this.#treeOf(real);
-    return tree ? await this.#cloned(tree, pathIn(tree, real), { links }) : found;
+    const above = nearest(links, (link) => pathBelow(link.dir, real));
+    if (above && !(await isInRepositoryBelow(above.dir, real)))
+      return foundAt(placeOf(above, real));
+    const tree = await this.#treeOf(real);
+    if (!tree) return foundAt(above && placeOf(above, real));
+    const inside = pathIn(tree, real);
+    const shared = await this.#sharing(tree, inside, links);
+    if (shared) return foundAt(shared);
+    const around = above ? placeOf(above, real) : await this.#around(tree, inside, links);
+    if (!around && !anywhere) return NONE;
+    const cloned = await this.#cloned(tree, inside, { links });
+    const isAround = ({ projectId }: Link) => projectId === around?.project;
+    const isSettled =
+      cloned.kind === "none" || (cloned.kind === "unsure" && cloned.links.every(isAround));
+    return isSettled ? foundAt(around) : cloned;
   }
 
   /** Folders may have become others. */
   forget(): void {
     this.#trees.clear();
     this.#named.clear();
+    this.#clones.clear();
   }
 
   /** By a link in a working tree of the same repository. */
@@ -91,7 +124,8 @@ export class FolderProjects {
     const found = nearest([...linkedAt.keys()], (link) => {
       return pathBelow(linkedAt.get(link) ?? "", inside);
     });
-    return found && placeIn(found, relative(linkedAt.get(found) ?? "", inside));
+    const path = found && relative(linkedAt.get(found) ?? "", inside);
+    return found && { ...placeIn(found, path ?? ""), by: "repository" };
   }
 
   /** By the folder that a repository is in, as a submodule of a worktree that nobody linked. */
@@ -109,19 +143,72 @@ export class FolderProjects {
     tree: WorkingTree,
     inside: string,
     { links, rest = CLONES_MAX }: { readonly links: readonly Link[]; readonly rest?: number },
-  ): Promise<PlaceInProject | undefined> {
+  ): Promise<FolderSearch> {
     const ids = links.map(({ projectId }) => projectId);
     const { identities, origin } = await this.#nameOf(tree, inside);
+    const namesakes: Link[] = [];
     for (const seen of identities) {
       const identity = identityAmong(seen, ids);
       if (identity.kind === "none") continue;
-      const linked = links.find(({ projectId }) => projectId === identity.projectId);
-      if (linked) return placeIn(linked, relative(identity.pathInside, inside));
+      const same = links.filter(({ projectId }) => projectId === identity.projectId);
+      for (const link of same) {
+        if (origin !== undefined && !(await this.#isCloneOf(tree, link.dir))) namesakes.push(link);
+        else {
+          const place = placeIn(link, relative(identity.pathInside, inside));
+          return foundAt({ ...place, by: "repository" });
+        }
+      }
     }
-    const other = origin === undefined || rest === 0 ? undefined : await this.#treeOf(origin);
-    if (!other || other.root !== origin) return undefined;
+    if (origin === undefined || rest === 0) return NONE;
+    const other = await this.#treeOf(origin);
+    if (other?.root !== origin || !(await this.#isCloneOf(tree, origin))) {
+      // In a bare repository nothing was ever linked.
+      const isBare = other?.root !== origin && (await isThere(origin));
+      return await this.#unsure(tree, { origin, links: isBare ? namesakes : links, namesakes });
+    }
     const shared = await this.#sharing(other, inside, links);
-    return shared ?? (await this.#cloned(other, inside, { links, rest: rest - 1 }));
+    if (shared) return foundAt({ ...shared, by: "origin" });
+    const further = await this.#cloned(other, inside, { links, rest: rest - 1 });
+    if (further.kind !== "found") return further;
+    return foundAt({ ...further.place, by: "origin" });
+  }
+
+  /**
+   * The repository that was at the origin's path may be linked where it is now. A first commit in
+   * common does not say so for sure: it is also that of everything begun from the same template.
+   */
+  async #unsure(
+    tree: WorkingTree,
+    {
+      origin,
+      links,
+      namesakes,
+    }: {
+      readonly origin: string;
+      readonly links: readonly Link[];
+      readonly namesakes: readonly Link[];
+    },
+  ): Promise<FolderSearch> {
+    const possible: Link[] = [];
+    for (const link of links) {
+      const isWhereItWas = namesakes.includes(link) || pathBelow(origin, link.dir) !== undefined;
+      const isCloneOf = await this.#isCloneOf(tree, link.dir);
+      if (isCloneOf ?? isWhereItWas) possible.push(link);
+    }
+    return possible.length === 0 ? NONE : { kind: "unsure", origin, links: possible };
+  }
+
+  /** Undefined where it can't be known. */
+  async #isCloneOf(tree: WorkingTree, folder: string): Promise<boolean | undefined> {
+    const key = `${tree.root}\n${folder}`;
+    const known = this.#clones.get(key) ?? this.#askIfClone(tree, folder);
+    this.#clones.set(key, known);
+    return await known;
+  }
+
+  async #askIfClone(tree: WorkingTree, folder: string): Promise<boolean | undefined> {
+    const other = await this.#treeOf(folder);
+    return other && (await hasCommitInCommon(this.#git, tree, other));
   }
 
   async #nameOf(tree: WorkingTree, inside: string): Promise<Named> {
@@ -147,6 +234,13 @@ export class FolderProjects {
   }
 }
 
+async function isThere(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The way from the top of a working tree down to a folder, with `/` between its names. */
 function pathIn({ root }: WorkingTree, folder: string): string {
   return relative(root, folder).split(sep).join("/");
@@ -156,8 +250,12 @@ function placeOf(link: Link, folder: string): PlaceInProject {
   return placeIn(link, relative(link.dir, folder));
 }
 
-function placeIn({ projectId: project }: Link, path: string): PlaceInProject {
-  return { project, path: path.split(sep).join("/") };
+function placeIn({ projectId: project, dir }: Link, path: string): PlaceInProject {
+  return { project, path: path.split(sep).join("/"), dir, by: "folder" };
+}
+
+function foundAt(place: PlaceInProject | undefined): FolderSearch {
+  return place ? { kind: "found", place } : NONE;
 }
 
 /** The link with the shortest way down to the folder; `below`: how long it is. */
