@@ -1,7 +1,7 @@
-import { commonLines, diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
+import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
-import { indicesFrom } from "./line-runs.ts";
+import { indicesFrom, linesThatStay } from "./line-runs.ts";
 import { type CapturedLine, joinLines, linesOf, nobodysLine, splitLines } from "./text-lines.ts";
 
 /** What decides whether git has set saved lines aside. */
@@ -58,8 +58,8 @@ export function findAside(facts: AsideFacts): Aside {
   const before = linesOf(known);
   const shown = before.map(({ text }) => withoutMark(text));
   const after = splitLines(lines);
-  const wasCommitted = new Map(commonLines(shown, committed));
-  const isKept = new Set(facts.kept.flatMap((each) => each.lines));
+  const wasCommitted = linesThatStay(shown, committed);
+  const isKept = keptBy(facts, shown);
   const isReturned = deletedElsewhere(facts, { shown, after: after.map(withoutMark) });
   const base: CapturedLine[] = [];
   const taken: number[] = [];
@@ -67,8 +67,7 @@ export function findAside(facts: AsideFacts): Aside {
   let next = 0;
   for (const { at, removed, from, added } of diffLines(shown, after.map(withoutMark))) {
     const gone = Array.from({ length: removed }, (_, i) => at + i);
-    const isSetAside = (each: number) =>
-      isKept.has(shown[each] as string) || facts.others?.hasWritten(each) === true;
+    const isSetAside = (each: number) => isKept(each) || facts.others?.hasWritten(each) === true;
     const kept = gone.filter((each) => !wasCommitted.has(each) && isSetAside(each));
     // Every text that git keeps has blank lines.
     const aside = kept.some((each) => hasWord(shown[each] as string)) ? kept : [];
@@ -93,6 +92,22 @@ export function findAside(facts: AsideFacts): Aside {
 }
 
 /**
+ * Whether git keeps a line that the file had. Each text that git keeps has what was committed: of a
+ * line that equals a committed one it has to have that very one.
+ */
+function keptBy(
+  { committed, kept }: AsideFacts,
+  shown: readonly string[],
+): (at: number) => boolean {
+  const texts = new Set(kept.flatMap(({ lines }) => lines));
+  const places = kept.map(({ lines }) => linesThatStay(shown, lines));
+  return (at) => {
+    const line = shown[at] as string;
+    return texts.has(line) && (!committed.includes(line) || places.some((each) => each.has(at)));
+  };
+}
+
+/**
  * Whether a line of the file is a committed one that the save had deleted, and that git keeps as
  * deleted: in a text that lacks it and was made from one that had it; or that others had deleted.
  * Blank lines and the like belong to the lines beside them.
@@ -101,13 +116,12 @@ function deletedElsewhere(
   { committed, kept, others }: AsideFacts,
   { shown, after }: { readonly shown: readonly string[]; readonly after: readonly string[] },
 ): (at: number) => boolean {
-  const indicesIn = (lines: readonly string[]) =>
-    new Set(commonLines(committed, lines).map(([at]) => at));
+  const indicesIn = (lines: readonly string[]) => linesThatStay(committed, lines);
   const saved = indicesIn(shown);
   const deletions = kept.flatMap(({ lines, before }) =>
     before.map((each) => ({ had: indicesIn(each), has: indicesIn(lines) })),
   );
-  const committedAt = new Map(commonLines(after, committed));
+  const committedAt = linesThatStay(after, committed);
   return (at) => {
     const was = committedAt.get(at);
     if (was === undefined) return false;

@@ -9,10 +9,12 @@ import {
   type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { findWholePlace } from "../../shared/replica/conflicts/whole-place.ts";
 import { isSameMachine } from "../../shared/replica/document/author.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
-import { contentLines, splitLines } from "./text-lines.ts";
+import { plainLines } from "../../shared/replica/text/text-form.ts";
+import { linesThatStay } from "./line-runs.ts";
 
 /**
  * The conflicts that hold a file: about what git set aside in it, and about what git brought into
@@ -82,8 +84,12 @@ export class HoldingConflicts {
    */
   settleAside(content: string): void {
     const { document } = this.#open;
-    const lines = contentLines(content);
-    const inDocument = contentLines(document.content());
+    const lines = plainLines(content);
+    const inDocument = plainLines(document.content());
+    const stay = linesThatStay(lines, inDocument);
+    // An equal line at another place is not the one that is meant.
+    const alone = new Set(lines.filter((_, at) => !stay.has(at)));
+    const written = new Set(stay.values());
     for (const conflict of this.aside) {
       // Of a version that was cut nobody knows all lines: somebody has to settle it.
       if (conflict.versions.some(({ cut }) => cut)) continue;
@@ -91,9 +97,14 @@ export class HoldingConflicts {
         string[],
         string[],
       ];
-      const isAlone = (line: string) => countOf(lines, line) > countOf(inDocument, line);
-      if (put.some(isAlone)) continue;
-      const isBack = stood.every((line) => lines.includes(line));
+      if (put.some((line) => alone.has(line))) continue;
+      const isMeant = placeIn(inDocument, conflict);
+      const isBack = stood.every((line) => {
+        const standing = inDocument.flatMap((each, at) => (each === line ? [at] : []));
+        const there = standing.filter(isMeant);
+        const meant = there.length > 0 ? there : standing;
+        return lines.includes(line) && meant.every((at) => written.has(at));
+      });
       if (!isBack && put.length === 0) continue;
       forgetTextConflict(document, conflict.id);
       if (!isBack) this.add([this.#recordWithoutPut(conflict)]);
@@ -132,9 +143,15 @@ function newVersionOf({ text, machine, home, at, places, isStanding }: TextVersi
 /** The lines with a word of the version that stands, or of the other one. */
 function wordsOf({ versions }: TextConflictRecord, stands: boolean): string[] {
   const meant = versions.filter(({ isStanding }) => isStanding === stands);
-  return meant.flatMap(({ text }) => splitLines(text).filter(hasWord));
+  return meant.flatMap(({ text }) => plainLines(text).filter(hasWord));
 }
 
-function countOf(lines: readonly string[], line: string): number {
-  return lines.filter((each) => each === line).length;
+/** Whether a line of the document is where the version that stands has its place. */
+function placeIn(
+  lines: readonly string[],
+  { versions }: TextConflictRecord,
+): (at: number) => boolean {
+  const places = versions.flatMap((each) => (each.isStanding ? each.places : []));
+  const ranges = places.map((place) => findWholePlace(lines, [place]));
+  return (at) => ranges.some((range) => !range || (range[0] <= at && at < range[1]));
 }

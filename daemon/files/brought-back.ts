@@ -17,7 +17,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { authors } from "./bringers.ts";
 import { type FileContent, knownBase } from "./file-edit.ts";
 import type { FollowedState, SetAside } from "./follow-store.ts";
-import { indicesFrom } from "./line-runs.ts";
+import { indicesFrom, linesThatStay } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
 import { SpanSet } from "./span-set.ts";
 import { contentLines, joinLines, linesOf, nobodysLine } from "./text-lines.ts";
@@ -47,17 +47,20 @@ export function findBroughtBack(
   { content }: FileContent,
 ): BroughtBack | undefined {
   if (!setAside) return undefined;
-  const standing = new Set(contentLines(open.document.content()));
+  const document = contentLines(open.document.content());
+  const standing = new Set(document);
   const [before, after] = [linesOf(knownBase(open, base)), contentLines(content)];
   const shown = before.map(({ text }) => withoutMark(text));
-  const isTaken = (line = "") => setAside.taken.includes(line) && !standing.has(line);
-  const isReturned = (line = "") => setAside.returned.includes(line) && standing.has(line);
+  // By place: an equal line may stand elsewhere, as where git set a moved line aside.
+  const [had, has] = [linesThatStay(shown, document), linesThatStay(after, document)];
+  const isTaken = (at: number) => setAside.taken.includes(after[at] ?? "") && !has.has(at);
+  const isReturned = (at: number) => setAside.returned.includes(shown[at] ?? "") && had.has(at);
   const [come, instead, gone]: [number[], number[], number[]] = [[], [], []];
   for (const { at, removed, from, added } of diffLines(shown, after)) {
-    const back = indicesFrom(from, added).filter((each) => isTaken(after[each]));
+    const back = indicesFrom(from, added).filter(isTaken);
     come.push(...back);
     if (back.length > 0) instead.push(...indicesFrom(at, removed));
-    gone.push(...indicesFrom(at, removed).filter((each) => isReturned(shown[each])));
+    gone.push(...indicesFrom(at, removed).filter(isReturned));
   }
   if (come.length + gone.length === 0) return undefined;
   const isGone = new Set(gone);

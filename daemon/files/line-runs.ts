@@ -1,3 +1,5 @@
+import { diffLines } from "../../shared/replica/text/line-diff.ts";
+
 /** Neighbouring items with the same key. */
 export interface Run<Key> {
   readonly key: Key;
@@ -89,4 +91,22 @@ export function codeLinesIn(lines: readonly string[]): ReadonlySet<number> {
 /** `count` indices in a row. */
 export function indicesFrom(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, at) => from + at);
+}
+
+/**
+ * Where the lines that stay from one text to another are in each, by the hunks of `diffLines`.
+ * Whoever compares several texts gets the same of several equal lines then.
+ */
+export function linesThatStay(
+  before: readonly string[],
+  after: readonly string[],
+): ReadonlyMap<number, number> {
+  const stay = new Map<number, number>();
+  let [next, there] = [0, 0];
+  const end = { at: before.length, removed: 0, from: after.length, added: 0 };
+  for (const { at, removed, from, added } of [...diffLines(before, after), end]) {
+    for (; next < at; next++, there++) stay.set(next, there);
+    [next, there] = [at + removed, from + added];
+  }
+  return stay;
 }

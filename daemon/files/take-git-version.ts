@@ -22,7 +22,7 @@ import { cameBack, differences } from "./come-back.ts";
 import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
 import type { Sight } from "./follow-facts.ts";
-import { indicesFrom } from "./line-runs.ts";
+import { indicesFrom, linesThatStay } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
 import { pulledBase } from "./pulled-base.ts";
 import { findSettled, type SettledInGit } from "./settled-in-git.ts";
@@ -263,9 +263,9 @@ function keptOut(
   { content, savedAt }: FileContent,
   returned: readonly number[],
 ): NewTextConflict[] {
-  const standing = new Set(contentLines(document.content()));
   const lines = contentLines(content);
-  const out = returned.filter((at) => !hasWord(lines[at] ?? "") || !standing.has(lines[at] ?? ""));
+  const standing = linesThatStay(lines, contentLines(document.content()));
+  const out = returned.filter((at) => !hasWord(lines[at] ?? "") || !standing.has(at));
   const places = placedRuns(out, lines, new Set());
   if (!places.some(({ text }) => hasWord(text))) return [];
   const versions = [

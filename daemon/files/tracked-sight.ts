@@ -32,6 +32,7 @@ import {
   isAnotherRepository,
   type MarkedText,
 } from "./follow-store.ts";
+import { indicesFrom, linesThatStay } from "./line-runs.ts";
 import { isMadeOf, shownLines } from "./shown-by-git.ts";
 
 /** Which file, and what is asked about it. */
@@ -261,7 +262,7 @@ export class TrackedSights {
    */
   async #keptTexts(
     { file }: Tracked,
-    { back, added, isAgain }: UndoneChanges & { readonly isAgain: boolean },
+    { then, before, back, added, isAgain }: UndoneChanges & { readonly isAgain: boolean },
     when: Parameters<typeof readKeptTexts>[2],
   ): Promise<readonly AsideText[]> {
     const { git } = this.#options;
@@ -269,15 +270,15 @@ export class TrackedSights {
     return await Promise.all(
       kept.map(async ({ commit, bytes, isLater }): Promise<AsideText> => {
         const text = String(bytes);
-        const lines = new Set(plainLines(text));
+        const lines = plainLines(text);
+        const [ofThen, ofSaved] = [linesThatStay(then, lines), linesThatStay(before, lines)];
         // What was there before the last save cannot keep what that save deleted.
-        const isWhole = () =>
-          added.every((line) => lines.has(line)) && !back.some((line) => lines.has(line));
-        const isOfSave = isLater || (isAgain && isWhole());
-        if (!isOfSave || back.every((line) => lines.has(line))) return { text, before: [] };
+        const isWhole = added.every((at) => ofSaved.has(at)) && !back.some((at) => ofThen.has(at));
+        const isOfSave = isLater || (isAgain && isWhole);
+        if (!isOfSave || back.every((at) => ofThen.has(at))) return { text, before: [] };
         const from = await madeFrom(git, file, commit);
-        const before = await Promise.all(from.map((each) => bytesAt(git, file, each)));
-        return { text, before: before.flatMap((each) => (each ? [String(each)] : [])) };
+        const texts = await Promise.all(from.map((each) => bytesAt(git, file, each)));
+        return { text, before: texts.flatMap((each) => (each ? [String(each)] : [])) };
       }),
     );
   }
@@ -328,38 +329,45 @@ interface TimedText {
 
 /** What of a save's changes is again as it was committed. */
 interface UndoneChanges {
-  /** The lines that the save had added. */
-  readonly added: readonly string[];
+  readonly then: readonly string[];
+  readonly before: readonly string[];
+  /** The lines that the save had added, by their index in `before`. */
+  readonly added: readonly number[];
   readonly isAnyGone: boolean;
-  /** The lines that were deleted and are there again. */
-  readonly back: readonly string[];
+  /** The lines that were deleted and are there again, by their index in `then`. */
+  readonly back: readonly number[];
   /** Nothing is left of the changes. */
   readonly isWhole: boolean;
   /** Nothing is new: each place is as it was committed, or as it was saved. */
   readonly isMixed: boolean;
 }
 
+/** Asks by place: an equal line elsewhere in the file says nothing of one. */
 function undone(committed: string, saved: string, now: string): UndoneChanges {
-  const [then, before, after] = [committed, saved, now].map((text) => new Set(plainLines(text)));
-  const isGone = (line: string) => hasWord(line) && !then?.has(line) && !after?.has(line);
-  const isBack = (line: string) => hasWord(line) && !before?.has(line) && after?.has(line) === true;
-  const added = [...(before ?? [])].filter((line) => hasWord(line) && !then?.has(line));
-  const deleted = [...(then ?? [])].filter((line) => hasWord(line) && !before?.has(line));
-  const back = deleted.filter(isBack);
+  const [then, before, after] = [committed, saved, now].map(plainLines) as [
+    string[],
+    string[],
+    string[],
+  ];
+  const [savedAt, nowAt] = [linesThatStay(then, before), linesThatStay(then, after)];
+  const [wasCommitted, isCommittedNow] = [new Set(savedAt.values()), new Set(nowAt.values())];
+  const hunks = diffLines(before, after);
+  const taken = new Set(hunks.flatMap(({ at, removed }) => indicesFrom(at, removed)));
+  const put = hunks.flatMap(({ from, added: count }) => indicesFrom(from, count));
+  // A line that somebody moves to where it is new is not gone.
+  const elsewhere = new Set(put.flatMap((at) => (isCommittedNow.has(at) ? [] : [after[at]])));
+  const added = said(before).filter((at) => !wasCommitted.has(at));
+  const deleted = said(then).filter((at) => !savedAt.has(at));
+  const isGone = (at: number) => taken.has(at) && !elsewhere.has(before[at]);
+  const back = deleted.filter((at) => nowAt.has(at));
+  const isMixed =
+    said(before).every((at) => !taken.has(at) || !wasCommitted.has(at)) &&
+    put.every((at) => !hasWord(after[at] ?? "") || isCommittedNow.has(at));
   const isWhole = added.every(isGone) && back.length === deleted.length;
-  const isMixed = isMix(plainLines(saved), plainLines(now), (line) => then?.has(line) === true);
-  return { added, isAnyGone: added.some(isGone), back, isWhole, isMixed };
+  return { then, before, added, isAnyGone: added.some(isGone), back, isWhole, isMixed };
 }
 
-/** Whether what was saved is changed only by going back to what was committed. */
-function isMix(
-  saved: readonly string[],
-  now: readonly string[],
-  wasCommitted: (line: string) => boolean,
-): boolean {
-  return diffLines(saved, now).every(({ at, removed, from, added }) => {
-    const gone = saved.slice(at, at + removed).filter(hasWord);
-    const put = now.slice(from, from + added).filter(hasWord);
-    return !gone.some(wasCommitted) && put.every(wasCommitted);
-  });
+/** The indices of the lines that have a word. */
+function said(lines: readonly string[]): number[] {
+  return lines.flatMap((line, at) => (hasWord(line) ? [at] : []));
 }

@@ -166,6 +166,18 @@ test("whoever writes in the place of what git put back has one conflict with wha
   expect([only?.slice(1), more]).toEqual([[THEIRS, "- mended\n"], []]);
 });
 
+test("what git put back stays in the file, and is told, though others write an equal line elsewhere", async () => {
+  const elsewhere = DOCUMENT.replace("- one\n", `- one\n${PUT}`);
+  await a.save(elsewhere);
+  await both();
+  expect([b.file(), await b.doc(), await told()]).toEqual([START, elsewhere, ASIDE]);
+  // What git took stands once more, too, and is not what the file has.
+  const more = elsewhere.replace("- one\n", `- one\n${THEIRS}`);
+  await a.save(more);
+  await both();
+  expect([b.file(), await b.doc(), await told()]).toEqual([START, more, ASIDE]);
+});
+
 test("a file is written again once neither what git took nor what it put back is anywhere", async () => {
   await b.save(START.replace(PUT, ""));
   await both();

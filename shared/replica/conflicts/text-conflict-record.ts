@@ -169,9 +169,12 @@ function readTextConflict(document: ReplicaDocument, id: string): TextConflictRe
   return parseTextConflict(id, document.metadata.get(TEXT_CONFLICT_PREFIX + id)[0]?.value);
 }
 
+/** The kinds of which a text may have several with the same lines, at several places. */
+const PLACED: readonly TextConflictKind[] = ["both", "unseen", "set-aside"];
+
 /** Whether the same lines have met at another place of the text than those that are known. */
 function isElsewhere(known: TextConflictRecord | undefined, versions: readonly NewVersion[]) {
-  if (!known || (known.kind !== "both" && known.kind !== "unseen")) return false;
+  if (!known || !PLACED.includes(known.kind)) return false;
   const [there, here] = [placeOf(known.versions), placeOf(versions)];
   const own = versions.flatMap(({ text }) => plainLines(text));
   return there !== "" && here !== "" && there !== here && !own.includes(here);

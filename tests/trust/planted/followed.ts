@@ -96,8 +96,20 @@ export const FOLLOWED: readonly Mistake[] = [
   holding(
     "a conflict about what git took is over once the file has that again",
     "what git put back stays in the file beside the lines that it took, if these are typed again",
-    "if (put.some(isAlone)) continue;",
+    "if (put.some((line) => alone.has(line))) continue;",
     "",
+  ),
+  holding(
+    "an equal line elsewhere counts as what git put back",
+    "what git put back stays in the file, and is told, though others write an equal line elsewhere",
+    "const alone = new Set(lines.filter((_, at) => !stay.has(at)));",
+    "const alone = new Set(lines.filter((line) => !inDocument.includes(line)));",
+  ),
+  mistakesIn("daemon/files/tracked-sight.ts", "long/discarded-equal-lines.test.ts")(
+    "a line is as committed if the committed text has it anywhere",
+    "what others wrote stays after git checkout though another section has an equal committed line",
+    "const added = said(before).filter((at) => !wasCommitted.has(at));",
+    "const added = said(before).filter((at) => !then.includes(before[at] ?? \"\"));",
   ),
   mistakesIn("daemon/files/take-edit.ts", "unit/aside-until-settled.test.ts")(
     "what is typed below a line that git put back is a rival of what it took",

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const LINE = "- run tests\n";
+const ONE = `## One\n\nintro one\n${LINE}end one\n`;
+const START = `# Guide\n\n${ONE}\n## Two\n\nintro two\n- second\nend two\n`;
+/** The line stands in the other section as well, where nobody has committed it. */
+const TWICE = START.replace("- second\n", `- second\n${LINE}`);
+const MOVED = TWICE.replace(ONE, ONE.replace(LINE, ""));
+const LONG_MS = 120_000;
+
+let lab: FollowedClones;
+let a: FollowedMachine;
+let b: FollowedMachine;
+
+beforeEach(async () => {
+  lab = new FollowedClones();
+  ({ a, b } = await lab.pair({ [FILE]: START }));
+  for (const each of [a, b]) await each.follow({ write: true });
+});
+
+afterEach(() => lab.end());
+
+/** Both have all, and have had it for long. */
+async function both(): Promise<{ text: string; listed: number }> {
+  for (const each of [a, b]) await each.settle();
+  await exchange([a, b]);
+  for (const each of [a, b]) each.pass(LONG_MS);
+  await exchange([a, b]);
+  expect(await b.doc()).toBe(await a.doc());
+  const [here, there] = [await a.listed(), await b.listed()];
+  expect(there).toEqual(here);
+  return { text: await a.doc(), listed: here.length };
+}
+
+async function saved(by: FollowedMachine, text: string): Promise<void> {
+  await by.save(text);
+  expect((await both()).text).toBe(text);
+  expect([a.file(), b.file()]).toEqual([text, text]);
+}
+
+async function git(...args: string[]): Promise<void> {
+  await lab.run(a, ...args);
+}
+
+const DISCARD = ["checkout", "-q", "--", FILE];
+
+for (const [way, args] of [
+  ["git checkout", DISCARD],
+  ["git stash", ["stash", "-q"]],
+] as const) {
+  test(`what others wrote stays after ${way} though another section has an equal committed line`, async () => {
+    await saved(b, TWICE);
+    await git(...args);
+    expect(await both()).toEqual({ text: TWICE, listed: 1 });
+    expect([a.file(), b.file()]).toEqual([START, TWICE]);
+    await b.drain(await b.choiceOf(""));
+    expect(await both()).toEqual({ text: START, listed: 0 });
+  });
+
+  test(`a line that others moved stays where they moved it after ${way}, and is told`, async () => {
+    await saved(b, MOVED);
+    await git(...args);
+    const { text, listed } = await both();
+    expect([text, listed > 0]).toEqual([MOVED, true]);
+    expect([a.file(), b.file()]).toEqual([START, MOVED]);
+  });
+}
+
+for (const [what, text] of [
+  ["a line that equals a committed one", TWICE],
+  ["a line that was moved", MOVED],
+] as const) {
+  test(`${what}, saved here, stays while git keeps it in a stash, and is back without a word`, async () => {
+    await saved(a, text);
+    await git("stash", "-q");
+    const kept = await both();
+    expect([kept.text, kept.listed > 0, b.file()]).toEqual([text, true, text]);
+    await git("stash", "pop", "-q");
+    expect(await both()).toEqual({ text, listed: 0 });
+    expect(a.file()).toBe(text);
+  });
+
+  test(`${what}, saved here, is undone everywhere by git checkout`, async () => {
+    await saved(a, text);
+    await git(...DISCARD);
+    expect(await both()).toEqual({ text: START, listed: 0 });
+  });
+
+  test(`whoever undoes ${what} of others in an editor means it`, async () => {
+    await saved(b, text);
+    await saved(a, START);
+    expect(await both()).toEqual({ text: START, listed: 0 });
+  });
+}
+
+test("a line that is moved and moved back is in the text once, beside a stash that has it", async () => {
+  await saved(a, START.replace("end two", "end two, later"));
+  await git("stash", "-q");
+  await git("stash", "apply", "-q");
+  await both();
+  const later = (text: string) => text.replace("end two", "end two, later");
+  await saved(a, later(MOVED));
+  await saved(a, later(START));
+  expect(await both()).toEqual({ text: later(START), listed: 0 });
+});
+
+test("what others wrote beside an equal line stays where git checkout -p takes it out", async () => {
+  const text = TWICE.replace("intro one\n", "intro one\n- more\n");
+  await saved(b, text);
+  await lab.git.start(a.dir, `printf 'n\\ny\\n' | git checkout -p -- ${FILE}`).done;
+  expect(a.file()).toBe(text.replace("- second\n- run tests\n", "- second\n"));
+  expect(await both()).toEqual({ text, listed: 1 });
+});
