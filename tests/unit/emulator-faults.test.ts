@@ -215,6 +215,8 @@ for (const [what, rule] of Object.entries(REFUSED)) {
     await using emulator = await startEmulator();
     emulator.faults.add({ status: 500 });
     expect((await control(emulator, "PUT faults", { body: { faults: [rule] } })).status).toBe(400);
+    // Over HTTP a name of the library's is none: here it is the rule itself that is refused.
+    expect(() => emulator.faults.add(rule)).toThrow();
     expect(emulator.faults.list()).toHaveLength(1);
   });
 }
