@@ -61,8 +61,9 @@ const COMMON =
 /** `pass` alone is a result, too: `Pass: 12tests`, `pass: PR#123`. */
 const IN_PROSE = /^pass["'`]?[*_]{0,2}[ \t]{0,10}:/i;
 
-function isCount(value: string): boolean {
-  return value.length < 8 || /^\d/.test(value);
+/** `12tests`, `PR#123`, or what passed: `unit-tests-2024`. */
+function isResult(value: string): boolean {
+  return value.length < 8 || /^\d/.test(value) || /^[a-z]+(?:[-_][a-z]+)+[-_]\d+$/i.test(value);
 }
 
 /** Our own rules: for what gitleaks does not know, or finds by words that prose contains, too. */
@@ -147,7 +148,7 @@ export const OWN_RULES: readonly SecretRule[] = [
       /(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|(?<![a-z])(?:wi-?fi|wlan|wpa\d?)(?:[ _-]network)?[ _-]key|(?<![a-z])(?:pass|pwd?|senha|mot de passe))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t:])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|"'`]))/gi,
     accepts: ({ secret, match }) =>
       isPassphrase(secret) ||
-      (isStrongPassword(secret) && !(IN_PROSE.test(match) && isCount(secret))),
+      (isStrongPassword(secret) && !(IN_PROSE.test(match) && isResult(secret))),
   },
   {
     id: "passphrase",

@@ -100,11 +100,46 @@ const ALONE = new Set(
   ).split(" "),
 );
 
+/** What is said of a password in other languages whose word for it we know. */
+const SAID_ELSEWHERE = new Set(
+  (
+    "benötigt erforderlich falsch freiwillig geheim geändert gültig keine keines leer notwendig " +
+    "optional pflicht pflichtfeld unbekannt ungültig vergessen verschlüsselt ändern zurücksetzen " +
+    "cifrada cifrado desconocida incorrecta incorrecto necesaria necesario ninguna obligatoria " +
+    "obligatorio olvidada olvidado opcional requerida requerido " +
+    "criptografada desconhecida esquecida esquecido nenhuma necessária obrigatória obrigatório " +
+    "obrigatoria obrigatorio requisitada " +
+    "aucun chiffré facultatif facultative incorrect inconnu modifié nécessaire obligatoire " +
+    "optionnel optionnelle oublié oubliée requis requise " +
+    "cifrata dimenticata dimenticato facoltativa facoltativo nessuna necessaria obbligatoria " +
+    "obbligatorio opzionale richiesta richiesto " +
+    "geen noodzakelijk onbekend ongeldig optioneel vereist vergeten verplicht versleuteld"
+  ).split(" "),
+);
+
+/** Programs that ask for passwords, keep, check or test them, and are named behind the word. */
+const PROGRAMS = new Set(
+  (
+    "arctic authelia authentik authjs authlib authlogic bitwarden breeze clerk cognito cypress " +
+    "devise dovecot fortify guardian iron jetstream kerberos keycloak keepass keepassxc lastpass " +
+    "lucia nextauth omniauth okta pam passlib passport passportjs playwright puppeteer sanctum " +
+    "selenium shiro sodium libsodium sorcery supabase firebase vaultwarden warden werkzeug zxcvbn"
+  ).split(" "),
+);
+
+/** `bcryptjs`, `argon2-cffi`, `pbkdf`: a hash, and what computes it. */
+const OF_HASHES = /^(?:argon|bcrypt|scrypt|pbkdf)/;
+
 /** Whether a word says something about passwords, or is an example's. */
 export function isUsualInTexts(word: string): boolean {
   const lower = word.toLowerCase();
-  const isListed = NAMING.has(lower) || PROSE.has(lower) || ALONE.has(lower);
-  return isListed || COMMON.test(word) || /passwor|secret/.test(lower);
+  const lists = [NAMING, PROSE, ALONE, SAID_ELSEWHERE, PROGRAMS];
+  return (
+    lists.some((each) => each.has(lower)) ||
+    OF_HASHES.test(lower) ||
+    COMMON.test(word) ||
+    /passwor|secret/.test(lower)
+  );
 }
 
 const PASSPHRASE_WORDS_MIN = 4;

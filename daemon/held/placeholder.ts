@@ -1,6 +1,22 @@
 /** Words that stand for a secret. */
 const WORDS =
   /example|placeholder|change[-_]?(?:me|it)|replace|insert|your|dummy|redacted|sample|fake|notreal|todo/i;
+/**
+ * Passwords that were published as examples or as what a system is delivered with: as they stand
+ * here they are everybody's. `isPlaceholder` alone knows them.
+ */
+const PUBLISHED = new Set([
+  "correct horse battery staple",
+  "correct-horse-battery-staple",
+  "correcthorsebatterystaple",
+  "hunter2",
+  "minio123",
+  "minioadmin",
+  "raspberry",
+  "s3cr3t",
+  "toor",
+  "vagrant",
+]);
 /** A hidden secret: `xxxx`, `****`, `....`, `____`. */
 const COVERED = /x{4,}|[*•.…]{3,}|_{4,}|#{4,}/i;
 /** An id of nobody, such as `00000000`. Some real tokens begin like that. */
@@ -10,6 +26,7 @@ const FILLED_IN = /^\$\w+$|\$[({]|^%\w+%?$|^@\w+@$|^[<[{(]|[<>{}]/;
 
 /** Whether a value only stands for a secret: an example, a hidden one, or one to be filled in. */
 export function isPlaceholder(value: string): boolean {
+  if (PUBLISHED.has(value.toLowerCase().replace(/[.,:;!?)]+$/, ""))) return true;
   if (WORDS.test(value) || COVERED.test(value) || FILLED_IN.test(value)) return true;
   const repeated = REPEATED.exec(value)?.[0].length ?? 0;
   return repeated > value.length / 3 || isCounted(value);

@@ -59,6 +59,7 @@ function isPlainPassword({ secret, match, text, at }: FoundSecret): boolean {
   const word = secret.replace(/[.!?:]+$/, "");
   if (!isUnusualWord(word) && !isUnusualPhrase(word) && !TYPED.test(word)) return false;
   if (isPlaceholder(word) || isShouted(match)) return false;
+  if (isOtherMeaning(word, match)) return false;
   return !isNearby(word, text, { from: at, to: at + match.length });
 }
 
@@ -66,6 +67,15 @@ function isPlainPassword({ secret, match, text, at }: FoundSecret): boolean {
 function isShouted(match: string): boolean {
   return /[A-Z]_(?:[A-Z]+)[*_`]*[ \t]*[:=]/.test(match);
 }
+
+/** `pw: Playwright` explains an abbreviation, and `pwd` is a folder, too. */
+function isOtherMeaning(word: string, match: string): boolean {
+  if (!/(?<![a-z])pwd?[*_`]{0,3}[ \t]{0,10}[:=]/i.test(match)) return false;
+  return /^p.*w/i.test(word) || FOLDERS.test(word);
+}
+
+const FOLDERS =
+  /^(?:director(?:y|ies)|folder|home|monorepo|packages?|project|repo(?:sitory)?|workspaces?)$/i;
 
 const NEARBY = 300;
 

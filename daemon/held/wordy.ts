@@ -17,6 +17,9 @@ const UNSPEAKABLE = new RegExp(
     "[bcdfghjkmpqvwxz]x|[bcfghjkmpqvwx]z",
   "i",
 );
+/** A command of PowerShell's, which is a verb and what it acts on. */
+const CMDLET =
+  /^(?:Convert(?:From|To)|Export|Get|Import|New|Read|Set)-(?:[A-Z]{1,3}[a-z]+){1,4}$/;
 const HEX = /^(?:[\da-f]+|[\dA-F]+)$/;
 
 /**
@@ -26,6 +29,7 @@ const HEX = /^(?:[\da-f]+|[\dA-F]+)$/;
  */
 export function isWordy(value: string): boolean {
   if (HEX.test(value)) return false;
+  if (CMDLET.test(value)) return true;
   const words = value.split(SEPARATORS).filter((word) => word !== "");
   const parts = words.flatMap((word) => word.match(PARTS) ?? []);
   return (

@@ -45,6 +45,19 @@ test("what is said about passwords in a line of its own is none", async () => {
     "password: sunflower or whatever you like",
     "How to reset the password:\nsunflower",
   );
+  lines.push(
+    ..."erforderlich Pflichtfeld vergessen ungültig".split(" ").map((said) => `Passwort: ${said}`),
+    ..."obligatoria requerida olvidada".split(" ").map((said) => `contraseña: ${said}`),
+    ..."obrigatória opcional esquecida".split(" ").map((said) => `senha: ${said}`),
+    ..."obligatoire facultatif oublié".split(" ").map((said) => `mot de passe: ${said}`),
+    ..."obbligatoria dimenticata verplicht vergeten".split(" ").map((said) => `Password: ${said}`),
+    ..."Devise zxcvbn passportjs Kerberos lucia".split(" ").map((said) => `- Password: ${said}`),
+    ..."bcryptjs Argon".split(" ").map((said) => `- **Password**: ${said}`),
+    ..."raspberry toor vagrant".split(" ").map((said) => `username: pi\npassword: ${said}`),
+    "pw: Playwright",
+    "pw: playwrightish",
+    "pwd: repository",
+  );
   for (const line of lines) {
     const text = `# Notes\n\n${line}\n`;
     expect([text, await findSecrets(text)]).toEqual([text, []]);
