@@ -8,6 +8,13 @@ export const MEMORY_REASONS = {
       `may be that of ${paths.length > 1 ? paths.join(" or ") : "several projects"}`,
     advise: () => "it is neither read nor written until only one of them is there",
   },
+  "memory-former": {
+    meaning: "the folder of memories was a project's whose path is another's now",
+    say: ({ former, paths }: { readonly former: string; readonly paths: readonly string[] }) =>
+      `was that of ${former}, and may now be that of ${paths.join(" or ")}`,
+    advise: ({ former }: { readonly former: string }) =>
+      `move it away with \`mv\`: what was read of it stays with ${former}, and a new one begins`,
+  },
   "memory-folder-link": {
     meaning: "the folder of memories is a symbolic link",
     say: () => "is a symbolic link or in one, and is left alone",

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
 import { MemoryMachine } from "../support/memory-machines.ts";
@@ -59,6 +59,40 @@ test("while the assistant's list is half written, it is what it was, or nothing 
   writeFileSync(list, JSON.stringify({ projects: {} }));
   await a.look();
   expect(await a.values("one.md")).toEqual(["one\n"]);
+});
+
+test("a renamed project's folder is left alone where its path is another's, linked or not", async () => {
+  a.save("one.md", "one\n");
+  await a.look();
+  const folder = a.memories;
+  const renamed = join(a.folder, "shop-old");
+  const list = join(a.folder, ".claude.json");
+  writeFileSync(list, JSON.stringify({ projects: { [a.project]: {}, [renamed]: {} } }));
+  renameSync(a.project, renamed);
+  a.links = [a.linkTo(renamed)];
+  writeFileSync(join(folder, "two.md"), "two\n");
+  await a.look();
+  // The path is nobody's, as long as it is not there.
+  expect(await a.values("two.md")).toEqual(["two\n"]);
+  mkdirSync(a.project);
+  writeFileSync(join(folder, "secret.md"), "another client's\n");
+  const left = { code: "memory-former", former: renamed, paths: [a.project] };
+  const other = projectId("other");
+  for (const links of [a.links, [...a.links, a.linkTo(a.project, other)]]) {
+    a.links = links;
+    await a.look();
+    const told = a.keeper.status.find(({ path }) => path === folder);
+    expect(told).toMatchObject({ owner: null, why: left });
+    expect(await a.values("secret.md")).toEqual([]);
+  }
+  // Moved away, it is begun anew for the project that is there.
+  renameSync(folder, join(a.folder, "away"));
+  await a.look();
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "three.md"), "three\n");
+  await a.look();
+  expect(a.keeper.status.find(({ path }) => path === folder)).toMatchObject({ owner: other });
+  expect(await a.values("three.md")).toEqual([]);
 });
 
 test("of another project, all files of a folder are new", async () => {

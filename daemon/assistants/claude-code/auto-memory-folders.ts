@@ -1,5 +1,6 @@
 import { lstat } from "node:fs/promises";
 import type { ProjectId } from "../../../shared/ids.ts";
+import { isMissing } from "../../disk/read-file.ts";
 import type { Git } from "../../git/run-git.ts";
 import { findWorkingTree, mainFolder } from "../../git/working-tree.ts";
 import type { Link } from "../../home/links.ts";
@@ -70,9 +71,8 @@ export class AutoMemoryFolders implements FolderSource {
     const folders: OwnedFolder[] = [];
     for (const { path, slug, isLink } of there) {
       const owner = await this.#ownerOf(slug, paths, links);
-      const project = links.find(({ projectId }) => projectId === kept.get(path))?.projectId;
-      const isKept = owner.kind === "nobody" && project !== undefined;
-      const found = isKept ? ({ kind: "project", project } as const) : owner;
+      const former = links.find(({ projectId }) => projectId === kept.get(path));
+      const found = former ? await keptOwner(owner, former, namesakesOf(slug, paths)) : owner;
       folders.push(this.#folder(path, found, { isLink }));
     }
     for (const slug of new Set([...this.#mains.keys()].flatMap((main) => slugOf(main) ?? []))) {
@@ -127,7 +127,7 @@ export class AutoMemoryFolders implements FolderSource {
     paths: readonly string[],
     links: readonly Link[],
   ): Promise<FolderOwner> {
-    const named = paths.filter((path) => slugOf(path) === slug);
+    const named = namesakesOf(slug, paths);
     const owners = new Set<ProjectId | undefined>();
     for (const path of named) {
       const project = (await this.#folders.find(path, links))?.project;
@@ -138,4 +138,37 @@ export class AutoMemoryFolders implements FolderSource {
     if (project === undefined) return { kind: "nobody" };
     return owners.size === 1 ? { kind: "project", project } : { kind: "several", paths: named };
   }
+}
+
+/** The paths that a folder's name may be made of. */
+function namesakesOf(slug: string, paths: readonly string[]): string[] {
+  return paths.filter((path) => slugOf(path) === slug);
+}
+
+/**
+ * Whose a folder is that was `former`'s. It stays that one's while no path of its name is anybody
+ * else's: the project was renamed, and what told of its path is gone. A path that is there again is
+ * another project, linked or not, and neither may get what the other remembers.
+ */
+async function keptOwner(
+  owner: FolderOwner,
+  former: Link,
+  named: readonly string[],
+): Promise<FolderOwner> {
+  const { projectId: project, dir } = former;
+  const several = { kind: "several", former: dir } as const;
+  if (owner.kind === "project")
+    return owner.project === project ? owner : { ...several, paths: named };
+  if (owner.kind !== "nobody") return owner;
+  const there: string[] = [];
+  for (const path of named) if (await mayBeThere(path)) there.push(path);
+  return there.length === 0 ? { kind: "project", project } : { ...several, paths: there };
+}
+
+/** One that can't be looked at may be there. */
+async function mayBeThere(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    (thrown) => !isMissing(thrown),
+  );
 }

@@ -1,4 +1,5 @@
 import type { ProjectId } from "../../../shared/ids.ts";
+import type { Reason } from "../../../shared/reasons.ts";
 import type { Link } from "../../home/links.ts";
 import type { FolderFormat } from "./folder-format.ts";
 
@@ -9,8 +10,15 @@ export type FolderOwner =
   | { readonly kind: "user" }
   /** It belongs to no linked project. */
   | { readonly kind: "nobody" }
-  /** Several paths have this folder, and they are not all of one project. */
-  | { readonly kind: "several"; readonly paths: readonly string[] };
+  /**
+   * Several paths have this folder, and they are not all of one project. `former`: it was that of
+   * this linked folder, which had the path before.
+   */
+  | {
+      readonly kind: "several";
+      readonly paths: readonly string[];
+      readonly former?: string | undefined;
+    };
 
 /** A folder of memories. */
 export interface OwnedFolder {
@@ -30,6 +38,15 @@ export interface OwnedFolder {
    * in them, and they are not missing where that folder is.
    */
   readonly link?: Link | undefined;
+}
+
+/** Why a folder is left alone that several may own. */
+export function whySeveral({
+  paths,
+  former,
+}: Extract<FolderOwner, { readonly kind: "several" }>): Reason {
+  if (former !== undefined) return { code: "memory-former", former, paths };
+  return { code: "memory-several", paths };
 }
 
 /** What is known besides of where assistants worked. */

@@ -1,7 +1,7 @@
 import { messageOf } from "../../../shared/errors.ts";
 import type { Timer } from "../../../shared/world.ts";
 import { readMemoryFiles, readMemoryFolders } from "../../home/memory-files.ts";
-import type { FolderSource, OwnedFolder } from "../folders/owned-folder.ts";
+import { type FolderSource, type OwnedFolder, whySeveral } from "../folders/owned-folder.ts";
 import { LateMemorySaves } from "./late-memory-saves.ts";
 import { MemoryFolderKeeper } from "./memory-folder-keeper.ts";
 import type { MemoryFolderStatus } from "./memory-folder-status.ts";
@@ -130,8 +130,7 @@ export class MemoryKeeper {
       if ((await readMemoryFiles(store.reader, path)).size === 0) return undefined;
     }
     if (owner.kind === "several") {
-      const why = { code: "memory-several", paths: owner.paths } as const;
-      return { ...told, owner: null, why };
+      return { ...told, owner: null, why: whySeveral(owner) };
     }
     const of = owner.kind === "user" ? owner.kind : owner.project;
     if (isLink) return { ...told, owner: of, why: { code: "memory-folder-link" } };

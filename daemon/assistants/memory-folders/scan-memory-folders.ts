@@ -8,7 +8,7 @@ import { listLinks } from "../../home/links.ts";
 import { type MemoryOwner, readMemoryFiles, readMemoryFolders } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
-import type { FolderSource, OwnedFolder } from "../folders/owned-folder.ts";
+import { type FolderSource, type OwnedFolder, whySeveral } from "../folders/owned-folder.ts";
 import { leftByGit } from "./folder-in-git.ts";
 import { readIgnoredIn } from "./ignored-in-folder.ts";
 import { clashesAmong, keyOfName } from "./memory-names.ts";
@@ -114,7 +114,7 @@ function ownerOf({ owner }: OwnedFolder): MemoryOwner | null {
 }
 
 function whyLeft({ owner, isLink }: OwnedFolder): Reason | undefined {
-  if (owner.kind === "several") return { code: "memory-several", paths: owner.paths };
+  if (owner.kind === "several") return whySeveral(owner);
   return isLink ? { code: "memory-folder-link" } : undefined;
 }
 
