@@ -3,9 +3,6 @@ import { findSecrets, secretHider } from "../../daemon/held/secret-scan.ts";
 /** What a message may show of a secret that was typed: too little to be of use. */
 const BEGINNING_LENGTH = 12;
 
-/** What resembles it, and is hidden as well, helps nobody. */
-const NEAR_HIDDEN = /: did you mean "\[secret\]"(?: or "\[secret\]")*\?/g;
-
 /**
  * Hides in a message what looks like a secret, in it or in what was typed. A message may quote what
  * was typed in part, or in other words, in which alone it would not look like one.
@@ -17,10 +14,7 @@ export async function typedHider(args: readonly string[]): Promise<(text: string
     const start = escaped(text.slice(0, BEGINNING_LENGTH));
     return new RegExp(`${start}[^\\s"'\`,;]*`, "g");
   });
-  return (text) => {
-    const hidden = quoted.reduce((left, each) => left.replace(each, "[secret]"), hide(text));
-    return hidden.replace(NEAR_HIDDEN, "");
-  };
+  return (text) => quoted.reduce((left, each) => left.replace(each, "[secret]"), hide(text));
 }
 
 function escaped(text: string): string {

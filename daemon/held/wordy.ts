@@ -18,8 +18,7 @@ const UNSPEAKABLE = new RegExp(
   "i",
 );
 /** A command of PowerShell's, which is a verb and what it acts on. */
-const CMDLET =
-  /^(?:Convert(?:From|To)|Export|Get|Import|New|Read|Set)-(?:[A-Z]{1,3}[a-z]+){1,4}$/;
+const CMDLET = /^(?:Convert(?:From|To)|Export|Get|Import|New|Read|Set)-(?:[A-Z]{1,3}[a-z]+){1,4}$/;
 const HEX = /^(?:[\da-f]+|[\dA-F]+)$/;
 
 /**

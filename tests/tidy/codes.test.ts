@@ -35,6 +35,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/git/working-tree.ts": "what git says, whose exit status says less",
   "daemon/held/assigned-rules.ts": "users' texts",
   "daemon/held/own-rules.ts": "users' texts",
+  "daemon/held/plain-password.ts": "users' texts",
   "daemon/held/sentence-rules.ts": "users' texts",
   "daemon/recovery/head-page.ts": "how a database's file begins",
   "daemon/supervise/program-code.ts": "a file of /proc",

@@ -396,8 +396,8 @@ test("many emulators live in one process, each for itself, and closing again is 
   expect(first.env).toEqual({ MEMSYNC_URL: first.url, MEMSYNC_TOKEN: first.token });
   // Half a request, whose rest never comes, ends with it: test runners give that five seconds.
   using half = await connectRaw(first.port);
-  const head = `POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${first.token}`;
-  half.write(`${head}\r\nContent-Length: 9\r\n\r\n{`);
+  const whose = `Host: localhost\r\nAuthorization: Bearer ${first.token}`;
+  half.write(`POST /v1/memories HTTP/1.1\r\n${whose}\r\nContent-Length: 9\r\n\r\n{`);
   await waitFor("it", async () => (await first.requests.list()).requests[1]);
   const since = performance.now();
   for (const emulator of emulators) await emulator.close();

@@ -1,18 +1,6 @@
 import { expect, test } from "bun:test";
 import { Command } from "commander";
 import { wordsOn } from "../../cli/help/unknown-command.ts";
-import { typedHider } from "../../cli/screen/typed-secrets.ts";
-import { PLANTED } from "../support/planted-secrets.ts";
-
-test("what resembles a hidden secret and is hidden as well is not named", async () => {
-  const hide = await typedHider(["get", PLANTED.stripe]);
-  const other = PLANTED.stripe.replace(/.$/, "Z");
-  const none = `there is no memory "${PLANTED.stripe}"`;
-  expect(hide(`${none}: did you mean "${other}"?`)).toBe('there is no memory "[secret]"');
-  expect(hide(`${none}: did you mean "${other}" or "stripe"?`)).toBe(
-    'there is no memory "[secret]": did you mean "[secret]" or "stripe"?',
-  );
-});
 
 test("an unknown option in place of a needed one is said", () => {
   const program = new Command("memsync");

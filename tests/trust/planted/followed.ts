@@ -109,7 +109,7 @@ export const FOLLOWED: readonly Mistake[] = [
     "a line is as committed if the committed text has it anywhere",
     "what others wrote stays after git checkout though another section has an equal committed line",
     "const added = said(before).filter((at) => !wasCommitted.has(at));",
-    "const added = said(before).filter((at) => !then.includes(before[at] ?? \"\"));",
+    'const added = said(before).filter((at) => !then.includes(before[at] ?? ""));',
   ),
   mistakesIn("daemon/files/take-edit.ts", "unit/aside-until-settled.test.ts")(
     "what is typed below a line that git put back is a rival of what it took",
@@ -150,8 +150,8 @@ export const FOLLOWED: readonly Mistake[] = [
   sight(
     "whatever is deleted beside a write of git's index is git's",
     "whoever deletes more than others' lines beside a write of git's index means it",
-    "return !gone.some(wasCommitted) && put.every(wasCommitted);",
-    "return true;",
+    "said(before).every((at) => !taken.has(at) || !wasCommitted.has(at)) &&",
+    "true ||",
   ),
   marked(
     "whoever gives up what git shows has settled it",
