@@ -172,7 +172,7 @@ export class Daemon implements Controlled {
       takeFiles: (project) => this.#takeFiles(project),
       sendsSessions: () => recordsSessions(home),
       isLinking: () => this.#folders.isLinking,
-      isBeginning: (project) => this.#followers.isWaiting(project),
+      isTextAwaited: (project) => this.#followers.isWaiting(project),
       onActivity,
     });
     this.#folders = new LinkedFolders({

@@ -8,11 +8,13 @@ export const CALL_DISTANCE_MS = 1000;
 /**
  * A unit that was just linked waits this long for more, so that one call carries all of them; the
  * second figure is the longest wait. Where more are known to be on their way, the third is the
- * longest wait for the next of them: a busy machine links a folder in seconds.
+ * longest wait for the next of them, for a busy machine links a folder in seconds, and the last one
+ * for all of them: counted from the first, whatever comes after it.
  */
 const GATHER_MS = 500;
 const GATHER_MS_MAX = 5000;
 const NEXT_MS_MAX = 10_000;
+const GATHER_ON_MS_MAX = 120_000;
 
 /** Backoff: full jitter over a span that doubles with each failure. */
 const BACKOFF_FIRST_MS = 1000;
@@ -99,7 +101,8 @@ export class SyncSchedule {
 
   /** Further new units are on their way: those that have come wait on, each time for a moment. */
   gatherOn(now: number): void {
-    this.#gathersUntil = Math.min(now + GATHER_MS, this.#gatheredAt + NEXT_MS_MAX);
+    const nextUntil = Math.min(now + GATHER_MS, this.#gatheredAt + NEXT_MS_MAX);
+    this.#gathersUntil = Math.min(nextUntil, this.#gathersSince + GATHER_ON_MS_MAX);
   }
 
   get isGathering(): boolean {

@@ -144,3 +144,9 @@ function commitOf(past: FilePast | undefined, document: ReplicaDocument): Follow
 function isBlank(text: string): boolean {
   return text.trim() === "";
 }
+
+/** Whether what stands in the file is taken at all; see `FileStanding`. */
+export function isTakenAt(standing: FileStanding): boolean {
+  if (standing.kind === "tracked") return standing.onDefaultBranch;
+  return standing.kind === "untracked" || standing.kind === "no-git";
+}

@@ -1,5 +1,8 @@
 import { explain, type Reason } from "../../shared/reasons.ts";
+import type { TrackedRead } from "../git/read-tracked-text.ts";
 import type { WhyMaking } from "./tree-guard.ts";
+
+type NotNow = Extract<TrackedRead, { readonly kind: "not-now" }>;
 
 /** What `status` shows of a followed file. */
 export interface FollowStatus {
@@ -28,7 +31,19 @@ export function beingWritten(path: string): FollowStatus {
   return statusOf(path, "waiting", { code: "being-written" });
 }
 
-/** A reason that may last for ever leaves the file alone; a short one makes it wait. */
+// A reason that may last for ever leaves the file alone; a short one makes it wait.
+
+/** The state of a missing file that may not be made yet. */
 export function stateOfMaking(making: WhyMaking): FollowStatus["state"] {
-  return making === "no-commit" || making === "not-checked-out" ? "left-alone" : "waiting";
+  if (making === "unknown") return "failing";
+  // A git process ends, and then git is quiet. A lock may be left of one that died.
+  return making === "at-work" || making === "changed" ? "waiting" : "left-alone";
+}
+
+/** The status of a tracked file whose text can't be taken now. */
+export function statusOfNotNow(path: string, { reason, detail }: NotNow): FollowStatus {
+  const why: Reason = { code: "not-now", said: detail };
+  if (reason === "unreadable") return statusOf(path, "failing", why);
+  // Where git stays busy, the next look leaves the file alone before it comes to this.
+  return statusOf(path, reason === "sparse" ? "left-alone" : "waiting", why);
 }

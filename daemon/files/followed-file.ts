@@ -25,9 +25,15 @@ import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
 import { CountedFile } from "./counted-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
-import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
+import { isTakenAt, isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
-import { beingWritten, type FollowStatus, stateOfMaking, statusOf } from "./follow-status.ts";
+import {
+  beingWritten,
+  type FollowStatus,
+  stateOfMaking,
+  statusOf,
+  statusOfNotNow,
+} from "./follow-status.ts";
 import {
   type CheckedOut,
   type FollowedState,
@@ -272,7 +278,7 @@ export class FollowedFile {
     standing: FileStanding,
     known: FollowedState | undefined,
   ): Promise<number> {
-    if (read.kind === "absent" || !isReadable(standing)) return 0;
+    if (read.kind === "absent" || !isTakenAt(standing)) return 0;
     const isKnown = [known?.hash, known?.next?.hash].includes(read.hash);
     if (isKnown || this.#overtaken.isLeft(read.hash)) return this.#unfinished.over();
     const { git } = this.#options;
@@ -323,8 +329,7 @@ export class FollowedFile {
         return { status: this.#status, againMs: 0 };
       case "not-now": {
         const againMs = seen.reason === "not-quiet" ? QUIET_MS : "later";
-        const why: Reason = { code: "not-now", said: seen.detail };
-        return { status: statusOf(path, "waiting", why), againMs };
+        return { status: statusOfNotNow(path, seen), againMs };
       }
     }
   }
@@ -468,12 +473,6 @@ type FileProblem = Extract<FileRead, { kind: "problem" }>;
 
 function begunIn(folder: string, known: FollowedState, next: FileState) {
   return { path: join(folder, known.path), former: fileText(known), intended: fileText(next) };
-}
-
-/** Whether what stands in the file is taken at all; see `FileStanding`. */
-function isReadable(standing: FileStanding): boolean {
-  if (standing.kind === "tracked") return standing.onDefaultBranch;
-  return standing.kind === "untracked" || standing.kind === "no-git";
 }
 
 function isElsewhere(known: FollowedState | undefined, { head }: CheckedOut): boolean {

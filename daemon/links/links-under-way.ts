@@ -1,5 +1,5 @@
 /** Whoever said that another folder follows may have been killed since. */
-const NEXT_MS_MAX = 10_000;
+const ENDED_MS_MAX = 10_000;
 
 /** Folders that are just being linked, and those that were said to follow. */
 export class LinksUnderWay {
@@ -21,6 +21,6 @@ export class LinksUnderWay {
 
   /** Whether folders are being linked, or more are about to be. */
   isAny(now: number): boolean {
-    return this.#count > 0 || (this.#isMoreToCome && now - this.#endedAt < NEXT_MS_MAX);
+    return this.#count > 0 || (this.#isMoreToCome && now - this.#endedAt < ENDED_MS_MAX);
   }
 }

@@ -69,7 +69,7 @@ export interface OpenRemotesOptions {
   readonly sendsSessions?: (() => boolean) | undefined;
   /** See `NewUnitsOptions`. */
   readonly isLinking?: (() => boolean) | undefined;
-  readonly isBeginning?: ((project: SyncUnit) => boolean) | undefined;
+  readonly isTextAwaited?: ((project: SyncUnit) => boolean) | undefined;
 }
 
 /** A remote that is being synced. */
@@ -297,7 +297,7 @@ export class OpenRemotes {
 
   async #openOne(remote: Remote): Promise<void> {
     const { store, world, log, onContact, onAccount, ...others } = this.#options;
-    const { onActivity, takeFiles, sendsSessions, isLinking, isBeginning } = others;
+    const { onActivity, takeFiles, sendsSessions, isLinking, isTextAwaited } = others;
     const { account } = remote;
     const service = await this.#serviceOf(remote);
     await service.budget?.keepIn(budgetsIn(store), log);
@@ -323,7 +323,7 @@ export class OpenRemotes {
       takeFiles,
       sendsSessions,
       isLinking,
-      isBeginning,
+      isTextAwaited,
     });
     this.#open.set(account, { remote, service, engine, isDefault: this.#isDefault(remote) });
     if (this.#started) engine.start();

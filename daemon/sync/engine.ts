@@ -4,6 +4,8 @@ import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
+import type { DocumentChanges } from "../../shared/replica/document/document.ts";
+import { DERIVED_KEY, OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
@@ -80,9 +82,9 @@ export class SyncEngine {
   readonly #stopListening: () => void;
   readonly #refused = new Map<SyncUnit, Reason>();
   #state = NO_CALL;
-  /** Units that a call got to: what is written into these is an edit of what the service knows. */
   /** What was logged last of failures that are not over. */
   #loggedFailure: string | undefined;
+  /** Units that a call got to: what is written into these is an edit of what the service knows. */
   readonly #served = new Set<SyncUnit>();
   /** The followed units at the last look. */
   #known: ReadonlySet<SyncUnit> = new Set();
@@ -109,7 +111,7 @@ export class SyncEngine {
       isCalled: (unit) => this.#state.units.includes(unit),
       onToFetch: (announced) => this.#step({ kind: "announced", announced }).includes("due"),
       onAbsent: (projects) => {
-        this.#newUnits.heard(projects);
+        this.#newUnits.heard(projects, world.monotonic());
         options.onContact(projects);
       },
     });
@@ -254,7 +256,7 @@ export class SyncEngine {
   }
 
   #onCommit(rows: readonly CommittedRow[]): void {
-    const { world, budget, account } = this.#options;
+    const { budget, account } = this.#options;
     const own = rows.filter(({ address }) => address.owner === account);
     if (own.length > 0) budget?.active();
     for (const row of own) {
@@ -267,14 +269,22 @@ export class SyncEngine {
       this.#journal.changed(row);
       const unit = project ?? "own";
       if (project !== undefined && !this.#options.projects().has(project)) continue;
-      if (this.#newUnits.has(unit) && this.#isMoreComing()) {
-        this.#schedule.gather([unit], world.monotonic());
-      } else {
-        this.#schedule.markDue(unit, this.#served.has(unit) ? "edit" : "change");
-      }
-      if (row.changes.text) this.#newUnits.forget(unit);
+      this.#markWritten(unit, row);
     }
     this.#pump();
+  }
+
+  /**
+   * What is taken in a new unit, its first text above all, waits for that of the others. What
+   * somebody writes does not: who goes on writing would wait again and again.
+   */
+  #markWritten(unit: SyncUnit, { changes }: CommittedRow): void {
+    const now = this.#options.world.monotonic();
+    const isTaken = this.#newUnits.has(unit, now) && !isOfEntries(changes);
+    const isKnown = this.#served.has(unit) || this.#newUnits.isHeard(unit);
+    if (isTaken && this.#isMoreComing(now)) this.#schedule.gather([unit], now);
+    else this.#schedule.markDue(unit, isKnown ? "edit" : "change");
+    if (changes.text) this.#newUnits.forget(unit);
   }
 
   /** When the service is back, the socket may show it before the calls' backoff is over. */
@@ -292,14 +302,14 @@ export class SyncEngine {
     if (!isFree(this.#state)) return;
     const { world, budget } = this.#options;
     const now = world.monotonic();
-    if (this.#schedule.isGathering && this.#isMoreComing()) this.#schedule.gatherOn(now);
+    if (this.#schedule.isGathering && this.#isMoreComing(now)) this.#schedule.gatherOn(now);
     const step = this.#schedule.next(now, (urgency) => budget?.notBefore(urgency) ?? 0);
     this.#step({ kind: "next", step, now, wall: world.now() });
   }
 
   /** Whether a call that waits will carry more. A plain service is called about each project. */
-  #isMoreComing(): boolean {
-    return this.#rounds.kind !== "plain" && this.#newUnits.isMoreComing();
+  #isMoreComing(now: number): boolean {
+    return this.#rounds.kind !== "plain" && this.#newUnits.isMoreComing(now);
   }
 
   /** Returns the kinds of what was done. */
@@ -420,7 +430,7 @@ export class SyncEngine {
     for (const each of later ?? []) this.#schedule.markDue(each);
     for (const [each, why] of refused ?? []) this.#turnedDown(each, why);
     const [first] = refused?.values() ?? [];
-    this.#newUnits.heard(served);
+    this.#newUnits.heard(served, now);
     this.#reached(served.length > 0 ? undefined : first?.message, served);
   }
 
@@ -459,4 +469,11 @@ export class SyncEngine {
 /** The disk or this program failed, not the service. The call is made again later anyway. */
 function failedHere(thrown: unknown): Outcome<never> {
   return { kind: "unreachable", message: `it failed on this machine: ${fileFailure(thrown)}` };
+}
+
+/** Whether somebody wrote entries. What is read in manifests is metadata, as what is known is. */
+function isOfEntries({ memoryKeys, metadataKeys }: DocumentChanges): boolean {
+  if (memoryKeys.size > 0) return true;
+  if (metadataKeys.has(DERIVED_KEY)) return false;
+  return [...metadataKeys].some((key) => !key.startsWith(OWN_METADATA_PREFIX));
 }

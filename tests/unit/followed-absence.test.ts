@@ -25,6 +25,18 @@ describe("a file that git takes away or empties", () => {
     return pair;
   }
 
+  test("a file that a sparse checkout leaves out is left alone, and comes back with it", async () => {
+    const { a } = await lab.pair({ [FILE]: START, "sub/a.md": "x\n" });
+    await a.settle();
+    await lab.run(a, "sparse-checkout", "set", "--no-cone", "/sub/");
+    await a.settleAfterGrace();
+    expect(a.status).toMatchObject({ state: "left-alone", note: "not checked out here" });
+    expect([existsSync(join(a.dir, FILE)), await a.doc()]).toEqual([false, START]);
+    await lab.run(a, "sparse-checkout", "disable");
+    await a.settle();
+    expect([a.status.state, a.file(), await a.doc()]).toEqual(["upwards", START, START]);
+  });
+
   test("a file that git takes away or empties by a branch switch deletes nothing, and comes back by the merge", async () => {
     const { a, b } = await untracked();
     await lab.run(a, "checkout", "-qb", "feature");

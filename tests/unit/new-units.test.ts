@@ -1,193 +1,60 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { SyncUnit } from "../../daemon/budget/sync-units.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { createCalls } from "../../daemon/service/http-service.ts";
-import { SyncEngine } from "../../daemon/sync/engine.ts";
-import { createEmulatorApp, type EmulatorApp } from "../../server/emulator/emulator-app.ts";
-import type { ProjectId } from "../../shared/ids.ts";
-import { silentLog } from "../../shared/log.ts";
-import { projectDocument } from "../../shared/replica/document/address.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
+import { NewUnits } from "../../daemon/sync/new-units.ts";
 import { projectId } from "../support/project-id.ts";
-import { waitFor } from "../support/wait-for.ts";
 
-const TOKEN = "mst_dev_linking";
-/** A busy machine takes this long to link a folder, and to take the text of one. */
-const SLOW_MS = 1500;
-const STEP_MS = 500;
-/** Longer than the calls about one project are apart. */
-const LATER_MS = 2000;
+const ONE = projectId("one");
+const TWO = projectId("two");
+const MINUTE = 60_000;
 
-let world: DrivenWorld;
-let emulator: EmulatorApp;
-let store: ReplicaStore<DaemonTables>;
-let engine: SyncEngine;
-let projects: Map<ProjectId, string>;
-/** Projects whose text is yet to be taken. */
-let beginning: Set<SyncUnit>;
-let isLinking: boolean;
-let requests: number;
-let answered: number;
+/** Units of which only those in `awaited` have a text that is yet to be taken. */
+function units(awaited: readonly SyncUnit[] = [], isLinking = () => false): NewUnits {
+  return new NewUnits({ isLinking, isTextAwaited: (unit) => awaited.includes(unit) });
+}
 
-beforeEach(async () => {
-  world = createDrivenWorld();
-  projects = new Map();
-  beginning = new Set();
+test("a unit is new from when it came until its first text is taken, or two minutes are over", () => {
+  const fresh = units();
+  expect(fresh.has(ONE, 0)).toBe(false);
+  fresh.came([ONE]);
+  expect([fresh.has(ONE, 60 * MINUTE), fresh.isHeard(ONE)]).toEqual([true, false]);
+  fresh.heard([ONE, TWO], 0);
+  expect([fresh.isHeard(ONE), fresh.isHeard(TWO)]).toEqual([true, false]);
+  expect(fresh.has(ONE, 2 * MINUTE - 1)).toBe(true);
+  expect(fresh.has(ONE, 2 * MINUTE)).toBe(false);
+  fresh.forget(ONE);
+  expect([fresh.has(ONE, 0), fresh.isHeard(ONE)]).toEqual([false, false]);
+  fresh.heard([ONE], 0);
+  expect(fresh.has(ONE, 0)).toBe(false);
+});
+
+test("more is coming while folders are linked, and while a text that was asked for is not here", () => {
+  let isLinking = true;
+  const fresh = units([ONE], () => isLinking);
+  expect(fresh.isMoreComing(0)).toBe(true);
   isLinking = false;
-  requests = 0;
-  answered = 0;
-  emulator = await createEmulatorApp({
-    ...{ path: ":memory:", plan: "pro", limits: "off", loopbackOnly: false },
-    ...{ world, log: silentLog },
-  });
-  store = await openReplica(":memory:", world);
-  const send = async (request: Request) => {
-    requests += 1;
-    const response = await emulator.app.fetch(request);
-    answered += 1;
-    return response;
-  };
-  const calls = createCalls({ send, base: "http://localhost", token: TOKEN, world });
-  engine = new SyncEngine({
-    ...{ store, account: LOCAL_ACCOUNT, user: LOCAL_USER, world, log: silentLog },
-    service: { ...calls, name: "service", close: async () => undefined },
-    projects: () => projects,
-    onContact: () => undefined,
-    isLinking: () => isLinking,
-    isBeginning: (project) => beginning.has(project),
-  });
-  engine.start();
-  await pass(LATER_MS);
+  fresh.came([ONE, TWO]);
+  // The text of what the service was not heard about waits for that.
+  expect(fresh.isMoreComing(0)).toBe(false);
+  fresh.heard([ONE, TWO], 0);
+  expect(fresh.isMoreComing(0)).toBe(true);
+  fresh.forget(ONE);
+  expect(fresh.isMoreComing(0)).toBe(false);
 });
 
-afterEach(async () => {
-  await engine.stop();
-  await store.close();
-  await emulator.close();
+test("a text that never comes is waited for two minutes", () => {
+  const fresh = units([ONE]);
+  fresh.came([ONE]);
+  fresh.heard([ONE], MINUTE);
+  expect(fresh.isMoreComing(3 * MINUTE - 1)).toBe(true);
+  expect(fresh.isMoreComing(3 * MINUTE)).toBe(false);
 });
 
-/** Time goes by, in steps of the timers, and the calls that begin in it end. */
-async function pass(milliseconds: number): Promise<void> {
-  for (let passed = 0; passed < milliseconds; passed += STEP_MS) {
-    world.advance(STEP_MS);
-    await written(4);
-  }
-  await written(2 * FOLDERS.length);
-  await waitFor("the answers", () => requests === answered);
-  await written(2 * FOLDERS.length);
-}
-
-/** Calls are prepared and taken in writes, one for each project, which go one after another. */
-async function written(writes: number): Promise<void> {
-  for (let write = 0; write < writes; write++) await store.write(async () => undefined);
-}
-
-/** Comes to be followed, with a text that is taken once the service was heard. */
-function follow(id: ProjectId): void {
-  projects.set(id, id);
-  beginning.add(id);
-  engine.refresh();
-}
-
-async function takeText(id: ProjectId, text: string): Promise<void> {
-  await store.write(async (context) => {
-    const open = await context.open(projectDocument(LOCAL_ACCOUNT, id));
-    open.document.text.insert(0, text);
-  });
-  beginning.delete(id);
-}
-
-async function textAt(id: ProjectId): Promise<string> {
-  const headers = { authorization: `Bearer ${TOKEN}` };
-  const request = new Request(`http://localhost/api/projects/${id}`, { headers });
-  const answer = (await (await emulator.app.fetch(request)).json()) as Record<string, unknown>;
-  return String(answer.claude_md_content);
-}
-
-const FOLDERS = Array.from({ length: 50 }, (_, at) => projectId(`${at}`));
-const [FIRST, SECOND, THIRD] = FOLDERS as [ProjectId, ProjectId, ProjectId];
-
-async function linkSlowly(ids: readonly ProjectId[]): Promise<void> {
-  isLinking = true;
-  for (const id of ids) {
-    await pass(SLOW_MS);
-    follow(id);
-  }
-}
-
-test("fifty folders cost two requests, however long linking and reading them takes", async () => {
-  const before = requests;
-  await linkSlowly(FOLDERS);
-  isLinking = false;
-  await pass(LATER_MS);
-  expect(requests - before).toBe(1);
-  for (const id of FOLDERS) {
-    await pass(SLOW_MS);
-    await takeText(id, `# ${id}\n`);
-  }
-  await pass(LATER_MS);
-  expect(requests - before).toBe(2);
-  for (const id of FOLDERS) expect(await textAt(id)).toBe(`# ${id}\n`);
-});
-
-test("more folders than fit into a call do not wait for the last one", async () => {
-  const before = requests;
-  await linkSlowly([...FOLDERS, projectId("more")]);
-  expect(requests - before).toBe(1);
-});
-
-test("while others are linked, an edit of a known project goes at once and takes them along", async () => {
-  await linkSlowly([FIRST]);
-  isLinking = false;
-  await pass(LATER_MS);
-  await takeText(FIRST, "first\n");
-  await pass(LATER_MS);
-  const before = requests;
-  await linkSlowly([SECOND, THIRD]);
-  await takeText(FIRST, "edited\n");
-  await pass(STEP_MS);
-  expect(requests - before).toBe(1);
-  expect(await textAt(FIRST)).toContain("edited\n");
-  isLinking = false;
-  await pass(LATER_MS);
-  // Both were asked about by the same call.
-  expect(requests - before).toBe(1);
-});
-
-test("an edit of a folder whose first text is sent does not wait for the others' texts", async () => {
-  await linkSlowly([FIRST, SECOND]);
-  isLinking = false;
-  await pass(LATER_MS);
-  await takeText(FIRST, "first\n");
-  await pass(STEP_MS);
-  await takeText(FIRST, "edited\n");
-  await pass(LATER_MS);
-  expect(await textAt(FIRST)).toContain("edited\n");
-});
-
-test("a folder that is not linked in ten seconds holds up no other", async () => {
-  const before = requests;
-  await linkSlowly([FIRST, SECOND]);
-  await pass(9000);
-  expect(requests - before).toBe(0);
-  await pass(2000);
-  expect(requests - before).toBe(1);
-  await takeText(FIRST, "first\n");
-  // Nor does one of which the text can't be read.
-  await pass(12_000);
-  expect(await textAt(FIRST)).toBe("first\n");
-});
-
-test("what fails meanwhile is tried again, and who waits for a sync waits for no link", async () => {
-  const before = requests;
-  await linkSlowly([FIRST]);
-  engine.hurry();
-  await pass(STEP_MS);
-  expect(requests - before).toBe(0);
-  engine.hurry("person");
-  await pass(STEP_MS);
-  expect(requests - before).toBe(1);
+test("asking changes nothing", () => {
+  const awaited: SyncUnit[] = [];
+  const fresh = units(awaited);
+  fresh.came([ONE]);
+  fresh.heard([ONE], 0);
+  expect(fresh.isMoreComing(0)).toBe(false);
+  awaited.push(ONE);
+  expect([fresh.has(ONE, 0), fresh.isMoreComing(0)]).toEqual([true, true]);
 });

@@ -201,10 +201,9 @@ test("what comes to be followed waits for more, not for ever, and for nobody in 
   expect(schedule.next(now)).toMatchObject({ kind: "call" });
 });
 
-test("where more are on their way, what has come waits ten seconds for the next, or fills a call", () => {
-  const schedule = new SyncSchedule();
-  const ids = Array.from({ length: 50 }, (_, at) => projectId(`${at}`));
-  for (const [at, id] of ids.slice(0, 49).entries()) {
+/** From the first of them on one comes every nine seconds. Resolves to when the last one came. */
+function comeSlowly(schedule: SyncSchedule, ids: readonly ProjectId[]): number {
+  for (const [at, id] of ids.entries()) {
     schedule.gather([id], START + at * 9000);
     for (let ms = 0; ms < 9000; ms += 400) {
       const now = START + at * 9000 + ms;
@@ -212,11 +211,30 @@ test("where more are on their way, what has come waits ten seconds for the next,
       expect(schedule.next(now).kind).toBe("wait");
     }
   }
-  const now = START + 48 * 9000 + 9800;
+  return START + (ids.length - 1) * 9000;
+}
+
+test("however long more go on to come, what came first waits two minutes", () => {
+  const schedule = new SyncSchedule();
+  const ids = Array.from({ length: 13 }, (_, at) => projectId(`${at}`));
+  comeSlowly(schedule, ids);
+  for (let ms = 117_000; ms < 120_000; ms += 400) {
+    schedule.gather([ONE], START + ms);
+    schedule.gatherOn(START + ms);
+    expect(schedule.next(START + ms).kind).toBe("wait");
+  }
+  schedule.gatherOn(START + 120_000);
+  expect(schedule.next(START + 120_000)).toMatchObject({ kind: "call", unit: ids[0] });
+});
+
+test("where more are on their way, what has come waits ten seconds for the next, or fills a call", () => {
+  const schedule = new SyncSchedule();
+  const ids = Array.from({ length: 50 }, (_, at) => projectId(`${at}`));
+  const now = comeSlowly(schedule, ids.slice(0, 12)) + 9800;
   schedule.gatherOn(now);
   expect(schedule.next(now)).toEqual({ kind: "wait", until: now + 200, throttled: false });
   expect(schedule.next(now + 200)).toMatchObject({ kind: "call" });
-  schedule.gather(ids.slice(49), now);
+  schedule.gather(ids.slice(12), now);
   expect(schedule.next(now)).toMatchObject({ kind: "call", unit: ids[0] });
 });
 
