@@ -40,7 +40,7 @@ export class ArrivalClock {
    * The arrivals that the author of a save may not have seen. `savedAt`: milliseconds since the
    * epoch.
    */
-  unseenAt(arrivals: readonly ArrivalTime[], savedAt: number): ArrivalTime[] {
+  unseenAt<A extends ArrivalTime>(arrivals: readonly A[], savedAt: number): A[] {
     return arrivals.filter((arrival) => this.#ageOf(arrival, savedAt) < UNSEEN_MS);
   }
 

@@ -86,6 +86,8 @@ export class MemoryMachine {
   }
 
   static async start(name: string, tested = AUTO_MEMORY_FORMAT): Promise<MemoryMachine> {
+    // The worlds of a test begin anew.
+    MemoryMachine.#clock = 0;
     const machine = new MemoryMachine(name, tested);
     await machine.begin();
     return machine;
@@ -135,12 +137,12 @@ export class MemoryMachine {
   save(name: string, text: string | Uint8Array): void {
     mkdirSync(dirname(join(this.memories, name)), { recursive: true });
     writeFileSync(join(this.memories, name), text);
-    MemoryMachine.#clock += 60;
+    MemoryMachine.#clock = Math.max(MemoryMachine.#clock + 0.001, this.world.now() / 1000 - 0.5);
     this.#saves = MemoryMachine.#clock;
     utimesSync(join(this.memories, name), this.#saves, this.#saves);
   }
 
-  static #clock = Date.parse("2029-01-01T00:00:00Z") / 1000;
+  static #clock = 0;
 
   read(name: string): string | undefined {
     const path = join(this.memories, name);

@@ -49,6 +49,8 @@ export class PersonalMachine {
   }
 
   static async start(name: string): Promise<PersonalMachine> {
+    // The worlds of a test begin anew.
+    PersonalMachine.#clock = 0;
     const machine = new PersonalMachine(name);
     await machine.begin();
     return machine;
@@ -111,14 +113,17 @@ export class PersonalMachine {
     await this.keeper.lookAnew();
   }
 
-  static #clock = Date.parse("2029-01-01T00:00:00Z") / 1000;
+  static #clock = 0;
 
   /** Saves a file as an editor does: later than all saves before, on any machine. */
   save(assistant: string, text: string | Uint8Array): void {
     const path = this.pathOf(assistant);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
-    PersonalMachine.#clock += 60;
+    PersonalMachine.#clock = Math.max(
+      PersonalMachine.#clock + 0.001,
+      this.world.now() / 1000 - 0.5,
+    );
     utimesSync(path, PersonalMachine.#clock, PersonalMachine.#clock);
   }
 

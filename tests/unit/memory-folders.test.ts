@@ -292,6 +292,7 @@ test("indexes that are too long together stay apart, and that is told", async ()
   const apart = { name: "MEMORY.md", why: { code: "memory-index-apart" } } as const;
   for (const { keeper } of [a, b]) expect(keeper.status[0]?.notes).toContainEqual(apart);
   const [line] = String(a.read("MEMORY.md")).split("\n");
+  a.world.advance(61_000);
   a.save("MEMORY.md", `${line}\n`);
   await settleMemories(a, b);
   for (const { keeper } of [a, b]) expect(keeper.status[0]?.notes).not.toContainEqual(apart);
@@ -412,6 +413,7 @@ test("who mends the only line of an index has it mended everywhere, and once", a
   a.save("MEMORY.md", "# Memory\n\n- The server is at 10.0.0.1\n");
   await settleMemories(a, b);
   const mended = "# Memory\n\n- The server is at 10.0.0.2\n";
+  a.world.advance(61_000);
   a.save("MEMORY.md", mended);
   await settleMemories(a, b);
   expect(a.read("MEMORY.md")).toBe(mended);
@@ -421,9 +423,9 @@ test("who mends the only line of an index has it mended everywhere, and once", a
 test("who mends a line of an index at once after it was added has it mended", async () => {
   a.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n");
   await settleMemories(a, b);
-  a.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n- The server is at 10.0.0.1\n");
+  a.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n- [Server](server.md) — at 10.0.0.1\n- By");
   await settleMemories(a, b);
-  const mended = "# Memory\n\n- [One](one.md)\n- The server is at 10.0.0.2\n";
+  const mended = "# Memory\n\n- [One](one.md)\n- [Server](server.md) — at 10.0.0.2\n- By night\n";
   a.save("MEMORY.md", mended);
   await settleMemories(a, b);
   expect(a.read("MEMORY.md")).toBe(mended);

@@ -96,3 +96,48 @@ test("what stays on its machine has no line elsewhere, and an ignored index gets
   expect(b.files()).toEqual(["MEMORY.md", "one.md", "three.md", "two.md"]);
   expect(b.read("MEMORY.md")).toBe("# Memory Index\n\n- [one](one.md)\n");
 });
+
+const TESTS_LINE = "- [Feedback: use bun for tests](bun_tests.md) — user prefers bun over npm\n";
+const SCRIPTS_LINE =
+  "- [Feedback: use bun for scripts](bun_scripts.md) — user prefers bun over npm\n";
+
+test("a line that is only like one that came takes it not away", async () => {
+  const index = "# Memory\n\n- [One](one.md)\n";
+  a.save("MEMORY.md", index);
+  await settleMemories(a, b);
+  b.world.advance(61_000);
+  a.save("MEMORY.md", `${index}${TESTS_LINE}`);
+  await settleMemories(a, b);
+  b.save("MEMORY.md", `${index}${SCRIPTS_LINE}`);
+  await settleMemories(a, b);
+  for (const line of [TESTS_LINE, SCRIPTS_LINE]) expect(a.read("MEMORY.md")).toContain(line);
+  expect(b.read("MEMORY.md")).toBe(a.read("MEMORY.md") ?? "");
+  // What a save has left out is no newer for being written once more.
+  b.world.advance(55_000);
+  b.save("MEMORY.md", `${index}${SCRIPTS_LINE}`);
+  await settleMemories(a, b);
+  expect(a.read("MEMORY.md")).toBe(`${index}${SCRIPTS_LINE}`);
+});
+
+test("what came just before a restart is unseen after it, and what came long before is not", async () => {
+  const index = "# Memory\n\n- [One](one.md)\n";
+  a.save("MEMORY.md", index);
+  await settleMemories(a, b);
+  for (const [name, lateMs] of Object.entries({ two: 1000, three: 90_000 })) {
+    const before = b.read("MEMORY.md") ?? "";
+    a.save("MEMORY.md", `${a.read("MEMORY.md")}- [It](${name}.md)\n`);
+    await a.look();
+    await exchangeMemories(a, b);
+    await b.keeper.look();
+    expect(b.read("MEMORY.md")).toContain(`${name}.md`);
+    await b.end();
+    b.world.advance(lateMs);
+    b.save("MEMORY.md", `${before}- [Own](own-${name}.md)\n`);
+    await b.begin();
+    await settleMemories(a, b);
+    expect(a.read("MEMORY.md")).toContain(`own-${name}.md`);
+    expect(a.read("MEMORY.md")?.includes(`(${name}.md)`)).toBe(name === "two");
+    a.world.advance(61_000);
+    b.world.advance(61_000);
+  }
+});

@@ -48,6 +48,7 @@ test("edits of two machines that were apart are merged by lines", async () => {
   await b.on("codex");
   a.edit("claude", () => "one\ntwo\nthree\nfour\n");
   await settlePersonal(a, b);
+  b.world.advance(61_000);
   a.edit("claude", (text) => text.replace("one\n", "one, by a\n"));
   b.edit("codex", (text) => text.replace("four\n", ""));
   await a.look();
@@ -64,12 +65,14 @@ test("a line that both changed stays in both versions, and is told until one is 
   await b.on("codex");
   a.edit("claude", () => "use npm\nsay why\n");
   await settlePersonal(a, b);
+  b.world.advance(61_000);
   a.edit("claude", (text) => text.replace("npm", "pnpm"));
   b.edit("codex", (text) => text.replace("npm", "bun"));
   await settlePersonal(a, b);
   expect(a.block("claude")?.split("\n").sort()).toEqual(["", "say why", "use bun", "use pnpm"]);
   expect(b.block("codex")).toBe(a.block("claude") ?? "");
   for (const { keeper } of [a, b]) expect(keeper.status.merges).toHaveLength(1);
+  a.world.advance(61_000);
   a.edit("claude", (text) => text.replace("use bun\n", ""));
   await settlePersonal(a, b);
   for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
@@ -218,11 +221,47 @@ test("an editor that had the file open before others' lines came takes none of t
   a.save("claude", a.file("claude"));
 });
 
+test("a line that is only like one that came stays beside it, and both are told until one goes", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "one\n");
+  await settlePersonal(a, b);
+  b.world.advance(61_000);
+  for (const [word, isRestarted] of [
+    ["running", false],
+    ["writing", true],
+  ] as const) {
+    const before = b.file("codex");
+    a.edit("claude", (text) => `${text}- use bun for ${word} the tests\n`);
+    await a.look();
+    await exchangePersonal(a, b);
+    await b.keeper.look();
+    expect(b.block("codex")).toContain(word);
+    if (isRestarted) await b.end();
+    const end = "<!-- memsync:personal end";
+    b.save("codex", before.replace(end, `- use bun for ${word} the scripts\n${end}`));
+    if (isRestarted) await b.begin();
+    await settlePersonal(a, b);
+    for (const { keeper } of [a, b]) expect(keeper.status.merges).toHaveLength(1);
+    for (const what of ["tests", "scripts"]) {
+      expect(a.block("claude")).toContain(`- use bun for ${word} the ${what}\n`);
+    }
+    expect(b.block("codex")).toBe(a.block("claude") ?? "");
+    a.world.advance(61_000);
+    b.world.advance(61_000);
+    b.edit("codex", (text) => text.replace(`- use bun for ${word} the tests\n`, ""));
+    await settlePersonal(a, b);
+    expect(a.block("claude")).not.toContain(`${word} the tests`);
+    expect(a.keeper.status.merges).toEqual([]);
+  }
+});
+
 test("a write that ended unseen is what an edit after it was made of", async () => {
   await a.on("claude");
   await b.on("codex");
   a.edit("claude", () => "one\ntwo\n");
   await settlePersonal(a, b);
+  b.world.advance(61_000);
   b.edit("codex", (text) => `${text.replace("two", "two, by b")}three\n`);
   await b.look();
   await exchangePersonal(a, b);
@@ -232,6 +271,7 @@ test("a write that ended unseen is what an edit after it was made of", async () 
   // As if the process had been killed before it noted the end of the write.
   if (before) await a.putFile({ ...before, next: after?.shown });
   await a.end();
+  a.world.advance(130_000);
   a.edit("claude", (text) => text.replace("two, by b\n", ""));
   await a.begin();
   await settlePersonal(a, b);

@@ -121,4 +121,13 @@ function withoutRepeats(merged: string, texts: readonly string[]): string {
 }
 
 /** A line of a list that leads to a file. */
-const LEADS_TO_FILE = /^\s*[-*+]\s.*\]\(<?[^)>]+\.md>?\)/;
+const LEADS_TO_FILE = /^\s*[-*+]\s.*?\]\(<?([^)>]+\.md)>?\)/;
+
+/**
+ * Whether a line is another one that somebody went on with: it leads to the same file, or begins
+ * with all that the other is. Likeness says nothing: an assistant's lines are alike by nature.
+ */
+export function isSameHint(line: string, later: string): boolean {
+  const [target, other] = [line, later].map((each) => LEADS_TO_FILE.exec(each)?.[1]);
+  return target === undefined ? later.startsWith(line) : target === other;
+}

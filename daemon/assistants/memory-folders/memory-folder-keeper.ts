@@ -4,12 +4,15 @@ import type { Reason } from "../../../shared/reasons.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
+import { isSeenByNow, LineArrivals } from "../../files/line-arrivals.ts";
 import { LinkedPlace } from "../../files/linked-place.ts";
 import { committedEndings } from "../../git/git-endings.ts";
 import {
   findFolderCommit,
+  findMemoryFile,
   type MemoryFile,
   type MemoryOwner,
+  NEVER_SHOWN,
   putFolderCommit,
   putMemoryFile,
   putMemoryFolder,
@@ -24,7 +27,6 @@ import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-
 import { clashesAmong, keyOfName } from "./memory-names.ts";
 import type { MemoryNote } from "./plan-arrivals.ts";
 import { type Glance, MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
-import { RecentTexts } from "./recent-texts.ts";
 import { shownBytes } from "./shown-bytes.ts";
 import type { MemoryText } from "./take-memory-edit.ts";
 import { type SeenByGit, takeMemoryFile } from "./take-memory-file.ts";
@@ -66,7 +68,7 @@ export class MemoryFolderKeeper {
   readonly #reader: MemoryFolderReader;
   readonly #writer: MemoryFolderWriter;
   readonly #unfinished: UnfinishedMemories;
-  readonly #recent: RecentTexts;
+  readonly #came: LineArrivals;
   /** Folders in which there was nothing to do, and what they were like. */
   readonly #quiet = new Map<string, QuietFolder>();
   readonly #inGit = new Map<string, FolderGit>();
@@ -76,8 +78,8 @@ export class MemoryFolderKeeper {
     this.#options = options;
     this.#reader = new MemoryFolderReader(world);
     this.#unfinished = new UnfinishedMemories(world);
-    this.#recent = new RecentTexts(world);
-    this.#writer = new MemoryFolderWriter({ ...options, recent: this.#recent });
+    this.#came = new LineArrivals(world);
+    this.#writer = new MemoryFolderWriter({ ...options, came: this.#came });
   }
 
   /** Looks again also into folders that have not changed. */
@@ -170,7 +172,8 @@ export class MemoryFolderKeeper {
     const isBegunAnew = gone > 1 && 2 * gone > known.size;
     for (const name of new Set([...files.keys(), ...known.keys()])) {
       if (isStopped()) return notes;
-      const each = { name, read: files.get(name), former: known.get(name) };
+      const former = known.get(name);
+      const each = { name, read: files.get(name), former };
       const why = (await this.#finish(seen, each)) ?? (await this.#whyNotTaken(seen, each));
       if (why !== undefined) {
         if (why !== "silently") notes.push({ name, why });
@@ -181,18 +184,18 @@ export class MemoryFolderKeeper {
       if (this.#unfinished.isJustEmptied(at, each.former, read)) continue;
       const file = withoutEmptied(read);
       if (file && this.#unfinished.isUnfinished(at, each.former, file)) continue;
-      // Only in an index several sessions write at once, each a line.
-      const isIndex = name === format.index;
-      const staleBase = isIndex && file ? this.#recent.staleBase(at, file.content) : undefined;
       try {
         const git = await askGit(seen.git, { ...each, file }, commit);
         await store.write(async (context) => {
           const open = await context.open(documentOf(this.#options, owner));
           if (deletionOf(open.document)) return;
+          // Only in an index several sessions write at once, each a line.
+          const index = name === format.index ? file : undefined;
+          const unseen = index && (await this.#came.unseen(context.db, at, index.savedAt));
           const from = { folder: path, format, name, file, git };
-          await takeMemoryFile(context, open, { ...from, isBegunAnew, staleBase });
+          await takeMemoryFile(context, open, { ...from, isBegunAnew, unseen });
+          if (index) await this.#noteIndex(context.db, path, { name, former, file: index });
         });
-        if (file) this.#recent.note(at, file.content);
       } catch (thrown) {
         const said = messageOf(thrown);
         log.warn({ path: at, reason: said }, "a memory file was not taken");
@@ -204,6 +207,23 @@ export class MemoryFolderKeeper {
       await store.write(({ db }) => putFolderCommit(db, path, now));
     }
     return notes;
+  }
+
+  /** Notes which lines a save has brought into an index, or a write that a crash interrupted. */
+  async #noteIndex(
+    db: Parameters<typeof readMemoryFiles>[0],
+    folder: string,
+    { name, former, file }: Pick<ToTake, "name" | "former"> & { readonly file: MemoryText },
+  ): Promise<void> {
+    const now = await findMemoryFile(db, folder, name);
+    // One that is held is not taken.
+    if (now?.hash !== file.hash || former?.hash === file.hash) return;
+    const isOwn = former?.next?.hash !== file.hash;
+    const isKnown = former !== undefined && former.hash !== NEVER_SHOWN.hash;
+    if (isOwn && !isKnown && isSeenByNow(file.savedAt, this.#options.world.now())) return;
+    const change = { from: former?.text ?? "", to: file.content, isOwn };
+    const savedAt = isOwn ? file.savedAt : undefined;
+    await this.#came.note(db, join(folder, name), { ...change, savedAt });
   }
 
   /** Ends a write that a crash interrupted. Says why the file can't be taken in this look. */

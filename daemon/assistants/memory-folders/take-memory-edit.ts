@@ -2,10 +2,11 @@ import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import { type Entry, type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import { type CameLine, takenUnseen } from "../../files/line-arrivals.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
-import { mergeIndexes, uniteIndexes } from "./index-lines.ts";
+import { isSameHint, mergeIndexes, uniteIndexes } from "./index-lines.ts";
 import { keyOfName } from "./memory-names.ts";
 import { mergeTexts } from "./merge-texts.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
@@ -20,8 +21,8 @@ export interface MemoryEdit {
   /** What the file showed before; undefined for a file that was not known. */
   readonly base: StandingMemory | undefined;
   readonly file: MemoryText;
-  /** What its author saw, if that was an earlier text than `base`. */
-  readonly staleBase?: string | undefined;
+  /** What came into an index so shortly before that its author may not have seen it. */
+  readonly unseen?: readonly CameLine[] | undefined;
 }
 
 /**
@@ -33,7 +34,7 @@ export interface MemoryEdit {
 export async function takeMemoryEdit(
   context: Context,
   open: OpenDocument,
-  { format, name, base, file, staleBase }: MemoryEdit,
+  { format, name, base, file, unseen }: MemoryEdit,
 ): Promise<StandingMemory> {
   const { document } = open;
   const key = keyOfName(format, name);
@@ -43,7 +44,7 @@ export async function takeMemoryEdit(
   const others = before.filter(({ id }) => !isAmong(seen, id));
   const now = Math.min(context.now, Math.round(file.savedAt));
   const { content, hash } = file;
-  const whole = withUnseen({ file, base, staleBase });
+  const whole = withUnseen({ file, base, unseen });
   // What does not fit stays as a version of its own.
   const isWithin = whole === undefined || !isTooLong(whole);
   document.setEntry("memories", key, { value: content, now, seen: isWithin ? seen : [] });
@@ -71,16 +72,18 @@ export async function takeMemoryEdit(
 }
 
 /**
- * An index with what its author took away unseen; see `RecentTexts`. Undefined where that is
+ * An index with what its author took away unseen; see `LineArrivals`. Undefined where that is
  * nothing. The edit by itself is in the history.
  */
 function withUnseen({
   file,
   base,
-  staleBase,
-}: Pick<MemoryEdit, "file" | "base" | "staleBase">): string | undefined {
-  if (!base || staleBase === undefined) return undefined;
-  return mergeIndexes({ base: staleBase, mine: file.content, theirs: base.text });
+  unseen = [],
+}: Pick<MemoryEdit, "file" | "base" | "unseen">): string | undefined {
+  if (!base) return undefined;
+  const sides = { shown: base.text, saved: file.content };
+  const taken = takenUnseen(sides, unseen, isSameHint);
+  return taken && mergeIndexes({ base: taken.base, mine: file.content, theirs: base.text });
 }
 
 /**

@@ -14,10 +14,16 @@ import {
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import type { BroughtText } from "./folder-in-git.ts";
+import { isSameHint } from "./index-lines.ts";
 import { keyOfName } from "./memory-names.ts";
 import { isMendedLine } from "./mended-line.ts";
 import { meaningOfGitText } from "./take-git-text.ts";
-import { type MemoryText, takeMemoryEdit, uniteOwnVersion } from "./take-memory-edit.ts";
+import {
+  type MemoryEdit,
+  type MemoryText,
+  takeMemoryEdit,
+  uniteOwnVersion,
+} from "./take-memory-edit.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -31,7 +37,7 @@ export interface SeenMemoryFile {
   /** Most files of the folder are gone: what is in it now was begun anew. */
   readonly isBegunAnew: boolean;
   /** See `MemoryEdit`. */
-  readonly staleBase?: string | undefined;
+  readonly unseen?: MemoryEdit["unseen"];
   /** What git says of it; undefined: it does not track it. */
   readonly git?: SeenByGit | undefined;
 }
@@ -169,7 +175,7 @@ async function takeChanged(
   open: OpenDocument,
   seen: ChangedFile,
 ): Promise<MemoryFile | undefined> {
-  const { format, name, file, known, staleBase } = seen;
+  const { format, name, file, known, unseen } = seen;
   const { content, hash } = file;
   const key = keyOfName(format, name);
   const arrivedAt = known?.arrivedAt;
@@ -197,11 +203,11 @@ async function takeChanged(
   }
   if (known?.held !== undefined) await dropHeld(db, place);
   const base = ofGit ? ofGit.base : baseOf(seen);
-  const edit = { format, name, base, file, staleBase };
+  const edit = { format, name, base, file, unseen };
   return { name, arrivedAt, ...(await takeMemoryEdit(context, open, edit)) };
 }
 
-interface ChangedFile extends Pick<SeenMemoryFile, "format" | "name" | "staleBase" | "git"> {
+interface ChangedFile extends Pick<SeenMemoryFile, "format" | "name" | "unseen" | "git"> {
   readonly file: MemoryText;
   readonly known: MemoryFile | undefined;
   readonly isAnew: boolean;
@@ -217,8 +223,10 @@ function baseOf({ format, name, file, known, isAnew }: ChangedFile): MemoryFile 
 /** Whether an index has nothing of what it had: somebody may have lost it, and begun another. */
 function isOther(former: string, content: string): boolean {
   const lines = linesOf(former);
-  const isOf = (line: string) => lines.some((known) => isMendedLine(known, line));
-  return lines.length > 0 && !linesOf(content).some(isOf);
+  const own = linesOf(content);
+  const isThere = (known: string) => own.some((line) => isSameHint(known, line));
+  const isMended = (known: string) => own.some((line) => isMendedLine(known, line));
+  return lines.length > 0 && !lines.some(isThere) && !lines.every(isMended);
 }
 
 /** Headings are the same in every index. */

@@ -3,6 +3,7 @@ import type { Reason } from "../../../shared/reasons.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import { ABSENT_HASH } from "../../disk/read-file.ts";
+import type { LineArrivals } from "../../files/line-arrivals.ts";
 import {
   forgetMemoryFile,
   type MemoryFile,
@@ -19,14 +20,13 @@ import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-
 import { keyOfName } from "./memory-names.ts";
 import { type MemoryArrival, type MemoryNote, planArrivals } from "./plan-arrivals.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
-import type { RecentTexts } from "./recent-texts.ts";
 import { isApart } from "./take-memory-edit.ts";
 import { removeMemoryFile, writeMemoryFile } from "./write-memory-file.ts";
 
 /** What the writer works with. */
 export interface FolderWriterOptions extends MemoryKeeperOptions {
   readonly late: LateMemorySaves;
-  readonly recent: RecentTexts;
+  readonly came: LineArrivals;
   /** True: nothing more is to be begun. */
   readonly isStopped: () => boolean;
 }
@@ -152,15 +152,19 @@ export class MemoryFolderWriter {
   }
 
   async #write(folder: SeenFolder, arrival: Permitted): Promise<Reason | undefined> {
-    const { store, world, recent, late } = this.#options;
+    const { store, world, came, late } = this.#options;
     const { path, format, owner } = folder;
     const { name, next, isDue } = arrival;
     const outcome = await writeMemoryFile({ ...folder, isDue }, arrival, world);
     if (outcome.kind === "refused") return outcome.why;
     if (outcome.kind === "changed") return undefined;
     const former = (await readMemoryFiles(store.reader, path)).get(name);
-    await store.write(({ db }) => putMemoryFile(db, path, { ...shownBy(former, name), ...next }));
-    recent.note(join(path, name), next.text);
+    await store.write(async ({ db }) => {
+      await putMemoryFile(db, path, { ...shownBy(former, name), ...next });
+      if (name !== format.index) return;
+      const change = { from: former?.text ?? "", to: next.text, isOwn: false };
+      await came.note(db, join(path, name), change);
+    });
     if (outcome.replaced && former) {
       const at = { folder: path, format, name, address: documentOf(this.#options, owner) };
       await late.add(outcome.replaced, { ...at, base: former });

@@ -8,6 +8,7 @@ import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import type { Timer, World } from "../../../shared/world.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
+import { LineArrivals } from "../../files/line-arrivals.ts";
 import type { Git } from "../../git/run-git.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
 import {
@@ -19,11 +20,10 @@ import {
 import type { DaemonTables } from "../../home/tables.ts";
 import { takeIgnored } from "../../ignored/ignore-file.ts";
 import { LateBlocks } from "./late-blocks.ts";
-import { knownVersions, settleVersions } from "./personal-document.ts";
+import { settleVersions } from "./personal-document.ts";
 import type { PersonalFileStatus, PersonalLook } from "./personal-status.ts";
 import { readMerges } from "./read-merges.ts";
 import { glimpsePersonalFile, type PersonalRead, readPersonalFile } from "./read-personal-file.ts";
-import { StaleBlocks } from "./stale-blocks.ts";
 import { showing, takeBlock } from "./take-block.ts";
 import { NO_TEXT, type PersonalVersion, parseVersion } from "./version.ts";
 import {
@@ -79,7 +79,7 @@ interface Looked {
 export class PersonalKeeper {
   readonly #options: PersonalKeeperOptions;
   readonly #late: LateBlocks;
-  readonly #stale: StaleBlocks;
+  readonly #came: LineArrivals;
   /** Since when a file's block is missing or empty, by the steady clock. */
   readonly #since = new Map<string, number>();
   #quiet: { readonly sign: string; readonly at: number } | undefined;
@@ -94,7 +94,7 @@ export class PersonalKeeper {
     const { world } = options;
     this.#options = options;
     this.#late = new LateBlocks(world, () => void this.lookAnew());
-    this.#stale = new StaleBlocks(world);
+    this.#came = new LineArrivals(world);
   }
 
   /** What the last look found. */
@@ -251,18 +251,29 @@ export class PersonalKeeper {
     const savedAt = read.kind === "file" ? read.savedAt : world.now();
     const taken = await store.write(async (context) => {
       const open = await context.open(this.#address());
-      const versions = (await knownVersions(context.db)).all;
-      const stale = block && this.#stale.baseOf(file, block.text, versions);
+      const { db } = context;
+      // It may have come to an end before the process did.
+      const next = known.next === undefined ? undefined : parseVersion(known.next).text;
+      const shown = file.shown === undefined ? "" : parseVersion(file.shown).text;
+      if (next !== undefined) {
+        await this.#came.note(db, file.path, { from: shown, to: next, isOwn: false });
+      }
+      const unseen = await this.#came.unseen(db, file.path, savedAt);
       const found = await takeBlock(context, open, {
         file,
         text: block?.text,
         savedAt,
         isLasting,
-        stale,
+        unseen,
       });
       const isTaken = found.why === undefined && file.settled === "take";
       const now = isTaken ? { ...found.file, settled: undefined } : found.file;
       await putIfChanged(context, known, now);
+      // Only what comes from elsewhere is in doubt.
+      if (block && now.shown !== known.shown) {
+        const change = { from: block.text, to: block.text, isOwn: true, savedAt };
+        await this.#came.note(db, file.path, change);
+      }
       return { ...found, file: now };
     });
     return { file: taken.file, read, why: taken.why };
@@ -356,9 +367,11 @@ export class PersonalKeeper {
     const begun = { ...file, isMade, next: version.value };
     const failed = await this.#replace(begun, read, contentWith(read, version.text, file));
     if (failed) return failed;
-    if (read.kind === "file" && read.block)
-      this.#stale.arrived(file, read.block.text, version.text);
-    await this.#put(showing(begun, version));
+    const from = read.kind === "file" ? (read.block?.text ?? "") : "";
+    await this.#options.store.write(async ({ db, now }) => {
+      await putPersonalFile(db, showing(begun, version), now);
+      await this.#came.note(db, file.path, { from, to: version.text, isOwn: false });
+    });
     return undefined;
   }
 

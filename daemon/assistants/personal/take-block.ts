@@ -3,11 +3,14 @@ import type { Reason } from "../../../shared/reasons.ts";
 import type { EntryId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import { type CameLine, takenUnseen } from "../../files/line-arrivals.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
 import { dropHeld, placeOf, putHeld } from "../../home/held-store.ts";
 import type { PersonalFile } from "../../home/personal-files.ts";
 import { keepPersonalVersion } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import { isMendedLine } from "../memory-folders/mended-line.ts";
+import { mergeTexts } from "../memory-folders/merge-texts.ts";
 import { ancestorsOf } from "./merge-versions.ts";
 import {
   knownVersions,
@@ -29,8 +32,8 @@ export interface SeenBlock {
   readonly savedAt: number;
   /** A block that is missing or empty has been so for a while: nobody is about to write it. */
   readonly isLasting: boolean;
-  /** What its author had before him, if he has not seen what came within the last minute. */
-  readonly stale?: PersonalVersion | undefined;
+  /** Lines that came so shortly before that its author may not have seen them. */
+  readonly unseen: readonly CameLine[];
 }
 
 /** What is known of a file after its block was taken, and why it was not. */
@@ -81,8 +84,8 @@ export async function takeBlock(
     const question = shown === undefined ? undefined : "former";
     return { file: { ...showing(file, former), asked: question } };
   }
-  const from = isTaken || isChosen ? shown : (seen.stale ?? shown);
-  return await takeEdit(context, open, { seen: { ...seen, file, text }, shown, from });
+  const unseen = isTaken ? [] : seen.unseen;
+  return await takeEdit(context, open, { seen: { ...seen, file, text, unseen }, shown });
 }
 
 /**
@@ -133,28 +136,26 @@ async function takeEdit(
   context: Context,
   open: OpenDocument,
   {
-    seen: { file, text, savedAt },
+    seen: { file, text, savedAt, unseen },
     shown,
-    from,
   }: {
     readonly seen: SeenBlock & { readonly text: string };
     readonly shown: PersonalVersion | undefined;
-    /** What the block's author had before him. */
-    readonly from: PersonalVersion | undefined;
   },
 ): Promise<TakenBlock> {
   const { db } = context;
   const standing = standingVersions(open.document);
   const known = await knownVersions(db, standing);
-  const isFirst = from === undefined || from.id === NO_TEXT.id;
-  const version = versionOf(text, isFirst ? [] : [from.id, ...ancestorsOf(from, known)]);
-  const { id, value } = version;
+  const isFirst = shown === undefined || shown.id === NO_TEXT.id;
+  const saved = versionOf(text, isFirst ? [] : [shown.id, ...ancestorsOf(shown, known)]);
+  const version = withTakenUnseen(saved, shown, unseen);
+  const { value } = version;
   if (exceedsBytes(value, LIMITS.memoryValueBytes)) {
     return { file, why: { code: "personal-too-large" } };
   }
   const replaced = (key: string): EntryId[] =>
     standing.flatMap((each) => {
-      return each.key === key && each.version.id === from?.id ? [each.entry.id] : [];
+      return each.key === key && each.version.id === shown?.id ? [each.entry.id] : [];
     });
   const hash = textHash(text);
   const key = standing[0]?.key ?? PERSONAL_KEY;
@@ -168,10 +169,34 @@ async function takeEdit(
     return { file: { ...file, held: hash }, why: { code: "personal-held" } };
   }
   await noLongerHeld(context, open, file);
-  await keepPersonalVersion(db, { id, value, isOwn: true });
+  for (const each of [saved, version]) {
+    await keepPersonalVersion(db, { id: each.id, value: each.value, isOwn: true });
+  }
   const now = Math.min(context.now, Math.round(savedAt));
   await writeVersion(context, open, { version, key, seen: replaced, now });
   await settleVersions(context, open);
   const undone = shown ? [...file.undone, textHash(shown.text)].slice(-UNDONE_MAX) : [];
-  return { file: { ...showing(file, version), undone } };
+  return { file: { ...showing(file, saved), undone } };
+}
+
+/**
+ * A saved text with the lines that it took away of those that its author may not have seen. Where
+ * it has one that is like such a line in its place, both are told: it may be that one, mended.
+ */
+function withTakenUnseen(
+  saved: PersonalVersion,
+  shown: PersonalVersion | undefined,
+  unseen: readonly CameLine[],
+): PersonalVersion {
+  const sides = { shown: shown?.text ?? "", saved: saved.text };
+  const taken = takenUnseen(sides, unseen);
+  if (!taken) return saved;
+  const merge = { base: taken.base, mine: saved.text, theirs: sides.shown };
+  const { text, places } = mergeTexts(merge);
+  const mended = taken.lines.flatMap((line) => {
+    const mine = taken.saved.find((each) => isMendedLine(line, each));
+    return mine === undefined ? [] : [{ mine: `${mine}\n`, theirs: `${line}\n` }];
+  });
+  const notes = { isUnited: false, places: [...places, ...mended] };
+  return versionOf(text, [saved.id, ...saved.parents], notes);
 }

@@ -1,0 +1,166 @@
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import {
+  joinForm,
+  plainLines,
+  splitForm,
+  withoutMark,
+} from "../../shared/replica/text/text-form.ts";
+import type { World } from "../../shared/world.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { ArrivalClock } from "./arrival-clock.ts";
+import { forgetSeen } from "./arrival-store.ts";
+import { type ArrivalTime, UNSEEN_MS } from "./arrivals.ts";
+
+type Db = WriteContext<DaemonTables>["db"];
+
+/** A line that came into a file, and of which no characters are known. */
+export interface CameLine extends ArrivalTime {
+  readonly line: string;
+  /** A program saved it here. Else a write of ours brought it. */
+  readonly isOwn: boolean;
+}
+
+/** A file's text before and after a write or a save. */
+export interface TextChange {
+  readonly from: string;
+  readonly to: string;
+  readonly isOwn: boolean;
+  /** When it was saved; undefined for a write of ours. */
+  readonly savedAt?: number | undefined;
+}
+
+/**
+ * Which lines came into files of whole values when, by the rule for followed files: only a save
+ * that was made a minute later is sure to have seen them. They are in the home, so a restart
+ * changes nothing.
+ */
+export class LineArrivals {
+  readonly #world: Pick<World, "monotonic" | "now">;
+  readonly #clocks = new Map<string, ArrivalClock>();
+
+  constructor(world: Pick<World, "monotonic" | "now">) {
+    this.#world = world;
+  }
+
+  /** The lines that the author of a save may not have seen. */
+  async unseen(db: Db, path: string, savedAt: number): Promise<CameLine[]> {
+    return this.#clockOf(path).unseenAt(await listCame(db, path), savedAt);
+  }
+
+  /**
+   * A file's text changes. A line that a save has left out, and that a write brings back, is no
+   * newer than before. To be called in the transaction that records the change.
+   */
+  async note(db: Db, path: string, { from, to, isOwn, savedAt }: TextChange): Promise<void> {
+    const clock = this.#clockOf(path);
+    const now = this.#world.now();
+    await forgetSeen(db, keyOf(path), { clock, now });
+    const came = await listCame(db, path);
+    const inDoubt = savedAt === undefined ? [] : clock.unseenAt(came, savedAt);
+    const stands = new Set(plainLines(to));
+    const over = came.filter((each) => !stands.has(each.line) && !inDoubt.includes(each));
+    for (const { id } of over) await db.deleteFrom("file_arrivals").where("id", "=", id).execute();
+    const kept = came.filter((each) => !over.includes(each));
+    clock.keep(kept);
+    const known = kept.map(({ line }) => line);
+    for (const line of without(without(plainLines(to), plainLines(from)), known)) {
+      if (line.trim() === "") continue;
+      const change = JSON.stringify({ line, isOwn });
+      const { id } = await db
+        .insertInto("file_arrivals")
+        .values({ dir: keyOf(path), arrived_at: now, machine: null, change })
+        .returning("id")
+        .executeTakeFirstOrThrow();
+      clock.came(id);
+    }
+  }
+
+  #clockOf(path: string): ArrivalClock {
+    const known = this.#clocks.get(path) ?? new ArrivalClock(this.#world);
+    this.#clocks.set(path, known);
+    return known;
+  }
+}
+
+/** What a text was saved that long ago everybody has seen. */
+export function isSeenByNow(savedAt: number, now: number): boolean {
+  return now - savedAt >= UNSEEN_MS;
+}
+
+/** What a save takes away of what its author may not have seen. */
+export interface TakenUnseen {
+  /** The text of which it is an edit: the one that the file showed, without those lines. */
+  readonly base: string;
+  readonly lines: readonly string[];
+  /** The lines that the save has brought. */
+  readonly saved: readonly string[];
+}
+
+/**
+ * Undefined where a save takes away nothing unseen. `isSame`: whether a line that the save has
+ * brought is one that a program has saved here just before, gone on with.
+ */
+export function takenUnseen(
+  { shown, saved }: { readonly shown: string; readonly saved: string },
+  unseen: readonly CameLine[],
+  isSame: (line: string, saved: string) => boolean = () => false,
+): TakenUnseen | undefined {
+  if (unseen.length === 0) return undefined;
+  const brought = without(plainLines(saved), plainLines(shown)).filter(
+    (line) => line.trim() !== "",
+  );
+  const gone = without(plainLines(shown), plainLines(saved));
+  const open = [...brought];
+  const lines: string[] = [];
+  for (const { line, isOwn } of unseen) {
+    const at = gone.indexOf(line);
+    if (at === -1) continue;
+    gone.splice(at, 1);
+    const mended = isOwn ? open.findIndex((each) => isSame(line, each)) : -1;
+    if (mended === -1) lines.push(line);
+    else open.splice(mended, 1);
+  }
+  if (lines.length === 0) return undefined;
+  return { base: withoutLast(shown, lines), lines, saved: brought };
+}
+
+/** A text without these lines. Of equal ones the last go. */
+function withoutLast(text: string, lines: readonly string[]): string {
+  const { form, lines: all } = splitForm(text);
+  const left = [...lines];
+  const kept = all
+    .split("\n")
+    .reverse()
+    .filter((each) => {
+      const at = left.indexOf(withoutMark(each));
+      if (at !== -1) left.splice(at, 1);
+      return at === -1;
+    });
+  return joinForm(kept.reverse().join("\n"), form);
+}
+
+/** Those of some lines that others do not have, each as often as it is missing there. */
+function without(lines: readonly string[], others: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const line of others) left.set(line, (left.get(line) ?? 0) + 1);
+  return lines.filter((line) => {
+    const count = left.get(line) ?? 0;
+    left.set(line, count - 1);
+    return count <= 0;
+  });
+}
+
+async function listCame(db: Db, path: string): Promise<CameLine[]> {
+  const rows = await db
+    .selectFrom("file_arrivals")
+    .select(["id", "arrived_at as at", "change"])
+    .where("dir", "=", keyOf(path))
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id, at, change }) => ({ id, at, ...JSON.parse(change) }));
+}
+
+/** No folder and no further file of one has such a name. */
+function keyOf(path: string): string {
+  return `lines:${path}`;
+}
