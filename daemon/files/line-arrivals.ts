@@ -21,7 +21,7 @@ export interface CameLine extends ArrivalTime {
 }
 
 /** A file's text before and after a write or a save. */
-export interface TextChange {
+export interface ChangedLines {
   readonly from: string;
   readonly to: string;
   readonly isOwn: boolean;
@@ -51,7 +51,7 @@ export class LineArrivals {
    * A file's text changes. A line that a save has left out, and that a write brings back, is no
    * newer than before. To be called in the transaction that records the change.
    */
-  async note(db: Db, path: string, { from, to, isOwn, savedAt }: TextChange): Promise<void> {
+  async note(db: Db, path: string, { from, to, isOwn, savedAt }: ChangedLines): Promise<void> {
     const clock = this.#clockOf(path);
     const now = this.#world.now();
     await forgetSeen(db, keyOf(path), { clock, now });
