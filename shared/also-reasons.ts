@@ -16,9 +16,9 @@ export const ALSO_REASONS = {
       `\`memsync link --file ${imported}\` follows that one`,
   },
   "import-instead": {
-    meaning: "the file that counts has nothing but an import, and the project's text stays",
-    say: () => "has nothing but an import now: the project's text stays, and is not written here",
-    advise: () => "`memsync doc clear` lets the import take its place on every machine",
+    meaning: "the file has an import in place of most of the project's text, which stays",
+    say: () => "has an import in place of the project's text, which stays, and is not written here",
+    advise: () => "`memsync doc clear` lets this file's text take its place on every machine",
   },
   "imports-back": {
     meaning: "two files import each other, and the text is in neither of them",

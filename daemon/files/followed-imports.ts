@@ -23,13 +23,22 @@ const CODE_SPANS = /(`+)[^`]*\1/g;
 
 /** Which of these paths a text imports, anywhere in it, as a file at `path` or at the top. */
 function importsAnyOf(text: string, path: string, paths: readonly string[]): string | undefined {
-  const lines = plainLines(text);
-  const said = outsideOfCode(lines).map((line) => line.replaceAll(CODE_SPANS, ""));
-  const targets = said.flatMap((line) => {
-    return [...line.matchAll(IMPORTS)].map(([, name = ""]) => withoutSentenceEnd(name));
-  });
+  const targets = outsideOfCode(plainLines(text)).flatMap(targetsIn);
   const imported = targets.flatMap((each) => [join(dirname(path), each), normalize(each)]);
   return paths.find((each) => imported.includes(each));
+}
+
+function targetsIn(line: string): string[] {
+  const said = line.replaceAll(CODE_SPANS, "");
+  return [...said.matchAll(IMPORTS)].map(([, name = ""]) => withoutSentenceEnd(name));
+}
+
+/** What a text imports. Within a sentence a name may be anybody's, unless it is that of a text. */
+function importsIn(text: string): string[] {
+  return outsideOfCode(plainLines(text)).flatMap((line) => {
+    const isAlone = isImport(line);
+    return targetsIn(line).filter((target) => isAlone || target.endsWith(".md"));
+  });
 }
 
 function outsideOfCode(lines: readonly string[]): string[] {
@@ -126,10 +135,41 @@ export async function whyImporting({
   }
   // Wherever its text is now, it is none of the project's that somebody deletes.
   if (isFurther && isImport(content)) return { code: "also-imports" };
-  const isElsewhere = ![content.trim(), ""].includes(document.trim());
-  if (isImport(content) && isElsewhere) return { code: "import-instead" };
   const inside = importsAnyOf(content, path, followed);
-  if (inside === undefined || importsAnyOf(known ?? "", path, [inside])) return undefined;
-  const file = FOLLOWED_NAMES.some((each) => each === inside) ? ` --file ${inside}` : "";
-  return { code: "imports-beside", imported: inside, command: `memsync link --no-also${file}` };
+  if (inside !== undefined && !importsAnyOf(known ?? "", path, [inside])) {
+    const file = FOLLOWED_NAMES.some((each) => each === inside) ? ` --file ${inside}` : "";
+    return { code: "imports-beside", imported: inside, command: `memsync link --no-also${file}` };
+  }
+  const isInstead = isImportInstead({ content, known, document });
+  return isInstead ? { code: "import-instead" } : undefined;
+}
+
+/**
+ * Whether a text has an import in place of the project's, which still stands: one machine can't
+ * know whether everybody is to have it so. What is typed beside the import says nothing of that. An
+ * import that comes to the text, or takes the place of a part of it, is an edit like any other.
+ */
+function isImportInstead({
+  content,
+  known,
+  document,
+}: Pick<Importing, "known" | "document"> & { readonly content: string }): boolean {
+  if (document.trim() === "" || document.trim() === content.trim()) return false;
+  if (known === undefined) return isImport(content);
+  const imports = importsIn(content);
+  if (imports.length === 0) return false;
+  const said = plainLines(known).filter((line) => line.trim() !== "" && !isImport(line));
+  const saved = new Set(plainLines(content));
+  const gone = said.filter((line) => !saved.has(line));
+  const standing = new Set(plainLines(document));
+  const isThere = importsIn(document).some((each) => imports.includes(each));
+  if (isThere && !gone.some((line) => standing.has(line))) return false;
+  const before = importsIn(known);
+  const isNew = imports.some((each) => !before.includes(each));
+  return isNew ? 2 * gone.length > said.length : said.length > 0 && gone.length === said.length;
+}
+
+/** Whether a save has the import in the place of a text that somebody has cleared for it. */
+export function isClearedFor(content: string, known: string, document: string): boolean {
+  return document.trim() === "" && isImportInstead({ content, known, document: known });
 }

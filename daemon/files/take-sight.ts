@@ -33,7 +33,7 @@ import type { FileState } from "./file-state.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-reasons.ts";
 import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
-import { importsFurther } from "./followed-imports.ts";
+import { importsFurther, isClearedFor } from "./followed-imports.ts";
 import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-save.ts";
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
@@ -311,6 +311,13 @@ class Taking {
     };
   }
 
+  /** Nobody disagrees about lines that somebody cleared so that an import takes their place. */
+  #withoutCleared(open: OpenDocument, known: FileState): FileState {
+    const { text } = known.base;
+    const isCleared = isClearedFor(this.#file.content, text, open.document.content());
+    return isCleared ? { ...known, base: ABSENT.base } : known;
+  }
+
   async #toldOf(
     back: BroughtBack,
     open: OpenDocument,
@@ -333,7 +340,7 @@ class Taking {
         const unseen = await listUnseen(db, link.dir, { clock, savedAt: this.#file.savedAt });
         const { base, undone, settled } = await baseOfEdit(this.#context, open, {
           sight: this.#sight,
-          known: known ?? ABSENT,
+          known: this.#withoutCleared(open, known ?? ABSENT),
           setAside: holding.aside,
         });
         const isPulled = this.#sight.past?.relation === "onward";

@@ -125,8 +125,77 @@ for (const also of [[], [AGENTS]] as const) {
     const after = await texts();
     expect([after.doc, after.a[0], after.b[0]]).toEqual([imports, imports, imports]);
     expect(a.status.state).toBe("followed");
+    expect(await a.conflicts()).toEqual([]);
   });
 }
+
+const INSTEAD = "@docs/guide.md\n\nOur own line.\n";
+
+for (const [what, text] of [
+  ["below the import", INSTEAD],
+  ["above the import, and a line that was there", "# Guide\n\nOurs.\n\n@docs/guide.md\n"],
+  ["around the import", "Everything is in @docs/guide.md.\n"],
+] as const) {
+  test(`what is typed ${what} that took the place of the text deletes nothing until somebody clears it`, async () => {
+    for (const each of [a, b]) await each.follow({ also: [] });
+    await a.save("@docs/guide.md\n");
+    await texts();
+    await a.save(text);
+    const { doc, ...files } = await texts();
+    expect([doc, files.a[0], files.b[0]]).toEqual([TEXT, text, TEXT]);
+    expect(a.status).toMatchObject({ state: "left-alone", why: { code: "import-instead" } });
+    expect((await a.saves()).texts).toContain(text);
+    // As `doc clear` does, while others write.
+    await b.save(`${TEXT}More.\n`);
+    await texts();
+    await a.setDoc("");
+    await texts();
+    const after = await texts();
+    expect([after.doc, after.a[0], after.b[0]]).toEqual([text, text, text]);
+    expect(a.status.state).toBe("followed");
+    expect(await a.conflicts()).toEqual([]);
+  });
+}
+
+test("an import that two files have become takes the place of a text that is cleared once", async () => {
+  for (const each of [a, b]) await each.follow({ also: [] });
+  const imports = "@docs/guide.md\n";
+  for (const each of [a, b]) await each.save(imports);
+  await texts();
+  await a.setDoc("");
+  await texts();
+  const after = await texts();
+  expect([after.doc, after.a[0], after.b[0]]).toEqual([imports, imports, imports]);
+  expect(await a.conflicts()).toEqual([]);
+});
+
+test("a file that keeps of its text only the import that it had is left alone, with a line beside it too", async () => {
+  for (const each of [a, b]) await each.follow({ also: [] });
+  const text = `@docs/guide.md\n\n${TEXT}`;
+  await a.save(text);
+  expect((await texts()).doc).toBe(text);
+  a.pass(120_000);
+  for (const saved of ["@docs/guide.md\n", INSTEAD]) {
+    await a.save(saved);
+    expect((await texts()).doc).toBe(text);
+    expect(a.status.why).toEqual({ code: "import-instead" });
+  }
+});
+
+test("the import of any file beside most of the text is an edit like any other", async () => {
+  for (const each of [a, b]) await each.follow({ also: [] });
+  const above = `@docs/guide.md\n\n${TEXT}`;
+  await a.save(above);
+  expect((await texts()).doc).toBe(above);
+  a.pass(120_000);
+  const part = TEXT.replace("Ship with make ship.", "@docs/ship.md");
+  await a.save(part);
+  expect((await texts()).doc).toBe(part);
+  a.pass(120_000);
+  const own = "# Other\n\nAsk @alice.\n";
+  await a.save(own);
+  expect((await texts()).doc).toBe(own);
+});
 
 test("of two files that import each other neither is said to have the text, and both are in the history", async () => {
   const imports = ["@AGENTS.md\n", "@CLAUDE.md\n"] as const;
