@@ -280,8 +280,9 @@ export class SyncEngine {
    */
   #markWritten(unit: SyncUnit, { changes }: CommittedRow): void {
     const now = this.#options.world.monotonic();
-    const isTaken = this.#newUnits.has(unit, now) && !isOfEntries(changes);
-    const isKnown = this.#served.has(unit) || this.#newUnits.isHeard(unit);
+    const isWritten = isOfEntries(changes);
+    const isTaken = this.#newUnits.has(unit, now) && !isWritten;
+    const isKnown = this.#served.has(unit) || (isWritten && this.#newUnits.isHeard(unit));
     if (isTaken && this.#isMoreComing(now)) this.#schedule.gather([unit], now);
     else this.#schedule.markDue(unit, isKnown ? "edit" : "change");
     if (changes.text) this.#newUnits.forget(unit);
