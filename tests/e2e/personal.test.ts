@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { anHourLater } from "../support/an-hour-later.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
 import { ON_PLAIN_SERVICE } from "../support/plain-service.ts";
@@ -142,6 +143,8 @@ scenario(
     a.edit(CLAUDE, () => "one\ntwo\nthree\n");
     for (const desk of [a, b]) await desk.until(CODEX, "one\ntwo\nthree\n");
     await b.machine.down("SIGKILL");
+    // Within a minute of its coming "three" would stay beside what is made of it.
+    anHourLater(b.machine);
     b.edit(CODEX, (text) => text.replace("three", "three, by b"));
     a.edit(CLAUDE, (text) => text.replace("one", "one, by a"));
     await a.until(CODEX, "one, by a\ntwo\nthree\n");
