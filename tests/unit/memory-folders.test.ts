@@ -400,6 +400,8 @@ test("an index that is begun anew after a purge takes nothing from the others", 
   a.save("one.md", "one\n");
   a.save("two.md", "two\n");
   await settleMemories(a, b);
+  // After the minute in which any line would stay.
+  a.world.advance(61_000);
   // In one step, as when no daemon runs.
   a.drop(".");
   a.save("MEMORY.md", "# Memory\n\n- [Three](three.md)\n");
