@@ -23,6 +23,7 @@ import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts
 import type { FileState } from "./file-state.ts";
 import type { Sight } from "./follow-facts.ts";
 import { indicesFrom, linesThatStay } from "./line-runs.ts";
+import { saysOthers } from "./others-lines.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
 import { pulledBase } from "./pulled-base.ts";
 import { findSettled, type SettledInGit } from "./settled-in-git.ts";
@@ -139,15 +140,16 @@ async function asideOf(
 ): Promise<Aside | undefined> {
   if (!leftBehind || file.kind !== "text") return undefined;
   const base = knownBase(open, known.base);
+  const committed = contentLines(leftBehind.committed);
   return findAside({
     known: base,
-    committed: contentLines(leftBehind.committed),
+    committed,
     kept: leftBehind.kept.map(({ text, before }) => ({
       lines: contentLines(text),
       before: before.map(contentLines),
     })),
     lines: splitForm(file.content, known.form).lines,
-    others: leftBehind.isDiscarded ? await othersIn(db, open, base) : undefined,
+    others: leftBehind.isDiscarded ? await othersIn(db, open, { base, committed }) : undefined,
   });
 }
 
@@ -159,9 +161,10 @@ async function asideOf(
 async function othersIn(
   db: Context["db"],
   open: OpenDocument,
-  base: CapturedText,
+  { base, committed }: { readonly base: CapturedText; readonly committed: readonly string[] },
 ): Promise<OthersChanges> {
   const lines = linesOf(base);
+  const known = lines.map(({ text }) => withoutMark(text));
   const removed = await linesRemoved(db, open.id);
   const here = await clientsHere(db, open.id);
   const homes = homesIn(open.document);
@@ -172,8 +175,13 @@ async function othersIn(
     if (claimed.length > 0) return claimed.every(({ home }) => home === open.writer.home);
     return here.has(client) && authors(db, open, [span]) === open.writer.machine;
   };
+  const says = saysOthers(await removedSince(db, open.id, 0), {
+    isOwn: ({ client, clock, text }) => isOwn({ client, clock, length: text.length }),
+    committed,
+    known,
+  });
   return {
-    hasWritten: (at) => !(lines[at]?.spans ?? []).every(isOwn),
+    hasWritten: (at) => !(lines[at]?.spans ?? []).every(isOwn) || says(known[at] ?? ""),
     hasDeleted: (line) => !removed.has(withoutBreak(line)),
   };
 }

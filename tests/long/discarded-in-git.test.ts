@@ -203,6 +203,44 @@ test("of what git discards, what others wrote stays, and what was saved here doe
   expect(await both()).toEqual({ text: WITH_THEIRS, listed: 1 });
 });
 
+for (const [how, text] of [
+  ["moved", START.replace("- ship\n", `- ship\n${THEIRS}`)],
+  ["indented", WITH_THEIRS.replace(THEIRS, `  ${THEIRS}`)],
+  ["mended", WITH_THEIRS.replace(THEIRS, "- lint first, then build\n")],
+] as const) {
+  test(`what others wrote, and this machine has ${how}, stays after git checkout, and is told`, async () => {
+    await written(WITH_THEIRS);
+    await a.save(text);
+    expect((await both()).text).toBe(text);
+    await git("checkout", "-q", "--", FILE);
+    expect(await both()).toEqual({ text, listed: 1 });
+    expect(a.file()).toBe(START);
+  });
+}
+
+test("what others wrote, and this machine has chosen, stays when git checkout discards it again", async () => {
+  const text = START.replace("- two\n", `- two, theirs\n${THEIRS}`);
+  await written(text);
+  await git("checkout", "-q", "--", FILE);
+  await both();
+  await a.drain(await a.choiceOf(`- two, theirs\n${THEIRS}`));
+  expect(await both()).toEqual({ text, listed: 0 });
+  await git("checkout", "-q", "--", FILE);
+  expect(await both()).toEqual({ text, listed: 1 });
+});
+
+test("what this machine made of a line that others committed is undone everywhere by git checkout", async () => {
+  await lab.commit(b, WITH_THEIRS);
+  await b.settle();
+  await lab.run(b, "push", "-q");
+  await git("pull", "-q");
+  await both();
+  await a.save(WITH_THEIRS.replace(THEIRS, "- lint first, then build\n"));
+  await both();
+  await git("checkout", "-q", "--", FILE);
+  expect(await both()).toEqual({ text: WITH_THEIRS, listed: 0 });
+});
+
 test("what was saved here is undone by git checkout though the log no longer says who saved it", async () => {
   await a.save(START.replace("- two\n", `- two\n${OWN}`));
   await both();

@@ -54,14 +54,20 @@ export const FOLLOWED: readonly Mistake[] = [
   aside(
     "what git discards is a deletion of others' lines",
     "what others wrote and nobody committed stays after git checkout, and is told",
-    "others: leftBehind.isDiscarded ? await othersIn(db, open, base) : undefined,",
+    "others: leftBehind.isDiscarded ? await othersIn(db, open, { base, committed }) : undefined,",
     "others: undefined,",
   ),
   aside(
     "what git discards is others'",
     "what was saved here is undone everywhere by git checkout",
-    "hasWritten: (at) => !(lines[at]?.spans ?? []).every(isOwn),",
+    'hasWritten: (at) => !(lines[at]?.spans ?? []).every(isOwn) || says(known[at] ?? ""),',
     "hasWritten: () => true,",
+  ),
+  aside(
+    "what this machine has moved or chosen is its own",
+    "what others wrote, and this machine has moved, stays after git checkout, and is told",
+    ' || says(known[at] ?? ""),',
+    ",",
   ),
   aside(
     "what this machine wrote before its log was compacted is others'",
@@ -150,8 +156,8 @@ export const FOLLOWED: readonly Mistake[] = [
   sight(
     "whatever is deleted beside a write of git's index is git's",
     "whoever deletes more than others' lines beside a write of git's index means it",
-    "said(before).every((at) => !taken.has(at) || !wasCommitted.has(at)) &&",
-    "true ||",
+    "isAnyGone: added.some(isGone), back, isWhole, isMixed };",
+    "isAnyGone: added.some(isGone), back, isWhole, isMixed: true };",
   ),
   marked(
     "whoever gives up what git shows has settled it",
