@@ -7,8 +7,8 @@ export type SaysOthers = (line: string) => boolean;
 
 /**
  * Whoever moves, indents, mends or chooses others' lines writes them anew, and what this machine
- * took away for that tells so. `isOwn`: whether it had written what it took away. What is committed
- * nobody has to save from git, unless the file has it more often.
+ * took away for that, oldest first, tells so. `isOwn`: whether it had written what it took away.
+ * What is committed nobody has to save from git, unless the file has it more often.
  */
 export function saysOthers(
   removed: readonly RemovedText[],

@@ -9,6 +9,7 @@ import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { commonLines, diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
+import type { RemovedText } from "../../shared/replica/text/removed-text.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm, withoutMark } from "../../shared/replica/text/text-form.ts";
 import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
@@ -108,7 +109,10 @@ function undoneRemovals(
 
 /** The texts of lines that this machine removed, as far back as its log goes. */
 async function linesRemoved(db: Context["db"], documentId: number): Promise<Set<string>> {
-  const pieces = await removedSince(db, documentId, 0);
+  return linesOfPieces(await removedSince(db, documentId, 0));
+}
+
+function linesOfPieces(pieces: readonly RemovedText[]): Set<string> {
   return new Set(pieces.flatMap(({ text }) => text.split("\n").map(withoutMark)).filter(hasWord));
 }
 
@@ -165,7 +169,8 @@ async function othersIn(
 ): Promise<OthersChanges> {
   const lines = linesOf(base);
   const known = lines.map(({ text }) => withoutMark(text));
-  const removed = await linesRemoved(db, open.id);
+  const removed = await removedSince(db, open.id, 0);
+  const gone = linesOfPieces(removed);
   const here = await clientsHere(db, open.id);
   const homes = homesIn(open.document);
   const isOwn = (span: TextSpan) => {
@@ -175,14 +180,14 @@ async function othersIn(
     if (claimed.length > 0) return claimed.every(({ home }) => home === open.writer.home);
     return here.has(client) && authors(db, open, [span]) === open.writer.machine;
   };
-  const says = saysOthers(await removedSince(db, open.id, 0), {
+  const says = saysOthers(removed, {
     isOwn: ({ client, clock, text }) => isOwn({ client, clock, length: text.length }),
     committed,
     known,
   });
   return {
     hasWritten: (at) => !(lines[at]?.spans ?? []).every(isOwn) || says(known[at] ?? ""),
-    hasDeleted: (line) => !removed.has(withoutBreak(line)),
+    hasDeleted: (line) => !gone.has(withoutBreak(line)),
   };
 }
 

@@ -71,11 +71,11 @@ function isShouted(match: string): boolean {
 /** `pw: Playwright` explains an abbreviation, and `pwd` is a folder, too. */
 function isOtherMeaning(word: string, match: string): boolean {
   if (!/(?<![a-z])pwd?[*_`]{0,3}[ \t]{0,10}[:=]/i.test(match)) return false;
-  return /^p.*w/i.test(word) || FOLDERS.test(word);
+  return OTHER_MEANINGS.test(word);
 }
 
-const FOLDERS =
-  /^(?:director(?:y|ies)|folder|home|monorepo|packages?|project|repo(?:sitory)?|workspaces?)$/i;
+const OTHER_MEANINGS =
+  /^(?:playwright|director(?:y|ies)|folder|home|monorepo|packages?|project|repo(?:sitory)?|workspaces?)$/i;
 
 const NEARBY = 300;
 

@@ -110,7 +110,7 @@ export async function clientsHere(
   return new Set(rows.flatMap(({ payload }) => [...Y.parseUpdateMeta(payload).from.keys()]));
 }
 
-/** What this machine removed from the text since the last acknowledged row. */
+/** What this machine removed from the text since the last acknowledged row, oldest first. */
 export async function removedSince(
   db: Kysely<DaemonTables>,
   documentId: number,
@@ -122,6 +122,7 @@ export async function removedSince(
     .where("document_id", "=", documentId)
     .where("seq", ">", ackedSeq)
     .where("removed", "is not", null)
+    .orderBy("seq")
     .execute();
   return rows.flatMap(({ removed }) => (removed === null ? [] : parseRemoved(removed)));
 }

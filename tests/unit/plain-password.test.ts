@@ -55,7 +55,7 @@ test("what is said about passwords in a line of its own is none", async () => {
     ..."bcryptjs Argon".split(" ").map((said) => `- **Password**: ${said}`),
     ..."raspberry toor vagrant".split(" ").map((said) => `username: pi\npassword: ${said}`),
     "pw: Playwright",
-    "pw: playwrightish",
+    "pw: playwright",
     "pwd: repository",
   );
   for (const line of lines) {
