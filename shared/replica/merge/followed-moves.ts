@@ -46,11 +46,37 @@ function findFollowed(
     // What the editor has written elsewhere, too, was moved by both.
     const isMovedByBoth = hunk.removed.some(({ text }) => hasWord(text) && written.has(text));
     if (isOpen || isMovedByBoth || !hunk.added.some(({ text }) => hasWord(text))) return [];
-    const found = runs.flatMap((run) => placesIn(run, { base, hunk, mover }));
+    const elsewhere = runs.filter((run) => !isWrittenAnew(run, { lines, hunk, mover }));
+    const found = elsewhere.flatMap((run) => placesIn(run, { base, hunk, mover }));
     const [place, ...others] = found;
     if (!place || others.length > 0) return [];
     return [{ ...place, lines: hunk.added }];
   });
+}
+
+/**
+ * Whether a run is all that the hunk took away, and stands where that stood: its author has not
+ * moved it but written it anew, as who chooses a version of a conflict. Then both wrote what is to
+ * stand there, and both stay.
+ */
+function isWrittenAnew(
+  run: readonly SideLine[],
+  {
+    lines,
+    hunk: { removed },
+    mover,
+  }: {
+    readonly lines: readonly SideLine[];
+    readonly hunk: SideHunk;
+    readonly mover: WritingSide;
+  },
+): boolean {
+  if (run.length !== removed.length || !run.every(({ text }, i) => text === removed[i]?.text)) {
+    return false;
+  }
+  const at = [run[0], removed[0]].map((line) => lines.indexOf(line as SideLine));
+  const between = lines.slice(Math.min(...at), Math.max(...at));
+  return !between.some(({ side, gone }) => side === "base" && !gone[mover]);
 }
 
 function said(text: string): string {
