@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
-import { readFileAt } from "../../daemon/disk/read-file.ts";
+import { type FileRead, readFileAt } from "../../daemon/disk/read-file.ts";
 import type { PortableMemory } from "../../daemon/portable/format.ts";
 import { type FolderFiles, REST_FILE } from "../../daemon/portable/markdown-folder.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
@@ -58,16 +58,27 @@ export async function readFolder(folder: string): Promise<FolderFiles> {
   return files;
 }
 
+/** The notes of a folder, and files of notes that can't be read as text, each with why. */
+export interface FolderNotes {
+  readonly notes: readonly PortableMemory[];
+  readonly unread: readonly { readonly name: string; readonly reason: string }[];
+}
+
 /** Every note of somebody else's folder of Markdown, by its path without the ending. */
-export async function readNotes(folder: string): Promise<PortableMemory[]> {
+export async function readNotes(folder: string): Promise<FolderNotes> {
   const notes: PortableMemory[] = [];
+  const unread: { name: string; reason: string }[] = [];
   for (const path of await listFiles(folder)) {
     if (!path.endsWith(ENDING)) continue;
-    const { text, savedAt } = await readText(folder, path);
     const key = path.slice(0, -ENDING.length).normalize("NFC");
-    notes.push({ key, value: text, updated_at: timestampOf(savedAt) });
+    const read = await readFileAt(folder, path);
+    if (read.kind !== "text") unread.push({ name: key, reason: whyNoText(read) });
+    else {
+      const updated_at = timestampOf(Math.trunc(read.savedAt));
+      notes.push({ key, value: read.content, updated_at });
+    }
   }
-  return notes;
+  return { notes, unread };
 }
 
 /** Without links, and without names that begin with a dot. */
@@ -91,6 +102,9 @@ async function readText(folder: string, path: string) {
   if (path === REST_FILE) return { text: await readFile(join(folder, path), "utf8"), savedAt: 0 };
   const read = await readFileAt(folder, path);
   if (read.kind === "text") return { text: read.content, savedAt: Math.trunc(read.savedAt) };
-  const why = read.kind === "problem" ? explain(read.why) : "is gone";
-  throw new CommandFailed(`${join(folder, path)} ${why}: nothing was imported`);
+  throw new CommandFailed(`${join(folder, path)} ${whyNoText(read)}: nothing was imported`);
+}
+
+function whyNoText(read: Exclude<FileRead, { readonly kind: "text" }>): string {
+  return read.kind === "problem" ? explain(read.why) : "is gone";
 }

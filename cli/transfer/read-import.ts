@@ -40,7 +40,7 @@ export async function readImport(
   const isForOthers = place.layer !== undefined || place.project !== undefined;
   const folder = named === STANDARD_STREAM ? undefined : resolveFolder(env, named);
   if (folder !== undefined && (await isFolderAt(folder))) {
-    if (isForOthers) return await othersHome(env, await readNotes(folder), place);
+    if (isForOthers) return await folderHome(env, folder, place);
     const files = await readFolder(folder);
     return whole(readOrRefuse(named, () => portableHomeOf(files, now), OTHERS));
   }
@@ -66,6 +66,14 @@ export async function readImport(
   throw new CommandFailed(
     `${shownName(named)} is no memory of MCP's reference server: ${why}; nothing was imported`,
   );
+}
+
+/** Somebody else's folder of Markdown. */
+async function folderHome(env: Environment, folder: string, place: NotesPlace): Promise<ReadNotes> {
+  const { notes, unread } = await readNotes(folder);
+  const { home, leftOut } = await othersHome(env, notes, place);
+  const noText = unread.map((each) => ({ ...each, code: "unfit-text" as const }));
+  return { home, leftOut: [...noText, ...leftOut] };
 }
 
 /** An export is taken whole or not at all. */

@@ -6,6 +6,7 @@ import {
   withoutMark,
 } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
+import { lineArrivalKey } from "../home/line-arrival-key.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
 import { forgetSeen } from "./arrival-store.ts";
@@ -54,7 +55,7 @@ export class LineArrivals {
   async note(db: Db, path: string, { from, to, isOwn, savedAt }: ChangedLines): Promise<void> {
     const clock = this.#clockOf(path);
     const now = this.#world.now();
-    await forgetSeen(db, keyOf(path), { clock, now });
+    await forgetSeen(db, lineArrivalKey(path), { clock, now });
     const came = await listCame(db, path);
     const inDoubt = savedAt === undefined ? [] : clock.unseenAt(came, savedAt);
     const stands = new Set(plainLines(to));
@@ -68,7 +69,7 @@ export class LineArrivals {
       const change = JSON.stringify({ line, isOwn });
       const { id } = await db
         .insertInto("file_arrivals")
-        .values({ dir: keyOf(path), arrived_at: now, machine: null, change })
+        .values({ dir: lineArrivalKey(path), arrived_at: now, machine: null, change })
         .returning("id")
         .executeTakeFirstOrThrow();
       clock.came(id);
@@ -154,13 +155,8 @@ async function listCame(db: Db, path: string): Promise<CameLine[]> {
   const rows = await db
     .selectFrom("file_arrivals")
     .select(["id", "arrived_at as at", "change"])
-    .where("dir", "=", keyOf(path))
+    .where("dir", "=", lineArrivalKey(path))
     .orderBy("id")
     .execute();
   return rows.map(({ id, at, change }) => ({ id, at, ...JSON.parse(change) }));
-}
-
-/** No folder and no further file of one has such a name. */
-function keyOf(path: string): string {
-  return `lines:${path}`;
 }

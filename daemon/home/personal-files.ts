@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import { lineArrivalKey } from "./line-arrival-key.ts";
 import type { DaemonTables, PersonalFilesTable } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -121,5 +122,12 @@ export async function settlePersonalFile(
 }
 
 export async function forgetPersonalFile(db: Db, assistant: string): Promise<void> {
-  await db.deleteFrom("personal_files").where("assistant", "=", assistant).execute();
+  const former = await db
+    .deleteFrom("personal_files")
+    .where("assistant", "=", assistant)
+    .returning("path")
+    .executeTakeFirst();
+  if (!former) return;
+  const dir = lineArrivalKey(former.path);
+  await db.deleteFrom("file_arrivals").where("dir", "=", dir).execute();
 }

@@ -120,12 +120,14 @@ scenario("what is no other tool's memory is refused with what is wrong in it", a
   writeFileSync(join(vault, "long.md"), "x".repeat(32 * 1024 + 1));
   const untold = await machine.run(["import", vault]);
   expect(inOneLine(untold.stderr)).toContain("--project DIR or --layer user");
+  writeFileSync(join(vault, "latin.md"), Buffer.from("caf\xe9", "latin1"));
   const told = await machine.run(["import", vault, "--project", "."]);
   expect(told.status).toBe(0);
   expect(inOneLine(told.stderr)).toContain("not imported, long: its value must be at most");
-  expect(told.stdout).toContain("1 created, 0 updated, 0 unchanged; 1 note left out");
+  expect(inOneLine(told.stderr)).toContain("not imported, latin: ");
+  expect(told.stdout).toContain("1 created, 0 updated, 0 unchanged; 2 notes left out");
   const json = JSON.parse(await machine.memsync("import", vault, "--project", ".", "--json"));
-  const long = { name: "long", code: "unfit-text" };
-  expect(json).toMatchObject({ unchanged: 1, left_out: 0, notes_left_out: [long] });
+  const [latin, long] = ["latin", "long"].map((name) => ({ name, code: "unfit-text" }));
+  expect(json).toMatchObject({ unchanged: 1, left_out: 0, notes_left_out: [latin, long] });
   expect(await machine.memsync("get", "note")).toBe("a note");
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isNamedIn } from "../../daemon/assistants/memory-folders/index-lines.ts";
 import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 const FLAT = "---\nname: Tests\ndescription: how to test\ntype: feedback\n---\n\nRun bun.\n";
@@ -140,4 +141,59 @@ test("what came just before a restart is unseen after it, and what came long bef
     a.world.advance(61_000);
     b.world.advance(61_000);
   }
+});
+
+test("a name that ends another file's name or path is no line for it", () => {
+  for (const [index, name] of [
+    ["- [Testing](feedback_testing.md)", "testing.md"],
+    ["- [Auth](api-auth.md)", "auth.md"],
+    ["See docs/deploy.md for all.", "deploy.md"],
+    ["- [Old](deploy.md.bak)", "deploy.md"],
+    ["- [Ä](\u00e4b.md)", "b.md"],
+  ] as const) {
+    expect([index, name, isNamedIn(index, name)]).toEqual([index, name, false]);
+  }
+  for (const [index, name] of [
+    ["- [Testing](testing.md) \u2014 how", "testing.md"],
+    ["- [Testing](./testing.md)", "testing.md"],
+    ["- [Two words](<two words.md>)", "two words.md"],
+    ["- [Two words](two%20words.md)", "two words.md"],
+    ["See deploy.md.", "deploy.md"],
+    ["`deploy.md`", "deploy.md"],
+    ["- [[deploy]]", "deploy.md"],
+    ["- [Below](sub/one.md)", "sub/one.md"],
+  ] as const) {
+    expect([index, name, isNamedIn(index, name)]).toEqual([index, name, true]);
+  }
+});
+
+test("a topic that was deleted within the minute gets no line, and one that is restored does", async () => {
+  const index = "# Memory\n\n- [One](one.md)\n";
+  a.save("MEMORY.md", index);
+  a.save("one.md", "one\n");
+  await settleMemories(a, b);
+  const lookAround = async () => {
+    await a.look();
+    await exchangeMemories(a, b);
+    await b.look();
+  };
+  a.save("three.md", "three\n");
+  await lookAround();
+  a.drop("three.md");
+  await a.look();
+  await a.settle("three.md", "delete");
+  await lookAround();
+  expect(b.keeper.status[0]?.asked).toMatchObject([{ name: "three.md", asked: "deleted" }]);
+  for (const each of [a, b]) each.world.advance(61_000);
+  await settleMemories(a, b);
+  for (const each of [a, b]) expect(each.read("MEMORY.md")).not.toContain("](three.md)");
+  b.drop("one.md");
+  b.save("MEMORY.md", "# Memory\n");
+  await settleMemories(a, b);
+  for (const each of [a, b]) each.world.advance(61_000);
+  await settleMemories(a, b);
+  await b.settle("one.md", "restore");
+  await settleMemories(a, b);
+  expect(b.read("one.md")).toBe("one\n");
+  expect(b.read("MEMORY.md")).toContain("](one.md)");
 });

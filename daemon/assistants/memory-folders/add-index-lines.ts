@@ -6,7 +6,7 @@ import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import { isNamedIn, isReadWhole, withLineFor } from "./index-lines.ts";
 import { keyOfName } from "./memory-names.ts";
-import type { MemoryNote, TakenFolder } from "./plan-arrivals.ts";
+import { awaitsLine, type MemoryNote, type TakenFolder } from "./plan-arrivals.ts";
 
 /** Whoever wrote the file is given this time to name it in the index, too. */
 const INDEX_MS = 60_000;
@@ -27,7 +27,7 @@ export async function addIndexLines(
   const { db, now } = context;
   if (format.index === undefined) return [];
   const known = await readMemoryFiles(db, folder);
-  const arrived = [...known.values()].filter(({ arrivedAt }) => arrivedAt !== undefined);
+  const arrived = [...known.values()].filter(awaitsLine);
   if (arrived.length === 0) return [];
   const key = keyOfName(format, format.index);
   const [current, ...others] = open.document.memories.get(key);

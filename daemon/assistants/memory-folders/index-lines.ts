@@ -19,10 +19,22 @@ export function isReadWhole(index: string): boolean {
   return plainLines(index).length <= LINES_MAX && !exceedsBytes(index, BYTES_MAX);
 }
 
-/** Whether an index leads to a file. One that it does not name is never found. */
+/**
+ * Whether an index leads to a file. One that it does not name is never found. The end of another
+ * file's name or path, and the beginning of one, name nothing.
+ */
 export function isNamedIn(index: string, name: string): boolean {
-  const stem = name.replace(/\.md$/, "");
-  return index.includes(name) || index.includes(`[[${stem}]]`) || index.includes(encodeURI(name));
+  if (index.includes(`[[${name.replace(/\.md$/, "")}]]`)) return true;
+  return [name, encodeURI(name)].some((each) => {
+    return new RegExp(`${NOT_BEHIND}(?:\\./)?${escaped(each)}${NOT_BEFORE}`, "u").test(index);
+  });
+}
+
+const NOT_BEHIND = "(?<![\\p{L}\\p{N}_./\\\\-])";
+const NOT_BEFORE = "(?![./-]?[\\p{L}\\p{N}_])";
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }
 
 /** The index with a line for one more file, after all others. */

@@ -96,15 +96,18 @@ interface Waiting {
   readonly seen: readonly EntryId[];
 }
 
+/** Whether a file came from elsewhere and needs a line; one that is asked about may be gone. */
+export function awaitsLine({ arrivedAt, asked }: MemoryFile): boolean {
+  return arrivedAt !== undefined && asked === undefined;
+}
+
 /** The files that came from elsewhere and may still be named in the index by their author. */
 function unnamedYet(
   { known, isOpen }: TakenFolder,
   arrivals: readonly MemoryArrival[],
 ): { readonly name: string; readonly text: string }[] {
-  const come = [...known.values()].filter(({ name, arrivedAt, asked }) => {
-    return arrivedAt !== undefined && asked === undefined && isOpen(name);
-  });
-  const coming = arrivals.filter(({ name }) => !known.has(name));
+  const come = [...known.values()].filter((file) => awaitsLine(file) && isOpen(file.name));
+  const coming = arrivals.filter(({ name, isAskedFor }) => isAskedFor || !known.has(name));
   const all = [...come, ...coming.map(({ name, next }) => ({ name, text: next.text }))];
   return all.sort((one, other) => (one.name < other.name ? -1 : 1));
 }

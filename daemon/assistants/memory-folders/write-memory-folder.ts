@@ -76,10 +76,11 @@ export class MemoryFolderWriter {
     const known = await readMemoryFiles(store.reader, folder.path);
     const now = this.#options.world.now();
     await store.write(async ({ db }) => {
-      for (const { name, next } of permitted.arrivals) {
-        const arrivedAt = name === folder.format.index ? undefined : now;
-        const former = known.get(name) ?? { name, arrivedAt, ...NEVER_SHOWN };
-        await putMemoryFile(db, folder.path, { ...former, next });
+      for (const { name, next, isAskedFor } of permitted.arrivals) {
+        const former = known.get(name);
+        const isNew = name !== folder.format.index && (isAskedFor || !former);
+        const arrivedAt = isNew ? now : former?.arrivedAt;
+        await putMemoryFile(db, folder.path, { name, ...(former ?? NEVER_SHOWN), arrivedAt, next });
       }
     });
     const refused: MemoryNote[] = [];
