@@ -2,17 +2,25 @@
 // CI runs. With `-- --changed` it is what a minute or two allow: of the tests those that look at
 // every file, and those that import what differs from the branch `main`. Goes on after a failure,
 // so that one run tells of all of them: at the end each is told again, whole, for whoever sees
-// nothing but the end of it. The last line sums up the tests.
+// nothing but the end of it. What failed is run once more with nothing beside it: what fails again
+// has failed, and what passes is told as unstable, with what it said. The last line sums up the
+// tests.
 import { join } from "node:path";
-
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-}
+import {
+  type Counts,
+  countsIn,
+  FAILURE_LINES,
+  failedFilesIn,
+  failuresIn,
+  leftOutIn,
+} from "./test-output.ts";
 
 interface Outcome extends Counts {
+  readonly step: Step;
   /** What was said of each failure. */
   readonly failures: readonly string[];
+  /** Where a test failed. */
+  readonly failedFiles: readonly string[];
   /** The lines of tests that were not run here. */
   readonly leftOut: readonly string[];
 }
@@ -27,6 +35,9 @@ const TESTS: readonly Step[] = [["test"], ["test:long"]];
 const TESTS_OF_BUILDS: readonly Step[] = [["test:node"], ["test:package"]];
 const TESTS_IN_A_BROWSER: readonly Step[] = [["test:browser"]];
 
+/** Any test file, however long it takes. */
+const UNHURRIED = ["--path-ignore-patterns", "none", "--timeout", "600000"];
+
 /** Folders of tests that start processes, and of those that call what they import. */
 const END_TO_END = "tests/e2e";
 /** What types every command of the documents. */
@@ -35,8 +46,6 @@ const OF_MODULES = ["tests/unit/", "tests/http/", "tests/protocol/"].map((path) 
 
 const ROOT = join(import.meta.dir, "..");
 const MS_PER_S = 1000;
-/** Of what a failed step or test said, the end is told again. */
-const FAILURE_LINES = 40;
 
 /** Takes what a script says, as it says it. */
 type Listener = (text: string) => void;
@@ -65,36 +74,7 @@ async function textOf(output: ReadableStream<Uint8Array>, hear: Listener): Promi
   return text;
 }
 
-/** What the runner's closing lines ` 12 pass` and ` 1 fail` say, of each of its runs together. */
-function countsIn(output: string): Counts {
-  const sum = (word: string) =>
-    [...output.matchAll(new RegExp(`^ *(\\d+) ${word}$`, "gm"))]
-      .map(([, number]) => Number(number))
-      .reduce((total, each) => total + each, 0);
-  return { passed: sum("pass"), failed: sum("fail") };
-}
-
-/**
- * What the runner said of each failed test: its error, and below it the test's name. After many
- * tests it lists those names again, without the errors.
- */
-function failuresIn(output: string): string[] {
-  const failures = new Map<string, string>();
-  let said: string[] = [];
-  for (const line of output.split("\n")) {
-    said.push(line);
-    if (line.startsWith("(fail) ") && !failures.has(line)) {
-      failures.set(line, said.slice(-FAILURE_LINES).join("\n"));
-    }
-    if (/^\((pass|fail|skip|todo)\) /.test(line)) said = [];
-  }
-  return [...failures.values()];
-}
-
-/** The tests that were not run, whose names say why. */
-function leftOutIn(output: string): string[] {
-  return [...new Set(output.match(/^\(skip\) .*$/gm))];
-}
+const say: Listener = (text) => void process.stdout.write(text);
 
 /** One step. A step that failed without a failed test, or ran no test, counts as one failed. */
 async function check(step: Step, hear: Listener): Promise<Outcome> {
@@ -113,10 +93,27 @@ async function check(step: Step, hear: Listener): Promise<Outcome> {
     failures.push([`${script}:`, ...output.split("\n").slice(-FAILURE_LINES)].join("\n"));
   }
   const leftOut = leftOutIn(output);
-  return { passed, failed: inVain ? Math.max(failed, 1) : failed, failures, leftOut };
+  const failedFiles = failedFilesIn(output);
+  const counted = inVain ? Math.max(failed, 1) : failed;
+  return { step, passed, failed: counted, failures, failedFiles, leftOut };
 }
 
-const say: Listener = (text) => void process.stdout.write(text);
+/** Of a step of tests the files in which one failed, and of another the whole step. */
+function repetitionOf({ step, failedFiles }: Outcome): Step | undefined {
+  if (!TESTS.includes(step)) return CHECKS.includes(step) ? undefined : step;
+  const files = failedFiles.map((file) => `./${file}`);
+  return files.length === 0 ? undefined : ["test", ...UNHURRIED, ...files];
+}
+
+/** A step that failed beside others, and what it said then, if it passes alone. */
+async function repeat(outcome: Outcome): Promise<Outcome & { readonly unstable: string[] }> {
+  const repetition = outcome.failed === 0 ? undefined : repetitionOf(outcome);
+  if (repetition === undefined) return { ...outcome, unstable: [] };
+  const { failed, failures } = await check(repetition, say);
+  const recovered = Math.max(outcome.failed - failed, 0);
+  const unstable = failed === 0 ? [...outcome.failures] : [];
+  return { ...outcome, passed: outcome.passed + recovered, failed, failures, unstable };
+}
 
 async function checkAll(steps: readonly Step[], hear: Listener): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
@@ -155,7 +152,7 @@ const beside = (text: string) => {
   saidBeside += text;
 };
 
-async function testAll(): Promise<Outcome[]> {
+async function testAll(): Promise<readonly Outcome[]> {
   if (process.argv.includes("--changed")) return await checkAll(await testsOfChanges(), say);
   const browsers = process.argv.includes("--browser") ? TESTS_IN_A_BROWSER : [];
   const tested = await Promise.all([
@@ -168,11 +165,15 @@ async function testAll(): Promise<Outcome[]> {
 
 const checked = await checkAll(CHECKS, say);
 const tested = await testAll();
-const outcomes = [...checked, ...tested];
+const outcomes: Awaited<ReturnType<typeof repeat>>[] = [];
+for (const outcome of [...checked, ...tested]) outcomes.push(await repeat(outcome));
 const total = (of: (each: Outcome) => number) => outcomes.reduce((sum, each) => sum + of(each), 0);
 const failed = total((each) => each.failed);
 for (const failure of outcomes.flatMap(({ failures }) => failures)) {
   say(`\n== failed\n${failure.trim()}\n`);
+}
+for (const failure of outcomes.flatMap(({ unstable }) => unstable)) {
+  say(`\n== unstable: it failed beside others, and passed alone\n${failure.trim()}\n`);
 }
 const leftOut = outcomes.flatMap((each) => each.leftOut);
 if (leftOut.length > 0) say(`\n== not run here\n${leftOut.join("\n")}\n`);
