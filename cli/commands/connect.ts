@@ -4,6 +4,7 @@ import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { Connection } from "../../shared/wire/connection.ts";
 import { ASKED_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
+import { callSync } from "../contact/sync-progress.ts";
 import type { Environment } from "../place/environment.ts";
 import { findMeantProject } from "../place/find-project.ts";
 import { withLocal } from "../place/place.ts";
@@ -16,6 +17,9 @@ interface JsonFlag {
 }
 
 const PATH = "/api/projects/connect";
+
+/** What follows is not worth a longer wait. */
+const HEARD_WITHIN_S = 5;
 
 const HELP = `
 A program that asks the service for one of two connected projects gets the other's memories, too:
@@ -103,5 +107,10 @@ async function ask(
   const path = method === "POST" ? PATH : `${PATH}?${new URLSearchParams({ ...request })}`;
   const body = method === "POST" ? { body: request } : {};
   const asked = daemon.call(method, path, { ...body, ...options });
-  return await shownWhile("asking the service", asked);
+  const answer = await shownWhile("asking the service", asked);
+  // The documents tell of it, and the next command is to find what they say. Where it is late, it
+  // comes by itself.
+  const heard = callSync(daemon, HEARD_WITHIN_S, { unlessOffline: true }).catch(() => undefined);
+  await shownWhile("syncing", heard);
+  return answer;
 }

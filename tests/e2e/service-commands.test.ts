@@ -125,7 +125,9 @@ scenario(
       });
       return ((await response.json()) as { connected_project_ids: string[] }).connected_project_ids;
     };
+    await machine.memsync("set", "deploy", "the other waits", "--project", ids[1] ?? "");
     const said = await machine.memsync("connect", ".", "../other");
+    expect(await machine.memsync("search", "waits")).toContain("the other waits");
     expect(said).toStartWith("connected one and other\n");
     expect(said).toContain(`connected_projects of GET /api/projects/${ids[0]}`);
     expect(await connected()).toEqual([ids[1] ?? ""]);

@@ -7,7 +7,7 @@ import { pick, seededRandom } from "../support/random.ts";
 // Generous, for machines that do other things besides.
 setDefaultTimeout(120_000);
 
-const RUNS = 1500;
+const RUNS = 1000;
 const STEPS = 30;
 
 /** Somebody at a machine: what their editor shows, and whether it ever reads the file again. */

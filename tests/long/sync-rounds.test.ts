@@ -5,7 +5,7 @@ import { type Fault, type Machine, SyncCluster } from "../support/sync-cluster.t
 
 const KEYS = ["alpha", "beta", "gamma", "delta", "epsilon"];
 const FAULTS: readonly Fault[] = ["none", "none", "lose request", "lose answer", "send twice"];
-const SEEDS = 40;
+const SEEDS = 25;
 const STEPS = 60;
 const ROUNDS_TO_REST = 12;
 
