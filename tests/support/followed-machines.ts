@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as Y from "yjs";
 import { listConflicts } from "../../cli/local/local-conflicts.ts";
@@ -41,6 +41,12 @@ import { waitFor } from "./wait-for.ts";
 const PROJECT = projectId("followed");
 const ADDRESS = { owner: LOCAL_ACCOUNT, name: PROJECT };
 const SERVICE = "service";
+
+/**
+ * Longer than a file system's clock stands still: what is written within that time of git's index
+ * may have the very time of it, as only what git writes has else.
+ */
+const TICK_MS = 20;
 
 /** Tells of nothing: looks are made when a test asks for them. */
 const deaf: WatchFolder = () => ({ close: async () => {} });
@@ -233,8 +239,12 @@ export class FollowedMachine {
     utimesSync(join(this.dir, path), now, now);
   }
 
+  /** As a person does, who is never as quick as a program. */
   async save(text: string, path = "CLAUDE.md"): Promise<void> {
-    writeFileSync(join(this.dir, path), text);
+    const file = join(this.dir, path);
+    writeFileSync(file, text);
+    const savedAt = (statSync(file).mtimeMs + TICK_MS) / 1000;
+    utimesSync(file, savedAt, savedAt);
     await this.settle();
   }
 
