@@ -183,13 +183,14 @@ export class TrackedSights {
 
   /**
    * Whether git may have written the file anew, and somebody has edited it before anybody looked.
-   * The index then knows it by a time between that of the text before and that of this one. Where
-   * it no longer tells that, as after a commit, somebody who has taken out all that was written and
+   * The index then knows it by a time between that of the text before and that of this one, or by
+   * one of these: a file system's clock may stand still for ten milliseconds. Where it no longer
+   * tells that, as after a commit, somebody who has taken out all that was written and
    * put back all that was deleted has more likely discarded it: so it is kept, and told.
    */
   async #mayBeDiscarded(
     { file: placed }: Tracked,
-    file: TimedText,
+    file: TimedText & { readonly content: string },
     {
       known,
       changes,
@@ -204,8 +205,12 @@ export class TrackedSights {
     const isBoth = changes.added.length > 0 && changes.back.length > 0;
     const before = [this.#now, this.#before].find((each) => each?.hash === known.hash);
     const at = await readIndexTime(git, placed);
-    if (before && at !== undefined && at <= before.savedAt) return false;
-    const isBetween = before && at !== undefined && at < Math.floor(file.savedAt);
+    if (before && at !== undefined && at < Math.floor(before.savedAt)) return false;
+    const savedAt = Math.floor(file.savedAt);
+    const isBetween =
+      before &&
+      at !== undefined &&
+      (at < savedAt || (at === savedAt && !(await isStaged(git, placed, file.content))));
     return isBetween ? await this.#isStagedAsCommitted(placed, commit) : isBoth;
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
@@ -181,6 +181,30 @@ for (const [way, discard] of Object.entries(WAYS)) {
     expect(a.file()).toBe(EDITED(START));
   });
 }
+
+/** When A's file was written, as a file system says whose clock stands still meanwhile. */
+function writtenAt(): number {
+  return statSync(join(a.dir, FILE)).mtimeMs / 1000;
+}
+
+test("what others wrote stays after a discard and an edit within a tick of the file system's clock", async () => {
+  await written(WITH_THEIRS);
+  await git("checkout", "-q", "--", FILE);
+  const at = writtenAt();
+  writeFileSync(join(a.dir, FILE), EDITED(START));
+  utimesSync(join(a.dir, FILE), at, at);
+  expect(await both()).toEqual({ text: EDITED(WITH_THEIRS), listed: 1 });
+});
+
+test("what others wrote stays after a discard within a tick of its arrival, and an edit", async () => {
+  await written(WITH_THEIRS);
+  const at = writtenAt();
+  await git("checkout", "-q", "--", FILE);
+  utimesSync(join(a.dir, FILE), at, at);
+  await git("update-index", "--refresh");
+  writeFileSync(join(a.dir, FILE), EDITED(START));
+  expect(await both()).toEqual({ text: EDITED(WITH_THEIRS), listed: 1 });
+});
 
 test("whoever puts a text back as it was committed in an editor, with an edit, means it", async () => {
   await written(WITH_THEIRS.replace(GONE, ""));

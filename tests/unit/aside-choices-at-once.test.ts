@@ -26,7 +26,9 @@ for (const [who, ofA, ofB] of [
     await b.save(OTHERS);
     await exchange([a, b]);
     a.pass(120_000);
+    expect(a.file()).toBe(OTHERS);
     await lab.run(a, "checkout", "--", FILE);
+    expect(a.file()).toBe(START);
     await a.settle();
     await exchange([a, b]);
     expect(await a.conflicts()).toMatchObject([{ kind: "set-aside" }]);

@@ -26,7 +26,9 @@ beforeEach(async () => {
   await both();
   await b.save(DOCUMENT);
   await both();
+  expect([a.file(), b.file()]).toEqual([DOCUMENT, DOCUMENT]);
   await lab.run(b, "checkout", "-q", "--", FILE);
+  expect(b.file()).toBe(START);
   await both();
   expect([b.file(), await b.doc(), await told()]).toEqual([START, DOCUMENT, ASIDE]);
 });
