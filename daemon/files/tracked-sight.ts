@@ -6,7 +6,7 @@ import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
 import { isCommitted, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
 import { isCommittedHere, madeFrom } from "../git/branch-log.ts";
-import { bytesAt } from "../git/file-commits.ts";
+import { bytesAt, hasCommit } from "../git/file-commits.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
 import { readFilePast } from "../git/git-past.ts";
 import type { Head } from "../git/git-refs.ts";
@@ -143,6 +143,7 @@ export class TrackedSights {
     const { git } = this.#options;
     const { commit } = known.checkedOut;
     if (commit === undefined || file.kind === "absent") return false;
+    if (!(await hasCommit(git, standing.file, commit))) return false;
     const text = file.content;
     if (await isCommitted(git, standing.file, { commit, text })) return false;
     // Had git given up, the marks would be staged no more.
@@ -163,6 +164,8 @@ export class TrackedSights {
     const read = known?.checkedOut.commit;
     if (!known || file.kind === "absent" || known.hash === file.hash) return undefined;
     if (commit === undefined || read === undefined) return undefined;
+    // What git deleted says nothing any more; see `readFilePast`.
+    if (!(await hasCommit(this.#options.git, standing.file, read))) return undefined;
     const committed = await this.#textIn(standing, read, file.path);
     const saved = fileText(known);
     if (committed === undefined) return undefined;

@@ -20,6 +20,12 @@ export async function changesOf(
     .filter((line) => line !== "");
 }
 
+/** Whether git still has a commit, which it may have deleted once nothing named it any more. */
+export async function hasCommit(git: Git, { tree }: PlacedFile, commit: string): Promise<boolean> {
+  const asked = ["cat-file", "-e", `${commit}^{commit}`];
+  return (await gitOutput(git, tree.root, { args: asked, absent: [1, FATAL] })) !== undefined;
+}
+
 /** False also where a shallow clone does not reach that far back. */
 export async function isAncestor(
   git: Git,

@@ -1,5 +1,5 @@
 import { isMadeHere, readPassage } from "./branch-log.ts";
-import { bytesAt, changesOf, isAncestor } from "./file-commits.ts";
+import { bytesAt, changesOf, hasCommit, isAncestor } from "./file-commits.ts";
 import type { Git } from "./run-git.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
@@ -47,7 +47,7 @@ const TOLD_MAX = 6;
 
 /**
  * Compares the checked-out commit with the one that was read, for one file. If no commit in between
- * changed the file, they count as the same. At most six git processes, and a few more for commits
+ * changed the file, they count as the same. At most seven git processes, and a few more for commits
  * that others have read or for rebases. Throws `GitTrouble`.
  */
 export async function readFilePast(
@@ -79,6 +79,8 @@ export async function readFilePast(
   if (read === undefined) return await sinceTold(git, file, { none, commit, isTold });
   const isDescendant = await isAncestor(git, file, { one: read, other: commit });
   if (!isDescendant) {
+    // Nobody can say what became of its text since.
+    if (!(await hasCommit(git, file, read))) return { relation: "elsewhere", ...none };
     const before = await changesOf(git, file, { commits: [read], countMax: 1 });
     if (here.length > 0 && here[0] === before[0]) return { relation: "same", ...none };
     if (await isAncestor(git, file, { one: commit, other: read }))
