@@ -381,8 +381,8 @@ export class Daemon implements Controlled {
   }
 
   /** Waits like `sync` for what is due already, but looks at no file and asks for nothing new. */
-  waitForDue(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
-    return this.#syncWaiter.waitForDue(waitSeconds, signal);
+  waitForDue(waitSeconds: number, options: SyncWait = {}): Promise<SyncResult> {
+    return this.#syncWaiter.waitForDue(waitSeconds, options);
   }
 
   /** Applies the writes that commands left in the inbox. */

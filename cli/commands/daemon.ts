@@ -11,7 +11,7 @@ import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
-import type { DaemonStatus, FolderStatus } from "../../daemon/status/status.ts";
+import type { DaemonStatus, FolderStatus, RemoteStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { shellWord } from "../../shared/shell-word.ts";
@@ -300,8 +300,9 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
       onOffline({ status: { remotes } }) {
         if (options.wait === undefined || wait === 0) return false;
         const names = remotes.flatMap(({ service }) => (service.online ? [] : [service.name]));
+        const what = awayShown(remotes);
         sayAside(
-          `offline: waiting up to ${count(wait, "second", "seconds")} for ${names.join(", ")}`,
+          `${what}: waiting up to ${count(wait, "second", "seconds")} for ${names.join(", ")}`,
         );
         return true;
       },
@@ -320,7 +321,12 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
     for (const line of conflictCountLines(status)) say(line);
   }
   const why = whyUnsynced(status, realWorld.now());
-  throw new CommandFailed(answer.offline ? `offline: ${why}` : why);
+  throw new CommandFailed(answer.offline ? `${awayShown(status.remotes)}: ${why}` : why);
+}
+
+function awayShown(remotes: readonly RemoteStatus[]): string {
+  const away = remotes.filter(({ service }) => !service.online);
+  return away.every(({ service }) => service.state === "busy") ? "busy" : "offline";
 }
 
 async function printEnv(

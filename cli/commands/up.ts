@@ -39,6 +39,8 @@ interface UpOptions {
 
 /** `up` waits this long for the first contact and the first look at the files before it prints. */
 const FIRST_SYNC_SECONDS = 3;
+/** What can't go now is shown by the status. */
+const UNLESS_BUSY = { unlessBusy: true } as const;
 
 /** A command that only shows the status waits this long for the service's first answer. */
 const CONTACT_DEADLINE_MS = 1000;
@@ -88,13 +90,13 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
 async function begin(env: Environment, daemon: Daemon, folders: readonly string[]): Promise<void> {
   const known = linkedDirs(await daemon.status());
   await linkAndSayPast(folders, (dir, more) => daemon.link(dir, { more }));
-  await watchSync(daemon, daemon.waitForDue(FIRST_SYNC_SECONDS));
+  await watchSync(daemon, daemon.waitForDue(FIRST_SYNC_SECONDS, UNLESS_BUSY));
   let isChanged = false;
   for (const dir of folders) {
     const offered = offerFile(env, daemon, { dir, isNew: !known.has(dir) });
     isChanged = (await offered.catch(endIfInterrupted)) || isChanged;
   }
-  if (isChanged) await watchSync(daemon, daemon.sync(FIRST_SYNC_SECONDS));
+  if (isChanged) await watchSync(daemon, daemon.sync(FIRST_SYNC_SECONDS, UNLESS_BUSY));
 }
 
 function linkedDirs({ projects }: DaemonStatus): ReadonlySet<string> {
@@ -207,7 +209,7 @@ async function joinRunning(
     isChanged = (await offerFile(env, running, { dir, isNew: !known.has(dir) })) || isChanged;
   }
   if (!isChanged) return status;
-  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS))).status;
+  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, UNLESS_BUSY))).status;
 }
 
 /** Links the folders and resolves to the status after a first look at them. */
@@ -218,7 +220,8 @@ export async function linkAndLook(
   await linkAndSayPast(folders, async (dir, more) => {
     return (await daemon.call("POST", "/_memsync/link", { body: { dir, more } })) as BoundLink;
   });
-  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, { call: "wait" }))).status;
+  const options = { call: "wait", ...UNLESS_BUSY } as const;
+  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, options))).status;
 }
 
 /** What is to be said of the folders is said when all are linked, below no bar. */

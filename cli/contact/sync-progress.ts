@@ -26,6 +26,7 @@ interface CallSyncOptions {
   readonly call?: "sync" | "wait";
   /** See `SyncWait`. */
   readonly unlessOffline?: boolean;
+  readonly unlessBusy?: boolean;
 }
 
 /**
@@ -35,9 +36,10 @@ interface CallSyncOptions {
 export async function callSync(
   daemon: GatewayClient,
   seconds: number,
-  { call = "sync", unlessOffline = false }: CallSyncOptions = {},
+  { call = "sync", unlessOffline = false, unlessBusy = false }: CallSyncOptions = {},
 ): Promise<SyncResult> {
-  const body = { wait_seconds: seconds, unless_offline: unlessOffline };
+  const unless = { unless_offline: unlessOffline, unless_busy: unlessBusy };
+  const body = { wait_seconds: seconds, ...unless };
   const deadlineMs = seconds * 1000 + LATE_MS_MAX;
   try {
     return (await daemon.call("POST", `/_memsync/${call}`, { body, deadlineMs })) as SyncResult;

@@ -1,6 +1,8 @@
+import { parseRetryAfter } from "../../daemon/budget/quota-headers.ts";
 import { whyUnsent } from "../../daemon/service/http-service.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { rightOf } from "../contact/token-right.ts";
+import { spanShown } from "../screen/output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 /** A server lets one that guesses tokens wait for eight seconds before it refuses the next one. */
@@ -16,6 +18,8 @@ interface Contact {
   /** The service's time in milliseconds since the Unix epoch; NaN where it does not tell. */
   readonly at: number;
   readonly tookMs: number;
+  /** The pause that it asks for; undefined where it says none. */
+  readonly retryAfterMs: number | undefined;
 }
 
 /** The findings about a service. */
@@ -46,8 +50,8 @@ export async function checkService(
     return only(wrong("service", detail, mend));
   }
   const isReadOnly = contact.status === 200 && (await rightOf(url, token)) === false;
-  const ofToken = isReadOnly ? ok("token", READ_ONLY) : tokenFinding(contact, login);
-  const findings = [serviceFinding(url, contact), ofToken, clockFinding(contact)];
+  const ofToken = isReadOnly ? [ok("token", READ_ONLY)] : tokenFindings(contact, login);
+  const findings = [serviceFinding(url, contact), ...ofToken, clockFinding(contact)];
   return { findings, isReadOnly };
 }
 
@@ -61,26 +65,29 @@ async function ask(url: string, token: string): Promise<Contact> {
   });
   await response.arrayBuffer();
   const tookMs = Math.round(realWorld.monotonic() - startedAt);
-  return { status: response.status, at: Date.parse(response.headers.get("date") ?? ""), tookMs };
+  const { status, headers } = response;
+  const retryAfterMs = parseRetryAfter(headers, realWorld.now());
+  return { status, at: Date.parse(headers.get("date") ?? ""), tookMs, retryAfterMs };
 }
 
-function serviceFinding(url: string, { status, tookMs }: Contact): Finding {
-  if (status === 429) {
-    const mend = "wait: the account has made all the requests that its plan allows";
-    return warning("service", `${url} answers, and has no requests left`, mend);
+function serviceFinding(url: string, { status, tookMs, retryAfterMs }: Contact): Finding {
+  if (status === 429 || status === 503) {
+    const wait = retryAfterMs === undefined ? "wait" : `wait ${spanShown(retryAfterMs)}`;
+    const why = status === 429 ? "the account's requests are used up" : "it takes no calls now";
+    const mend = `${wait}: ${why}; until then everything is saved here`;
+    return warning("service", `${url} is busy: it answers ${status}`, mend);
   }
   if (status < 500 && status !== 404) return ok("service", `${url} answers in ${tookMs} ms`);
   const mend = "look at the address: it is the host alone, without /v1 or /api";
   return wrong("service", `${url} answers ${status}`, mend);
 }
 
-function tokenFinding({ status }: Contact, login: string): Finding {
-  if (status === 401) {
-    return wrong("token", "not taken: unknown, expired or revoked", login);
-  }
-  return status === 403
-    ? wrong("token", "may not read", "ask for another token")
-    : ok("token", "taken");
+/** None where the service does not get as far as looking at the token. */
+function tokenFindings({ status }: Contact, login: string): Finding[] {
+  if (status >= 500) return [];
+  if (status === 401) return [wrong("token", "not taken: unknown, expired or revoked", login)];
+  if (status === 403) return [wrong("token", "may not read", "ask for another token")];
+  return [ok("token", "taken")];
 }
 
 function clockFinding({ at }: Contact): Finding {

@@ -96,6 +96,6 @@ function titleLine({ columns }: Screen): string {
 function happenedLine({ at, activity }: Happened, { columns }: Screen): string {
   const line = cut(`${clockShown(at)}  ${visible(activityLine(activity))}`, columns - 1);
   const isBad = activity.event === "offline" || activity.event === "refused";
-  const isAsking = activity.event === "conflict" || activity.event === "held";
+  const isAsking = ["conflict", "held", "busy"].includes(activity.event);
   return isBad ? styled("red", line) : isAsking ? styled("yellow", line) : line;
 }

@@ -1,3 +1,4 @@
+import type { ServiceStatus } from "../../daemon/status/status.ts";
 import { count } from "../../shared/count.ts";
 import { askStatus, contactDaemon } from "../contact/daemon-contact.ts";
 import type { Environment } from "../place/environment.ts";
@@ -20,7 +21,7 @@ interface Standing {
   readonly held: number;
   readonly conflicts: number;
   /** Null without a daemon, which alone asks. */
-  readonly service: { readonly name: string; readonly state: string } | null;
+  readonly service: Pick<ServiceStatus, "name" | "state" | "busy_until"> | null;
 }
 
 /** `memory_status`: which project this is and why, and what is not synced. */
@@ -35,7 +36,7 @@ export async function memoryStatus(
   const lines = [
     scopeLine(scope),
     `daemon: ${daemon}${daemon === "running" ? "" : "; `memsync start` starts it"}`,
-    ...(service ? [`service: ${service.name}, ${service.state}`] : []),
+    ...(service ? [`service: ${service.name}, ${service.state}${againShown(service)}`] : []),
     `waiting to be synced: ${count(waiting, "write", "writes")}`,
     `held on this machine: ${count(held, "write", "writes")}${held > 0 ? ", by `memsync held`" : ""}`,
     `conflicts: ${conflicts}${conflicts > 0 ? ", by `memsync conflicts`" : ""}`,
@@ -54,6 +55,10 @@ async function readStanding(env: Environment, project: string | undefined): Prom
   return { daemon: "running", ...standingOf(status, project) };
 }
 
+function againShown({ busy_until }: Pick<ServiceStatus, "busy_until">): string {
+  return busy_until === null ? "" : ` and asked again at ${busy_until}`;
+}
+
 type Whole = Awaited<ReturnType<typeof wholeStatus>>;
 
 function standingOf(status: Whole, project: string | undefined): Omit<Standing, "daemon"> {
@@ -62,6 +67,6 @@ function standingOf(status: Whole, project: string | undefined): Omit<Standing, 
   const waiting = units.reduce((sum, each) => sum + each.waiting, 0);
   const remote = projects.find(({ id }) => id === project)?.remote;
   const { service } = remotes.find(({ name }) => name === remote) ?? status;
-  const { name, state } = service;
-  return { waiting, held: held.length, conflicts, service: { name, state } };
+  const { name, state, busy_until } = service;
+  return { waiting, held: held.length, conflicts, service: { name, state, busy_until } };
 }

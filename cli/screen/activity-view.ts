@@ -1,6 +1,6 @@
-import type { Activity, Transfer } from "../../daemon/home/activity.ts";
+import type { Activity, ContactChanged, Transfer } from "../../daemon/home/activity.ts";
 import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
-import { bytesShown, count, firstLine } from "./output.ts";
+import { bytesShown, clockShown, count, firstLine } from "./output.ts";
 import { tilde } from "./tilde.ts";
 
 /** The length of the longest event's name, so that the rest is aligned. */
@@ -18,6 +18,8 @@ function cellsOf(activity: Activity): string[] {
       return [activity.service];
     case "refused":
       return [activity.service, `the token: ${activity.reason ?? "it takes no call"}`];
+    case "busy":
+      return [activity.service, busyReason(activity)];
     case "offline":
       return [activity.service, activity.reason ?? ""];
     case "deleted":
@@ -30,6 +32,12 @@ function cellsOf(activity: Activity): string[] {
     default:
       return transferCells(activity);
   }
+}
+
+/** The time comes first, for a terminal may be too narrow for the rest. */
+function busyReason({ reason, until }: ContactChanged): string {
+  const when = until === undefined ? [] : [`asked again at ${clockShown(Date.parse(until))}`];
+  return [...when, ...(reason === null ? [] : [reason])].join(": ");
 }
 
 function transferCells(transfer: Transfer): string[] {

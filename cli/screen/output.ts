@@ -163,6 +163,12 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, "0");
 }
 
+/** When a moment comes: `in 43 s`, or `now`. */
+export function comingShown(timestamp: string, now: number): string {
+  const spanMs = Date.parse(timestamp) - now;
+  return spanMs > 0 ? `in ${spanShown(spanMs)}` : "now";
+}
+
 const MS_PER_S = 1000;
 const S_PER_MIN = 60;
 const S_PER_H = 3600;

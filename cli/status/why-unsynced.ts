@@ -1,7 +1,7 @@
 import { listRefusals } from "../../daemon/status/refused-units.ts";
 import type { DaemonStatus, RemoteStatus, UnitStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
-import { count, spanShown } from "../screen/output.ts";
+import { comingShown, count, spanShown } from "../screen/output.ts";
 
 /** At most this many waiting units are named. */
 const NAMED_MAX = 3;
@@ -34,11 +34,15 @@ export function whyUnsynced(status: DaemonStatus, now: number): string {
 
 /** What to say about a service's silence; nothing if it answered the last call. */
 function silenceOf(service: RemoteStatus["service"], now: number): string[] {
-  const { name, online, message, unanswered_since: since } = service;
+  const { name, online, message, unanswered_since: since, busy_until } = service;
   if (since !== null) {
     return [`${name} has not answered for ${spanShown(now - Date.parse(since))}`];
   }
   if (online) return [];
+  if (busy_until !== null) {
+    const said = message === null ? "" : ` (${message})`;
+    return [`${name} is busy${said}, asked again ${comingShown(busy_until, now)}`];
+  }
   return [`${name} has not answered${message === null ? "" : ` (${message})`}`];
 }
 

@@ -14,7 +14,14 @@ import type {
 import { isUnitSynced } from "../../daemon/status/synced-projects.ts";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { bytesShown, count, momentShown, spanShown } from "../screen/output.ts";
+import {
+  bytesShown,
+  clockShown,
+  comingShown,
+  count,
+  momentShown,
+  spanShown,
+} from "../screen/output.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { cut, shownColumns } from "../screen/text-width.ts";
 import { tilde } from "../screen/tilde.ts";
@@ -175,6 +182,8 @@ function contactLine(remote: RemoteStatus, { home, to }: Place, time: Time): str
     case "connecting":
       if (contact !== null) return `${name}   ${["connecting", ...last, ...said].join("; ")}`;
       return `${name}   connecting: not reached yet; ${saved} goes when it is`;
+    case "busy":
+      return `${name}   ${toned("pending", busyShown(remote.service, time))}; ${saved} goes then`;
     case "offline":
       // Part of this home: it is not away, and what it could not keep is not saved.
       if (isEmbedded(remote)) return `embedded, kept in ${tilde(home)}: ${toned("bad", why)}`;
@@ -186,6 +195,14 @@ function contactLine(remote: RemoteStatus, { home, to }: Place, time: Time): str
       if (name === UNKNOWN_SERVICE) return `kept here alone: ${why}`;
       return `${name}   ${toned("bad", `can't be called: ${why}; ${saved} stays here meanwhile`)}`;
   }
+}
+
+/** Why it takes no calls now, and when it is asked again. */
+function busyShown({ message, busy_until }: ServiceStatus, { now, calm }: Time): string {
+  const said = message === null ? "" : `${message}; `;
+  if (busy_until === null) return `busy: ${said}asked again later`;
+  const at = `at ${clockShown(Date.parse(busy_until))}`;
+  return `busy: ${said}asked again ${calm ? at : comingShown(busy_until, now)}`;
 }
 
 function agoShown(timestamp: string, { now, calm }: Time): string {

@@ -145,6 +145,11 @@ export class Budget {
     return this.#limits;
   }
 
+  /** When the pause ends for which the service asked last; 0 where none is known any more. */
+  get closedUntil(): number {
+    return this.#closedUntil;
+  }
+
   /** When a request may go: at once if this is not after `now`. */
   notBefore(urgency: Urgency, now: number): number {
     this.#pass(now);

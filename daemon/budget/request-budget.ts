@@ -70,6 +70,15 @@ export class RequestBudget {
     return this.#budget.share;
   }
 
+  /**
+   * Until when the service asked for a pause, on the world's steady clock; undefined where that is
+   * over.
+   */
+  get pausedUntil(): number | undefined {
+    const until = this.#budget.closedUntil;
+    return until > this.#now ? until - this.#offsetMs : undefined;
+  }
+
   /** When a call may be made, on the world's steady clock; 0 when it may at once. */
   notBefore(urgency: Urgency): number {
     const now = this.#now;

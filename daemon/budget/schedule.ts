@@ -130,6 +130,11 @@ export class SyncSchedule {
     this.#units.delete(unit);
   }
 
+  /** When a service that failed is called again, as far as no person hurries. */
+  get pausedUntil(): number {
+    return Math.max(this.#serviceNotBefore, this.#askedToWaitUntil);
+  }
+
   /** A person waits: backoff is over, and what is due goes at once. */
   hurry(): void {
     this.#gathering.clear();
@@ -149,7 +154,7 @@ export class SyncSchedule {
   next(now: number, allowedAt: Allowance = NO_LIMIT): NextStep {
     const waiting: Waiting[] = [];
     const isFull = this.#gathering.size >= LIMITS.projectsPerExchange;
-    const serviceAt = Math.max(this.#serviceNotBefore, this.#askedToWaitUntil);
+    const serviceAt = this.pausedUntil;
     for (const [unit, { due, turn, notBefore }] of this.#units) {
       if (due === undefined) continue;
       const gathersUntil = this.#gathering.has(unit) && !isFull ? this.#gathersUntil : 0;

@@ -34,9 +34,16 @@ export interface Controlled {
   /** `signal` is aborted when the caller has gone away. */
   sync(
     waitSeconds: number,
-    options: { readonly signal: AbortSignal; readonly unlessOffline: boolean },
+    options: {
+      readonly signal: AbortSignal;
+      readonly unlessOffline: boolean;
+      readonly unlessBusy: boolean;
+    },
   ): Promise<object>;
-  waitForDue(waitSeconds: number, signal: AbortSignal): Promise<object>;
+  waitForDue(
+    waitSeconds: number,
+    options: { readonly signal: AbortSignal; readonly unlessBusy: boolean },
+  ): Promise<object>;
   drainInbox(): Promise<number>;
   /** Reads transcripts now, by and by. The session of the one at the path `ended` is over. */
   lookAtSessions(ended?: string): void;
@@ -89,11 +96,15 @@ export function createControl(daemon: () => Controlled): Control {
           await daemon().sync(numberOf(body, "wait_seconds"), {
             signal: request.signal,
             unlessOffline: body.unless_offline === true,
+            unlessBusy: body.unless_busy === true,
           }),
         );
       case "POST wait":
         return Response.json(
-          await daemon().waitForDue(numberOf(body, "wait_seconds"), request.signal),
+          await daemon().waitForDue(numberOf(body, "wait_seconds"), {
+            signal: request.signal,
+            unlessBusy: body.unless_busy === true,
+          }),
         );
       case "POST inbox":
         return Response.json({ drained: await daemon().drainInbox() });

@@ -39,11 +39,13 @@ export interface FileWritten {
   readonly bytes: number;
 }
 
-/** A service answers again, refuses the token, or does not answer any more. */
+/** A service answers again, refuses the token, is too busy, or does not answer any more. */
 export interface ContactChanged {
-  readonly event: "connected" | "refused" | "offline";
+  readonly event: "connected" | "refused" | "busy" | "offline";
   readonly service: string;
   readonly reason: string | null;
+  /** When a busy service is called again. */
+  readonly until?: string;
 }
 
 /** A new conflict or a newly held write. */
@@ -68,6 +70,7 @@ const EVENTS: Readonly<Record<Activity["event"], "info" | "warn">> = {
   wrote: "info",
   connected: "info",
   refused: "warn",
+  busy: "warn",
   offline: "warn",
   conflict: "warn",
   held: "warn",

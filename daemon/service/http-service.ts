@@ -254,6 +254,8 @@ function withoutTokenInParts(answer: BatchAnswer, token: string): BatchAnswer {
 
 /** Statuses by which a service or a proxy says that it failed while working on a request. */
 const BEGAN: readonly number[] = [500, 502, 504];
+/** Statuses by which it asks for a pause. */
+const PAUSES: readonly number[] = [429, 503];
 
 async function outcomeOf(response: Response, now: number): Promise<Outcome<unknown>> {
   const text = await response.text();
@@ -270,7 +272,8 @@ async function outcomeOf(response: Response, now: number): Promise<Outcome<unkno
   if (response.status === 429 || response.status >= 500) {
     const retryAfterMs = parseRetryAfter(response.headers, now);
     const tooMuch = BEGAN.includes(response.status);
-    return { kind: "busy", message, retryAfterMs, ...(tooMuch && { tooMuch }) };
+    const isPause = PAUSES.includes(response.status);
+    return { kind: "busy", message, retryAfterMs, isPause, ...(tooMuch && { tooMuch }) };
   }
   return { kind: "refused", status: response.status, message, details: errorDetailsIn(text) };
 }

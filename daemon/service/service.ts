@@ -21,6 +21,8 @@ export type Outcome<Value> =
       readonly kind: "busy";
       readonly message: string;
       readonly retryAfterMs: number | undefined;
+      /** It said that it is well and takes no calls now. Otherwise it failed. */
+      readonly isPause?: boolean;
       /**
        * The service began to work on it and did not finish in time. A smaller call might succeed.
        */

@@ -148,7 +148,7 @@ async function unlinkedProjects(sources: StatusSources): Promise<UnlinkedProject
 
 function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
   const { contact } = engine;
-  const { online, plain, tokenRefused, lastContactAt, unansweredSince, message } = contact;
+  const { online, plain, tokenRefused, busyUntil, message } = contact;
   const { name } = service;
   const isBlocked = service.isBlocked === true;
   return {
@@ -157,8 +157,9 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
     online,
     live: contact.socket === "live",
     plain,
-    last_contact_at: timeOf(lastContactAt),
-    unanswered_since: timeOf(unansweredSince),
+    last_contact_at: timeOf(contact.lastContactAt),
+    unanswered_since: timeOf(contact.unansweredSince),
+    busy_until: timeOf(isBlocked ? undefined : busyUntil),
     // No call has to fail before it is known what a blocked one waits for.
     message: service.blockedUntil ?? message ?? null,
     blocked: isBlocked,

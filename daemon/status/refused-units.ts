@@ -67,14 +67,16 @@ export function isRefused(status: DaemonStatus): boolean {
 }
 
 /**
- * Whether everything that is not synced is for services that were just called and can't be reached.
- * False while another service still has something to do.
+ * Whether everything that is not synced is for services that were just called and can't be reached,
+ * or that are busy beyond `busyMax`, in milliseconds since the Unix epoch. False while another
+ * service still has something to do.
  */
-export function isOffline(status: DaemonStatus): boolean {
+export function isOffline(status: DaemonStatus, busyMax: number): boolean {
   const { remotes } = status;
   const projects = syncedProjects(status);
   const offline = remotes.filter(({ service }) => {
-    const { online, message, unanswered_since, held_back } = service;
+    const { online, message, unanswered_since, busy_until, held_back } = service;
+    if (busy_until !== null) return Date.parse(busy_until) > busyMax;
     return !online && message !== null && unanswered_since === null && held_back === null;
   });
   const others = remotes.filter((remote) => !offline.includes(remote));

@@ -13,6 +13,8 @@ export type ServiceState =
   | "asked"
   /** No call has succeeded or failed yet, or the first live socket is being opened. */
   | "connecting"
+  /** It answered that it takes no calls for a while (429 or 503). */
+  | "busy"
   /** It does not answer. */
   | "offline"
   /** It answers, but refuses this token. */
@@ -25,7 +27,10 @@ export interface ServiceFacts {
   readonly name: string;
   /** It is not called until a person has done something. */
   readonly isBlocked: boolean;
-  readonly contact: Pick<Contact, "online" | "plain" | "socket" | "tokenRefused" | "message">;
+  readonly contact: Pick<
+    Contact,
+    "online" | "plain" | "socket" | "tokenRefused" | "busyUntil" | "message"
+  >;
 }
 
 /**
@@ -36,8 +41,9 @@ export interface ServiceFacts {
  * ```
  */
 export function serviceState({ name, isBlocked, contact }: ServiceFacts): ServiceState {
-  const { online, plain, socket, tokenRefused, message } = contact;
+  const { online, plain, socket, tokenRefused, busyUntil, message } = contact;
   if (isBlocked) return "blocked";
+  if (busyUntil !== undefined) return "busy";
   if (!online) return message === undefined ? "connecting" : "offline";
   if (tokenRefused) return "token-refused";
   if (name === EMBEDDED) return "embedded";

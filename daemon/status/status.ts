@@ -111,6 +111,8 @@ export interface ServiceStatus {
   readonly last_contact_at: string | null;
   /** Since when a call waits for its answer; null where none does. */
   readonly unanswered_since: string | null;
+  /** When it is called again; null unless `state` is `busy`. */
+  readonly busy_until: string | null;
   /**
    * Why it is not online, or what it refused last, in the service's or the system's words. For
    * people: `state` is the code. Null where there is nothing to say.

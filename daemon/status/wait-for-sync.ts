@@ -11,7 +11,7 @@ export interface SyncResult {
   readonly synced: boolean;
   /** The services refuse what is left, or a file can't be read: waiting longer brings nothing. */
   readonly refused: boolean;
-  /** What is left is for services that can't be reached. */
+  /** What is left is for services that can't be reached, or are busy for longer than the wait. */
   readonly offline: boolean;
   readonly status: DaemonStatus;
 }
@@ -20,8 +20,10 @@ export interface SyncResult {
 export interface SyncWait {
   /** Aborted when the caller gives up. */
   readonly signal?: AbortSignal | undefined;
-  /** Stop waiting as soon as only services that can't be reached are left. */
+  /** Stop waiting as soon as only services are left that `offline` of the result means. */
   readonly unlessOffline?: boolean;
+  /** The same, and a busy service is not waited for at all. */
+  readonly unlessBusy?: boolean;
 }
 
 /** What waiting for a sync looks at. */
@@ -60,10 +62,10 @@ export class SyncWaiter {
   }
 
   /** Waits like `sync` for what is due already, but looks at no file and asks for nothing new. */
-  waitForDue(waitSeconds: number, signal: AbortSignal | undefined): Promise<SyncResult> {
+  waitForDue(waitSeconds: number, options: SyncWait): Promise<SyncResult> {
     const { remotes, followers } = this.#options;
     remotes.hurry("person");
-    return this.#untilSynced(followers.settled(), waitSeconds, { signal });
+    return this.#untilSynced(followers.settled(), waitSeconds, options);
   }
 
   /** Whoever waits is answered with the next check. */
@@ -74,7 +76,7 @@ export class SyncWaiter {
   async #untilSynced(
     begun: Promise<void>,
     waitSeconds: number,
-    { signal, unlessOffline = false }: SyncWait,
+    { signal, unlessOffline = false, unlessBusy = false }: SyncWait,
   ): Promise<SyncResult> {
     const { world, remotes, status: readStatus } = this.#options;
     const waitMs = waitSeconds * MS_PER_S;
@@ -89,9 +91,10 @@ export class SyncWaiter {
       if (isSynced(status)) return { synced: true, refused: false, offline: false, status };
       const now = world.monotonic();
       const refused = isRefused(status);
-      const offline = !refused && isOffline(status);
+      const busyMax = unlessBusy ? 0 : world.now() + deadline - now;
+      const offline = !refused && isOffline(status, busyMax);
       const isOver = this.#isStopped || signal?.aborted === true || now >= deadline;
-      if (refused || isOver || (unlessOffline && offline)) {
+      if (refused || isOver || ((unlessOffline || unlessBusy) && offline)) {
         return { synced: false, refused, offline, status };
       }
       // With hundreds of projects a check takes longer than the pause, and what it waits for needs

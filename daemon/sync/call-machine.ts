@@ -45,6 +45,8 @@ export interface CallState {
   readonly announced: readonly Announced[];
   /** Undefined while nothing waits for the budget. */
   readonly throttled: Throttled | undefined;
+  /** When the next call is due, by the wall clock; undefined while no call waits for its time. */
+  readonly until: number | undefined;
 }
 
 export const NO_CALL: CallState = {
@@ -52,6 +54,7 @@ export const NO_CALL: CallState = {
   units: [],
   announced: [],
   throttled: undefined,
+  until: undefined,
 };
 
 /** Events of the engine's calls. */
@@ -130,18 +133,19 @@ function afterSchedule(
   switch (step.kind) {
     case "call": {
       const { unit, urgency } = step;
-      const next = { ...state, phase: "calling", throttled: undefined } as const;
+      const next = { ...state, phase: "calling", throttled: undefined, until: undefined } as const;
       return { state: next, effects: [rest, { kind: "call", unit, urgency }] };
     }
     case "wait": {
       const since = state.throttled?.since ?? wall;
-      const throttled = step.throttled ? { since, until: wall + step.until - now } : undefined;
+      const until = wall + step.until - now;
+      const throttled = step.throttled ? { since, until } : undefined;
       const delayMs = Math.min(step.until - now, TIMER_MS_MAX);
-      const next = { ...state, phase: "waiting", throttled } as const;
+      const next = { ...state, phase: "waiting", throttled, until } as const;
       return { state: next, effects: [{ kind: "wait", delayMs }, { kind: "release" }] };
     }
     case "idle": {
-      const next = { ...state, phase: "resting", throttled: undefined } as const;
+      const next = { ...state, phase: "resting", throttled: undefined, until: undefined } as const;
       return { state: next, effects: [rest, { kind: "release" }] };
     }
   }

@@ -7,8 +7,12 @@
 //       ▼                      ▼      │                             ▼
 //       └──────────────────▶ offline ─┘ ◀───────────────────────────┘
 //
+// From each of them `busy`, an answer that asks for a pause, leads to busy, which every other event
+// of a call ends.
+//
 // Beside that a socket over which nothing comes, or a call that waits for ten seconds, makes a
 // service look offline until it says anything.
+import { timestampOf } from "../../shared/timestamps.ts";
 import type { ContactChanged } from "../home/activity.ts";
 import type { LiveState } from "./live-machine.ts";
 
@@ -29,7 +33,12 @@ export interface Contact {
   readonly unansweredSince: number | undefined;
   /** It answers, but refuses this token. */
   readonly tokenRefused: boolean;
-  /** Why it is offline, or what it refused last. */
+  /**
+   * When it is called again, in milliseconds since the Unix epoch: its last answer was that it is
+   * too busy. Undefined where it was not.
+   */
+  readonly busyUntil: number | undefined;
+  /** Why it is offline or busy, or what it refused last. */
   readonly message: string | undefined;
 }
 
@@ -44,6 +53,7 @@ export const NO_CONTACT: HeardContact = {
   socket: undefined,
   plain: false,
   tokenRefused: false,
+  busyUntil: undefined,
   lastContactAt: undefined,
   message: undefined,
   isSilent: false,
@@ -55,6 +65,8 @@ export type ContactEvent =
   | { readonly kind: "reached"; readonly at: number; readonly message?: string | undefined }
   | { readonly kind: "token-refused"; readonly at: number; readonly message: string }
   | { readonly kind: "unreached"; readonly message: string }
+  /** It asked for a pause, and is called again at `until`. */
+  | { readonly kind: "busy"; readonly until: number; readonly message: string }
   | { readonly kind: "socket"; readonly at: number; readonly state: LiveState }
   | { readonly kind: "exchanges"; readonly plain: boolean };
 
@@ -65,10 +77,14 @@ export function stepContact(before: HeardContact, event: ContactEvent): HeardCon
     case "token-refused": {
       const { at: lastContactAt, message } = event;
       const tokenRefused = event.kind === "token-refused";
-      return { ...before, online: true, isSilent: false, tokenRefused, lastContactAt, message };
+      const heard = { online: true, isSilent: false, tokenRefused, busyUntil: undefined };
+      return { ...before, ...heard, lastContactAt, message };
     }
     case "unreached":
-      return { ...before, online: false, tokenRefused: false, message: event.message };
+    case "busy": {
+      const busyUntil = event.kind === "busy" ? event.until : undefined;
+      return { ...before, online: false, tokenRefused: false, busyUntil, message: event.message };
+    }
     case "socket":
       return withSocket(before, event);
     case "exchanges":
@@ -112,9 +128,12 @@ export function contactNow(
 export function toldOf({
   online,
   tokenRefused,
+  busyUntil,
   message,
-}: Contact): Pick<ContactChanged, "event" | "reason"> | undefined {
+}: Contact): Omit<ContactChanged, "service"> | undefined {
   if (!online && message === undefined) return undefined;
-  const event = online ? (tokenRefused ? "refused" : "connected") : "offline";
-  return { event, reason: event === "connected" ? null : (message ?? null) };
+  const reason = message ?? null;
+  if (busyUntil !== undefined) return { event: "busy", reason, until: timestampOf(busyUntil) };
+  if (!online) return { event: "offline", reason };
+  return tokenRefused ? { event: "refused", reason } : { event: "connected", reason: null };
 }

@@ -144,7 +144,10 @@ export class SyncEngine {
   }
 
   get contact(): Contact {
-    return this.#contact.now;
+    const now = this.#contact.now;
+    // Somebody who waits may have brought the next call forward.
+    if (now.busyUntil === undefined || this.#state.until === undefined) return now;
+    return { ...now, busyUntil: this.#state.until };
   }
 
   /** Undefined while no call waits for the budget. */
@@ -164,6 +167,7 @@ export class SyncEngine {
 
   /** Begins with a call about everything that is followed. */
   start(): void {
+    this.#hearPause();
     this.#live?.start();
     const { projects, world } = this.#options;
     const units = unitsToSync(projects());
@@ -173,6 +177,15 @@ export class SyncEngine {
     if (projects().size === 0) this.#schedule.gather(units, world.monotonic());
     this.refresh();
     if (this.#live) this.#asking.start();
+  }
+
+  /** A pause for which the service asked before this start is not over. */
+  #hearPause(): void {
+    const { budget, world } = this.#options;
+    const pausedUntil = budget?.pausedUntil;
+    if (pausedUntil === undefined) return;
+    const until = world.now() + pausedUntil - world.monotonic();
+    this.#contact.hear({ kind: "busy", until, message: "it asked for a pause" });
   }
 
   /** The followed projects may have changed: calls about new ones, and about nothing else. */
@@ -379,7 +392,7 @@ export class SyncEngine {
   }
 
   async #callAbout(units: readonly SyncUnit[]): Promise<void> {
-    const { world } = this.#options;
+    const { world, budget } = this.#options;
     for (const each of units) this.#schedule.began(each);
     for (const each of units) this.#asking.called(each);
     const outcome = await this.#rounds.run(units).catch(failedHere);
@@ -401,8 +414,14 @@ export class SyncEngine {
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
     this.#schedule.serviceFailed(unit, now, { retryAfterMs, fraction });
     const { message } = outcome;
-    if (!isTokenRefused(outcome)) this.#contact.hear({ kind: "unreached", message });
-    else this.#contact.hear({ kind: "token-refused", at: world.now(), message });
+    if (isTokenRefused(outcome)) {
+      this.#contact.hear({ kind: "token-refused", at: world.now(), message });
+    } else if (outcome.kind === "busy" && outcome.isPause) {
+      const at = Math.max(this.#schedule.pausedUntil, budget?.notBefore("change") ?? 0);
+      this.#contact.hear({ kind: "busy", until: world.now() + at - now, message });
+    } else {
+      this.#contact.hear({ kind: "unreached", message });
+    }
   }
 
   /** In an outage each try fails alike, and would fill the log. */

@@ -25,6 +25,7 @@ export const CONNECTED: ServiceStatus = {
   plain: false,
   last_contact_at: "2026-01-01T00:00:00.000Z",
   unanswered_since: null,
+  busy_until: null,
   message: null,
   blocked: false,
   token_refused: false,

@@ -22,6 +22,6 @@ test("a deletion that its service refuses, or that can't be sent, is not waited 
   const status = statusWith(waits);
   const [remote] = status.remotes;
   const service = { ...status.service, online: false, live: false, message: "no network" };
-  expect(isOffline(status)).toBe(false);
-  expect(isOffline({ ...status, remotes: remote ? [{ ...remote, service }] : [] })).toBe(true);
+  expect(isOffline(status, 0)).toBe(false);
+  expect(isOffline({ ...status, remotes: remote ? [{ ...remote, service }] : [] }, 0)).toBe(true);
 });
