@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { createGit } from "../../daemon/git/run-git.ts";
-import { projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
+import { projectFolder, realPathOf, refuseGitsOwn } from "../../daemon/git/working-tree.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { findLinkAbove } from "../../daemon/links/plan-place.ts";
 import { shellWord } from "../../shared/shell-word.ts";
@@ -47,8 +47,12 @@ export async function sayMeant(
   );
 }
 
-/** Throws for anything but a folder, before anything else is read or started. */
+/**
+ * Throws for what is no folder, or is git's own, before anything else is read or started.
+ */
 export function assertFolder(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
-  throw new CommandFailed(`${folder} is not a folder`);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new CommandFailed(`${folder} is not a folder`);
+  }
+  refuseGitsOwn(folder);
 }

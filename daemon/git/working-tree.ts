@@ -1,5 +1,7 @@
 import { lstat, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { AppError } from "../../shared/errors.ts";
+import { shellWord } from "../../shared/shell-word.ts";
 import { isMissing } from "../disk/read-file.ts";
 import { type Git, GitTrouble, troubleOf } from "./run-git.ts";
 
@@ -12,6 +14,20 @@ export interface WorkingTree {
   /** The folder with refs and objects that all working trees of the repository share. */
   readonly commonDir: string;
   readonly shallow: boolean;
+}
+
+/** Throws for a `.git`, and for what is inside of one: all of that is git's own. */
+export function refuseGitsOwn(dir: string): void {
+  const parts = dir.split(sep);
+  const at = parts.indexOf(".git");
+  if (at < 0) return;
+  const where =
+    at === parts.length - 1 ? "is git's own" : "is inside of a .git, which is git's own";
+  const around = parts.slice(0, at).join(sep) || sep;
+  throw new AppError(
+    "invalid_request",
+    `${dir} ${where}: \`memsync link ${shellWord(around)}\` links the folder around it`,
+  );
 }
 
 export type TreeSearch =

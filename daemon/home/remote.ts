@@ -55,6 +55,12 @@ export function parseServiceUrl(text: string, what: string): string {
       `${what} holds a user name or password: take it out, and give the token to \`memsync login\``,
     );
   }
+  if (/[?#]/.test(text)) {
+    throw new AppError(
+      "invalid_request",
+      `${what} has a ? or a #: leave out what stands from there on, the paths come after it`,
+    );
+  }
   if (/\/(v1|api)\/*$/.test(url.pathname)) {
     throw new AppError(
       "invalid_request",

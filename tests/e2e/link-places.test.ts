@@ -360,6 +360,26 @@ scenario("the home folder, and what holds it, is no project's folder", async (la
   }
 });
 
+scenario("a .git, and what is inside of one, is no project's folder", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  for (const args of [
+    ["link", ".git"],
+    ["link", ".git/hooks"],
+    ["start", ".git"],
+  ]) {
+    const { status, stdout, stderr } = await machine.run(args);
+    expect([args, status, stdout]).toEqual([args, 1, ""]);
+    expect(stderr).toMatch(/^memsync: \S+\.git\S* is .*git's own: `memsync link \S+\/a` links/);
+  }
+  expect(machine.holder()).toBeUndefined();
+  await machine.up();
+  const inside = await machine.run(["link"], { cwd: `${machine.folder}/.git/hooks` });
+  expect([inside.status, inside.stderr]).toEqual([1, expect.stringContaining("git's own")]);
+  const linked = { dir: `${machine.folder}/.git` };
+  expect((await machine.gateway("POST", "/_memsync/link", linked)).status).toBe(400);
+  expect((await machine.status()).projects).toHaveLength(1);
+});
+
 scenario("an id that is all but a project's is taken for a mistyped one", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
   await machine.up();

@@ -147,6 +147,9 @@ test("what is refused is not repeated", () => {
     () => parseToken(" \n"),
     () => parseServiceUrl("https://me:mst_secret@example.com", "--url"),
     () => parseServiceUrl("mst_secret", "--url"),
+    () => parseServiceUrl("https://memory.example.com/v1?token=mst_secret", "--url"),
+    () => parseServiceUrl("https://memory.example.com/#mst_secret", "--url"),
+    () => parseServiceUrl("https://memory.example.com?", "--url"),
     () => parseRemoteName("Mst Secret"),
   ];
   for (const refuse of refusals) {
