@@ -1,4 +1,5 @@
 import { ALSO_REASONS } from "./also-reasons.ts";
+import { GIT_REASONS } from "./git-reasons.ts";
 import { IGNORED_REASONS } from "./ignored-reasons.ts";
 import { equalJson, type JsonValue } from "./json.ts";
 import { LIMITS } from "./limits.ts";
@@ -201,8 +202,8 @@ export const REASONS = {
   "not-looked-at": { meaning: "the file was not looked at yet", say: () => "not looked at yet" },
   "being-written": { meaning: "the file changes just now", say: () => "is being written" },
   "not-now": {
-    meaning: "git, or whoever saves the file, is not done yet",
-    say: ({ said }: Said) => said,
+    meaning: "git, or whoever saves the file, may not be done yet",
+    say: () => "is being looked at",
   },
   "no-file": {
     meaning: "there is neither a file nor a text",
@@ -242,10 +243,6 @@ export const REASONS = {
     meaning: "lines that git took out of the file, put back or brought are in an open conflict",
     say: () => "is not written until it is settled what becomes of lines that git moved",
     advise: () => "have git undo that, or settle it with `memsync conflicts`",
-  },
-  "leave-unknown": {
-    meaning: "git could not say whether it tracks the file",
-    say: ({ said }: Said) => `git could not say whether it is tracked (${said})`,
   },
   "leave-busy": {
     meaning: "git is in the middle of something",
@@ -427,6 +424,11 @@ export const REASONS = {
       `\`echo NAME > ${shellWord(file)}\` gives this one another; ` +
       "a home that writes no more counts for 30 days",
   },
+  "write-unfinished": {
+    meaning: "a write that was interrupted can't be finished, so the file is not read",
+    say: () => "has a write that was interrupted, and that can't be finished",
+  },
+  ...GIT_REASONS,
   ...ALSO_REASONS,
   ...IGNORED_REASONS,
   ...MEMORY_REASONS,

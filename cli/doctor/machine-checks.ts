@@ -1,6 +1,7 @@
 import { readFile, statfs } from "node:fs/promises";
 import { arch, platform } from "node:os";
-import { createGit } from "../../daemon/git/run-git.ts";
+import { createGit, troubleOf } from "../../daemon/git/run-git.ts";
+import { sayTrouble } from "../../shared/git-reasons.ts";
 import { bytesShown } from "../screen/output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 import { ENOUGH } from "./inotify-limits.ts";
@@ -29,7 +30,11 @@ export async function checkGit(): Promise<Finding> {
     const detail = "not found; folders with a .git are left alone, others are followed";
     return warning("git", detail, "install git");
   }
-  return wrong("git", `does not run: ${result.message}`, "mend the installation of git");
+  return wrong(
+    "git",
+    `does not run: ${sayTrouble(troubleOf(result))}`,
+    "mend the installation of git",
+  );
 }
 
 /** The free space where the home is or will be. */

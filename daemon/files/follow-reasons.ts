@@ -22,7 +22,7 @@ export type UnfollowedSight = Pick<Sight, "standing" | "tree">;
 export function whyUnfollowed(code: Unfollowed, { standing, tree }: UnfollowedSight): Reason {
   switch (code) {
     case "leave-unknown":
-      return { code, said: standing.kind === "unknown" ? standing.reason : "it gave no answer" };
+      return { code, ...(standing.kind === "unknown" ? standing.why : NO_ANSWER) };
     case "leave-busy":
       return { code, operation: standing.kind === "busy" ? standing.operation : "locked" };
     case "leave-branch":
@@ -33,6 +33,8 @@ export function whyUnfollowed(code: Unfollowed, { standing, tree }: UnfollowedSi
       return { code };
   }
 }
+
+const NO_ANSWER = { trouble: "no-answer" } as const;
 
 function branchOf(standing: FileStanding) {
   if (standing.kind !== "tracked") return { isDetached: false };

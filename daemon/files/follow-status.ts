@@ -1,5 +1,5 @@
 import { explain, type Reason } from "../../shared/reasons.ts";
-import type { TrackedRead } from "../git/read-tracked-text.ts";
+import type { NotNowCode, TrackedRead } from "../git/read-tracked-text.ts";
 import type { WhyMaking } from "./tree-guard.ts";
 
 type NotNow = Extract<TrackedRead, { readonly kind: "not-now" }>;
@@ -40,10 +40,16 @@ export function stateOfMaking(making: WhyMaking): FollowStatus["state"] {
   return making === "at-work" || making === "changed" ? "waiting" : "left-alone";
 }
 
+const NOT_READ: ReadonlySet<NotNowCode> = new Set([
+  "not-a-file",
+  "too-large",
+  "unreadable",
+  "git-failed",
+]);
+
 /** The status of a tracked file whose text can't be taken now. */
-export function statusOfNotNow(path: string, { reason, detail }: NotNow): FollowStatus {
-  const why: Reason = { code: "not-now", said: detail };
-  if (reason === "unreadable") return statusOf(path, "failing", why);
+export function statusOfNotNow(path: string, { why }: NotNow): FollowStatus {
+  if (NOT_READ.has(why.code)) return statusOf(path, "failing", why);
   // Where git stays busy, the next look leaves the file alone before it comes to this.
-  return statusOf(path, reason === "sparse" ? "left-alone" : "waiting", why);
+  return statusOf(path, why.code === "not-checked-out" ? "left-alone" : "waiting", why);
 }

@@ -328,7 +328,7 @@ export class FollowedFile {
       case "moved":
         return { status: this.#status, againMs: 0 };
       case "not-now": {
-        const againMs = seen.reason === "not-quiet" ? QUIET_MS : "later";
+        const againMs = seen.why.code === "not-now" ? QUIET_MS : "later";
         return { status: statusOfNotNow(path, seen), againMs };
       }
     }

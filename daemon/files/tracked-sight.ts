@@ -298,7 +298,7 @@ export class TrackedSights {
     path: string,
   ): Promise<string | undefined> {
     const head = await readHeadText(this.#options.git, file, commit);
-    if (head.kind === "unknown") throw new GitTrouble(head.reason);
+    if (head.kind === "unknown") throw new GitTrouble(head.why);
     const text = head.kind === "text" ? textFrom(path, head.bytes, 0) : undefined;
     return text?.kind === "text" ? text.content : undefined;
   }

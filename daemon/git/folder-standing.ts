@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { defaultBranchOf, defaultCommitsOf } from "./default-branch.ts";
 import { type GitOperation, readActivity } from "./git-operation.ts";
 import { type Head, headSignature, readRefs } from "./git-refs.ts";
-import { type Git, gitOutput } from "./run-git.ts";
+import { type Git, type GitUnknown, gitOutput } from "./run-git.ts";
 import { orUnknown, type PlacedFile, placeFile, type WorkingTree } from "./working-tree.ts";
 
 /** A file of a folder that git tracks: in the index, in HEAD, or on the default branch. */
@@ -21,7 +21,7 @@ export interface TrackedName {
 export type FolderStanding =
   /** Not in a working tree: git has no say. */
   | { readonly kind: "no-git" }
-  | { readonly kind: "unknown"; readonly reason: string }
+  | GitUnknown
   | {
       readonly kind: "tree";
       /** The folder, as a file of its working tree. */

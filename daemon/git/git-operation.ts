@@ -71,7 +71,7 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
   } catch (thrown) {
-    throw new GitTrouble(`${folder} cannot be read: ${messageOf(thrown)}`);
+    throw new GitTrouble({ trouble: "refused", said: messageOf(thrown) });
   }
 }
 

@@ -49,7 +49,7 @@ export async function readRefs(git: Git, tree: WorkingTree): Promise<Refs> {
   const target = text.startsWith("ref:") ? text.slice(4).trim() : undefined;
   // What follows becomes an argument of git, so it must be a ref or an object id.
   if (!/^(refs\/.+|[0-9a-f]{40,64})$/.test(target ?? text)) {
-    throw new GitTrouble(`HEAD of ${tree.root} is not understood`);
+    throw new GitTrouble({ trouble: "odd-head" });
   }
   const found = await lookUp(git, tree, {
     names: target === undefined ? ASKED : [...ASKED, target],
@@ -138,6 +138,6 @@ async function readHeadFile(tree: WorkingTree): Promise<string> {
   try {
     return await readFile(join(tree.gitDir, "HEAD"), "utf8");
   } catch (thrown) {
-    throw new GitTrouble(`HEAD of ${tree.root} cannot be read: ${messageOf(thrown)}`);
+    throw new GitTrouble({ trouble: "refused", said: messageOf(thrown) });
   }
 }

@@ -2,7 +2,7 @@ import { defaultBranchOf, defaultCommitsOf } from "./default-branch.ts";
 import { type GitOperation, readActivity } from "./git-operation.ts";
 import { type Head, type Refs, readRefs } from "./git-refs.ts";
 import { isInCommit } from "./in-commit.ts";
-import { type Git, gitOutput } from "./run-git.ts";
+import { type Git, type GitUnknown, gitOutput } from "./run-git.ts";
 import { findTreeEntry, type IndexEntry, isIgnored, readIndexEntry } from "./tracked-entries.ts";
 import { orUnknown, type PlacedFile, placeFile } from "./working-tree.ts";
 
@@ -35,7 +35,7 @@ export type FileStanding =
       readonly file: PlacedFile;
     }
   /** git gave no answer, so the file may be tracked. It is left alone, and `status` says why. */
-  | { readonly kind: "unknown"; readonly reason: string };
+  | GitUnknown;
 
 /**
  * How git treats the file at `path`, which need not exist. *Tracked* means in the index, or in the
@@ -106,7 +106,7 @@ async function isTracked(
 export type HeadText =
   | { readonly kind: "text"; readonly bytes: Buffer }
   | { readonly kind: "absent" }
-  | { readonly kind: "unknown"; readonly reason: string };
+  | GitUnknown;
 
 /**
  * The file in `commit`, which came with a `tracked` standing or an accepted read. Absent without a

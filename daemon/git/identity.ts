@@ -42,8 +42,6 @@ export type ProjectIdentity =
   | {
       readonly kind: "none";
       readonly why: "no-git" | "no-commit" | "shallow" | "unknown";
-      /** For `unknown`: what git said. */
-      readonly reason?: string;
       readonly name: string;
       readonly root?: string;
       readonly pathInside?: string;
@@ -59,13 +57,13 @@ export async function identifyProject(git: Git, folder: string): Promise<Project
   const search = await findWorkingTree(git, real);
   const none = { kind: "none", name: projectName(basename(real), "") } as const;
   if (search.kind === "no-git") return { ...none, why: "no-git" };
-  if (search.kind === "unknown") return { ...none, why: "unknown", reason: search.reason };
+  if (search.kind === "unknown") return { ...none, why: "unknown" };
   const pathInside = pathInsideOf(search.tree, real);
   if (pathInside === undefined) return { ...none, why: "no-git" };
   const found = await orUnknown(() => identifyIn(git, search.tree, pathInside));
   if (found.kind !== "unknown") return found;
   const { root } = search.tree;
-  return { ...none, why: "unknown", reason: found.reason, root, pathInside };
+  return { ...none, why: "unknown", root, pathInside };
 }
 
 /**

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "../../shared/errors.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import type { World } from "../../shared/world.ts";
 import { readActivity } from "./git-operation.ts";
 import { type Head, headSignature, readRefs } from "./git-refs.ts";
@@ -24,17 +25,24 @@ export interface Sighting {
   readonly kept: readonly string[];
 }
 
-export type NotNowReason =
+export type NotNowCode =
   /** A lock file, an operation in progress or an unmerged entry. */
-  | "busy"
-  /** HEAD or the file changed during the look. */
-  | "moving"
+  | "leave-busy"
+  /** HEAD changed during the look. */
+  | "head-moved"
+  /** The file changed during the look. */
+  | "being-written"
   /** Everything is in order, but has not been so for `QUIET_MS` yet. */
-  | "not-quiet"
+  | "not-now"
   /** Missing because of a sparse checkout, which says nothing about the project's text. */
-  | "sparse"
-  /** Not a regular file, too large, no permission, or git could not tell. */
-  | "unreadable";
+  | "not-checked-out"
+  /** It can't be read. */
+  | "not-a-file"
+  | "too-large"
+  | "unreadable"
+  | "git-failed";
+
+type NotNowReason = Extract<Reason, { readonly code: NotNowCode }>;
 
 export type TrackedRead =
   /** `bytes`: the file's content while `head` was checked out; undefined where it is missing. */
@@ -50,8 +58,7 @@ export type TrackedRead =
   /** Look again, with the `sighting` if there is one, `QUIET_MS` after this look. */
   | {
       readonly kind: "not-now";
-      readonly reason: NotNowReason;
-      readonly detail: string;
+      readonly why: NotNowReason;
       readonly sighting?: Sighting;
     };
 
@@ -82,7 +89,7 @@ export async function readTrackedText(
     // From the end of one look to the start of the next: the time of a slow look does not count.
     return settle(look, { seen, sinceMs: world.monotonic(), kept }, startedMs);
   } catch (thrown) {
-    if (thrown instanceof GitTrouble) return notNow("unreadable", thrown.message);
+    if (thrown instanceof GitTrouble) return notNow({ code: "git-failed", ...thrown.why });
     throw thrown;
   }
 }
@@ -98,16 +105,18 @@ interface Look {
 async function lookOnce(git: Git, file: PlacedFile): Promise<Look | TrackedRead> {
   const headBefore = await headSignature(file.tree);
   const before = await readActivity(file.tree);
-  if (before.locked) return notNow("busy", "git is at work");
+  if (before.locked) return notNow({ code: "leave-busy", operation: "locked" });
   const read = await readWhole(file.path);
   const [refs, entry] = await Promise.all([readRefs(git, file.tree), readIndexEntry(git, file)]);
   const after = await readActivity(file.tree, refs.operationRefs);
-  if (after.locked) return notNow("busy", "git is at work");
-  if (after.operation !== undefined) return notNow("busy", `${after.operation} in progress`);
-  if (entry.unmerged) return notNow("busy", "the file has a merge conflict");
+  if (after.locked) return notNow({ code: "leave-busy", operation: "locked" });
+  if (after.operation !== undefined) {
+    return notNow({ code: "leave-busy", operation: after.operation });
+  }
+  if (entry.unmerged) return notNow({ code: "leave-busy", operation: "unmerged" });
   if (read.kind !== "whole") return read;
-  if (read.bytes === undefined && entry.skipped) return notNow("sparse", "not checked out here");
-  if (headBefore !== (await headSignature(file.tree))) return notNow("moving", "HEAD moved");
+  if (read.bytes === undefined && entry.skipped) return notNow({ code: "not-checked-out" });
+  if (headBefore !== (await headSignature(file.tree))) return notNow({ code: "head-moved" });
   const { bytes, savedAt, signature: fileSignature } = read;
   return { kind: "stood", head: refs.head, bytes, savedAt, fileSignature };
 }
@@ -119,7 +128,7 @@ function seenBy(file: PlacedFile, look: Look): string {
 function settle(look: Look, sighting: Sighting, startedMs: number): TrackedRead {
   if (startedMs - sighting.sinceMs < QUIET_MS) {
     // It need not have changed: whoever looks for the first time can't tell.
-    return { ...notNow("not-quiet", "being looked at"), sighting };
+    return { ...notNow({ code: "not-now" }), sighting };
   }
   const { bytes, savedAt, head } = look;
   return { kind: "read", bytes, savedAt, head, sighting };
@@ -136,18 +145,18 @@ async function readWhole(path: string): Promise<WholeFile | NotNow> {
   try {
     const before = await stat(path, { bigint: true });
     // Reading a pipe could wait for ever.
-    if (!before.isFile()) return notNow("unreadable", "not a regular file");
-    if (before.size > READ_BYTES_MAX) return notNow("unreadable", "too large");
+    if (!before.isFile()) return notNow({ code: "not-a-file" });
+    if (before.size > READ_BYTES_MAX) return notNow({ code: "too-large" });
     const bytes = await readFile(path);
     const signature = signatureOf(before, bytes);
     const after = signatureOf(await stat(path, { bigint: true }), bytes);
-    if (signature !== after) return notNow("moving", "the file changed while it was read");
+    if (signature !== after) return notNow({ code: "being-written" });
     return { kind: "whole", bytes, savedAt: Number(before.mtimeMs), signature };
   } catch (thrown) {
     if (isMissing(thrown)) {
       return { kind: "whole", bytes: undefined, savedAt: undefined, signature: "missing" };
     }
-    return notNow("unreadable", messageOf(thrown));
+    return notNow({ code: "unreadable", said: messageOf(thrown) });
   }
 }
 
@@ -164,6 +173,6 @@ function isMissing(thrown: unknown): boolean {
 
 type NotNow = Extract<TrackedRead, { readonly kind: "not-now" }>;
 
-function notNow(reason: NotNowReason, detail: string): NotNow {
-  return { kind: "not-now", reason, detail };
+function notNow(why: NotNowReason): NotNow {
+  return { kind: "not-now", why };
 }

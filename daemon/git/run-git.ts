@@ -1,4 +1,5 @@
 import { messageOf } from "../../shared/errors.ts";
+import { type GitTroubleFacts, sayTrouble } from "../../shared/git-reasons.ts";
 import type { Timer } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
@@ -10,7 +11,7 @@ export type GitResult =
   /** This machine has no git. */
   | { readonly kind: "no-program" }
   /** Past the deadline, killed, or with more output than `GIT_OUTPUT_BYTES_MAX`. */
-  | { readonly kind: "failed"; readonly message: string };
+  | { readonly kind: "failed"; readonly why: GitTroubleFacts };
 
 /** Runs git with these arguments in `folder`. Never rejects. */
 export type Git = (folder: string, args: readonly string[]) => Promise<GitResult>;
@@ -74,14 +75,15 @@ async function run(
   } catch (thrown) {
     if ((thrown as { code?: unknown }).code === "ENOENT") return { kind: "no-program" };
     // An argument that can't be passed to a process, such as one with a NUL.
-    return { kind: "failed", message: messageOf(thrown) };
+    return { kind: "failed", why: { trouble: "refused", said: messageOf(thrown) } };
   }
   running.add(child);
   try {
     return await ending(child, deadlineMs);
   } catch (thrown) {
     child.kill("SIGKILL");
-    return { kind: "failed", message: messageOf(thrown) };
+    if (thrown instanceof GitTrouble) return { kind: "failed", why: thrown.why };
+    return { kind: "failed", why: { trouble: "refused", said: messageOf(thrown) } };
   } finally {
     running.delete(child);
   }
@@ -92,28 +94,27 @@ async function ending(child: GitProcess, deadlineMs: number): Promise<GitResult>
   let timer: Timer | undefined;
   const late = new Promise<never>((_, reject) => {
     // A child process runs in real time, whatever clock the program uses.
-    timer = realWorld.setTimer(deadlineMs, () => reject(new Error(TOO_SLOW)));
+    timer = realWorld.setTimer(deadlineMs, () => reject(new GitTrouble(TOO_SLOW)));
   });
   const ended = Promise.all([outputOf(child.stdout), outputOf(child.stderr), child.exited]);
   ended.catch(() => undefined);
   try {
     const [stdout, stderr] = await Promise.race([ended, late]);
-    if (child.exitCode === null)
-      return { kind: "failed", message: `git ended by ${child.signalCode}` };
+    if (child.exitCode === null) return { kind: "failed", why: { trouble: "killed" } };
     return resultOf(child.exitCode, stdout, stderr.toString("utf8"));
   } finally {
     timer?.cancel();
   }
 }
 
-const TOO_SLOW = "git took too long and was stopped";
+const TOO_SLOW = { trouble: "too-slow" } as const;
 
 async function outputOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += chunk.length;
-    if (bytes > GIT_OUTPUT_BYTES_MAX) throw new Error("git printed too much and was stopped");
+    if (bytes > GIT_OUTPUT_BYTES_MAX) throw new GitTrouble({ trouble: "too-much" });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -154,9 +155,21 @@ function cleanEnvironment(
   };
 }
 
+/** There may be a repository, and git could or would not read it. */
+export interface GitUnknown {
+  readonly kind: "unknown";
+  readonly why: GitTroubleFacts;
+}
+
 /** git gave no answer. The caller must treat the matter as unknown. */
 export class GitTrouble extends Error {
   override readonly name = "GitTrouble";
+  readonly why: GitTroubleFacts;
+
+  constructor(why: GitTroubleFacts) {
+    super(sayTrouble(why));
+    this.why = why;
+  }
 }
 
 /**
@@ -177,10 +190,10 @@ export async function gitOutput(
   throw new GitTrouble(troubleOf(result));
 }
 
-/** One sentence for `status` about a run that was not `done`. */
-export function troubleOf(result: Exclude<GitResult, { readonly kind: "done" }>): string {
-  if (result.kind === "no-program") return "git is not installed";
-  if (result.kind === "failed") return result.message;
-  const line = result.message.split("\n").find((each) => each !== "");
-  return line ?? `git ended with exit code ${result.exitCode}`;
+/** Why a run was not `done`, for `status`. */
+export function troubleOf(result: Exclude<GitResult, { readonly kind: "done" }>): GitTroubleFacts {
+  if (result.kind === "no-program") return { trouble: "no-program" };
+  if (result.kind === "failed") return result.why;
+  const said = result.message.split("\n").find((each) => each !== "");
+  return { trouble: "refused", ...(said !== undefined && { said }) };
 }

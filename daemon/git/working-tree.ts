@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { AppError } from "../../shared/errors.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 import { isMissing } from "../disk/read-file.ts";
-import { type Git, GitTrouble, troubleOf } from "./run-git.ts";
+import { type Git, GitTrouble, type GitUnknown, troubleOf } from "./run-git.ts";
 
 /** One working tree: the main checkout, a linked worktree or a submodule. Paths are real. */
 export interface WorkingTree {
@@ -34,7 +34,7 @@ export type TreeSearch =
   | { readonly kind: "tree"; readonly tree: WorkingTree }
   | { readonly kind: "no-git" }
   /** There is a repository, but git could not or would not read it. */
-  | { readonly kind: "unknown"; readonly reason: string };
+  | GitUnknown;
 
 /** A file in a working tree. It need not exist. */
 export interface PlacedFile {
@@ -67,7 +67,7 @@ export async function findWorkingTree(git: Git, folder: string): Promise<TreeSea
   const result = await git(real, ["rev-parse", ...ASKED]);
   if (result.kind === "done") return treeOf(real, result.stdout.toString("utf8"));
   if (result.kind === "refused" && saysNoTree(result.message)) return { kind: "no-git" };
-  return { kind: "unknown", reason: troubleOf(result) };
+  return { kind: "unknown", why: troubleOf(result) };
 }
 
 function saysNoTree(message: string): boolean {
@@ -83,7 +83,7 @@ async function treeOf(folder: string, printed: string): Promise<TreeSearch> {
   const lines = printed.replace(/\n$/, "").split("\n");
   const [root, gitDir, commonDir, shallow] = lines;
   if (lines.length !== ASKED.length || !root || !gitDir || !commonDir) {
-    return { kind: "unknown", reason: "the repository's path has a line break in it" };
+    return { kind: "unknown", why: { trouble: "line-break" } };
   }
   const tree = {
     root: await realPathOf(root),
@@ -159,7 +159,7 @@ export async function placeFile(git: Git, path: string): Promise<FileSearch> {
   if (search.kind !== "tree") return search;
   const pathInside = pathInsideOf(search.tree, real);
   if (pathInside === undefined) {
-    return { kind: "unknown", reason: "git has this folder's working tree elsewhere" };
+    return { kind: "unknown", why: { trouble: "elsewhere" } };
   }
   return { kind: "placed", file: { tree: search.tree, path: real, pathInside } };
 }
@@ -204,13 +204,11 @@ async function mayExist(path: string): Promise<boolean> {
 }
 
 /** Runs `look` and turns `GitTrouble` into `unknown`. Any other error is a bug. */
-export async function orUnknown<T>(
-  look: () => Promise<T>,
-): Promise<T | { readonly kind: "unknown"; readonly reason: string }> {
+export async function orUnknown<T>(look: () => Promise<T>): Promise<T | GitUnknown> {
   try {
     return await look();
   } catch (thrown) {
-    if (thrown instanceof GitTrouble) return { kind: "unknown", reason: thrown.message };
+    if (thrown instanceof GitTrouble) return { kind: "unknown", why: thrown.why };
     throw thrown;
   }
 }

@@ -4,11 +4,13 @@ import {
   isBinaryExpression,
   isCallExpression,
   isCaseClause,
+  isConditionalExpression,
   isIdentifier,
   isLiteralTypeNode,
   isNewExpression,
   isNoSubstitutionTemplateLiteral,
   isPropertyAccessExpression,
+  isPropertyAssignment,
   isRegularExpressionLiteral,
   isStringLiteral,
   isTemplateExpression,
@@ -124,6 +126,55 @@ function comparisonsWithProse(sources: readonly Source[]): string[] {
   );
   return [...new Set(found)];
 }
+
+/** What holds others' words where a reason is told: none of it is a sentence of ours. */
+const OF_OTHERS: ReadonlySet<string> = new Set(["said", "detail", "reason"]);
+/** Folders whose reasons are compared, stored or printed with `--json`. */
+const WITH_CODES =
+  /^(daemon\/(assistants|disk|files|git|held|home|links|plain|sync|watch)|shared)\//;
+
+/** Whether an expression is a sentence of ours, also by the name of a constant. */
+function saysProse(node: Node, names: ReadonlySet<string>): boolean {
+  if (isConditionalExpression(node)) {
+    return saysProse(node.whenTrue, names) || saysProse(node.whenFalse, names);
+  }
+  if (isBinaryExpression(node)) return saysProse(node.left, names) || saysProse(node.right, names);
+  if (isIdentifier(node)) return names.has(node.text);
+  return isProse(textOf(node) ?? "");
+}
+
+/** Sentences of ours where a code belongs. */
+function sentencesAsState(sources: readonly Source[]): string[] {
+  const inside = sources.filter(({ path }) => WITH_CODES.test(path));
+  const names = proseNames(inside);
+  return inside.flatMap((source) =>
+    [...nodesIn(source.tree)].flatMap((node) => {
+      if (!isPropertyAssignment(node) || !isIdentifier(node.name)) return [];
+      const isSo = OF_OTHERS.has(node.name.text) && saysProse(node.initializer, names);
+      return isSo ? [finding(source, node, "has a sentence in place of a code")] : [];
+    }),
+  );
+}
+
+test("no reason carries a sentence of ours in place of a code", async () => {
+  expect(sentencesAsState(await readSources())).toEqual([]);
+});
+
+test("a sentence in place of a code is found, also by name or as a choice", async () => {
+  const lines = [
+    'const UNENDED = "it can not be finished";',
+    'export const a = { code: "not-now", said: "git is at work" };',
+    'export const b = (c: string) => ({ kind: "unknown", reason: `$'.concat("{c} is odd` });"),
+    "export const d = { said: UNENDED };",
+    'export const e = (f?: string) => ({ said: f ?? "it gave no answer" });',
+    'export const g = (h: boolean) => ({ detail: h ? "a code" : "code" });',
+    'export const i = (thrown: Error) => ({ said: thrown.message, reason: "no-answer" });',
+  ];
+  const sources = await sampleSources({ "shared/a.ts": lines.join("\n") });
+  expect(sentencesAsState(sources)).toEqual(
+    [2, 3, 4, 5, 6].map((line) => `shared/a.ts:${line} has a sentence in place of a code`),
+  );
+});
 
 test("nothing is known by a sentence, but for what others say", async () => {
   const found = comparisonsWithProse(await readSources());

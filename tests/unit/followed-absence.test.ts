@@ -30,7 +30,7 @@ describe("a file that git takes away or empties", () => {
     await a.settle();
     await lab.run(a, "sparse-checkout", "set", "--no-cone", "/sub/");
     await a.settleAfterGrace();
-    expect(a.status).toMatchObject({ state: "left-alone", note: "not checked out here" });
+    expect(a.status).toMatchObject({ state: "left-alone", note: "is not checked out here" });
     expect([existsSync(join(a.dir, FILE)), await a.doc()]).toEqual([false, START]);
     await lab.run(a, "sparse-checkout", "disable");
     await a.settle();

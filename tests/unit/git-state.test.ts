@@ -20,7 +20,7 @@ async function told(folder: string, name = NAME): Promise<string> {
   const found = await standing(folder, name);
   if (found.kind === "untracked") return found.ignored ? "untracked, ignored" : "untracked";
   if (found.kind === "busy") return `busy: ${found.operation}`;
-  if (found.kind === "unknown") return `unknown: ${found.reason}`;
+  if (found.kind === "unknown") return `unknown: ${found.why.trouble}`;
   if (found.kind === "no-git") return found.kind;
   const where = found.onDefaultBranch ? "on default" : "elsewhere";
   return `tracked, ${where}, ${found.branch ?? "detached"} of ${found.defaultBranch ?? "?"}`;
@@ -400,7 +400,7 @@ describe("when git cannot tell", () => {
     const missing = createGit({ program: sandbox.path("no-such-git"), env: sandbox.env });
     expect(await fileStanding(missing, `${folder}/${NAME}`)).toEqual({
       kind: "unknown",
-      reason: "git is not installed",
+      why: { trouble: "no-program" },
     });
     expect(await fileStanding(missing, sandbox.path("x", NAME))).toEqual({ kind: "no-git" });
   });

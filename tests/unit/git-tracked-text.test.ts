@@ -43,7 +43,7 @@ function createWatch(file: PlacedFile, runner: Git = git) {
 
 /** A read in one line: the text under its branch, or why not. */
 function told(read: TrackedRead): string {
-  if (read.kind === "not-now") return read.reason;
+  if (read.kind === "not-now") return read.why.code;
   return `${read.head.branch ?? "detached"}: ${read.bytes?.toString("utf8") ?? "missing"}`;
 }
 
@@ -79,8 +79,8 @@ describe("the quiet second", () => {
   test("a text counts once two looks a second apart saw the same", async () => {
     const watch = createWatch(await place(await twoBranches("quiet")));
     // Nobody touched it: that it has changed would not be true.
-    expect(await watch.look()).toMatchObject({ reason: "not-quiet", detail: "being looked at" });
-    expect(told(await watch.look(QUIET_MS - 1))).toBe("not-quiet");
+    expect(await watch.look()).toMatchObject({ why: { code: "not-now" } });
+    expect(told(await watch.look(QUIET_MS - 1))).toBe("not-now");
     expect(told(await watch.look(1))).toBe("main: text of main");
     expect(told(await watch.look())).toBe("main: text of main");
   });
@@ -89,9 +89,9 @@ describe("the quiet second", () => {
     const folder = await twoBranches("old-time");
     await utimes(`${folder}/${NAME}`, 1, 1);
     const watch = createWatch(await place(folder));
-    expect(told(await watch.look())).toBe("not-quiet");
+    expect(told(await watch.look())).toBe("not-now");
     await utimes(`${folder}/${NAME}`, 4e9, 4e9);
-    expect(told(await watch.look(QUIET_MS))).toBe("not-quiet");
+    expect(told(await watch.look(QUIET_MS))).toBe("not-now");
     expect(told(await watch.look(QUIET_MS))).toBe("main: text of main");
   });
 
@@ -100,12 +100,12 @@ describe("the quiet second", () => {
     const watch = createWatch(await place(folder));
     await watch.look();
     await sandbox.write(`${folder}/${NAME}`, "edited");
-    expect(told(await watch.look(QUIET_MS))).toBe("not-quiet");
+    expect(told(await watch.look(QUIET_MS))).toBe("not-now");
     await rm(`${folder}/${NAME}`);
     await sandbox.write(`${folder}/${NAME}`, "edited");
-    expect(told(await watch.look(QUIET_MS))).toBe("not-quiet");
+    expect(told(await watch.look(QUIET_MS))).toBe("not-now");
     await run(folder, "commit", "-q", "-a", "-m", "edited");
-    expect(told(await watch.look(QUIET_MS))).toBe("not-quiet");
+    expect(told(await watch.look(QUIET_MS))).toBe("not-now");
     expect(told(await watch.look(QUIET_MS))).toBe("main: edited");
   });
 
@@ -114,9 +114,9 @@ describe("the quiet second", () => {
     const watch = createWatch(await place(folder));
     await watch.look();
     await sandbox.write(`${folder}/.git/index.lock`, "");
-    expect(told(await watch.look(QUIET_MS))).toBe("busy");
+    expect(told(await watch.look(QUIET_MS))).toBe("leave-busy");
     await rm(`${folder}/.git/index.lock`);
-    expect(told(await watch.look(QUIET_MS))).toBe("not-quiet");
+    expect(told(await watch.look(QUIET_MS))).toBe("not-now");
     expect(told(await watch.look(QUIET_MS))).toBe("main: text of main");
   });
 
@@ -130,9 +130,9 @@ describe("the quiet second", () => {
     const world = { monotonic: () => nowMs };
     const first = await readTrackedText(slow, world, { file });
     const second = await readTrackedText(slow, world, { file, last: first.sighting });
-    expect([told(first), told(second)]).toEqual(["not-quiet", "not-quiet"]);
+    expect([told(first), told(second)]).toEqual(["not-now", "not-now"]);
     expect(told(await readTrackedText(slow, world, { file, last: second.sighting }))).not.toBe(
-      "not-quiet",
+      "not-now",
     );
   });
 
@@ -140,7 +140,7 @@ describe("the quiet second", () => {
     const folder = await twoBranches("missing");
     await rm(`${folder}/${NAME}`);
     const watch = createWatch(await place(folder));
-    expect(told(await watch.look())).toBe("not-quiet");
+    expect(told(await watch.look())).toBe("not-now");
     expect(told(await watch.look(QUIET_MS))).toBe("main: missing");
   });
 
@@ -164,9 +164,9 @@ describe("between a checkout's last file and its HEAD", () => {
     await run(folder, "checkout", "-q", "dev");
     await run(folder, "symbolic-ref", "HEAD", "refs/heads/main");
     await utimes(`${folder}/${NAME}`, 1, 1);
-    expect(told(await watch.look(QUIET_MS))).toBe("not-quiet");
+    expect(told(await watch.look(QUIET_MS))).toBe("not-now");
     await run(folder, "symbolic-ref", "HEAD", "refs/heads/dev");
-    expect(told(await watch.look(QUIET_MS))).toBe("not-quiet");
+    expect(told(await watch.look(QUIET_MS))).toBe("not-now");
     expect(told(await watch.look(QUIET_MS))).toBe("dev: text of dev");
   });
 
@@ -175,8 +175,8 @@ describe("between a checkout's last file and its HEAD", () => {
       const folder = await twoBranches(`during-${command}`);
       const checkout = () => run(folder, "checkout", "-q", "dev");
       const watch = createWatch(await place(folder), interrupted(command, checkout));
-      expect(told(await watch.look())).toBe("moving");
-      expect(told(await watch.look(QUIET_MS))).toBe("not-quiet");
+      expect(told(await watch.look())).toBe("head-moved");
+      expect(told(await watch.look(QUIET_MS))).toBe("not-now");
       expect(told(await watch.look(QUIET_MS))).toBe("dev: text of dev");
     }
   });
@@ -185,11 +185,11 @@ describe("between a checkout's last file and its HEAD", () => {
     const folder = await twoBranches("commit-during");
     const empty = () => run(folder, "commit", "-q", "--allow-empty", "-m", "empty");
     const loose = createWatch(await place(folder), interrupted("ls-files", empty));
-    expect(told(await loose.look())).toBe("moving");
+    expect(told(await loose.look())).toBe("head-moved");
     await run(folder, "pack-refs", "--all");
     const repack = () => empty().then(() => run(folder, "pack-refs", "--all"));
     const packed = createWatch(await place(folder), interrupted("ls-files", repack));
-    expect(told(await packed.look())).toBe("moving");
+    expect(told(await packed.look())).toBe("head-moved");
   });
 
   test("a lock given up during the look makes it void", async () => {
@@ -197,7 +197,7 @@ describe("between a checkout's last file and its HEAD", () => {
     await sandbox.write(`${folder}/.git/index.lock`, "");
     const give = () => rm(`${folder}/.git/index.lock`);
     const watch = createWatch(await place(folder), interrupted("ls-files", give));
-    expect(told(await watch.look())).toBe("busy");
+    expect(told(await watch.look())).toBe("leave-busy");
   });
 
   test("a lock taken during the look makes it void", async () => {
@@ -205,7 +205,7 @@ describe("between a checkout's last file and its HEAD", () => {
       const folder = await twoBranches(`lock-${lock}`);
       const take = () => sandbox.write(`${folder}/.git/${lock}`, "");
       const watch = createWatch(await place(folder), interrupted("ls-files", take));
-      expect(told(await watch.look())).toBe("busy");
+      expect(told(await watch.look())).toBe("leave-busy");
     }
   });
 
@@ -238,9 +238,9 @@ describe("what is not read", () => {
     const folder = await twoBranches("conflict");
     await commit(folder, { [NAME]: "changed on main" });
     await runToFailure(folder, "merge", "dev");
-    expect(await settled(await place(folder))).toBe("busy");
+    expect(await settled(await place(folder))).toBe("leave-busy");
     await rm(`${folder}/.git/MERGE_HEAD`);
-    expect(await settled(await place(folder))).toBe("busy");
+    expect(await settled(await place(folder))).toBe("leave-busy");
     await run(folder, "add", NAME);
     expect(await settled(await place(folder))).toContain("<<<<<<<");
   });
@@ -248,7 +248,7 @@ describe("what is not read", () => {
   test("a file that the operation in progress does not touch", async () => {
     const folder = await twoBranches("bisect");
     await run(folder, "bisect", "start");
-    expect(await settled(await place(folder))).toBe("busy");
+    expect(await settled(await place(folder))).toBe("leave-busy");
     await run(folder, "bisect", "reset");
     expect(await settled(await place(folder))).toBe("main: text of main");
   });
@@ -256,24 +256,24 @@ describe("what is not read", () => {
   test("a file that a sparse checkout left out is not a deleted one", async () => {
     const folder = await repository("sparse", { "kept/a.md": "", "left/CLAUDE.md": "text" });
     await run(folder, "sparse-checkout", "set", "--cone", "kept");
-    expect(await settled(await place(folder, "left/CLAUDE.md"))).toBe("sparse");
+    expect(await settled(await place(folder, "left/CLAUDE.md"))).toBe("not-checked-out");
   });
 
   test("a folder, and a pipe that nobody writes to", async () => {
     const folder = await repository("odd", { "README.md": "" });
     await mkdir(`${folder}/${NAME}`);
-    expect(await settled(await place(folder))).toBe("unreadable");
+    expect(await settled(await place(folder))).toBe("not-a-file");
     execFileSync("mkfifo", [`${folder}/pipe.md`]);
-    expect(await settled(await place(folder, "pipe.md"))).toBe("unreadable");
+    expect(await settled(await place(folder, "pipe.md"))).toBe("not-a-file");
   });
 
   test("anything in a repository that git cannot read", async () => {
     const folder = await twoBranches("damaged");
     const file = await place(folder);
     await sandbox.write(`${folder}/.git/index`, "nonsense");
-    expect(await settled(file)).toBe("unreadable");
+    expect(await settled(file)).toBe("git-failed");
     await sandbox.write(`${folder}/.git/HEAD`, "nonsense");
-    expect(await settled(file)).toBe("unreadable");
+    expect(await settled(file)).toBe("git-failed");
     await rm(`${folder}/.git`, { recursive: true });
     expect(await settled(file)).toBe("unreadable");
   });

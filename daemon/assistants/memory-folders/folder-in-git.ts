@@ -124,7 +124,7 @@ export class FolderGit {
     const standing = await this.#ask();
     if (standing.kind === "no-git") return wasInGit ? leftWith({ code: "leave-lost" }) : NOT_IN_GIT;
     if (standing.kind === "unknown") {
-      return leftWith({ code: "leave-unknown", said: standing.reason });
+      return leftWith({ code: "leave-unknown", ...standing.why });
     }
     const isAtRest = this.#isAtRest(`${standing.sign} ${files}`);
     const why = whyLeft(standing) ?? (isAtRest ? undefined : NOT_YET);
@@ -210,7 +210,7 @@ type Tree = Extract<FolderStanding, { kind: "tree" }>;
 
 /** git's exit code for what it does not have. */
 const NO_SUCH = 128;
-const NOT_YET: Reason = { code: "not-now", said: "being looked at" };
+const NOT_YET: Reason = { code: "not-now" };
 /** Where this is ignored the whole folder is. */
 const PROBE = "memsync.md";
 
@@ -235,7 +235,7 @@ export async function leftByGit(
   const standing = await folderStanding(git, path);
   if (standing.kind === "no-git") return () => undefined;
   if (standing.kind === "unknown") {
-    return () => ({ code: "leave-unknown", said: standing.reason });
+    return () => ({ code: "leave-unknown", ...standing.why });
   }
   const why = whyLeft(standing);
   return (name) => (standing.tracked.has(name.toLowerCase()) ? why : undefined);

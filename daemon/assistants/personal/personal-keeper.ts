@@ -45,7 +45,6 @@ const LASTING_MS = 10_000;
 /** So long nothing is read that has not changed. */
 const QUIET_MS = 60_000;
 
-const UNENDED = "a write that was interrupted can't be finished";
 const NOTHING: PersonalLook = { files: [], text: undefined, merges: [] };
 
 /** What the keeper of the personal text works with. */
@@ -242,7 +241,7 @@ export class PersonalKeeper {
     const file = known.account === account ? known : ofAccount(known, account);
     if (other !== undefined) return { file, read, why: { code: "personal-same", other } };
     if (read.kind === "problem") return { file, read, why: read.why };
-    if (file.begun) return { file, read, why: { code: "look-failed", said: UNENDED } };
+    if (file.begun) return { file, read, why: { code: "write-unfinished" } };
     const ignored = await takeIgnored(store, dirname(file.path));
     const why = ignored.why(basename(file.path));
     if (why) return { file, read, why };

@@ -56,7 +56,7 @@ export async function whyNotWritten(
   if (read.kind === "file" && read.isShared) return { code: "memory-linked" };
   if (read.kind === "absent" && (await wouldHide(read.path))) return { code: "personal-hides" };
   const standing = await fileStanding(git, read.path);
-  if (standing.kind === "unknown") return { code: "leave-unknown", said: standing.reason };
+  if (standing.kind === "unknown") return { code: "leave-unknown", ...standing.why };
   if (standing.kind === "busy") return { code: "leave-busy", operation: standing.operation };
   if (standing.kind === "tracked" && !writes) return { code: "personal-tracked", assistant };
   return undefined;
