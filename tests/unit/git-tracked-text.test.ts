@@ -275,7 +275,7 @@ describe("what is not read", () => {
     await sandbox.write(`${folder}/.git/HEAD`, "nonsense");
     expect(await settled(file)).toBe("git-failed");
     await rm(`${folder}/.git`, { recursive: true });
-    expect(await settled(file)).toBe("unreadable");
+    expect(await settled(file)).toBe("git-failed");
   });
 });
 
