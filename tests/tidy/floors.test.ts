@@ -12,12 +12,13 @@ import {
 /** Beside the house: these may import anything, and nothing imports them. */
 const OUTSIDE = /^(tests|scripts)(\/|$)/;
 
-/** The folders of the table in ARCHITECTURE.md, from the roof to the ground. */
-async function readFloors(): Promise<string[]> {
-  const text = await Bun.file(join(ROOT, "ARCHITECTURE.md")).text();
-  const [, section = ""] = /^## Floors\n([\s\S]*?)^## /m.exec(text) ?? [];
-  return [...section.matchAll(/^\| `(.+?)` \|/gm)].map(([, folder]) => folder ?? "");
+/** The folders of a document's table, from the roof to the ground. */
+async function foldersIn(document: string): Promise<string[]> {
+  const text = await Bun.file(join(ROOT, document)).text();
+  return [...text.matchAll(/^\| `(.+?)` \|/gm)].map(([, folder]) => folder ?? "");
 }
+
+const readFloors = () => foldersIn("docs/design/floors.md");
 
 /** Imports that do not go down, and folders that have no floor. */
 function againstFloors(sources: readonly Source[], floors: readonly string[]): string[] {
@@ -44,6 +45,12 @@ test("every floor has a folder, once", async () => {
   const folders = new Set((await readSources()).map(({ path }) => dirname(path)));
   expect(floors.filter((floor) => !folders.has(floor))).toEqual([]);
   expect(new Set(floors).size).toBe(floors.length);
+});
+
+test("ARCHITECTURE.md has the main floors in the order of all", async () => {
+  const main = await foldersIn("ARCHITECTURE.md");
+  expect(main).not.toEqual([]);
+  expect((await readFloors()).filter((floor) => main.includes(floor))).toEqual(main);
 });
 
 test("an import upwards is found in whatever form, and so is a folder without a floor", async () => {
