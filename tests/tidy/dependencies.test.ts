@@ -81,7 +81,9 @@ function isLocked(lock: Lock, path: string, name: string): boolean {
 
 test("what is imported is declared, and what is declared is used", async () => {
   const manifest = (await Bun.file(join(ROOT, "package.json")).json()) as Manifest;
-  const imported = (await readSources()).flatMap(importsOf).map(({ specifier }) => specifier);
+  const imported = (await readSources()).flatMap(importsOf).flatMap(({ isComputed, specifier }) => {
+    return isComputed ? [] : [specifier];
+  });
   expect(manifestProblems(manifest, imported)).toEqual([]);
 });
 

@@ -26,7 +26,9 @@ function againstFloors(sources: readonly Source[], floors: readonly string[]): s
   return inside.flatMap((source) => {
     const floor = floors.indexOf(dirname(source.path));
     if (floor === -1) return [`${source.path} is on no floor`];
-    return importsOf(source).flatMap(({ path, specifier, node }) => {
+    return importsOf(source).flatMap(({ path, specifier, node, isComputed }) => {
+      if (isComputed)
+        return [finding(source, node, `imports ${specifier}, which nobody can check`)];
       // The manifest of the package stands on the ground.
       if (path === undefined || path === "package.json") return [];
       if (dirname(path) === dirname(source.path)) return [];
@@ -58,12 +60,32 @@ test("an import upwards is found in whatever form, and so is a folder without a 
     "a/top.ts": 'import "../a/b/low.ts";\nimport "./beside.ts";',
     "a/beside.ts": "export {};",
     "a/b/low.ts": 'export type { T } from "../top.ts";\nawait import("../beside.ts");',
+    "a/b/more.ts": [
+      "await import(`../top.ts`);",
+      'await import("../" + name);',
+      'new Worker(new URL("../top.ts", import.meta.url));',
+      'new Worker("../beside.ts");',
+      'export * from "../top.ts";',
+      'export type U = import("../top.ts").T;',
+      'import { createClient } from "memsync/client";',
+      'import top = require("../top.ts");',
+      "new Worker(URL.createObjectURL(new Blob([])));",
+      'import { join } from "node:path";',
+    ].join("\n"),
     "a/c/new.ts": "export {};",
     "tests/t.ts": 'import "../a/top.ts";',
   });
   expect(againstFloors(sources, ["a", "a/b"])).toEqual([
     "a/b/low.ts:1 imports ../top.ts, which is not below it",
     "a/b/low.ts:2 imports ../beside.ts, which is not below it",
+    "a/b/more.ts:1 imports ../top.ts, which is not below it",
+    'a/b/more.ts:2 imports "../" + name, which nobody can check',
+    "a/b/more.ts:3 imports ../top.ts, which is not below it",
+    "a/b/more.ts:4 imports ../beside.ts, which is not below it",
+    "a/b/more.ts:5 imports ../top.ts, which is not below it",
+    "a/b/more.ts:6 imports ../top.ts, which is not below it",
+    "a/b/more.ts:7 imports memsync/client, which is not below it",
+    "a/b/more.ts:8 imports ../top.ts, which is not below it",
     "a/c/new.ts is on no floor",
   ]);
 });
