@@ -2,9 +2,9 @@
 //
 //               started              damaged               ended
 //   starting ────────────▶ running ────────────▶ ending ────────────▶ starting
-//      │                     │
-//      │ failed              │ damaged, after too many rebuilds
-//      └──────────▶ failed ◀─┘
+//      │                     │ failed, or damaged    │
+//      │ failed              │ once too often        │ failed
+//      └─────────────────────┴──────────▶ failed ◀───┘
 //
 // `stopped` is for good, from any state. Each start repairs a damaged database first. The table of
 // all states and events is in docs/design/supervision.md, and a test compares this file with it.

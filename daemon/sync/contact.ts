@@ -1,11 +1,13 @@
 // How it stands with a service, without any service: what was heard of it decides.
 //
-//                  reached                    token refused
-//   (unknown) ───────────────▶ connected ◀────────────────────▶ refused
-//       │                      │      ▲    reached                  │
-//       │ unreached  unreached │      │ reached                     │ unreached
-//       ▼                      ▼      │                             ▼
-//       └──────────────────▶ offline ─┘ ◀───────────────────────────┘
+//                 reached                      token refused
+//   unknown ─────────────────▶ connected ◀────────────────────────▶ refused
+//      │ │                        │  ▲     reached or heard            │  ▲
+//      │ │              unreached │  │ reached                         │  │
+//      │ │              or silent ▼  │ or heard                        │  │
+//      │ └────────────────────▶ offline ◀──────────────────────────────┘  │
+//      │ unreached                 │        unreached or silent           │
+//      └───────────────────────────┴──────────────────────────────────────┘
 //
 // From each of them `busy`, an answer that asks for a pause, leads to busy, which every other event
 // of a call ends.

@@ -1,12 +1,10 @@
 // The live socket's life, without any socket: what happens to it decides what is done next.
 //
-//             due                opened              subscribed
-//   waiting ───────▶ opening ─────────────▶ open ─────────────────▶ live
-//      ▲                │                    │                     │    ▲
-//      │                │ closed             │ closed      silent  │    │ heard
-//      ├────────────────┴────────────────────┤                     ▼    │
-//      │                                     │ closed             silent
-//      └─────────────────────────────────────┴────────────────────────┘
+//             due                opened              subscribed             silent
+//   waiting ───────▶ opening ─────────────▶ open ─────────────────▶ live ─────────▶ silent
+//      ▲                │                    │                       │ ▲  heard       │ │
+//      │                │ closed             │ closed         closed │ └──────────────┘ │ closed
+//      └────────────────┴────────────────────┴───────────────────────┴──────────────────┘
 //
 // `paused` and `stopped` open none; `reopening` closes one and opens the next at once. The table of
 // all states and events is in docs/design/sync.md, and a test holds this file to it.

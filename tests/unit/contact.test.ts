@@ -7,6 +7,7 @@ import {
   stepContact,
   toldOf,
 } from "../../daemon/sync/contact.ts";
+import { readTransitions } from "../support/transition-table.ts";
 
 const REACHED: ContactEvent = { kind: "reached", at: 1 };
 const TOKEN_REFUSED: ContactEvent = { kind: "token-refused", at: 2, message: "401" };
@@ -25,6 +26,37 @@ function told(...events: readonly ContactEvent[]): unknown {
   const of = toldOf(contactNow(after(...events), undefined));
   return of && [of.event, of.reason];
 }
+
+const EVENTS: Readonly<Record<string, ContactEvent>> = {
+  reached: REACHED,
+  "token refused": TOKEN_REFUSED,
+  unreached: UNREACHED,
+  silent: SILENT,
+  heard: LIVE,
+  closed: DOWN,
+};
+
+const stateOf = (heard: HeardContact) => toldOf(contactNow(heard, undefined))?.event ?? "unknown";
+
+test("each event leads the contact where the table of the document says", async () => {
+  const found = new Map<string, Set<string>>();
+  const seen = new Set<string>();
+  const open: HeardContact[] = [NO_CONTACT];
+  for (let state = open.pop(); state !== undefined; state = open.pop()) {
+    const key = JSON.stringify(state);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    for (const [name, event] of Object.entries(EVENTS)) {
+      const next = stepContact(state, event);
+      const cell = `${stateOf(state)} ${name}`;
+      found.set(cell, (found.get(cell) ?? new Set()).add(stateOf(next)));
+      open.push(next);
+    }
+  }
+  const cells = [...found].map(([cell, to]) => [cell, [...to].sort().join(" or ")] as const);
+  const table = await readTransitions("docs/design/sync.md", "contact");
+  expect(cells.sort()).toEqual([...table].sort());
+});
 
 test("nothing is told of a service before anything is known", () => {
   expect(told()).toBeUndefined();
