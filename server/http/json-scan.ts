@@ -4,6 +4,15 @@ const DEPTH_MAX = 128;
 /** Arrays, objects and commas in a body: several times what the fullest permitted sync has. */
 const PARTS_MAX = 2_000_000;
 
+/** Fields of one object: parsing takes more time for each than for the one before. */
+const FIELDS_MAX = 16_384;
+
+/**
+ * Parts that are parsed at once: of an item of a long list, or of all that is in no such list. Twice
+ * what metadata of the permitted size has.
+ */
+const PARTS_AT_ONCE_MAX = 65_536;
+
 /** A list is cut into pieces of about as many bytes: each is parsed in a fraction of a turn. */
 const PIECE_BYTES = 64 * 1024;
 
@@ -24,7 +33,7 @@ export interface ScannedList {
 
 /**
  * Scans the bytes of JSON text, as much at a time as is asked for. Finds out whether it is nested
- * too deeply or has too many parts to be parsed (`JSON.parse` would accept five million levels, but
+ * too deeply or has too many parts to be parsed at once (`JSON.parse` would accept five million levels, but
  * takes seconds and a hundred times their size in memory), and where its long lists can be cut.
  * Invalid JSON may pass.
  */
@@ -35,6 +44,11 @@ export class JsonScan {
   #at = 0;
   #depth = 0;
   #parts = 0;
+  /** Of the list's item that is being passed, and of all that is in no list. */
+  #partsAtOnce = { item: 0, outside: 0 };
+  /** Commas directly in the object of each level; undefined in an array. */
+  readonly #fields: (number | undefined)[] = [];
+  #hasManyFields = false;
   /** Whether the outermost value is an object. */
   #isInObject = false;
   #list: { readonly start: number; readonly cuts: number[] } | undefined;
@@ -42,6 +56,7 @@ export class JsonScan {
   constructor(
     bytes: Uint8Array,
     readonly pieceBytes = PIECE_BYTES,
+    readonly partsAtOnceMax = PARTS_AT_ONCE_MAX,
   ) {
     this.#bytes = bytes;
   }
@@ -51,7 +66,9 @@ export class JsonScan {
   }
 
   get isTooIntricate(): boolean {
-    return this.#depth > DEPTH_MAX || this.#parts > PARTS_MAX;
+    const { item, outside } = this.#partsAtOnce;
+    const isTooMuch = this.#parts > PARTS_MAX || Math.max(item, outside) > this.partsAtOnceMax;
+    return isTooMuch || this.#hasManyFields || this.#depth > DEPTH_MAX;
   }
 
   /** Goes on for `length` bytes, or until a string that begins there ends. */
@@ -67,11 +84,14 @@ export class JsonScan {
   }
 
   #open(byte: number): void {
+    this.#countPart();
     this.#depth++;
-    this.#parts++;
+    this.#fields[this.#depth] = byte === OPEN_OBJECT ? 0 : undefined;
     if (this.#depth === 1) this.#isInObject = byte === OPEN_OBJECT;
     const isList = this.#depth === 2 && this.#isInObject && byte === OPEN_ARRAY;
-    if (isList) this.#list = { start: this.#at + 1, cuts: [] };
+    if (!isList) return;
+    this.#list = { start: this.#at + 1, cuts: [] };
+    this.#partsAtOnce.item = 0;
   }
 
   #close(): void {
@@ -81,9 +101,20 @@ export class JsonScan {
     this.#list = undefined;
   }
 
-  #comma(): void {
+  #countPart(): void {
     this.#parts++;
+    this.#partsAtOnce[this.#list ? "item" : "outside"]++;
+  }
+
+  #comma(): void {
+    this.#countPart();
+    const fields = this.#fields[this.#depth];
+    if (fields !== undefined) {
+      this.#fields[this.#depth] = fields + 1;
+      this.#hasManyFields ||= fields + 1 >= FIELDS_MAX;
+    }
     if (this.#depth !== 2 || !this.#list) return;
+    this.#partsAtOnce.item = 0;
     const { start, cuts } = this.#list;
     if (this.#at - (cuts.at(-1) ?? start) >= this.pieceBytes) cuts.push(this.#at);
   }

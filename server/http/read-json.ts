@@ -21,26 +21,34 @@ export interface JsonBody {
   readonly raw: Uint8Array;
 }
 
+/** How a body is read. */
+interface ReadOptions {
+  /** May end the turn. */
+  readonly pause?: Pause;
+  /** It may have lists within its lists, of which many parts are parsed at once. */
+  readonly isSeed?: boolean;
+}
+
 /**
  * The body as JSON, whatever its `Content-Type`, and inflated if its `Content-Encoding` is gzip;
  * undefined if it is empty. Bytes are counted as they arrive and as they inflate. Throws a 400 for
- * more than `bytesMax` bytes, and for anything but JSON in UTF-8. `pause` may end the turn.
+ * more than `bytesMax` bytes, and for anything but JSON in UTF-8.
  */
 export async function readJson(
   request: Request,
   bytesMax: number,
-  pause: Pause = NO_PAUSE,
+  { pause = NO_PAUSE, isSeed = false }: ReadOptions = {},
 ): Promise<JsonBody | undefined> {
   const sent = await readBytes(request, bytesMax);
   if (sent.length === 0) return undefined;
   const bytes = isGzip(request.headers) ? await inflated(request, sent, bytesMax) : sent;
   bodyRead(request, bytes);
-  return { value: await parseJson(bytes, pause), raw: bytes };
+  return { value: await parseJson(bytes, { pause, isSeed }), raw: bytes };
 }
 
 /** The body of a request that must have one, at most `LIMITS.bodyBytes` long. */
-export async function readRequiredJson(request: Request, pause?: Pause): Promise<JsonBody> {
-  const body = await readJson(request, LIMITS.bodyBytes, pause);
+export async function readRequiredJson(request: Request, pause: Pause): Promise<JsonBody> {
+  const body = await readJson(request, LIMITS.bodyBytes, { pause });
   if (body === undefined) throw emptyBody();
   return body;
 }
@@ -70,8 +78,12 @@ async function inflated(request: Request, sent: Uint8Array, bytesMax: number): P
 /** So much is scanned in a fraction of a turn. */
 const SCANNED_BYTES = 64 * 1024;
 
-async function parseJson(bytes: Uint8Array, pause: Pause): Promise<unknown> {
-  const scan = new JsonScan(bytes);
+async function parseJson(
+  bytes: Uint8Array,
+  { pause, isSeed }: Required<ReadOptions>,
+): Promise<unknown> {
+  const partsAtOnceMax = isSeed ? Number.POSITIVE_INFINITY : undefined;
+  const scan = new JsonScan(bytes, undefined, partsAtOnceMax);
   for (scan.advance(SCANNED_BYTES); !scan.isDone; scan.advance(SCANNED_BYTES)) await pause();
   if (scan.isTooIntricate) throw invalidBody("the body is nested too deeply or in too many parts");
   try {

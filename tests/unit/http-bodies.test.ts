@@ -80,12 +80,13 @@ test("a body nested without end is refused", async () => {
   }
 });
 
+function intricate(text: string, partsAtOnceMax?: number): boolean {
+  const scan = new JsonScan(new TextEncoder().encode(text), undefined, partsAtOnceMax);
+  while (!scan.isDone) scan.advance(100_000);
+  return scan.isTooIntricate;
+}
+
 test("JSON is judged by its nesting and parts outside of strings", () => {
-  const intricate = (text: string) => {
-    const scan = new JsonScan(new TextEncoder().encode(text));
-    while (!scan.isDone) scan.advance(100_000);
-    return scan.isTooIntricate;
-  };
   expect(intricate("[".repeat(128))).toBe(false);
   expect(intricate("[".repeat(129))).toBe(true);
   expect(intricate(`"${"[".repeat(500)}"`)).toBe(false);
@@ -94,6 +95,27 @@ test("JSON is judged by its nesting and parts outside of strings", () => {
   expect(intricate(`"${"[".repeat(500)}`)).toBe(false);
   expect(intricate("[]".repeat(500))).toBe(false);
   expect(intricate(`[${"0,".repeat(2_000_001)}`)).toBe(true);
+  expect(intricate(`{"a":[${"0,".repeat(1_000_000)}0]}`)).toBe(false);
+  expect(intricate(`{"a":[${"0,".repeat(2_000_001)}0]}`)).toBe(true);
+});
+
+test("JSON whose parts would have to be parsed at once has few of them", () => {
+  const items = "[],".repeat(40_000);
+  expect(intricate(`{"memories":[[${items}0]]}`)).toBe(true);
+  expect(intricate(`{"memories":[[${items}0]]}`, Number.POSITIVE_INFINITY)).toBe(false);
+  expect(intricate(`{"metadata":{"a":[${items}0]}}`)).toBe(true);
+  expect(intricate(`{"a":[[${"0,".repeat(60_000)}0],[${"0,".repeat(60_000)}0]],"b":[0,0]}`)).toBe(
+    false,
+  );
+  const fields = (count: number) =>
+    `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join(",")}}`;
+  expect(intricate(`{"metadata":${fields(16_384)}}`)).toBe(false);
+  expect(intricate(`{"metadata":${fields(16_385)}}`)).toBe(true);
+  expect(intricate(`[${fields(16_385)}]`)).toBe(true);
+  // As much as metadata of the permitted size may have.
+  const fullest = `{"metadata":{"a":[${"[],".repeat(21_840)}0]}}`;
+  expect(fullest.length).toBeGreaterThan(LIMITS.metadataBytes);
+  expect(intricate(fullest)).toBe(false);
 });
 
 test("a client that leaves in the middle of its body harms nobody", async () => {

@@ -21,7 +21,7 @@ export async function readStrict<T extends TSchema>(
   for (const name of new URL(request.url).searchParams.keys()) {
     if (!parameters.includes(name)) throw refusedAt(name, "is not a parameter of this call");
   }
-  const body = await readJson(request, BODY_BYTES_MAX);
+  const body = await readJson(request, BODY_BYTES_MAX, { isSeed: true });
   await refuseDoubleFields(body);
   return parseStrict(schema, body === undefined ? {} : body.value);
 }
@@ -32,7 +32,7 @@ export async function readFields<T extends TObject>(
   schema: T,
 ): Promise<{ readonly known: Static<T>; readonly rest: Readonly<Record<string, unknown>> }> {
   refuseOtherTypes(request.headers);
-  const body = await readJson(request, BODY_BYTES_MAX);
+  const body = await readJson(request, BODY_BYTES_MAX, { isSeed: true });
   if (body === undefined) throw emptyBody();
   await refuseDoubleFields(body);
   const known = parseWith(schema, body.value);

@@ -20,7 +20,7 @@ export function connectionRoutes({ connections }: Services) {
       "",
       async ({ context, request }) => {
         requireWrite(context.caller);
-        const body = await readRequiredJson(request);
+        const body = await readRequiredJson(request, context.pause);
         const asked = parseConnectRequest(body.value);
         const once = onceOf(request, body);
         const connection = await connections.connect(context.caller, asked, once);

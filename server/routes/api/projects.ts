@@ -26,7 +26,7 @@ export function apiProjectRoutes({ projects }: Services) {
       "",
       async ({ context, request }) => {
         requireWrite(context.caller);
-        const body = await readRequiredJson(request);
+        const body = await readRequiredJson(request, context.pause);
         const put = parseProjectPut(body.value);
         const once = onceOf(request, body);
         return answer(context, await projects.put(context.caller, put, once));

@@ -58,7 +58,7 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
 
 /** A sync's body; undefined if it is empty. Only an exchange may be very large. */
 export async function readSyncBody(request: Request, pause: Pause): Promise<JsonBody | undefined> {
-  const body = await readJson(request, LIMITS.exchangeBodyBytes, pause);
+  const body = await readJson(request, LIMITS.exchangeBodyBytes, { pause });
   if (body === undefined) return undefined;
   if (body.raw.length > LIMITS.bodyBytes && !isExchangeBody(body.value))
     throw tooLarge(LIMITS.bodyBytes);

@@ -31,7 +31,7 @@ function projectRoutes({ projects, sync }: Services) {
       "",
       async ({ context, request }) => {
         requireWrite(context.caller);
-        const { value } = await readRequiredJson(request);
+        const { value } = await readRequiredJson(request, context.pause);
         const put = parseProjectPut(value);
         return answer(context, publishedProject(await projects.put(context.caller, put)));
       },
@@ -60,7 +60,7 @@ function connectRoutes({ connections }: Services) {
     "",
     async ({ context, request }) => {
       requireWrite(context.caller);
-      const { value } = await readRequiredJson(request);
+      const { value } = await readRequiredJson(request, context.pause);
       const asked = parseConnectRequest(value);
       await connections.connect(context.caller, asked);
       return answer(context, {});

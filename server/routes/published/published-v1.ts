@@ -45,7 +45,7 @@ function memoryRoutes({ memories }: Services) {
       "",
       async ({ context, request }) => {
         requireWrite(context.caller);
-        const { value } = await readRequiredJson(request);
+        const { value } = await readRequiredJson(request, context.pause);
         const body = publishedFields(value, MEMORY_FIELDS);
         const create = parseMemoryCreate(body);
         const created = await memories.create(context.caller, create);
@@ -75,7 +75,7 @@ function projectRoutes({ projects, sync }: Services) {
     .post(
       "/:id/sync",
       async ({ context, request, params }) => {
-        const body = await readJson(request, LIMITS.bodyBytes, context.pause);
+        const body = await readJson(request, LIMITS.bodyBytes, { pause: context.pause });
         if (body === undefined) {
           await sync.read(context.caller, existingProjectId(params.id));
           return answer(context, {});

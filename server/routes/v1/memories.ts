@@ -26,7 +26,7 @@ export function memoryRoutes({ memories }: Services) {
       "",
       async ({ context, request }) => {
         requireWrite(context.caller);
-        const body = await readRequiredJson(request);
+        const body = await readRequiredJson(request, context.pause);
         const create = parseMemoryCreate(body.value);
         const once = onceOf(request, body);
         const options = { headerProjectId: headerProjectId(request.headers), once };
