@@ -65,6 +65,12 @@ export const MEMORY_REASONS = {
     say: () => `has several versions, which together are over ${LIMITS.memoryValueBytes} bytes`,
     advise: () => "`memsync conflicts` shows them; shorten the file",
   },
+  "line-returned": {
+    meaning: "a save brought a line back that others had taken out less than a minute before",
+    say: ({ line }: { readonly line: string }) =>
+      `has again what others took out less than a minute before a save: ${line.trim()}`,
+    advise: () => "delete it once more if it is to go",
+  },
   "memory-linked": {
     meaning: "the file has further names (hard links), and is not written",
     say: () => "has further names, and is not written",

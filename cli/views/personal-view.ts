@@ -9,7 +9,7 @@ const INDENT = " ".repeat(10);
 export function personalLines({ lines, files, merges }: PersonalStatus): string[] {
   if (files.length === 0) return [];
   const having = files.filter(({ state }) => state === "current").length;
-  const others = files.filter(({ state }) => state === "left-alone" || state === "asked");
+  const others = files.filter(({ state, note }) => state !== "waiting" && note !== null);
   const isWell = others.length === 0 && merges.length === 0;
   const text = lines ? count(lines, "line", "lines") : "no text yet";
   const where = `in ${having} of ${count(files.length, "file", "files")}`;

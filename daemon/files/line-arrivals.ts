@@ -6,7 +6,7 @@ import {
   withoutMark,
 } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
-import { lineArrivalKey } from "../home/line-arrival-key.ts";
+import { lineArrivalKey, returnedLineKey } from "../home/line-arrival-key.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
 import { forgetSeen } from "./arrival-store.ts";
@@ -14,11 +14,19 @@ import { type ArrivalTime, UNSEEN_MS } from "./arrivals.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
 
-/** A line that came into a file, and of which no characters are known. */
+/** A line that came into a file or left it, and of which no characters are known. */
 export interface CameLine extends ArrivalTime {
   readonly line: string;
   /** A program saved it here. Else a write of ours brought it. */
   readonly isOwn: boolean;
+  /** A write of ours took it out. */
+  readonly isGone?: boolean | undefined;
+}
+
+/** A file's text before and after a save. */
+export interface SavedOver {
+  readonly shown: string;
+  readonly saved: string;
 }
 
 /** A file's text before and after a write or a save. */
@@ -30,10 +38,13 @@ export interface ChangedLines {
   readonly savedAt?: number | undefined;
 }
 
+/** For so long it is told that a save has brought a line back. */
+const TOLD_MS = 24 * 60 * 60_000;
+
 /**
- * Which lines came into files of whole values when, by the rule for followed files: only a save
- * that was made a minute later is sure to have seen them. They are in the home, so a restart
- * changes nothing.
+ * Which lines came into files of whole values when, and which left them, by the rule for followed
+ * files: only a save that was made a minute later is sure to have seen that. They are in the home,
+ * so a restart changes nothing.
  */
 export class LineArrivals {
   readonly #world: Pick<World, "monotonic" | "now">;
@@ -43,7 +54,7 @@ export class LineArrivals {
     this.#world = world;
   }
 
-  /** The lines that the author of a save may not have seen. */
+  /** The lines of which the author of a save may not have seen that they came, or left. */
   async unseen(db: Db, path: string, savedAt: number): Promise<CameLine[]> {
     return this.#clockOf(path).unseenAt(await listCame(db, path), savedAt);
   }
@@ -59,21 +70,37 @@ export class LineArrivals {
     const came = await listCame(db, path);
     const inDoubt = savedAt === undefined ? [] : clock.unseenAt(came, savedAt);
     const stands = new Set(plainLines(to));
-    const over = came.filter((each) => !stands.has(each.line) && !inDoubt.includes(each));
+    const isOver = (each: CameLine) => !stands.has(each.line) && !inDoubt.includes(each);
+    const over = came.filter((each) => (each.isGone ? stands.has(each.line) : isOver(each)));
     for (const { id } of over) await db.deleteFrom("file_arrivals").where("id", "=", id).execute();
     const kept = came.filter((each) => !over.includes(each));
     clock.keep(kept);
-    const known = kept.map(({ line }) => line);
-    for (const line of without(without(plainLines(to), plainLines(from)), known)) {
-      if (line.trim() === "") continue;
-      const change = JSON.stringify({ line, isOwn });
-      const { id } = await db
-        .insertInto("file_arrivals")
-        .values({ dir: lineArrivalKey(path), arrived_at: now, machine: null, change })
-        .returning("id")
-        .executeTakeFirstOrThrow();
-      clock.came(id);
+    const known = kept.flatMap(({ line, isGone }) => (isGone ? [] : [line]));
+    const brought = without(without(plainLines(to), plainLines(from)), known);
+    const left = new Set(isOwn ? [] : plainLines(from).filter((line) => !stands.has(line)));
+    const changes = [
+      ...brought.map((line) => ({ line, isOwn })),
+      ...[...left].map((line) => ({ line, isOwn, isGone: true })),
+    ];
+    for (const change of changes) {
+      if (change.line.trim() === "") continue;
+      clock.came(await addLine(db, lineArrivalKey(path), { change, at: now }));
     }
+  }
+
+  /** A save has brought back lines of which its author may not have seen that they left. */
+  async noteReturned(db: Db, path: string, lines: readonly string[]): Promise<void> {
+    const at = this.#world.now();
+    for (const line of lines) await addLine(db, returnedLineKey(path), { change: { line }, at });
+  }
+
+  /** Which of those of the last day still stand in the file's text. */
+  async returned(db: Db, path: string, text: string): Promise<string[]> {
+    const stands = new Set(plainLines(text));
+    const told = (await listLines(db, returnedLineKey(path))).filter(({ line, at }) => {
+      return stands.has(line) && this.#world.now() - at < TOLD_MS;
+    });
+    return [...new Set(told.map(({ line }) => line))];
   }
 
   #clockOf(path: string): ArrivalClock {
@@ -102,7 +129,7 @@ export interface TakenUnseen {
  * brought is one that a program has saved here just before, gone on with.
  */
 export function takenUnseen(
-  { shown, saved }: { readonly shown: string; readonly saved: string },
+  { shown, saved }: SavedOver,
   unseen: readonly CameLine[],
   isSame: (line: string, saved: string) => boolean = () => false,
 ): TakenUnseen | undefined {
@@ -113,8 +140,8 @@ export function takenUnseen(
   const gone = without(plainLines(shown), plainLines(saved));
   const open = [...brought];
   const lines: string[] = [];
-  for (const { line, isOwn } of unseen) {
-    const at = gone.indexOf(line);
+  for (const { line, isOwn, isGone } of unseen) {
+    const at = isGone ? -1 : gone.indexOf(line);
     if (at === -1) continue;
     gone.splice(at, 1);
     const mended = isOwn ? open.findIndex((each) => isSame(line, each)) : -1;
@@ -123,6 +150,16 @@ export function takenUnseen(
   }
   if (lines.length === 0) return undefined;
   return { base: withoutLast(shown, lines), lines, saved: brought };
+}
+
+/** The lines that a save brings back, and of which its author may not have seen that they left. */
+export function returnedUnseen(
+  { shown, saved }: SavedOver,
+  unseen: readonly CameLine[],
+): readonly string[] {
+  const left = new Set(unseen.flatMap(({ line, isGone }) => (isGone ? [line] : [])));
+  const brought = left.size === 0 ? [] : without(plainLines(saved), plainLines(shown));
+  return [...new Set(brought)].filter((line) => left.has(line));
 }
 
 /** A text without these lines. Of equal ones the last go. */
@@ -151,11 +188,28 @@ function without(lines: readonly string[], others: readonly string[]): string[] 
   });
 }
 
-async function listCame(db: Db, path: string): Promise<CameLine[]> {
+function listCame(db: Db, path: string): Promise<CameLine[]> {
+  return listLines(db, lineArrivalKey(path));
+}
+
+async function addLine(
+  db: Db,
+  dir: string,
+  { change, at }: { readonly change: object; readonly at: number },
+): Promise<number> {
+  const { id } = await db
+    .insertInto("file_arrivals")
+    .values({ dir, arrived_at: at, machine: null, change: JSON.stringify(change) })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+async function listLines(db: Db, dir: string): Promise<CameLine[]> {
   const rows = await db
     .selectFrom("file_arrivals")
     .select(["id", "arrived_at as at", "change"])
-    .where("dir", "=", lineArrivalKey(path))
+    .where("dir", "=", dir)
     .orderBy("id")
     .execute();
   return rows.map(({ id, at, change }) => ({ id, at, ...JSON.parse(change) }));

@@ -4,7 +4,7 @@ import type { ProjectId } from "../../shared/ids.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import { entryIdsText, parseEntryIds } from "./entry-ids.ts";
 import type { FolderKind } from "./folder-switches.ts";
-import { lineArrivalKey } from "./line-arrival-key.ts";
+import { forgetLines } from "./line-arrival-key.ts";
 import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -173,8 +173,7 @@ export async function forgetMemoryFile(db: Db, folder: string, name: string): Pr
     .where("folder", "=", folder)
     .where("name", "=", name)
     .execute();
-  const dir = lineArrivalKey(join(folder, name));
-  await db.deleteFrom("file_arrivals").where("dir", "=", dir).execute();
+  await forgetLines(db, join(folder, name));
 }
 
 /** Notes a person's decision about a file that is asked about. False: it no longer is. */

@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
-import { lineArrivalKey } from "./line-arrival-key.ts";
+import { forgetLines } from "./line-arrival-key.ts";
 import type { DaemonTables, PersonalFilesTable } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -127,7 +127,5 @@ export async function forgetPersonalFile(db: Db, assistant: string): Promise<voi
     .where("assistant", "=", assistant)
     .returning("path")
     .executeTakeFirst();
-  if (!former) return;
-  const dir = lineArrivalKey(former.path);
-  await db.deleteFrom("file_arrivals").where("dir", "=", dir).execute();
+  if (former) await forgetLines(db, former.path);
 }

@@ -17,7 +17,7 @@ interface PersonalFileView {
   readonly assistant: string;
   readonly path: string;
   readonly state: PersonalFileStatus["state"];
-  /** Why it is left alone, or what is asked, in words that follow the path; `code`: as a code. */
+  /** Why it is left alone, or what is to be read, in words that follow the path. And its code. */
   readonly note: string | null;
   readonly code: ReasonCode | null;
 }

@@ -120,6 +120,32 @@ test("a line that is only like one that came takes it not away", async () => {
   expect(a.read("MEMORY.md")).toBe(`${index}${SCRIPTS_LINE}`);
 });
 
+test("a line that others took out just before a save brought it back is told until it goes", async () => {
+  const index = "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n";
+  const without = "# Memory\n\n- [One](one.md)\n";
+  a.save("MEMORY.md", index);
+  await settleMemories(a, b);
+  a.world.advance(61_000);
+  b.world.advance(61_000);
+  b.save("MEMORY.md", without);
+  await b.look();
+  await exchangeMemories(a, b);
+  await a.keeper.look();
+  expect(a.read("MEMORY.md")).toBe(without);
+  a.save("MEMORY.md", `${index}- [Three](three.md)\n`);
+  await settleMemories(a, b);
+  expect(b.read("MEMORY.md")).toBe(`${index}- [Three](three.md)\n`);
+  const why = { code: "line-returned", line: "- [Two](two.md)" };
+  expect(a.keeper.status[0]?.notes).toEqual([{ name: "MEMORY.md", why }] as never);
+  a.save("MEMORY.md", `${without}- [Three](three.md)\n`);
+  await settleMemories(a, b);
+  a.world.advance(61_000);
+  a.save("MEMORY.md", `${without}- [Three](three.md)\n`);
+  await settleMemories(a, b);
+  expect(b.read("MEMORY.md")).toBe(`${without}- [Three](three.md)\n`);
+  expect(a.keeper.status[0]?.notes).toEqual([]);
+});
+
 test("what came just before a restart is unseen after it, and what came long before is not", async () => {
   const index = "# Memory\n\n- [One](one.md)\n";
   a.save("MEMORY.md", index);

@@ -221,6 +221,30 @@ test("an editor that had the file open before others' lines came takes none of t
   a.save("claude", a.file("claude"));
 });
 
+test("a line that others took out just before a save brought it back is told until it goes", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "two\none\n");
+  await settlePersonal(a, b);
+  a.world.advance(61_000);
+  b.world.advance(61_000);
+  const open = a.file("claude");
+  b.edit("codex", (text) => text.replace("two\n", ""));
+  await b.look();
+  await exchangePersonal(a, b);
+  await a.keeper.look();
+  expect(a.block("claude")).toBe("one\n");
+  a.save("claude", open.replace("one\n", "one\nthree\n"));
+  await settlePersonal(a, b);
+  expect(b.block("codex")?.split("\n").sort()).toEqual(["", "one", "three", "two"]);
+  expect(b.stateOf("codex")).toBe("current");
+  expect(a.stateOf("claude")).toBe("current line-returned");
+  a.edit("claude", (text) => text.replace("two\n", ""));
+  await settlePersonal(a, b);
+  expect(b.block("codex")).not.toContain("two");
+  expect(a.stateOf("claude")).toBe("current");
+});
+
 test("a line that is only like one that came stays beside it, and both are told until one goes", async () => {
   await a.on("claude");
   await b.on("codex");

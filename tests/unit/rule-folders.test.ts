@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createGitSandbox } from "../support/git-sandbox.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { CURSOR_RULES } from "../support/rule-machines.ts";
 
 const RULE =
@@ -127,6 +127,18 @@ test("a rule that was changed on two machines keeps both changes or both texts",
   expect(values).toHaveLength(2);
   expect(a.read("tests.mdc")).toBe(values[0] ?? "");
   expect(b.read("tests.mdc")).toBe(values[0] ?? "");
+});
+
+test("a rule that is saved over others' change of a moment ago is a conflict with it", async () => {
+  a.save("tests.mdc", "one\ntwo\n");
+  await settleMemories(a, b);
+  b.save("tests.mdc", "one\n");
+  await b.look();
+  await exchangeMemories(a, b);
+  await a.keeper.look();
+  a.save("tests.mdc", "one\ntwo\nthree\n");
+  await settleMemories(a, b);
+  expect(await b.values("tests.mdc")).toEqual(["one\ntwo\nthree\n", "one\n"]);
 });
 
 test("CRLF that an attribute of git makes in rules are nobody's edit, those of others are", async () => {

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { keyOfName } from "../../daemon/assistants/memory-folders/memory-names.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { memoryCommits } from "../support/real-data.ts";
 import { replayMemories } from "../support/replay-memories.ts";
@@ -193,6 +193,18 @@ test("two edits of one memory are merged, or both stay", async () => {
   const said = (text: string) => [...both].some((each) => each.includes(text));
   expect(said("zero") && said("four")).toBe(true);
   expect(a.read("core.md")).toBe(b.read("core.md") ?? "");
+});
+
+test("a memory that is saved over others' change of a moment ago is a conflict with it", async () => {
+  a.save("core.md", "one\ntwo\n");
+  await settleMemories(a, b);
+  b.save("core.md", "one\n");
+  await b.look();
+  await exchangeMemories(a, b);
+  await a.keeper.look();
+  a.save("core.md", "one\ntwo\nthree\n");
+  await settleMemories(a, b);
+  expect(await b.values("core.md")).toEqual(["one\ntwo\nthree\n", "one\n"]);
 });
 
 test("what .memsyncignore names by its path or its key stays, and a secret is held", async () => {

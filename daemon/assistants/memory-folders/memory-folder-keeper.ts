@@ -4,7 +4,12 @@ import type { Reason } from "../../../shared/reasons.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
-import { isSeenByNow, LineArrivals } from "../../files/line-arrivals.ts";
+import {
+  type CameLine,
+  isSeenByNow,
+  LineArrivals,
+  returnedUnseen,
+} from "../../files/line-arrivals.ts";
 import { LinkedPlace } from "../../files/linked-place.ts";
 import { committedEndings } from "../../git/git-endings.ts";
 import {
@@ -57,6 +62,13 @@ interface ToTake {
   readonly name: string;
   readonly read: MemoryRead | undefined;
   readonly former: MemoryFile | undefined;
+}
+
+/** A file that was taken, and of which lines its author may not have seen that they changed. */
+interface TakenLines extends Pick<ToTake, "name" | "former"> {
+  readonly file: MemoryText;
+  readonly isIndex: boolean;
+  readonly unseen: readonly CameLine[];
 }
 
 /**
@@ -122,7 +134,8 @@ export class MemoryFolderKeeper {
     const asked = [...known.values()].flatMap(({ name, asked: what, settled }) => {
       return what && !settled && !ignored.why(name) ? [{ name, asked: what }] : [];
     });
-    const all = [...notes, ...clashNotes(seen), ...arrivals.notes];
+    const returned = await this.#notesReturned(seen, known);
+    const all = [...notes, ...clashNotes(seen), ...arrivals.notes, ...returned];
     const isNothing = isNew && known.size === 0 && all.length === 0;
     const found = { ...told, files: known.size, asked, notes: all, git: git.why, why: undefined };
     const status = isNothing ? undefined : found;
@@ -189,12 +202,15 @@ export class MemoryFolderKeeper {
         await store.write(async (context) => {
           const open = await context.open(documentOf(this.#options, owner));
           if (deletionOf(open.document)) return;
-          // Only in an index several sessions write at once, each a line.
-          const index = name === format.index ? file : undefined;
-          const unseen = index && (await this.#came.unseen(context.db, at, index.savedAt));
+          // What git has put there is no save of anybody.
+          const saved = git?.committed || former?.hash === file?.hash ? undefined : file;
+          const unseen = saved ? await this.#came.unseen(context.db, at, saved.savedAt) : [];
           const from = { folder: path, format, name, file, git };
           await takeMemoryFile(context, open, { ...from, isBegunAnew, unseen });
-          if (index) await this.#noteIndex(context.db, path, { name, former, file: index });
+          if (!saved) return;
+          const isIndex = name === format.index;
+          const change = { name, former, file: saved, isIndex, unseen };
+          await this.#noteLines(context.db, path, change);
         });
       } catch (thrown) {
         const said = messageOf(thrown);
@@ -209,21 +225,45 @@ export class MemoryFolderKeeper {
     return notes;
   }
 
-  /** Notes which lines a save has brought into an index, or a write that a crash interrupted. */
-  async #noteIndex(
+  /**
+   * Notes which lines a save has changed, or a write that a crash interrupted. Only in an index
+   * several sessions of this machine write at once, each a line; in all else what comes from
+   * elsewhere alone is in doubt.
+   */
+  async #noteLines(
     db: Parameters<typeof readMemoryFiles>[0],
     folder: string,
-    { name, former, file }: Pick<ToTake, "name" | "former"> & { readonly file: MemoryText },
+    { name, former, file, isIndex, unseen }: TakenLines,
   ): Promise<void> {
     const now = await findMemoryFile(db, folder, name);
     // One that is held is not taken.
-    if (now?.hash !== file.hash || former?.hash === file.hash) return;
+    if (now?.hash !== file.hash) return;
+    const at = join(folder, name);
     const isOwn = former?.next?.hash !== file.hash;
     const isKnown = former !== undefined && former.hash !== NEVER_SHOWN.hash;
-    if (isOwn && !isKnown && isSeenByNow(file.savedAt, this.#options.world.now())) return;
-    const change = { from: former?.text ?? "", to: file.content, isOwn };
-    const savedAt = isOwn ? file.savedAt : undefined;
-    await this.#came.note(db, join(folder, name), { ...change, savedAt });
+    const from = former?.text ?? "";
+    const to = file.content;
+    if (!isOwn) {
+      if (isIndex || isKnown) await this.#came.note(db, at, { from, to, isOwn });
+    } else if (!isIndex) {
+      await this.#came.note(db, at, { from: to, to, isOwn });
+    } else if (isKnown || !isSeenByNow(file.savedAt, this.#options.world.now())) {
+      await this.#came.note(db, at, { from, to, isOwn, savedAt: file.savedAt });
+      const sides = { shown: from, saved: to };
+      await this.#came.noteReturned(db, at, returnedUnseen(sides, unseen));
+    }
+  }
+
+  /** An index has lines again that others took out, and that a save brought back unseen. */
+  async #notesReturned(
+    { path, format: { index } }: SeenFolder,
+    known: ReadonlyMap<string, MemoryFile>,
+  ): Promise<MemoryNote[]> {
+    const file = index === undefined ? undefined : known.get(index);
+    if (!file) return [];
+    const at = join(path, file.name);
+    const lines = await this.#came.returned(this.#options.store.reader, at, file.text);
+    return lines.map((line) => ({ name: file.name, why: { code: "line-returned", line } }));
   }
 
   /** Ends a write that a crash interrupted. Says why the file can't be taken in this look. */

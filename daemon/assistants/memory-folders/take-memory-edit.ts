@@ -2,7 +2,7 @@ import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import { type Entry, type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
-import { type CameLine, takenUnseen } from "../../files/line-arrivals.ts";
+import { type CameLine, returnedUnseen, takenUnseen } from "../../files/line-arrivals.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
@@ -21,15 +21,15 @@ export interface MemoryEdit {
   /** What the file showed before; undefined for a file that was not known. */
   readonly base: StandingMemory | undefined;
   readonly file: MemoryText;
-  /** What came into an index so shortly before that its author may not have seen it. */
+  /** What came into the file or left it so shortly before that its author may not have seen it. */
   readonly unseen?: readonly CameLine[] | undefined;
 }
 
 /**
  * Writes an edit of a file into the document: over exactly what the file showed. What others have
  * written meanwhile is merged with it by lines where no place was changed differently by both. Else
- * both stay, the later one counts, and the other is a conflict. In an index all lines stay. Returns
- * what the file shows now.
+ * both stay, the later one counts, and the other is a conflict. So it is with an edit that undoes
+ * what its author may not have seen. In an index all lines stay. Returns what the file shows now.
  */
 export async function takeMemoryEdit(
   context: Context,
@@ -44,10 +44,12 @@ export async function takeMemoryEdit(
   const others = before.filter(({ id }) => !isAmong(seen, id));
   const now = Math.min(context.now, Math.round(file.savedAt));
   const { content, hash } = file;
-  const whole = withUnseen({ file, base, unseen });
+  const whole = isIndex ? withUnseen({ file, base, unseen }) : undefined;
   // What does not fit stays as a version of its own.
   const isWithin = whole === undefined || !isTooLong(whole);
-  document.setEntry("memories", key, { value: content, now, seen: isWithin ? seen : [] });
+  const isStale = !isIndex && undoesUnseen({ file, base, unseen });
+  const isOver = isWithin && !isStale;
+  document.setEntry("memories", key, { value: content, now, seen: isOver ? seen : [] });
   await context.flush(open);
   const written = ownEntry(open, key);
   if (written && whole !== undefined) {
@@ -64,11 +66,22 @@ export async function takeMemoryEdit(
     const { text, isClean } = isIndex
       ? { text: mergeIndexes(sides), isClean: true }
       : mergeTexts(sides);
-    if (isClean) await writeMerged(context, open, { key, text, replaced });
+    if (isClean && !isStale) await writeMerged(context, open, { key, text, replaced });
   } else if (theirs && isIndex) {
     await uniteVersions(context, open, key);
   }
   return shown;
+}
+
+/** Whether an edit undoes what others changed, which its author may not have seen. */
+export function undoesUnseen({
+  file,
+  base,
+  unseen = [],
+}: Pick<MemoryEdit, "file" | "base" | "unseen">): boolean {
+  if (!base) return false;
+  const sides = { shown: base.text, saved: file.content };
+  return takenUnseen(sides, unseen) !== undefined || returnedUnseen(sides, unseen).length > 0;
 }
 
 /**

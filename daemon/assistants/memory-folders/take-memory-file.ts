@@ -22,6 +22,7 @@ import {
   type MemoryEdit,
   type MemoryText,
   takeMemoryEdit,
+  undoesUnseen,
   uniteOwnVersion,
 } from "./take-memory-edit.ts";
 
@@ -197,8 +198,9 @@ async function takeChanged(
   const already = entries.map(({ value }) => String(value));
   const why = await whyMemoryHeld(db, open, { memory: { key, value: content }, already });
   if (why) {
-    const seen = known?.seen ?? [];
-    await putHeld(db, { ...place, value: content, seen, writtenAt, ...why });
+    const isStale = undoesUnseen({ file, base: known, unseen });
+    const over = isStale ? [] : (known?.seen ?? []);
+    await putHeld(db, { ...place, value: content, seen: over, writtenAt, ...why });
     return { ...(known ?? { name, ...NEVER_SHOWN }), next: undefined, held: hash };
   }
   if (known?.held !== undefined) await dropHeld(db, place);

@@ -162,7 +162,8 @@ export class MemoryFolderWriter {
     const former = (await readMemoryFiles(store.reader, path)).get(name);
     await store.write(async ({ db }) => {
       await putMemoryFile(db, path, { ...shownBy(former, name), ...next });
-      if (name !== format.index) return;
+      // A file that was not there nobody has read before.
+      if (name !== format.index && !former?.text) return;
       const change = { from: former?.text ?? "", to: next.text, isOwn: false };
       await came.note(db, join(path, name), change);
     });

@@ -8,7 +8,7 @@ import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import type { Timer, World } from "../../../shared/world.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
-import { LineArrivals } from "../../files/line-arrivals.ts";
+import { LineArrivals, returnedUnseen } from "../../files/line-arrivals.ts";
 import type { Git } from "../../git/run-git.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
 import {
@@ -272,6 +272,10 @@ export class PersonalKeeper {
       if (block && now.shown !== known.shown) {
         const change = { from: block.text, to: block.text, isOwn: true, savedAt };
         await this.#came.note(db, file.path, change);
+        const isEdit = found.why === undefined && !now.asked && file.settled !== "take";
+        const sides = { shown: next ?? shown, saved: block.text };
+        const returned = isEdit ? returnedUnseen(sides, unseen) : [];
+        await this.#came.noteReturned(db, file.path, returned);
       }
       return { ...found, file: now };
     });
@@ -336,7 +340,8 @@ export class PersonalKeeper {
     const { text } = current ?? NO_TEXT;
     if (block?.text === text) {
       if (file.shown === undefined) await this.#put(showing(file, current ?? NO_TEXT));
-      return is("current");
+      const [line] = await this.#came.returned(this.#options.store.reader, path, text);
+      return is("current", line === undefined ? undefined : { code: "line-returned", line });
     }
     const shown = file.shown === undefined ? undefined : parseVersion(file.shown);
     if (this.#since.has(assistant)) return is("waiting", { code: "personal-just-gone" });

@@ -9,7 +9,7 @@ export interface PersonalFileStatus {
   /** `current`: its block has the text. `waiting`: it is about to get it. */
   readonly state: "current" | "waiting" | "asked" | "left-alone";
   readonly asked: PersonalQuestion | undefined;
-  /** Why it is left alone, or what is asked. */
+  /** Why it is left alone, what is asked, or what somebody should read. */
   readonly why: Reason | undefined;
 }
 

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+
+let a: MemoryMachine;
+let b: MemoryMachine;
+
+beforeEach(async () => {
+  a = await MemoryMachine.start("anna");
+  b = await MemoryMachine.start("ben");
+});
+afterEach(async () => {
+  for (const machine of [a, b]) await machine.remove();
+});
+
+test("a topic that is saved over others' change of a moment ago is a conflict with it", async () => {
+  const former = "one\ntwo\nthree\n";
+  for (const [name, theirs] of [
+    ["added.md", "one\ntwo\nthree\nfour\n"],
+    ["deleted.md", "one\nthree\n"],
+  ] as const) {
+    a.save(name, former);
+    await settleMemories(a, b);
+    b.save(name, theirs);
+    await b.look();
+    await exchangeMemories(a, b);
+    await a.look();
+    expect(a.read(name)).toBe(theirs);
+    for (const version of ["1", "2"]) {
+      a.save(name, `${former}${version}\n`);
+      await settleMemories(a, b);
+      expect(await b.values(name)).toEqual([`${former}${version}\n`, theirs]);
+      expect(b.read(name)).toBe(`${former}${version}\n`);
+    }
+  }
+});
+
+test("who changes a topic a minute after others did has seen what they wrote", async () => {
+  a.save("topic.md", "one\ntwo\n");
+  await settleMemories(a, b);
+  b.save("topic.md", "one\nthree\n");
+  await settleMemories(a, b);
+  a.world.advance(61_000);
+  a.save("topic.md", "one\ntwo\n");
+  await settleMemories(a, b);
+  expect(await b.values("topic.md")).toEqual(["one\ntwo\n"]);
+});
