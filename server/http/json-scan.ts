@@ -8,8 +8,8 @@ const PARTS_MAX = 2_000_000;
 const FIELDS_MAX = 16_384;
 
 /**
- * Parts that are parsed at once: of an item of a long list, or of all that is in no such list. Twice
- * what metadata of the permitted size has.
+ * Parts that are parsed at once: of an item of a long list, or of all that is in no such list.
+ * Twice what metadata of the permitted size has.
  */
 const PARTS_AT_ONCE_MAX = 65_536;
 
@@ -33,9 +33,9 @@ export interface ScannedList {
 
 /**
  * Scans the bytes of JSON text, as much at a time as is asked for. Finds out whether it is nested
- * too deeply or has too many parts to be parsed at once (`JSON.parse` would accept five million levels, but
- * takes seconds and a hundred times their size in memory), and where its long lists can be cut.
- * Invalid JSON may pass.
+ * too deeply or has too many parts to be parsed at once (`JSON.parse` would accept five million
+ * levels, but takes seconds and a hundred times their size in memory), and where its long lists can
+ * be cut. Invalid JSON may pass.
  */
 export class JsonScan {
   /** The lists that were passed whole. */
