@@ -4,7 +4,7 @@ import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
-import { isCommitted, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
+import { isCommitted, isInGit, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
 import { isCommittedHere, madeFrom } from "../git/branch-log.ts";
 import { bytesAt, hasCommit } from "../git/file-commits.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
@@ -163,12 +163,10 @@ export class TrackedSights {
   ): Promise<LeftBehind | undefined> {
     const read = known?.checkedOut.commit;
     if (!known || file.kind === "absent" || known.hash === file.hash) return undefined;
-    if (commit === undefined || read === undefined) return undefined;
-    // What git deleted says nothing any more; see `readFilePast`.
-    if (!(await hasCommit(this.#options.git, standing.file, read))) return undefined;
-    const committed = await this.#textIn(standing, read, file.path);
+    if (commit === undefined) return undefined;
+    const committed = await this.#committedAt(standing, read, file.path);
+    if (read === undefined || committed === undefined) return await this.#putOver(standing, file);
     const saved = fileText(known);
-    if (committed === undefined) return undefined;
     const changes = undone(committed, saved, file.content);
     if (!changes.isAnyGone && changes.back.length === 0) return undefined;
     const { kept: noted } = known;
@@ -176,12 +174,35 @@ export class TrackedSights {
     const back = { ...changes, isAgain };
     const kept = await this.#keptTexts(standing, back, { commit, noted });
     const isDiscarded =
-      (await this.#isDiscarded(standing, file.content, { committed, read })) ||
+      (await this.#isDiscarded(standing, file, { committed, read, commit })) ||
       (changes.isMixed &&
         commit === read &&
         (await this.#isPartlyDiscarded(standing, file, commit))) ||
       (changes.isWhole && (await this.#mayBeDiscarded(standing, file, { known, changes, commit })));
     return { committed, kept, isDiscarded };
+  }
+
+  /** The text of the commit that was read; undefined where it had none, or git has deleted it. */
+  async #committedAt(
+    standing: Tracked,
+    read: string | undefined,
+    path: string,
+  ): Promise<string | undefined> {
+    if (read === undefined) return undefined;
+    if (!(await hasCommit(this.#options.git, standing.file, read))) return undefined;
+    return await this.#textIn(standing, read, path);
+  }
+
+  /**
+   * What git has put over a file that it had not tracked: a text from a commit, as a checkout of an
+   * older one does. What somebody has added is in no commit from before it was saved.
+   */
+  async #putOver({ file }: Tracked, seen: SeenText): Promise<LeftBehind | undefined> {
+    const { content: committed } = seen;
+    const isPut =
+      (await isWrittenByGit(this.#options.git, file, committed)) &&
+      (await this.#wasInGit(file, seen));
+    return isPut ? { committed, kept: [], isDiscarded: true } : undefined;
   }
 
   /**
@@ -193,7 +214,7 @@ export class TrackedSights {
    */
   async #mayBeDiscarded(
     { file: placed }: Tracked,
-    file: TimedText & { readonly content: string },
+    file: SeenText,
     {
       known,
       changes,
@@ -246,12 +267,23 @@ export class TrackedSights {
    */
   async #isDiscarded(
     { file }: Tracked,
-    content: string,
-    last: { readonly committed: string; readonly read: string },
+    seen: SeenText,
+    last: { readonly committed: string; readonly read: string; readonly commit: string },
   ): Promise<boolean> {
     const { git } = this.#options;
-    if (!(await isWrittenByGit(git, file, content))) return false;
-    return content === last.committed || !(await isCommittedHere(git, file, last.read));
+    const { content: text } = seen;
+    const { commit } = last;
+    if (!(await isWrittenByGit(git, file, text))) return false;
+    if (text === last.committed || !(await isCommittedHere(git, file, last.read))) return true;
+    return !(await isCommitted(git, file, { commit, text })) && (await this.#wasInGit(file, seen));
+  }
+
+  /** Whether a text is from a commit that was made before the file had it. */
+  async #wasInGit(
+    { pathInside: name, tree }: Tracked["file"],
+    { content: text, savedAt: before }: SeenText,
+  ): Promise<boolean> {
+    return await isInGit(this.#options.git, tree.root, { name, text, before });
   }
 
   /** Whether git may have undone a save as a whole. Somebody may also type what was deleted. */
@@ -333,6 +365,10 @@ export async function checkedOutOf(
 interface TimedText {
   readonly hash: string;
   readonly savedAt: number;
+}
+
+interface SeenText extends TimedText {
+  readonly content: string;
 }
 
 /** What of a save's changes is again as it was committed. */
