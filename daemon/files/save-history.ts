@@ -31,7 +31,7 @@ export interface KeptSave {
  */
 export async function keepSave({ db, now }: Context, open: OpenDocument, save: KeptSave) {
   const revision = revisionName(save.content);
-  if (await settleKept(db, open, { keptSave: save, revision })) return;
+  if (await settleKept(db, open, { keptSave: save, revision, now })) return;
   await addSave(db, open, { save, revision, keptAt: now });
   if (save.content === open.document.content()) return;
   await addRevision(narrowTables(db), open.id, {
@@ -68,14 +68,18 @@ export async function isLastWaiting(db: Db, documentId: number, dir: string): Pr
   return last?.outcome === "waiting";
 }
 
-/** Updates a save that waited or was held and is stored already. False: this is another save. */
+/**
+ * Updates a save that waited or was held and is stored already. False: this is another save. What
+ * is taken now becomes a version of the text now, by whose time the two are known to be one.
+ */
 async function settleKept(
   db: Db,
   open: OpenDocument,
   {
     keptSave: { dir, outcome, conflicts },
     revision,
-  }: { readonly keptSave: KeptSave; readonly revision: string },
+    now,
+  }: { readonly keptSave: KeptSave; readonly revision: string; readonly now: number },
 ): Promise<boolean> {
   const last = await db
     .selectFrom("saves")
@@ -88,7 +92,7 @@ async function settleKept(
   if (!isOpen || last.revision !== revision) return false;
   await db
     .updateTable("saves")
-    .set({ outcome, conflicts: JSON.stringify([...new Set(conflicts)]) })
+    .set({ outcome, kept_at: now, conflicts: JSON.stringify([...new Set(conflicts)]) })
     .where("id", "=", last.id)
     .execute();
   return true;

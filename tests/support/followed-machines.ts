@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } 
 import { basename, join } from "node:path";
 import * as Y from "yjs";
 import { listConflicts } from "../../cli/local/local-conflicts.ts";
+import { textHistory, type Version } from "../../cli/local/local-history.ts";
 import { chooseVersion } from "../../cli/writes/choose-version.ts";
 import { dismissal } from "../../cli/writes/dismiss-conflict.ts";
 import { textWrites } from "../../cli/writes/save.ts";
@@ -103,15 +104,21 @@ export class FollowedMachine {
       machine: name,
       homeId: () => identity.home,
     });
-    await store.write(async (context) => {
+    const made = new FollowedMachine(name, dir, world, store, { git, identity });
+    await made.beAnswered(true);
+    return made;
+  }
+
+  /** Its service has answered for the project, or never has. */
+  async beAnswered(isAnswered: boolean): Promise<void> {
+    await this.#store.write(async (context) => {
       const { id } = await context.open(ADDRESS);
-      const remote = { epoch: "", seq: 0 };
+      const remote = isAnswered ? { epoch: "", seq: 0 } : undefined;
       await writePosition(context.db, SERVICE, {
         documentId: id,
         position: { remote, ackedSeq: 0, refused: undefined },
       });
     });
-    return new FollowedMachine(name, dir, world, store, { git, identity });
   }
 
   async follow(options: Partial<Pick<Link, "write" | "also" | "file">> = {}): Promise<void> {
@@ -342,6 +349,11 @@ export class FollowedMachine {
     });
     await drainInbox(this.#store);
     await this.settle();
+  }
+
+  /** What `doc history` lists, the latest first. */
+  async history(): Promise<Version[]> {
+    return await textHistory({ db: this.#store.reader, document: PROJECT, machine: this.name });
   }
 
   /** The saved texts that are kept beside the document's versions, and what became of all saves. */
