@@ -309,9 +309,8 @@ export async function show(
   if (json) sayJson(status);
   else {
     const standing = await findStanding(status, env.dir);
-    const view = standing.kind === "in" ? { standing } : {};
     const shown = [
-      ...statusOnScreen(status, view, screenWithout(HEAD_AND_RULE)),
+      ...statusOnScreen(status, { standing }, screenWithout(HEAD_AND_RULE)),
       ...conflictCountLines(status),
     ];
     const rule = status.projects.length > 0 ? [RULE] : [];

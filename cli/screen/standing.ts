@@ -1,18 +1,26 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { FOLLOWED_NAMES } from "../../daemon/disk/followable-files.ts";
-import { createGit } from "../../daemon/git/run-git.ts";
+import { identifyProject } from "../../daemon/git/identity.ts";
+import { createGit, type Git } from "../../daemon/git/run-git.ts";
 import { projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
 
 /** The current folder: in a followed project, in another one, or in none. */
 export type Standing =
-  | { readonly kind: "in"; readonly project: string }
-  | { readonly kind: "unfollowed"; readonly dir: string; readonly file: string | undefined }
+  | { readonly kind: "in"; readonly project: string; readonly dir: string }
+  | {
+      readonly kind: "unfollowed";
+      readonly dir: string;
+      readonly file: string | undefined;
+      /** The followed project of which this is another clone, and where that is. */
+      readonly others: { readonly name: string; readonly dir: string } | undefined;
+    }
   | { readonly kind: "nowhere" };
 
 /** The parts of a followed project that decide where it is. */
 interface PlacedProject {
   readonly id: string;
+  readonly name: string;
   readonly folders: readonly { readonly dir: string }[];
 }
 
@@ -21,31 +29,57 @@ export function isStandingIn(standing: Standing, { id }: Pick<PlacedProject, "id
   return standing.kind === "in" && standing.project === id;
 }
 
+/** A project's folders, the current one first. */
+export function hereFirst<Folder extends { readonly dir: string }>(
+  standing: Standing,
+  folders: readonly Folder[],
+): readonly Folder[] {
+  const here = folders.filter(({ dir }) => standing.kind === "in" && standing.dir === dir);
+  return [...here, ...folders.filter((each) => !here.includes(each))];
+}
+
 /** Finds the project of `dir` among the folders of a status. The nearest one above it counts. */
 export async function findStanding(
   status: { readonly projects: readonly PlacedProject[] },
   dir: string,
 ): Promise<Standing> {
   const real = await realPathOf(dir);
-  const project = nearestProject(status.projects, real);
-  if (project) return { kind: "in", project: project.id };
-  const folder = await projectFolder(createGit(), real);
+  const nearest = nearestProject(status.projects, real);
+  if (nearest) return { kind: "in", ...nearest };
+  const git = createGit();
+  const folder = await projectFolder(git, real);
   const file = FOLLOWED_NAMES.find((path) => existsSync(join(folder, path)));
   const isProject = file !== undefined || existsSync(join(folder, ".git"));
-  return isProject ? { kind: "unfollowed", dir: folder, file } : { kind: "nowhere" };
+  if (!isProject) return { kind: "nowhere" };
+  const others = await otherClones(git, folder, status.projects);
+  return { kind: "unfollowed", dir: folder, file, others };
+}
+
+async function otherClones(
+  git: Git,
+  folder: string,
+  projects: readonly PlacedProject[],
+): Promise<Extract<Standing, { readonly kind: "unfollowed" }>["others"]> {
+  if (projects.length === 0) return undefined;
+  const identity = await identifyProject(git, folder);
+  if (identity.kind === "none") return undefined;
+  const ids: readonly (string | undefined)[] = [identity.projectId, identity.formerId];
+  const project = projects.find(({ id }) => ids.includes(id));
+  const [first] = project?.folders ?? [];
+  return project && first && { name: project.name, dir: first.dir };
 }
 
 function nearestProject(
   projects: readonly PlacedProject[],
   dir: string,
-): PlacedProject | undefined {
-  let nearest: { readonly project: PlacedProject; readonly length: number } | undefined;
+): { readonly project: string; readonly dir: string } | undefined {
+  let nearest: { readonly project: string; readonly dir: string } | undefined;
   for (const project of projects) {
     for (const folder of project.folders) {
       const isAbove = folder.dir === dir || dir.startsWith(`${folder.dir}/`);
-      if (!isAbove || (nearest && nearest.length > folder.dir.length)) continue;
-      nearest = { project, length: folder.dir.length };
+      if (!isAbove || (nearest && nearest.dir.length > folder.dir.length)) continue;
+      nearest = { project: project.id, dir: folder.dir };
     }
   }
-  return nearest?.project;
+  return nearest;
 }

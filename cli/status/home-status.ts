@@ -30,13 +30,14 @@ import { ownDocument } from "../place/layer-option.ts";
 import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { bytesShown, count, momentShown } from "../screen/output.ts";
-import { isStandingIn, type Standing } from "../screen/standing.ts";
+import { hereFirst, isStandingIn, type Standing } from "../screen/standing.ts";
 import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
 import { heldLines } from "../views/held-view.ts";
 import { machineLines } from "../views/machine-lines.ts";
 import { isGone } from "../views/project-list.ts";
 import { layerLine } from "../views/seen-by.ts";
+import { unfollowedLines } from "../views/status-view.ts";
 import { unlinkedLines } from "../views/waiting-view.ts";
 import { localAudience } from "../writes/audience.ts";
 
@@ -200,7 +201,11 @@ export function homeStatusLines(
   const shown = others === "count" ? [] : rest;
   const left = count(rest.length - shown.length, "project", "projects");
   return [
-    ...here.flatMap((project) => projectLines(project, true, several)),
+    ...here.flatMap((project) => {
+      const folders = hereFirst(standing, project.folders);
+      return projectLines({ ...project, folders }, true, several);
+    }),
+    ...unfollowedLines(standing),
     ...shown.flatMap((project) => {
       const lines = projectLines(project, false, several);
       return others === "line" ? lines.slice(0, 1) : lines;
@@ -208,7 +213,9 @@ export function homeStatusLines(
     ...(shown.length < rest.length
       ? [`projects  ${left} more: \`memsync projects\` lists each`]
       : []),
-    ...(status.projects.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
+    ...(status.projects.length === 0 && standing.kind !== "unfollowed"
+      ? ["project   none linked; run `memsync link` in one"]
+      : []),
     ...unlinkedLines(status.unlinked, several),
     ...own.flatMap((layers) => layerLines(layers, several)),
     ...machineLines(status.machine),

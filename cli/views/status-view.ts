@@ -22,7 +22,7 @@ import {
   momentShown,
   spanShown,
 } from "../screen/output.ts";
-import { isStandingIn, type Standing } from "../screen/standing.ts";
+import { hereFirst, isStandingIn, type Standing } from "../screen/standing.ts";
 import { cut, shownColumns } from "../screen/text-width.ts";
 import { tilde } from "../screen/tilde.ts";
 import { toned } from "../screen/tones.ts";
@@ -62,7 +62,7 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
       .filter((project) => isStandingIn(standing, project) === isHere)
       .flatMap((project) => {
         const remote = status.remotes.find(({ name }) => name === project.remote);
-        const shown = { several, now, isHere, ...keeperOf(remote) };
+        const shown = { several, now, isHere, standing, ...keeperOf(remote) };
         return brief?.ids.has(project.id)
           ? [briefLine(project, shown, brief.columns)]
           : projectLines(project, shown);
@@ -93,11 +93,13 @@ function namedProjects({ projects, unlinked }: DaemonStatus): { id: string; name
   return [...projects, ...others];
 }
 
-function unfollowedLines(standing: Standing): string[] {
+/** That the current folder is not followed, and whose clone it is, if that is known. */
+export function unfollowedLines(standing: Standing): string[] {
   if (standing.kind !== "unfollowed") return [];
-  const { dir, file } = standing;
+  const { dir, file, others } = standing;
   const which = file === undefined ? "" : `, nor its ${file}`;
-  return [`here      ${tilde(dir)}   not followed${which}: \`memsync link\` follows it`];
+  const also = others ? `, though ${others.name} is in ${tilde(others.dir)}` : "";
+  return [`here      ${tilde(dir)}   not followed${which}${also}: \`memsync link\` follows it`];
 }
 
 const NONE_LINKED = "project   none linked; run `memsync link` in one";
@@ -260,14 +262,15 @@ interface ProjectView extends Keeper {
   readonly several: boolean;
   readonly now: number;
   readonly isHere: boolean;
+  readonly standing: Standing;
 }
 
 function projectLines(project: ProjectStatus, view: ProjectView): string[] {
-  const { several, isHere } = view;
+  const { several, isHere, standing } = view;
   const at = several ? `   at ${project.remote}` : "";
   return [
     `${isHere ? "here   " : "project"}   ${project.name}   ${project.id}${at}`,
-    ...project.folders.flatMap(folderLines),
+    ...hereFirst(standing, project.folders).flatMap(folderLines),
     `          ${keptLine(project, view)}`,
     ...project.notes.map(({ message }) => `          ${message}`),
   ];

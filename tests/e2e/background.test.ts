@@ -53,7 +53,7 @@ scenario("`start` returns when the daemon answers; `stop` when it has ended", as
   const said = await machine.memsync("start");
   expect(said).toContain("memsync runs in the background");
   // What `followed` means is said where anything is.
-  expect(said).not.toContain("followed:");
+  expect(said).not.toContain("followed: the first of");
   const pid = await pidOf(machine);
   expect((await machine.status()).projects).toEqual([]);
   await machine.memsync("start", machine.folder);
@@ -94,6 +94,25 @@ scenario(
   },
   { needs: PROC },
 );
+
+scenario("whoever stands in a clone that is not followed is told so", async (lab) => {
+  const [folder, clone] = await lab.clones({ "README.md": "" });
+  const machine = lab.machine("a", folder);
+  const unfollowed =
+    /^here {6}\S+ {3}not followed, though origin is in \S+: `memsync link` follows/m;
+  expect(await machine.memsync("start", folder)).not.toMatch(unfollowed);
+  const there = { cwd: clone };
+  for (const command of ["start", "status", "restart"]) {
+    expect(await machine.memsyncWith(there, command)).toMatch(unfollowed);
+  }
+  await machine.memsync("stop");
+  expect((await machine.run(["status"], there)).stdout).toMatch(unfollowed);
+  await machine.memsync("start", folder, clone);
+  const shown = await machine.memsyncWith(there, "status");
+  expect(shown).toMatch(new RegExp(`^here .*\n +\\S*/${clone.split("/").at(-1)}/CLAUDE`));
+  expect(shown).not.toMatch(unfollowed);
+  await machine.memsync("stop");
+});
 
 scenario("a daemon that begins says which folders it has not looked at", async (lab) => {
   const machine = await makeMachine(lab);

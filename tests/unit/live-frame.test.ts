@@ -24,7 +24,7 @@ function viewOf(projects: number, happened: number): LiveView {
   const what = { kind: "conflict", where: "project 1", what: "deploy" } as const;
   return {
     status: madeUpStatus(all),
-    standing: { kind: "in", project: "proj_0" },
+    standing: { kind: "in", project: "proj_0", dir: "/src/0" },
     notices: [what],
     happened: Array.from({ length: happened }, (_, at) => ({ at: NOW + at, activity: transfer })),
     now: NOW,

@@ -87,7 +87,7 @@ test("of fifty projects a screen shows those with troubles, and counts the other
 });
 
 test("of a dozen projects each has its line, behind the one that one stands in", () => {
-  const here: Standing = { kind: "in", project: "proj_4" };
+  const here: Standing = { kind: "in", project: "proj_4", dir: "/src/4" };
   const waiting = project(2, { waiting: 2 });
   const lines = onScreen(statusOf(fifty.slice(0, 12).with(2, waiting)), SCREEN, here);
   expect(lines.length).toBeLessThanOrEqual(SCREEN.rows - 3);
@@ -147,7 +147,7 @@ test("no line is wider than the screen, and what is left out of a full one is co
 });
 
 test("the project that one stands in comes first, and stays where only troubles fit", () => {
-  const here: Standing = { kind: "in", project: "proj_42" };
+  const here: Standing = { kind: "in", project: "proj_42", dir: "/src/42" };
   const text = { lines: 8, bytes: 75, changed_at: "2025-12-31T00:00:00.000Z" };
   const status = statusOf(fifty.with(42, project(42, { text })));
   const lines = onScreen(status, SCREEN, here);
@@ -156,10 +156,32 @@ test("the project that one stands in comes first, and stays where only troubles 
   expect(lines[2]).toContain("8 lines (75 bytes) of 2025-12-31, 3 memories saved, all synced");
   expect(lines[3]).toBe("service   https://memory.example.com   connected");
   expect(lines.join("\n")).toContain("projects  besides 49 projects, all synced;");
-  const folder = { kind: "unfollowed", dir: "/src/new", file: "AGENTS.md" } as const;
+  const unfollowed = { kind: "unfollowed", dir: "/src/new" } as const;
+  const folder = { ...unfollowed, file: "AGENTS.md", others: undefined } as const;
   expect(onScreen(status, SCREEN, folder)[0]).toBe(
     "here      /src/new   not followed, nor its AGENTS.md: `memsync link` follows it",
   );
+  const clone = {
+    ...unfollowed,
+    file: undefined,
+    others: { name: "project 7", dir: "/src/7" },
+  } as const;
+  expect(onScreen(status, SCREEN, clone).join(" ")).toStartWith(
+    "here      /src/new   not followed, though project 7 is in /src/7: `memsync link`",
+  );
+});
+
+test("of a project's folders the one in which somebody stands comes first", () => {
+  const [one] = project(1).folders;
+  const folders = one ? [one, { ...one, dir: "/src/clone" }] : [];
+  const shown = (dir: string) => {
+    const standing = { kind: "in", project: "proj_1", dir } as const;
+    const lines = statusLines(statusOf([project(0), project(1, { folders })]), { standing });
+    return lines.slice(0, 3).map((line) => line.trim().split("/CLAUDE.md")[0]);
+  };
+  const here = "here      project 1   proj_1";
+  expect(shown("/src/clone")).toEqual([here, "/src/clone", "/src/1"]);
+  expect(shown("/src/1")).toEqual([here, "/src/1", "/src/clone"]);
 });
 
 test("files that are there besides the followed one are named, and why they are not", () => {
