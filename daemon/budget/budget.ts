@@ -14,10 +14,12 @@ import type { ToldQuota } from "./quota-headers.ts";
 import {
   isLong,
   isSpent,
+  knownLeftAt,
   moreAt,
   pacePerMs,
   type QuotaWindow,
   remainingAt,
+  renewedAt,
   reserveOf,
   shortPacePerMs,
   shownAt,
@@ -154,7 +156,7 @@ export class Budget {
   notBefore(urgency: Urgency, now: number): number {
     this.#pass(now);
     if (urgency === "person") return Math.max(this.#closedUntil, this.#roomAt(urgency, now));
-    const opensAt = this.#closedUntil === 0 ? 0 : this.#closedUntil + this.#spreadMs;
+    const opensAt = this.#opensAt(now);
     if (this.#limits === "none") return opensAt;
     const at = Math.max(opensAt, this.#roomAt(urgency, now), this.#paceAt(urgency, now));
     return urgency === "ask" ? Math.max(at, this.#askedAt(now)) : at;
@@ -380,6 +382,14 @@ export class Budget {
     return next + MINUTE_MS * this.#jitter;
   }
 
+  /** After a pause all machines spread, until every short window is renewed as a whole. */
+  #opensAt(now: number): number {
+    if (this.#closedUntil === 0) return 0;
+    const short = this.#known(now).filter((window) => !isLong(window));
+    const renewed = short.length > 0 ? Math.max(...short.map(renewedAt)) : Number.POSITIVE_INFINITY;
+    return Math.max(this.#closedUntil, Math.min(this.#closedUntil + this.#spreadMs, renewed));
+  }
+
   /** When every window has room for the request. */
   #roomAt(urgency: Urgency, now: number): number {
     return Math.max(now, ...this.#known(now).map((each) => this.#roomIn(each, urgency, now)));
@@ -387,12 +397,15 @@ export class Budget {
 
   #roomIn(window: QuotaWindow, urgency: Urgency, now: number): number {
     const reserve = urgency === "person" || isLong(window) ? 0 : reserveOf(window);
-    const lacking = reserve + 1 - remainingAt(window, now, this.#own.times);
+    const ownTimes = this.#own.times;
+    const lacking = reserve + 1 - remainingAt(window, now, ownTimes);
     if (lacking <= 0) return now;
     if (urgency === "person") return moreAt(window);
     // At its renewal there may be more, unless another machine takes it first. The fewer requests
-    // are left, the longer every machine waits before it tries.
-    return moreAt(window) + this.#spreadMs * (1 + lacking);
+    // are left, the longer every machine waits before it tries, until it knows that there are.
+    const spreadAt = moreAt(window) + this.#spreadMs * (1 + lacking);
+    if (isLong(window)) return spreadAt;
+    return Math.min(spreadAt, knownLeftAt(window, reserve + 1, { now, ownTimes }));
   }
 
   get #spreadMs(): number {

@@ -51,6 +51,27 @@ export function remainingAt(window: QuotaWindow, now: number, ownTimes: readonly
   return Math.max(0, Math.min(limit, remaining - sent - others + over));
 }
 
+/** When all of a window is left again, whatever was used before it was told. */
+export function renewedAt(window: QuotaWindow): number {
+  return isLong(window) ? moreAt(window) : window.toldAt + (window.quota.windowMs ?? MINUTE_MS);
+}
+
+/**
+ * The first time at which this machine knows of so many requests that are left: own ones are over
+ * then, or all are. Not before `now`.
+ */
+export function knownLeftAt(
+  window: QuotaWindow,
+  count: number,
+  { now, ownTimes }: { readonly now: number; readonly ownTimes: readonly number[] },
+): number {
+  const lengthMs = window.quota.windowMs ?? MINUTE_MS;
+  const ends = isLong(window) ? [] : ownTimes.map((time) => time + lengthMs);
+  const times = [now, ...ends.filter((end) => end > now).sort((one, other) => one - other)];
+  const isEnough = (time: number) => remainingAt(window, time, ownTimes) >= count;
+  return Math.min(times.find(isEnough) ?? Number.POSITIVE_INFINITY, renewedAt(window));
+}
+
 /**
  * What is left as far as this machine knows, for a screen, and when there is more. Once the time
  * is over at which the service said that there would be more, there is at least one more.

@@ -81,6 +81,34 @@ describe("where an answer tells what is left", () => {
     expect(spend(few, "change", START, START + 25 * SECOND_MS).length).toBe(14);
   });
 
+  for (const fraction of [0, 0.5, 0.99]) {
+    test(`after another client's burst an edit goes when all is left again (${fraction})`, () => {
+      const budget = told();
+      const now = START + 30 * SECOND_MS;
+      budget.sent(now);
+      budget.refused(50 * SECOND_MS, now, fraction);
+      budget.answered(quotas(0, 9_940, now, 50 * SECOND_MS), now, fraction);
+      const at = budget.notBefore("edit", now);
+      expect(at).toBeGreaterThanOrEqual(now + 50 * SECOND_MS);
+      expect(at).toBeLessThanOrEqual(now + MINUTE_MS);
+      // Whoever waits until then has nothing more to wait for, and would not have had before.
+      expect(budget.notBefore("edit", at)).toBeLessThanOrEqual(at);
+      for (let before = now; before < at; before += SECOND_MS) {
+        expect(budget.notBefore("edit", before)).toBe(at);
+      }
+    });
+  }
+
+  test("own requests that are over make room at the moment at which they are", () => {
+    const budget = new Budget(undefined, START);
+    for (let at = 0; at < 18; at++) budget.sent(START + at * SECOND_MS);
+    const now = START + 20 * SECOND_MS;
+    const moreInMs = 40 * SECOND_MS;
+    const minute = { name: "minute", limit: 20, windowMs: MINUTE_MS, remaining: 2, moreInMs };
+    budget.answered([minute, ...quotas(2, 9_982, now).slice(1)], now, 0.9);
+    expect(budget.notBefore("change", now)).toBe(START + MINUTE_MS);
+  });
+
   test("a person gets what the background leaves", () => {
     const budget = told(6);
     expect(budget.notBefore("change", START)).toBeGreaterThan(START);
