@@ -19,6 +19,29 @@ scenario("`up` beside a running daemon links there, says so and ends with 0", as
   expect(machine.daemon?.running).toBe(true);
 });
 
+for (const command of ["up", "start"]) {
+  scenario(`\`${command}\` of several folders says which it could not link`, async (lab) => {
+    const folders: string[] = [];
+    for (const name of ["one", "two words", "three"]) {
+      folders.push(await lab.git.repository(name, { "README.md": name }));
+    }
+    const [one = "", two = "", three = ""] = folders;
+    const machine = lab.machine("a", one);
+    await machine.memsync("start", one);
+    const home = lab.git.folder;
+    const { status, stdout, stderr } = await machine.run([command, one, home, two, three]);
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe(
+      `memsync: linked: ${one} '${two}' ${three}\nmemsync: not linked: ${home}\n` +
+        `memsync: ${home} is your home folder, or holds it: link the folder of one project\n`,
+    );
+    const { projects } = await machine.status();
+    const dirs = projects.flatMap((project) => project.folders.map(({ dir }) => dir));
+    expect(dirs.sort()).toEqual([one, three, two].sort());
+    await machine.memsync("stop");
+  });
+}
+
 scenario("two `up` started at the same moment are one daemon", async (lab) => {
   const first = await lab.git.repository("first", { "README.md": "" });
   const second = await lab.git.repository("second", { "README.md": "2" });

@@ -32,6 +32,22 @@ test("a sync learns that nobody waits for it any more", async () => {
   await server.stop(true);
 });
 
+test("of a batch that fails the first failure is thrown, once all that began has ended", async () => {
+  const begun: string[] = [];
+  const ended: string[] = [];
+  const folders = ["a", "b", "c", "d", "e", "f"];
+  const linking = linkFolders(folders, async (dir) => {
+    begun.push(dir);
+    await Promise.resolve();
+    if (dir === "b") throw new Error("b is no folder");
+    await new Promise((resolve) => setImmediate(resolve));
+    ended.push(dir);
+  });
+  expect(await linking.then(String, String)).toBe("Error: b is no folder");
+  expect(begun).toEqual(["a", "b", "c", "d"]);
+  expect(ended).toEqual(["a", "c", "d"]);
+});
+
 test("of folders that are linked in one go the daemon knows that more follow", async () => {
   const told: unknown[] = [];
   const daemon: Partial<Controlled> = {
