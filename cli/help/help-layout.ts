@@ -63,10 +63,15 @@ export function layOutHelp(program: Command): void {
   program.commandsGroup(OTHERS).helpCommand("help [command]", "display help for a command");
 }
 
+/** Where no terminal says how wide it is, as in a pipe to a pager. */
+const WIDTH = 80;
+
+/** What is written to, a terminal or not. */
+type HelpStream = Pick<NodeJS.WriteStream, "columns" | "isTTY"> & { write(text: string): unknown };
+
 /** Prints whole sentences of a help in lines that fit the terminal. */
-export function writeHelp(text: string, stream: NodeJS.WriteStream = process.stdout): void {
-  const width = stream.isTTY ? stream.columns : 0;
-  stream.write(width > 0 ? folded(text, width) : text);
+export function writeHelp(text: string, stream: HelpStream = process.stdout): void {
+  stream.write(folded(text, (stream.isTTY && stream.columns) || WIDTH));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Command, CommanderError } from "commander";
+import { shellWord } from "../../shared/shell-word.ts";
 import { didYouMean } from "../screen/did-you-mean.ts";
 import { UsageError } from "../screen/errors.ts";
 
@@ -51,7 +52,7 @@ export function wordsOn(
   const isMissing = /^commander\.missing(?:Argument|MandatoryOptionValue)$/.test(code);
   if (isMissing) return [said, usageOf(command, words)];
   if (code === "commander.excessArguments") {
-    return [said, quoted(command, words) ?? usageOf(command, words)];
+    return [said, quoted(command, words) ?? severalFolders(command) ?? usageOf(command, words)];
   }
   if (code !== "commander.unknownOption") return [said];
   const nearly = didYouMean(lastQuoted(said), optionsOf(command));
@@ -99,6 +100,14 @@ function quoted({ registeredArguments, args }: Command, words: readonly string[]
   if (typed.length > WORDS_SHOWN_MAX || !/^[\w .,:;/@%+=~-]*$/.test(typed)) return undefined;
   const name = registeredArguments.at(-1)?.name();
   return `put the ${name} in quotes: \`${[...words, ...before, `"${text}"`].join(" ")}\``;
+}
+
+/** The options of `link` are about one folder. `start` takes several. */
+function severalFolders(command: Command): string | undefined {
+  if (pathOf(command) !== "memsync link") return undefined;
+  const typed = command.args.map(shellWord).join(" ");
+  const folders = typed.length > WORDS_SHOWN_MAX ? "DIR..." : typed;
+  return `\`memsync start ${folders}\` links several`;
 }
 
 function unknownOption(command: Command, args: readonly string[]): string | undefined {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Command } from "commander";
+import { writeHelp } from "../../cli/help/help-layout.ts";
 import { createProgram } from "../../cli/main.ts";
 import { readEnvironment } from "../../cli/place/environment.ts";
 import { commandsOf } from "../../scripts/man-page.ts";
@@ -48,10 +49,12 @@ test("what a screen shows of the list of all commands, its end, says how to begi
   expect(end).toContain("Begin with `memsync up`");
 });
 
-test("no line of a help is wider than a terminal", () => {
-  for (const command of commands) {
-    const text = helpOf(command).slice(command.helpInformation().length);
-    const wide = text.split("\n").filter((line) => line.length > 100);
+test("no line of a help is wider than 80 columns where no terminal says its width", () => {
+  for (const command of [program, ...commands]) {
+    let written = "";
+    const pipe = { isTTY: false, columns: 0, write: (text: string) => (written += text) };
+    writeHelp(helpOf(command), pipe);
+    const wide = written.split("\n").filter((line) => line.length > 80);
     expect([pathOf(command), wide]).toEqual([pathOf(command), []]);
   }
 });

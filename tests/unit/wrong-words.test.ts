@@ -1,6 +1,26 @@
 import { expect, test } from "bun:test";
-import { Command } from "commander";
+import { Command, type CommanderError } from "commander";
 import { wordsOn } from "../../cli/help/unknown-command.ts";
+
+test("who links several folders at once is told what does it", () => {
+  const said = (...folders: string[]) => {
+    const program = new Command("memsync").exitOverride();
+    program
+      .command("link [dir]")
+      .exitOverride()
+      .configureOutput({ outputError: () => {} });
+    let thrown: unknown;
+    try {
+      program.parse(["link", ...folders], { from: "user" });
+    } catch (refused) {
+      thrown = refused;
+    }
+    return wordsOn(program, ["link", ...folders], thrown as CommanderError);
+  };
+  const parser = "too many arguments for 'link'. Expected 1 argument but got 2.";
+  expect(said("a", "b c")).toEqual([parser, "`memsync start a 'b c'` links several"]);
+  expect(said("a", "b".repeat(80))[1]).toBe("`memsync start DIR...` links several");
+});
 
 test("an unknown option in place of a needed one is said", () => {
   const program = new Command("memsync");
