@@ -10,6 +10,15 @@ export type JsonValue =
 /** A JSON object: neither an array nor null. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
+/**
+ * Reads JSON that this program wrote into its own database. For what anybody else wrote, parse and
+ * look at the parts.
+ */
+export function parseStored<Value>(text: string): Value {
+  // Nobody else writes there, so it has the type of what was written.
+  return JSON.parse(text) as Value;
+}
+
 /** Reads JSON. Throws what `JSON.parse` does. */
 export function parseJson(text: string): JsonValue {
   return JSON.parse(text) as JsonValue;

@@ -13,6 +13,7 @@ import { listTranscripts, type TranscriptRow } from "../../daemon/home/session-r
 import { recordsSessions } from "../../daemon/home/session-switch.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { count } from "../../shared/count.ts";
+import { parseStored } from "../../shared/json.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
@@ -106,7 +107,7 @@ async function unlinkedFolders(
 
 /** Of sub-agents, and where nobody said anything, there are no records. */
 function isSession(state: string): boolean {
-  const { facts } = JSON.parse(state) as { readonly facts: SessionFacts };
+  const { facts } = parseStored<{ readonly facts: SessionFacts }>(state);
   return facts.messages > 0 && facts.isPart !== true;
 }
 

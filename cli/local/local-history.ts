@@ -4,6 +4,7 @@ import type { DaemonTables, SaveOutcome } from "../../daemon/home/tables.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import type { AccountId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
@@ -114,7 +115,7 @@ async function listSaves(db: Db, id: number): Promise<NamedSave[]> {
     .orderBy("id", "desc")
     .execute();
   return rows.map(({ revision, dir, saved_at: savedAt, kept_at: keptAt, outcome, conflicts }) => {
-    const ids = JSON.parse(conflicts) as string[];
+    const ids = parseStored<string[]>(conflicts);
     return { revision, keptAt, save: { dir, savedAt, outcome, conflicts: ids } };
   });
 }

@@ -1,3 +1,4 @@
+import { parseStored } from "../../shared/json.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { BudgetRecord } from "./budget.ts";
@@ -28,7 +29,7 @@ export function budgetsIn(store: ReplicaStore<DaemonTables>): BudgetStore {
 
 /** Undefined for a record that an older or newer program wrote and this one can't read. */
 function recordIn(text: string): BudgetRecord | undefined {
-  const record = JSON.parse(text) as Partial<BudgetRecord> | null;
+  const record = parseStored<Partial<BudgetRecord> | null>(text);
   const isWhole = record !== null && FIELDS.every((field) => field in record);
   return isWhole ? (record as BudgetRecord) : undefined;
 }

@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from "kysely";
+import { parseStored } from "../../shared/json.ts";
 import type { DaemonTables, FileArrivalsTable } from "../home/tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import type { Arrival, Brought, FileChange } from "./arrivals.ts";
@@ -40,7 +41,7 @@ function selectArrivals(db: Db, dir: string) {
 
 function arrivalOf(row: Selectable<FileArrivalsTable>): Arrival {
   const { id, arrived_at: at, machine, change } = row;
-  return { id, at, machine: machine ?? undefined, ...(JSON.parse(change) as FileChange) };
+  return { id, at, machine: machine ?? undefined, ...parseStored<FileChange>(change) };
 }
 
 /** Records that a change comes into a folder's file. Returns its id. */

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import type { TextForm } from "../../shared/replica/text/text-form.ts";
@@ -96,12 +97,12 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
       repository: row.repository ?? undefined,
     },
     isGone: row.is_gone === 1,
-    beside: row.beside === null ? undefined : (JSON.parse(row.beside) as string[]),
+    beside: row.beside === null ? undefined : parseStored<string[]>(row.beside),
     position: epoch === null || seq === null ? undefined : { epoch, seq },
-    kept: row.kept === null ? undefined : (JSON.parse(row.kept) as string[]),
-    marked: row.marked === null ? undefined : (JSON.parse(row.marked) as MarkedText),
-    setAside: row.set_aside === null ? undefined : (JSON.parse(row.set_aside) as SetAside),
-    holding: row.holding === null ? undefined : (JSON.parse(row.holding) as TextConflictRecord[]),
+    kept: row.kept === null ? undefined : parseStored<string[]>(row.kept),
+    marked: row.marked === null ? undefined : parseStored<MarkedText>(row.marked),
+    setAside: row.set_aside === null ? undefined : parseStored<SetAside>(row.set_aside),
+    holding: row.holding === null ? undefined : parseStored<TextConflictRecord[]>(row.holding),
   };
 }
 
@@ -206,7 +207,7 @@ async function moveOne(db: Db, from: string, to: string): Promise<void> {
 function toState(hash: string, base: string, form: string): FileState {
   return {
     hash,
-    base: JSON.parse(base) as CapturedText,
-    form: JSON.parse(form) as TextForm,
+    base: parseStored<CapturedText>(base),
+    form: parseStored<TextForm>(form),
   };
 }

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { FolderPlace } from "./folder-place.ts";
 
@@ -89,7 +90,7 @@ function placeOf(row: Selectable<DaemonTables["link_places"]>): KnownPlace {
 /** A repaired database may contain anything here. */
 function parseChange(text: string | null): PlaceChange | undefined {
   try {
-    return text === null ? undefined : (JSON.parse(text) as PlaceChange);
+    return text === null ? undefined : parseStored<PlaceChange>(text);
   } catch {
     return undefined;
   }

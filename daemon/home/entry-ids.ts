@@ -1,8 +1,9 @@
+import { parseStored } from "../../shared/json.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 
 /** Reads JSON `[[client, clock], …]`, as `memories.entry_ids` and the `seen` columns hold it. */
 export function parseEntryIds(text: string): EntryId[] {
-  const pairs = JSON.parse(text) as [number, number][];
+  const pairs = parseStored<[number, number][]>(text);
   return pairs.map(([client, clock]) => ({ client, clock }));
 }
 

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -38,7 +39,7 @@ export function parseLink(
   if (projectId === undefined) return undefined;
   const { dir, name, write, file } = row;
   const link = { dir, projectId, name, write: write === 1, ...(file !== null && { file }) };
-  return row.also ? { ...link, also: JSON.parse(row.also) as string[] } : link;
+  return row.also ? { ...link, also: parseStored<string[]>(row.also) } : link;
 }
 
 /** A link's columns, without its folder. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Kysely, Selectable } from "kysely";
 import type { ProjectId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import { entryIdsText, parseEntryIds } from "./entry-ids.ts";
 import type { FolderKind } from "./folder-switches.ts";
@@ -135,7 +136,7 @@ function toFile(row: Selectable<DaemonTables["memory_files"]>): MemoryFile {
     text,
     seen: parseEntryIds(seen),
     held: held ?? undefined,
-    next: next === null ? undefined : (JSON.parse(next) as StandingMemory),
+    next: next === null ? undefined : parseStored<StandingMemory>(next),
     asked: asked ?? undefined,
     settled: settled ?? undefined,
     arrivedAt: arrivedAt ?? undefined,

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import { forgetLines } from "./line-arrival-key.ts";
 import type { DaemonTables, PersonalFilesTable } from "./tables.ts";
 
@@ -76,11 +77,11 @@ function toFile(row: Selectable<PersonalFilesTable>): PersonalFile {
     account: account ?? undefined,
     shown: shown ?? undefined,
     next: next ?? undefined,
-    begun: row.begun === null ? undefined : (JSON.parse(row.begun) as BegunPersonal),
+    begun: row.begun === null ? undefined : parseStored<BegunPersonal>(row.begun),
     held: held ?? undefined,
     asked: asked ?? undefined,
     settled: row.settled ?? undefined,
-    undone: JSON.parse(row.undone) as string[],
+    undone: parseStored<string[]>(row.undone),
   };
 }
 

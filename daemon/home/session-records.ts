@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import { parseTimestamp } from "../../shared/timestamps.ts";
 import type { Session, SessionUpload } from "../../shared/wire/session.ts";
 import type { DaemonTables } from "./tables.ts";
@@ -32,7 +33,7 @@ export async function findSessionEnd(
 ): Promise<string | null> {
   const own = db.selectFrom("sessions").select("body").where("account", "=", account);
   const row = await own.where("id", "=", id).executeTakeFirst();
-  return row ? (JSON.parse(row.body) as Session).ended_at : null;
+  return row ? parseStored<Session>(row.body).ended_at : null;
 }
 
 /** Takes a record back that its service lacks, or lacks as it is now. What was sent stays. */
@@ -73,7 +74,7 @@ export async function unsentSessions(
     .limit(SESSIONS_PER_CALL)
     .execute();
   return rows.map(({ body }) => {
-    const { project_id: _, ...upload } = JSON.parse(body) as Session;
+    const { project_id: _, ...upload } = parseStored<Session>(body);
     return { upload, body };
   });
 }

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import { entryIdsText, parseEntryIds } from "../home/entry-ids.ts";
@@ -140,6 +141,6 @@ function seqText(seq: number | undefined): string {
 }
 
 function parseSeq(text: string): number | undefined {
-  const [seq] = JSON.parse(text) as number[];
+  const [seq] = parseStored<number[]>(text);
   return seq;
 }

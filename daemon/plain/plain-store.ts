@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
-import { equalJson, type JsonValue, parseJson } from "../../shared/json.ts";
+import { equalJson, type JsonValue, parseJson, parseStored } from "../../shared/json.ts";
 import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { AgreedItem } from "./merge-items.ts";
@@ -90,10 +90,10 @@ export async function readPlain(db: Db, documentId: number): Promise<PlainState 
     .executeTakeFirst();
   if (!row) return undefined;
   return {
-    text: JSON.parse(row.text) as PlainText,
+    text: parseStored<PlainText>(row.text),
     memories: await readItems(db, documentId, "memories"),
     metadata: await readItems(db, documentId, "metadata"),
-    sent: (JSON.parse(row.sent) as SentRow[]).map(([name, hash, at = 0]) => ({ name, hash, at })),
+    sent: parseStored<SentRow[]>(row.sent).map(([name, hash, at = 0]) => ({ name, hash, at })),
     lostAt: row.lost_at,
     outstanding: row.outstanding,
     blankSince: row.blank_since,

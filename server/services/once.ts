@@ -1,4 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
+import { parseStored } from "../../shared/json.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import {
   dropAnswersKeptBy,
@@ -32,7 +33,7 @@ export async function doOnce<Answer>(
   const id: KeptAnswerId = { account: caller.account, who: whoIs(caller), path, key };
   const kept = await findKeptAnswer(db, id);
   if (kept) {
-    if (kept.bodyHash === bodyHash) return JSON.parse(kept.answer) as Answer;
+    if (kept.bodyHash === bodyHash) return parseStored<Answer>(kept.answer);
     throw invalidKey("was used for another body within 24 hours: take a new key");
   }
   const answer = await work();

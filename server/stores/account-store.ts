@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import { type AccountId, asAccountId, type ProjectId, type UserId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;
@@ -255,7 +256,7 @@ function toToken(row: TokenRow): TokenRecord {
     id: row.id,
     name: row.name,
     scope: row.scope,
-    projects: row.projects === null ? null : (JSON.parse(row.projects) as ProjectId[]),
+    projects: row.projects === null ? null : parseStored<ProjectId[]>(row.projects),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,

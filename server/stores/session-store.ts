@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { AccountId, ProjectId, SessionId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Pause } from "../../shared/turns.ts";
 import type { Session, SessionUpload } from "../../shared/wire/session.ts";
@@ -47,7 +48,7 @@ export async function listSessions(
     .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
     .execute();
   return rows.map((row) => ({
-    session: JSON.parse(row.body) as Session,
+    session: parseStored<Session>(row.body),
     lastActivityAt: row.last_activity_at,
   }));
 }
@@ -67,7 +68,7 @@ export async function findSession(
   id: SessionId,
 ): Promise<Session | undefined> {
   const [row] = await findBody(db, { account, id });
-  return row && (JSON.parse(row.body) as Session);
+  return row && parseStored<Session>(row.body);
 }
 
 const findBody = compiled(

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { messageOf } from "../../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../../shared/ids.ts";
+import { parseStored } from "../../../shared/json.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import { parseTimestamp, timestampOf } from "../../../shared/timestamps.ts";
@@ -132,7 +133,7 @@ export class SessionKeeper {
   /** Begins to look. Resolves before the first look is over. */
   async start(): Promise<void> {
     for (const { path, state, ...known } of await listTranscripts(this.#options.store.reader)) {
-      this.#known.set(path, { ...known, state: JSON.parse(state) as TranscriptState });
+      this.#known.set(path, { ...known, state: parseStored<TranscriptState>(state) });
     }
     void this.look();
   }

@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import { assert } from "../../errors.ts";
+import { parseStored } from "../../json.ts";
 import { compress, decompress } from "../log/compressed.ts";
 
 /** A revision within the history of its key. Times are milliseconds since the Unix epoch. */
@@ -70,7 +71,7 @@ export function unpackRevisions(pack: RevisionPack): PastValue[] {
   const found = decompress(pack.payload, pack.bytes);
   const plain = Buffer.from(found.buffer, found.byteOffset, found.length);
   const start = plain.indexOf(LINE_BREAK) + 1;
-  const { machines, each } = JSON.parse(plain.toString("utf8", 0, start)) as Head;
+  const { machines, each } = parseStored<Head>(plain.toString("utf8", 0, start));
   assert(each.length === pack.count, "a pack holds as many as it says");
   let at = start;
   let writtenAt = 0;
