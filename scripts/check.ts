@@ -1,11 +1,14 @@
 // All that must hold before a change is taken: `npm run check`, and with `-- --browser` all that
 // CI runs. With `-- --changed` it is what a minute or two allow: of the tests those that look at
-// every file, and those that import what differs from the branch `main`. Goes on after a failure,
+// every file, those that import what differs from the branch `main`, and those that start the
+// program and are named after what differs. Goes on after a failure,
 // so that one run tells of all of them: at the end each is told again, whole, for whoever sees
 // nothing but the end of it. What failed is run once more with nothing beside it: what fails again
 // has failed, and what passes is told as unstable, with what it said. The last line sums up the
 // tests.
 import { join } from "node:path";
+import timed from "../tests/timings.json" with { type: "json" };
+import { type EndToEndTests, endToEndOf } from "./changed-tests.ts";
 import {
   type Counts,
   countsIn,
@@ -39,7 +42,7 @@ const TESTS_IN_A_BROWSER: readonly Step[] = [["test:browser"]];
 const UNHURRIED = ["--path-ignore-patterns", "none", "--timeout", "600000"];
 
 /** Folders of tests that start processes, and of those that call what they import. */
-const END_TO_END = "tests/e2e";
+const END_TO_END = "tests/e2e/*.test.ts";
 /** What types every command of the documents. */
 const OF_DOCUMENTS = "tests/documents/";
 const OF_MODULES = ["tests/unit/", "tests/http/", "tests/protocol/"].map((path) => `./${path}`);
@@ -128,22 +131,29 @@ async function git(...args: readonly string[]): Promise<string> {
 }
 
 /**
- * The tests of what differs from `main`. Nearly every end-to-end test imports the home, and so
- * would be one of them: of those only files that differ themselves are run. A document's commands
- * are run where a document differs.
+ * The tests of what differs from `main`: of those that start the program as many as `endToEndOf`
+ * finds. A document's commands are run where a document differs.
  */
 async function testsOfChanges(): Promise<Step[]> {
   const base = (await git("merge-base", "HEAD", "main")) || "HEAD";
   const differing = await git("diff", "--name-only", "--diff-filter=d", base);
   const added = await git("ls-files", "--others", "--exclude-standard");
   const paths = `${differing}\n${added}`.split("\n");
-  const files = paths.filter((path) => path.startsWith(END_TO_END) && path.endsWith(".test.ts"));
+  const files = endToEndOf(paths, await readEndToEnd());
   if (paths.some((path) => path.endsWith(".md"))) files.push(OF_DOCUMENTS);
   const always = ["tests/tidy/", ...files].map((path) => `./${path}`);
   return [
     ["test", ...always],
     ["test", `--changed=${base}`, ...OF_MODULES],
   ];
+}
+
+async function readEndToEnd(): Promise<EndToEndTests> {
+  const texts = new Map<string, string>();
+  for await (const path of new Bun.Glob(END_TO_END).scan(ROOT)) {
+    texts.set(path, await Bun.file(join(ROOT, path)).text());
+  }
+  return { texts, timings: timed.files };
 }
 
 /** What these say is told when the others have said all of theirs. */
