@@ -61,7 +61,7 @@ test("used wrongly it says so, and exits with 2", async () => {
   expect([mistyped.status, mistyped.stderr]).toEqual([2, expect.stringContaining("list")]);
 });
 
-test("it keeps memories with a daemon and without, whatever lies where the user stands", async () => {
+test("the binary keeps memories with a daemon and without, whatever lies where the user stands", async () => {
   using home = machine();
   intrudeInto(home.project);
   writeFileSync(join(home.project, "CLAUDE.md"), "# Kept\n");
@@ -79,7 +79,7 @@ test("it keeps memories with a daemon and without, whatever lies where the user 
   expect(await home.run("conflicts")).toBe("no conflicts\n");
 });
 
-test("its emulator serves both variants, their description and its page, and keeps to it", async () => {
+test("the binary's emulator serves both variants, their description and its page, and keeps to it", async () => {
   using home = machine();
   intrudeInto(home.project);
   const emulator = home.spawn("emulator", "--port", "0", "--limits", "off");
@@ -94,7 +94,7 @@ test("its emulator serves both variants, their description and its page, and kee
   expect(await emulator.end("SIGTERM")).toMatchObject({ status: 0, stderr: "" });
 });
 
-test("its server is backed up while it runs, and restored", async () => {
+test("the binary's server is backed up while it runs, and restored", async () => {
   await using server = new ServerFolder([made.binary]);
   intrudeInto(server.folder);
   const token = await server.token();
@@ -111,7 +111,7 @@ test("its server is backed up while it runs, and restored", async () => {
   expect(await listed.text()).toContain('"key":"kept"');
 });
 
-test("it takes on a home of 0.1.0, from a folder with a space in its name", async () => {
+test("the binary takes on a home of 0.1.0, from a folder with a space in its name", async () => {
   const moved = join(made.folder, "a folder", "memsync");
   mkdirSync(join(moved, ".."));
   cpSync(made.binary, moved);
@@ -131,7 +131,7 @@ test("run by npx it says that the service's program may be cleared away", async 
   expect((await install.ended()).stderr).toContain("this memsync is in npx's cache");
 });
 
-test("it refuses a home of a newer version, and changes no byte of it", async () => {
+test("the binary refuses a home of a newer version, and changes no byte of it", async () => {
   const sql = await Bun.file(join(RELEASED, "home.sql")).text();
   for (const attempt of await tryNewerHome(sql, [made.binary])) {
     expect(attempt).toMatchObject({ status: 1, stdout: "", untouched: true });

@@ -68,16 +68,28 @@ function sleeps({ path }: Source, node: Node): string | undefined {
 /** How a name begins that leaves to the group of the test what it is about. */
 const WITHOUT_SUBJECT = new RegExp(
   `^(${[
+    "it(?! makes no difference)|its|they|them|their|committed|count|so is|so are|also|but|then",
     "is|are|has|have|does|do|may|can|never|to|and|goes|comes|takes|keeps|gives|says|tells",
     "counts|stays|stands|leaves|makes|begins|brings|removes|refuses|holds|finds",
   ].join("|")}) `,
 );
 
+/** `test`, `test.concurrent`, `test.each(…)` and the like. */
+function definesTests(called: Node): boolean {
+  if (isIdentifier(called)) return /^(test|it)$/.test(called.text);
+  if (isPropertyAccessExpression(called)) {
+    return called.name.text !== "each" && definesTests(called.expression);
+  }
+  if (!isCallExpression(called) || !isPropertyAccessExpression(called.expression)) return false;
+  const { expression, name } = called.expression;
+  return name.text === "each" && definesTests(expression);
+}
+
 /** The name of a test is a statement of what holds. */
 function misnamed(node: Node): string | undefined {
-  if (!isCallExpression(node) || !isIdentifier(node.expression)) return undefined;
+  if (!isCallExpression(node)) return undefined;
   const [name] = node.arguments;
-  if (!/^(test|it)$/.test(node.expression.text) || !name) return undefined;
+  if (!name || !definesTests(node.expression)) return undefined;
   if (!isStringLiteral(name) && !isNoSubstitutionTemplateLiteral(name)) return undefined;
   if (/\bshould\b|^tests?\b/i.test(name.text)) {
     return `is named "${name.text}", which is no statement`;
@@ -108,6 +120,9 @@ test("a test that is left out, sleeps, is misnamed or too long is found", async 
       'test.concurrent.skipIf(x)("d is e", () => {});',
       'test("it should work", async () => {});',
       'describe("g", () => { test("is h", () => {}); });',
+      'test.each([1])("%d is h", () => {});',
+      'test.each([1])("is %d", () => {});',
+      'test("it makes no difference who is h", () => {});',
       'test("f is g", async () => { await Bun.sleep(5); });',
       "await new Promise((resolve) => setTimeout(resolve, 5));",
       'import { setTimeout as sleep } from "node:timers/promises";',
@@ -124,9 +139,10 @@ test("a test that is left out, sleeps, is misnamed or too long is found", async 
     "tests/unit/a.test.ts:4 leaves out a test by test.concurrent.skipIf",
     'tests/unit/a.test.ts:5 is named "it should work", which is no statement',
     'tests/unit/a.test.ts:6 is named "is h", which does not say of what that holds',
-    "tests/unit/a.test.ts:7 sleeps by Bun.sleep",
-    "tests/unit/a.test.ts:8 sleeps by setTimeout",
-    "tests/unit/a.test.ts:10 is a test of 71 lines",
-    "tests/unit/a.test.ts:9 imports timers that sleep",
+    'tests/unit/a.test.ts:8 is named "is %d", which does not say of what that holds',
+    "tests/unit/a.test.ts:10 sleeps by Bun.sleep",
+    "tests/unit/a.test.ts:11 sleeps by setTimeout",
+    "tests/unit/a.test.ts:13 is a test of 71 lines",
+    "tests/unit/a.test.ts:12 imports timers that sleep",
   ]);
 });

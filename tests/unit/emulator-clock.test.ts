@@ -96,7 +96,7 @@ test("whatever changes the data waits for a move that is asked for before it", a
   }
 });
 
-test("it is set back, frozen, resumed, and told in one word only", async () => {
+test("the emulator's clock is set back, frozen, resumed, and told in one word only", async () => {
   await using emulator = await startEmulator();
   expect((await emulator.clock.set("2020-05-05T00:00:00Z")).now).toStartWith("2020-05-05T");
   expect(emulator.clock.read().frozen).toBe(false);

@@ -60,7 +60,7 @@ test("a client that closes its socket is told from a server that does", async ()
   expect(expired?.closed?.by).toBe("server");
 });
 
-test("so many frames of a type are waited for, of one account, and what came is told", async () => {
+test("a number of frames of a type is waited for, of one account, and what came is told", async () => {
   await using emulator = await startEmulator();
   for (const token of ["mst_dev_a", "mst_dev_b"]) {
     const live = await connectLive(emulator.url, token);

@@ -154,7 +154,7 @@ describe("a tracked file", () => {
     ]);
   });
 
-  test("whose own commits are rebased upon others' is edited by both", async () => {
+  test("a tracked file whose own commits are rebased upon others' is edited by both", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "third");
     const third = lab.git.path("third");
@@ -186,7 +186,7 @@ describe("a tracked file", () => {
     expect((await b.conflicts()).map(({ kind }) => kind)).toEqual(["renewed"]);
   });
 
-  test("in a shallow clone is followed, and never loses what is not in its history", async () => {
+  test("a tracked file in a shallow clone is followed, and never loses what is not in its history", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.commit(a, MORE);
     await a.settle();
@@ -209,7 +209,7 @@ describe("a tracked file", () => {
     expect(await a.doc()).toBe(`${START}\nThird.\n\nShallow.\n`);
   });
 
-  test("in a second worktree is that worktree's own", async () => {
+  test("a tracked file in a second worktree is that worktree's own", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.run(a, "worktree", "add", "-q", lab.git.path("tree"), "-b", "feature");
     const tree = await lab.machine("tree");
@@ -220,7 +220,7 @@ describe("a tracked file", () => {
     expect(tree.status.note).toContain("is left alone on feature");
   });
 
-  test("in a submodule is judged by the submodule's own commits", async () => {
+  test("a tracked file in a submodule is judged by the submodule's own commits", async () => {
     await lab.git.repository("inner", { [FILE]: START });
     await lab.git.repository("outer", { "README.md": "x\n" });
     const add = [

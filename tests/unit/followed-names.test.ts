@@ -224,7 +224,7 @@ describe("a second file", () => {
     }
   }
 
-  test("that meets a document says who wrote what the document has beyond it", async () => {
+  test("a second file that meets a document says who wrote what the document has beyond it", async () => {
     await start();
     const c = await machine("c");
     await writeFile(at(c, OTHER), "# Agents\n\nAsk first.\n");
@@ -239,7 +239,7 @@ describe("a second file", () => {
     ]);
   });
 
-  test("of two from the beginning the first in order counts", async () => {
+  test("of two files from the beginning the first in order counts", async () => {
     await writeFile(at(a, OTHER), "# Agents\n");
     mkdirSync(at(a, ".claude"));
     await writeFile(at(a, ".claude/CLAUDE.md"), TEXT);

@@ -122,7 +122,7 @@ describe("base64", () => {
   });
 
   test.each(["A", "AA", "AAA", "AB==", "A A=", "AAAA\n", "AA-_", "====", "AAAA="])(
-    "is not %j",
+    "base64 is not %j",
     (encoded) => {
       expect(decodeBase64(encoded)).toBeUndefined();
     },
@@ -176,7 +176,7 @@ describe("a live frame", () => {
     '{"type":"subscribe","project_ids":["a"]}',
     '{"type":"subscribe","project_ids":[5]}',
     '{"type":"unsubscribe","project_ids":[]}',
-  ])("of the client is not %s", (frame) => {
+  ])("a live frame of the client is not %s", (frame) => {
     expect(() => parseClientFrame(frame)).toThrow(AppError);
   });
 
@@ -192,7 +192,7 @@ describe("a live frame", () => {
     '{"type":"changed","project_id":"proj_a","document":"user","epoch":"e","seq":1}',
     '{"type":"changed","project_id":null,"document":"user","epoch":"e","seq":1,"update":"?"}',
     '{"type":"account","account":{"name":"acme","users":"3"}}',
-  ])("of the server is not %s", (frame) => {
+  ])("a live frame of the server is not %s", (frame) => {
     expect(() => parseServerFrame(frame)).toThrow(AppError);
   });
 

@@ -236,7 +236,7 @@ describe("sessions", () => {
     [{ started_at: "2026-01-02T24:00:00Z" }, "started_at"],
     [{ started_at: 1_700_000_000_000 }, "started_at"],
     [{ ended_at: "0000-01-01T00:00:00+23:00" }, "ended_at"],
-  ])("with %j are refused", (changes, field) => {
+  ])("sessions with %j are refused", (changes, field) => {
     expect(placesOf(parse(changes))).toEqual([`/sessions/0/${field}`]);
   });
 

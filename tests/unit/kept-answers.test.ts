@@ -126,7 +126,7 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     }
   });
 
-  test("committed while the page before it was being read", async () => {
+  test("a write is seen that was committed while the page before it was being read", async () => {
     await sync(A, "one");
     const pages = new KeptPages();
     const ask = (make: () => Promise<Page<Memory>>) =>
@@ -143,7 +143,7 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     expect((await ask(() => list())).items).toMatchObject([{ content: "two" }]);
   });
 
-  test("committed by another process", async () => {
+  test("a write is seen that another process committed", async () => {
     await sync(A, "one");
     expect(await list()).toBe(await list());
     const other = connect(temp.path, { readonly: false });
@@ -153,7 +153,7 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     expect(await contents()).toEqual(["two"]);
   });
 
-  test("committed before a page that is older was kept in its place", async () => {
+  test("a write is seen that was committed before a page that is older was kept in its place", async () => {
     await sync(A, "one");
     const pages = new KeptPages();
     const filter = { account: me.account, documents: [A] };
@@ -306,11 +306,11 @@ describe("kept pages are bounded", () => {
     return kept;
   }
 
-  test("in number, the ones unused longest going first", async () => {
+  test("kept pages are bounded in number, the ones unused longest going first", async () => {
     expect(await keptOf(600, 10)).toBe(512);
   });
 
-  test("in bytes, and one of over a quarter is only shared while somebody has it", async () => {
+  test("kept pages are bounded in bytes, and one of over a quarter is only shared while somebody has it", async () => {
     expect(await keptOf(100, 200_000)).toBe(20);
     // More than there is room for, and the test has them all.
     expect(await keptOf(10, 2_000_000)).toBe(10);

@@ -47,7 +47,7 @@ test("a new clone's edit of a section that others have moved is made where they 
   await c.stop();
 });
 
-test("so is the edit of a clone that was reset to an older commit", async () => {
+test("the edit of a clone that was reset to an older commit is made where others put the section", async () => {
   const { a, b } = await lab.pair({ [FILE]: GUIDE });
   await lab.commit(a, `${GUIDE}More.\n`);
   await a.settle();
@@ -63,7 +63,7 @@ test("so is the edit of a clone that was reset to an older commit", async () => 
   expect(await b.doc()).toContain("More.\n");
 });
 
-test("so is one after the pull of a commit that others have read", async () => {
+test("an edit after the pull of a commit that others read is made where they put the section", async () => {
   const { a, b } = await lab.pair({ [FILE]: GUIDE });
   await lab.commit(b, `${GUIDE}Of b.\n`);
   await b.settle();
@@ -140,7 +140,7 @@ test("sections that one swaps keep their fences where the other deletes one of t
   }
 });
 
-test("they keep them where the other deletes a block", async () => {
+test("swapped sections keep their fences where the other deletes a block", async () => {
   const without = JS.replace("\n```\nnpm i\nnpm t\n```\n", "");
   const { a } = await saveApart(both(JS, GO, END), both(GO, JS, END), both(without, GO, END));
   expect(await a.doc()).toContain(GO);

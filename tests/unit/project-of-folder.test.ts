@@ -61,7 +61,7 @@ test("a submodule of a repository on this machine is that one, by path and relat
   expect(await found("shop")).toEqual(["proj_shop", "proj_shop"]);
 });
 
-test("so is one whose own repository is linked where it was cloned to, at one remove", async () => {
+test("a submodule whose repository is linked where it was cloned to, at one remove, is that one", async () => {
   await git.repository("lib", { "lib.ts": "" });
   await git.run(git.folder, "clone", "-q", "--bare", "lib", "lib.git");
   await git.run(git.folder, "clone", "-q", "lib.git", "mine");

@@ -245,7 +245,7 @@ describe("a token that is bound to projects", () => {
     expect(positions.map(({ projectId: id }) => id)).toEqual([A]);
   });
 
-  test("neither reads nor takes over a session of no project", async () => {
+  test("a token that is bound to projects neither reads nor takes over a session of no project", async () => {
     const alone = { documents: {}, sessions: [session(C)] };
     await services.sync.exchange(me, null, { ...alone, createMissing: false });
     expect((await services.sessions.get(me, session(C).id)).project_id).toBeNull();

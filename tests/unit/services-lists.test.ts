@@ -363,7 +363,7 @@ describe("sessions", () => {
 });
 
 describe("stats", () => {
-  test("count what is there", async () => {
+  test("stats count what is there", async () => {
     expect(await services.stats.get(me)).toMatchObject({
       plan: "pro",
       projects: 0,

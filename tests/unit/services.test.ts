@@ -242,7 +242,7 @@ describe("putting a project", () => {
     expect(await refusal(byReader)).toBe("forbidden");
   });
 
-  test("with nothing new changes nothing", async () => {
+  test("putting a project with nothing new changes nothing", async () => {
     const first = await put({ id: A, name: "Name", metadata: { a: 1 }, claude_md_content: "x" });
     served.temp.world.advance(1000);
     const again = await put({ id: A, name: "Name", metadata: { a: 1 }, claude_md_content: "x" });
@@ -281,7 +281,7 @@ describe("a replica exchange", () => {
     expect(answer.documents.project).toHaveProperty("epoch");
   });
 
-  test("with one bad update writes the good ones", async () => {
+  test("an exchange with one bad update writes the good ones", async () => {
     const good = foreignUpdate();
     const bad = Uint8Array.of(1, 2, 3);
     const documents = { project: { update: bad }, global: { update: good } };

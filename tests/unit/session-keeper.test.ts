@@ -302,7 +302,7 @@ test("a session that its assistant ended is to be sent at once, also while it is
   expect(due).toEqual([SHOP]);
 });
 
-test("its record says when a session ended, until it goes on", async () => {
+test("a session's record says when a session ended, until it goes on", async () => {
   const path = transcript("one", folder, said());
   await keeper.look();
   expect(await unsent()).toMatchObject([{ ended_at: null }]);

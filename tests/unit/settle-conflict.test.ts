@@ -74,14 +74,14 @@ describe("choosing a version", () => {
     { ...place, text: "- run checks\n" },
   ];
 
-  test("of two leaves an equal line of another section, once its own was taken out by hand", () => {
+  test("choosing one of two versions leaves an equal line of another section, once its own was taken out by hand", () => {
     const content = steps("- run checks\n");
     expect(settle(conflict(content, tests, checks, "both"), 1).content).toBe(content);
     const chosen = settle(conflict(content, tests, checks, "both"), 0);
     expect(chosen).toEqual({ without: steps(""), content: steps("- run tests\n") });
   });
 
-  test("of two takes out the one that is meant, whichever of the two stands first", () => {
+  test("choosing one of two versions takes out the one that is meant, whichever of the two stands first", () => {
     for (const both of ["- run tests\n- run checks\n", "- run checks\n- run tests\n"]) {
       for (const [at, { text }] of [tests, checks].entries()) {
         const settled = settle(conflict(steps(both), tests, checks, "both"), at);
@@ -221,7 +221,7 @@ describe("choosing a version", () => {
     expect(settle(conflict(mixed, there, gone), 1).content).toBe("a\r\nB\nc\nd\r\n");
   });
 
-  test("of two line endings makes that of all lines, and doubles no CR", () => {
+  test("choosing one of two line endings makes that of all lines, and doubles no CR", () => {
     const [crlf, lf, mixed] = (["crlf", "lf", "mixed"] as const).map((eol) => {
       return { text: JSON.stringify({ bom: false, eol, final_newline: true }), inText: false };
     }) as [Side, Side, Side];

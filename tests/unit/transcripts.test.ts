@@ -61,7 +61,7 @@ test("a session of Claude Code: times, messages, model, branch and folder, and n
   });
 });
 
-test("its title is the user's, else the assistant's own, else a summary", async () => {
+test("the title of a session is the user's, else the assistant's own, else a summary", async () => {
   const path = put(`projects/p/${ID}.jsonl`, sample("claude-code/short.jsonl"));
   const source = claudeCodeSessions(home);
   let state = await read(source);

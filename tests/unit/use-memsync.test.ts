@@ -102,7 +102,7 @@ class HeldHooks implements TestHooks {
   }
 }
 
-test("its variables are set while tests run, and are what they were afterwards", async () => {
+test("the variables of `useMemsync` are set while tests run, and are what they were afterwards", async () => {
   const hooks = new HeldHooks();
   const { MEMSYNC_URL: before } = process.env;
   process.env.MEMSYNC_TOKEN = "mst_of_the_developer";
@@ -135,7 +135,7 @@ test("a token made before a test is taken back with the rest, unless nothing is"
   }
 });
 
-test("it says so if it is used before the tests, or after", async () => {
+test("`useMemsync` says so if it is used before the tests, or after", async () => {
   const hooks = new HeldHooks();
   const memsync = useMemsync({ hooks });
   const early = "memsync.url: it runs only while tests do";

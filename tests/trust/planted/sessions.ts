@@ -38,7 +38,7 @@ export const SESSIONS: readonly Mistake[] = [
   ),
   kept(
     "a session that goes on again has ended all the same",
-    "its record says when a session ended, until it goes on",
+    "a session's record says when a session ended, until it goes on",
     "return end !== null && end >= last_activity_at ? end : null;",
     "return end;",
   ),
