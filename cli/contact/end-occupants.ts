@@ -8,7 +8,7 @@ import { contactDaemon, LIVENESS_DEADLINE_MS } from "./daemon-contact.ts";
 import { untilFree } from "./start-daemon.ts";
 
 /** A command starts a daemon within this time, unless something hangs. */
-const TURN_MS_MAX = 15_000;
+const START_LOCK_MS_MAX = 15_000;
 /** A daemon starts within this time, and ends. */
 const END_MS_MAX = 5000;
 /** A killed process has ended after this time, unless the system itself hangs. */
@@ -22,12 +22,12 @@ const POLL_MS = 50;
  */
 export async function endOccupants(home: Home): Promise<Lock[]> {
   // Who has this is starting a daemon, which answers then.
-  const turn = await untilFree(home.startLock, TURN_MS_MAX);
+  const starting = await untilFree(home.startLock, START_LOCK_MS_MAX);
   try {
     const lock = (await untilEnded(home)) ?? (await killHolder(home));
-    return turn ? [turn, lock] : [lock];
+    return starting ? [starting, lock] : [lock];
   } catch (thrown) {
-    turn?.release();
+    starting?.release();
     throw thrown;
   }
 }

@@ -55,7 +55,7 @@ function hindranceOf({ started, environment }: Introduction): string | undefined
 
 /**
  * Ends a daemon and starts it again in the same way. Refuses if the new one would use another
- * service. To be called in a start turn.
+ * service. To be called by who holds the start lock.
  */
 export async function restartDaemon(home: Home, daemon: GatewayClient): Promise<GatewayClient> {
   const { started, environment } = daemon.introduction;

@@ -26,12 +26,18 @@ interface UnitState {
   /** Why the last call was made, for a call that did not reach the unit. */
   readonly called: Urgency | undefined;
   /** Units go in the order in which they became due. */
-  readonly turn: number;
+  readonly dueOrder: number;
   readonly notBefore: number;
   readonly failures: number;
 }
 
-const IDLE: UnitState = { due: undefined, called: undefined, turn: 0, notBefore: 0, failures: 0 };
+const IDLE: UnitState = {
+  due: undefined,
+  called: undefined,
+  dueOrder: 0,
+  notBefore: 0,
+  failures: 0,
+};
 
 /** The most urgent first: of several reasons for one call the first counts. */
 const ORDER: readonly Urgency[] = ["person", "edit", "change", "retry", "ask"];
@@ -71,7 +77,7 @@ export class SyncSchedule {
   #gathersSince = 0;
   #gatheredAt = 0;
   #gathersUntil = 0;
-  #turn = 0;
+  #dueOrder = 0;
   #serviceNotBefore = 0;
   #serviceFailures = 0;
   /** Set by `Retry-After`. No hurry shortens it. */
@@ -84,8 +90,8 @@ export class SyncSchedule {
   markDue(unit: SyncUnit, urgency: Urgency = "change"): void {
     if (urgency === "edit") this.#gathering.delete(unit);
     const state = this.#get(unit);
-    const turn = state.due === undefined ? ++this.#turn : state.turn;
-    this.#units.set(unit, { ...state, due: moreUrgent(state.due, urgency), turn });
+    const dueOrder = state.due === undefined ? ++this.#dueOrder : state.dueOrder;
+    this.#units.set(unit, { ...state, due: moreUrgent(state.due, urgency), dueOrder });
   }
 
   /** New units: due once no further ones have come for a moment, or they fill a call. */
@@ -155,12 +161,12 @@ export class SyncSchedule {
     const waiting: Waiting[] = [];
     const isFull = this.#gathering.size >= LIMITS.projectsPerExchange;
     const serviceAt = this.pausedUntil;
-    for (const [unit, { due, turn, notBefore }] of this.#units) {
+    for (const [unit, { due, dueOrder, notBefore }] of this.#units) {
       if (due === undefined) continue;
       const gathersUntil = this.#gathering.has(unit) && !isFull ? this.#gathersUntil : 0;
       const ownAt = Math.max(now, notBefore, gathersUntil, serviceAt);
       const at = Math.max(ownAt, allowedAt(due));
-      waiting.push({ unit, urgency: due, turn, ownAt, at });
+      waiting.push({ unit, urgency: due, dueOrder, ownAt, at });
     }
     const first = waiting.sort(soonestFirst)[0];
     if (first === undefined) return { kind: "idle" };
@@ -180,7 +186,7 @@ export class SyncSchedule {
       return due !== undefined && (failures === 0 || notBefore <= now);
     });
     const rank = ({ due }: UnitState) => RANK[due ?? "ask"];
-    due.sort(([, one], [, other]) => rank(one) - rank(other) || one.turn - other.turn);
+    due.sort(([, one], [, other]) => rank(one) - rank(other) || one.dueOrder - other.dueOrder);
     return due.map(([unit]) => unit);
   }
 
@@ -243,7 +249,7 @@ export class SyncSchedule {
 interface Waiting {
   readonly unit: SyncUnit;
   readonly urgency: Urgency;
-  readonly turn: number;
+  readonly dueOrder: number;
   /** `ownAt`: when it could go without a budget. `at`: when it may. */
   readonly ownAt: number;
   readonly at: number;
@@ -251,7 +257,7 @@ interface Waiting {
 
 function soonestFirst(one: Waiting, other: Waiting): number {
   const rank = RANK[one.urgency] - RANK[other.urgency];
-  return one.at - other.at || rank || one.turn - other.turn;
+  return one.at - other.at || rank || one.dueOrder - other.dueOrder;
 }
 
 function moreUrgent(one: Urgency | undefined, other: Urgency): Urgency {

@@ -100,7 +100,7 @@ export class OpenRemotes {
   #retry: Timer | undefined;
   #started = false;
   #stopped = false;
-  #turn: Promise<void> = Promise.resolve();
+  #refreshes: Promise<void> = Promise.resolve();
 
   constructor(options: OpenRemotesOptions) {
     this.#options = options;
@@ -146,8 +146,8 @@ export class OpenRemotes {
    * engines. `changed`: names of remotes whose token changed, which are opened again.
    */
   refresh(changed: readonly string[] = []): Promise<void> {
-    const refreshed = this.#turn.then(() => this.#refresh(changed));
-    this.#turn = refreshed.then(
+    const refreshed = this.#refreshes.then(() => this.#refresh(changed));
+    this.#refreshes = refreshed.then(
       () => undefined,
       () => undefined,
     );
@@ -173,7 +173,7 @@ export class OpenRemotes {
   /** Syncs all remotes now. Resolves when the resulting calls are over. */
   async syncNow(): Promise<void> {
     // A remote that was just written to may be about to be opened.
-    await this.#turn;
+    await this.#refreshes;
     await Promise.all([...this.#open.values()].map(({ engine }) => engine.syncNow()));
   }
 
@@ -197,7 +197,7 @@ export class OpenRemotes {
     this.#stopListening();
     this.abandonCalls();
     this.#retry?.cancel();
-    await this.#turn;
+    await this.#refreshes;
     await Promise.all([...this.#open.values()].map(stopOne));
   }
 
