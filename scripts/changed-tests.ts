@@ -16,11 +16,10 @@ const NAMED = 2;
 const NEAR = 1;
 
 /** Words of paths that tell nothing of what a module is about. */
-const EMPTY: ReadonlySet<string> = new Set(
-  "a and cli client command common daemon for in of on read server shared store test the to ts".split(
-    " ",
-  ),
-);
+const EMPTY: ReadonlySet<string> = new Set([
+  ...["a", "and", "for", "in", "of", "on", "the", "to", "ts", "test", "read", "store"],
+  ...["cli", "client", "command", "common", "daemon", "server", "shared"],
+]);
 
 /** The end-to-end tests of this checkout. */
 export interface EndToEndTests {
@@ -33,8 +32,8 @@ export interface EndToEndTests {
 /**
  * The end-to-end tests of what differs, which is given by paths: those that differ themselves, and
  * of those that import a differing module or are named after one or after its folder as many as are
- * done within a minute, the nearest first. Of a module for which there is none: one that goes through
- * most of the program.
+ * done within a minute, the nearest first. Of a module for which there is none: one that goes
+ * through most of the program.
  *
  * ```
  * endToEndOf(["cli/commands/history.ts"], tests); // ["tests/e2e/history.test.ts", …]

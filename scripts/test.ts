@@ -25,7 +25,7 @@ interface Timings {
 const TIMINGS = join(ROOT, "tests/timings.json");
 /** What lasts less may come at any time. */
 const LONG_MS = 5000;
-/** So many of the slowest files are told. */
+/** At most this many of the slowest files are told. */
 const TOLD = 10;
 const MS_PER_S = 1000;
 

@@ -74,7 +74,7 @@ export function base32(bytes: Uint8Array): string {
   return text;
 }
 
-/** So many bytes are more than 26 characters of base32. */
+/** This many bytes are more than 26 characters of base32. */
 const MEMORY_ID_BYTES = 17;
 
 /**

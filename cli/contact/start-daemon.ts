@@ -65,7 +65,7 @@ export async function untilFree(path: string, deadlineMs: number): Promise<Lock 
 
 /**
  * Starts the home's daemon: by its service, where one is installed and the platform's manager
- * works, else in the background. Resolves when it answers. To be called by who holds the start lock.
+ * works, else in the background. Resolves when it answers. The caller holds the start lock.
  */
 export async function startDaemon(home: Home): Promise<GatewayClient> {
   const manager = new ServiceManager(home, process.env);

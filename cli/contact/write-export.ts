@@ -58,7 +58,7 @@ function partialOf(path: string): string {
   return `${path}.partial-${process.pid}`;
 }
 
-/** Of emulators that were killed while they wrote. */
+/** Deletes what emulators left behind that were killed while they wrote. */
 async function deleteLeftBehind(target: string): Promise<void> {
   const folder = dirname(target);
   const names = await readdir(folder).catch(() => []);

@@ -21,7 +21,7 @@ import { tilde } from "../screen/tilde.ts";
 import { type Finding, ok, warning } from "./finding.ts";
 
 const ABOUT = "sessions";
-/** So many folders are named. */
+/** At most this many folders are named. */
 const FOLDERS_MAX = 3;
 
 /** What the home knows of transcripts. */
@@ -105,7 +105,7 @@ async function unlinkedFolders(
   return found;
 }
 
-/** Of sub-agents, and where nobody said anything, there are no records. */
+/** Sub-agents, and sessions in which nobody said anything, have no records. */
 function isSession(state: string): boolean {
   const { facts } = parseStored<{ readonly facts: SessionFacts }>(state);
   return facts.messages > 0 && facts.isPart !== true;

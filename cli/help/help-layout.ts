@@ -16,7 +16,7 @@ const OTHERS = "More:";
 
 /** A column of options that is wider than this leaves too little room for the descriptions. */
 const TERM_WIDTH_MAX = 36;
-/** Then the column gets this width, and the description of a wider option goes below it. */
+/** A column that is too wide gets this width. The description of a wider option goes below it. */
 const TERM_WIDTH = 30;
 
 /** Wraps descriptions even where little room is left beside the terms. */

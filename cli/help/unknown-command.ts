@@ -74,7 +74,7 @@ function commandIn(program: Command, args: readonly string[]) {
   return { command, words };
 }
 
-/** With the options without which the command does nothing. */
+/** The usage of a command, with the options that it needs. */
 function usageOf({ registeredArguments, options }: Command, words: readonly string[]): string {
   const names = registeredArguments.map((each) => {
     const name = `${each.name()}${each.variadic ? "..." : ""}`;

@@ -4,9 +4,9 @@ import { contactDaemon } from "../contact/daemon-contact.ts";
 import type { Environment } from "../place/environment.ts";
 import { parsePayload } from "./hook-payload.ts";
 
-/** A session does not wait longer than that to begin, unless somebody wants it to. */
+/** A session waits at most this long to begin, unless somebody wants it to. */
 const START_MS_MAX = 1800;
-/** Nor to end: Codex gives a second. */
+/** A session waits at most this long to end: Codex gives a second. */
 const END_MS_MAX = 400;
 
 /** How long an assistant waits for a hook at most, by `MEMSYNC_HOOK_MS`. */

@@ -140,7 +140,7 @@ function findPlace(text: Text, place: PlacedLines): number | "out" | undefined {
   return said.some((line) => around.includes(line)) ? undefined : "out";
 }
 
-/** From the most to the least certain. `near` may be another version's. */
+/** How a version was found, from the most to the least certain. `near` may be another version's. */
 const FITS = ["directly", "behind", "between", "near"] as const;
 
 function bestFit(

@@ -37,7 +37,7 @@ export type ProjectScope =
       readonly candidates: readonly ProjectCandidate[];
     };
 
-/** As many candidates as a result names. */
+/** A result names at most this many candidates. */
 const CANDIDATES_MAX = 20;
 
 /**

@@ -31,7 +31,7 @@ export interface ReadMemoryRequest {
   readonly history?: boolean | undefined;
 }
 
-/** As many versions as a list names. */
+/** A list names at most this many versions. */
 const VERSIONS_MAX = 30;
 const FIRST_LINE_MAX = 120;
 

@@ -34,9 +34,9 @@ export interface RecallRequest {
 const LIMIT = 20;
 const BUDGET_TOKENS = 2000;
 const BUDGET_TOKENS_MAX = 10_000;
-/** As everybody counts them who does not know the model. */
+/** The usual estimate where the model is not known. */
 const CHARACTERS_PER_TOKEN = 4;
-/** For the scope, the note and the names of fields. */
+/** Room that is kept for the scope, the note and the names of fields. */
 const RESERVED_CHARACTERS = 400;
 const PASSAGE_LENGTH_MAX = 240;
 

@@ -16,7 +16,7 @@ export interface PersonalPlace {
   /** What it is called on a command line. */
   readonly id: string;
   readonly name: string;
-  /** Where one of these exists, the assistant is in use. */
+  /** If one of these exists, the assistant is in use. */
   readonly traces: readonly string[];
   readonly program: string;
   readonly path: string;

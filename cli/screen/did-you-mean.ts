@@ -3,7 +3,7 @@ import { nearWords } from "../../shared/near-words.ts";
 /** At most this many words of equal distance are named. */
 const NAMED_MAX = 3;
 
-/** Of fewer letters many words are the beginning. */
+/** Fewer letters are the beginning of many words. */
 const BEGINNING_LENGTH_MIN = 3;
 
 /** `: did you mean "build"?` if one of `known` resembles `word`, or begins with it; else "". */

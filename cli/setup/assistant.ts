@@ -30,7 +30,7 @@ export interface Assistant {
   /** What it is called on a command line. */
   readonly id: string;
   readonly name: string;
-  /** Where one of these exists, the assistant is in use. */
+  /** If one of these exists, the assistant is in use. */
   readonly traces: readonly string[];
   readonly program: string;
   readonly files: readonly SettingsFile[];

@@ -209,7 +209,7 @@ function tableOf({ keys, value }: SettingsEntry): string {
   return `[${keys.join(".")}]\n${lines.join("")}`;
 }
 
-/** For strings and lists of them TOML's notation is JSON's. */
+/** TOML writes strings, and lists of them, as JSON does. */
 function tomlValue(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(tomlValue).join(", ")}]` : JSON.stringify(value);
 }

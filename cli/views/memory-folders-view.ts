@@ -5,7 +5,7 @@ import { count } from "../screen/output.ts";
 import { tilde } from "../screen/tilde.ts";
 import { toned } from "../screen/tones.ts";
 
-/** So many files of a folder are named; of more, only how many there are. */
+/** At most this many files of a folder are named. Of the others only the number is. */
 const NAMED_MAX = 3;
 const INDENT = "          ";
 

@@ -119,7 +119,7 @@ function shortened(
   return tonedStatusLines({ ...status, projects }, { ...view, rest });
 }
 
-/** With a refused token, nobody knows what others wrote. */
+/** If the token is refused, nobody knows what others wrote. */
 function wellShown({ remotes }: DaemonStatus): string {
   return remotes.some(({ service }) => service.token_refused)
     ? "nothing waiting"

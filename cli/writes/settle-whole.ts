@@ -134,7 +134,7 @@ function woven(
   return isLast ? [...lines, "", ...sections] : [...sections, "", ...lines];
 }
 
-/** Of the blank lines on both sides of what goes, those on one side are enough. */
+/** What goes has blank lines on both sides; those on one side are enough. */
 function withoutOwn(lines: readonly string[], own: ReadonlySet<string>): string[] {
   const left: string[] = [];
   let enough = 0;

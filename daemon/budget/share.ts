@@ -11,7 +11,7 @@ const SHARE_MIN = 1 / 20;
 const ADDED = 0.01;
 const GROWTH_PER_STEP_MAX = 1.25;
 const LOSS_PER_STEP_MAX = 0.5;
-/** Where no answer tells what others use, a share grows once in this time. */
+/** If no answer tells what others use, a share grows once in this time. */
 const UNSEEN_STEP_MS = 10 * MINUTE_MS;
 const HALVED_AGAIN_MS = 10_000;
 

@@ -1,10 +1,10 @@
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import type { FileContent } from "./file-edit.ts";
 
-/** So many texts are kept until the next look, the latest ones. */
+/** At most this many texts are kept until the next look, the latest ones. */
 const GLIMPSES_MAX = 20;
 
-/** So many texts are known again. */
+/** At most this many texts are known again. */
 const KNOWN_MAX = 20;
 
 /**

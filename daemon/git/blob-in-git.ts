@@ -3,7 +3,7 @@ import { type Git, gitOutput } from "./run-git.ts";
 import { findTreeEntry, readIndexEntry } from "./tracked-entries.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
-/** By which names git may know a text; see gitformat-pack(5) and hash-function-transition(7). */
+/** Names by which git may know a text: gitformat-pack(5), hash-function-transition(7). */
 const HASHES = ["sha1", "sha256"] as const;
 
 const MS_PER_S = 1000;

@@ -136,7 +136,7 @@ function nameIn({ pathInside }: PlacedFile, path: string): string | undefined {
   return path.slice(pathInside.length + 1).toLowerCase();
 }
 
-/** So many names are asked about at once: some systems have a limit to a command's length. */
+/** At most this many names are asked about at once: systems limit a command's length. */
 const NAMES_MAX = 50;
 
 /**

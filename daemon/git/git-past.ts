@@ -37,7 +37,7 @@ export interface PastOptions {
   readonly isTold: (commit: string) => boolean;
 }
 
-/** Of many commits that changed a file, this many of the newest are listed. */
+/** At most this many commits that changed a file are listed, the newest ones. */
 const CHANGES_MAX = 50;
 /**
  * Of the commits that others have read, this many are examined for one that is no ancestor of

@@ -2,7 +2,7 @@ import type { Git } from "./run-git.ts";
 import { findTreeEntry } from "./tracked-entries.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
-/** So many answers of one git are remembered, the latest. */
+/** At most this many answers of one git are remembered, the latest ones. */
 const ANSWERS_MAX = 500;
 
 const answersOf = new WeakMap<Git, Map<string, boolean>>();

@@ -34,7 +34,7 @@ const SECRETS_MAX = 100;
 /** What a rule found in a piece, and where. */
 interface Finding {
   readonly rule: SecretRule;
-  /** Where two rules found something, the lower rank counts, because that rule is more specific. */
+  /** If two rules found something, the lower rank counts, because that rule is more specific. */
   readonly rank: number;
   readonly secret: string;
   readonly from: number;

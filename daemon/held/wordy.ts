@@ -6,7 +6,7 @@ const DIGITS_MAX = 5;
 const LENGTH_PER_PART = 4;
 /** In names of several words, no longer one is all in capitals. */
 const ABBREVIATION_MAX = 4;
-/** Of shorter words, such as `to` and `of`, a name has hardly two. */
+/** A name has hardly two shorter words, such as `to` and `of`. */
 const SHORT_PART = 3;
 const SEPARATORS = /[^A-Za-z0-9]+/;
 /** Words in camel case, abbreviations, and numbers. */

@@ -43,7 +43,7 @@ export interface Home {
   readonly links: string;
   /** Notices about conflicts and held writes that no command has shown yet. */
   readonly notices: string;
-  /** Where it exists, sessions of assistants are neither read nor sent. */
+  /** If it exists, sessions of assistants are neither read nor sent. */
   readonly noSessions: string;
   /** What assistants wrote about sessions that they compacted. */
   readonly summaries: string;

@@ -3,7 +3,7 @@ import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** So many versions are kept: the last ones that this machine had. */
+/** At most this many versions are kept: the last ones that this machine had. */
 const KEPT_MAX = 64;
 
 /** A version of the personal text that this machine has had. */

@@ -7,7 +7,7 @@ import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** So many records go by one call. */
+/** At most this many records go by one call. */
 const SESSIONS_PER_CALL = 1000;
 
 /** Adds a record of a project's session, or replaces it. Durable with the transaction. */

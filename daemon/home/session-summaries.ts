@@ -7,7 +7,7 @@ import type { Home } from "./home.ts";
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
 
-/** As many sessions keep theirs; beyond that the oldest ones go. */
+/** At most this many summaries are kept. The oldest ones go first. */
 const KEPT_MAX = 100;
 
 /**

@@ -38,7 +38,7 @@ const NODE: Frameworks = [
   ["express", "Express"],
 ];
 
-/** Of several manifests none is more right than another; only a `package.json` may be for tools. */
+/** No manifest is more right than another, but a `package.json` beside one may be for tools. */
 const MANIFESTS: readonly Manifest[] = [
   {
     names: ["pyproject.toml", "requirements.txt", "setup.py"],

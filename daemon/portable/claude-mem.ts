@@ -3,7 +3,7 @@ import { openConnection } from "../../shared/sqlite/database.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import type { PortableMemory } from "./format.ts";
 
-/** With these bytes every SQLite database begins. */
+/** Every SQLite database begins with these bytes. */
 const SQLITE = Buffer.from("SQLite format 3\0");
 
 /** Whether a file is a database, as claude-mem's is. */

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const AGREED_MS = 1000;
 /** A writer is told an answer of this age where the account's requests are scarce. */
 const SCARCE_MS = MINUTE_MS;
-/** Where nobody writes, an answer of this age is good enough to show. */
+/** If nobody writes, an answer of this age is good enough to show. */
 const SHOWN_MS = 60 * MINUTE_MS;
 /** A service that has not told on its live socket by then is asked whose the token is. */
 const UNTOLD_MS = MINUTE_MS;

@@ -61,7 +61,7 @@ function unreadable(path: string): AppError {
   return new AppError("internal", `${path} can't be read: remove it and \`memsync login\` again`);
 }
 
-/** With a private temporary file and a rename: nobody ever sees half of it, or can read it. */
+/** Writes a private temporary file and renames it: nobody ever sees half of it, or can read it. */
 function replaceFile(path: string, text: string): void {
   const temporary = `${path}.new`;
   rmSync(temporary, { force: true });

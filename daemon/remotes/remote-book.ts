@@ -64,7 +64,7 @@ export async function nameRemotes(
   return await listRemotes(db);
 }
 
-/** Where remotes have names, the service in `MEMSYNC_URL` gets one, too. */
+/** If remotes have names, the service in `MEMSYNC_URL` gets one, too. */
 export async function nameEnvironment(context: Context, options: BookOptions): Promise<void> {
   const { url } = options.environment;
   const remotes = await listRemotes(context.db);

@@ -132,7 +132,7 @@ export interface ServiceStatus {
 export interface HeldBackStatus {
   readonly since: string;
   readonly until: string;
-  /** So many projects wait to be called about; none: only `user` and `global` do. */
+  /** How many projects wait to be called about; none: only `user` and `global` do. */
   readonly projects: number;
   /** What they wait for, and the same as a code. */
   readonly reason: string;

@@ -29,7 +29,7 @@ export interface JournalOptions {
   readonly onTransfer: (transfer: Transfer | ProjectDeletedActivity) => void;
 }
 
-/** Of more memories all keys of the document are read. */
+/** For more memories than these, all keys of the document are read. */
 const KEYS_ASKED_MAX = 500;
 
 /** What changed in one document. */

@@ -22,7 +22,7 @@ import type { Caller, Services } from "../services/services.ts";
 import { type HostStore, openHostStore } from "../stores/open-store.ts";
 import { type AccountPlan, callerOfDevToken, devAccounts } from "./state/dev-tokens.ts";
 
-/** By which a client sees that an answer is the emulator's. */
+/** The header by which a client sees that an answer is the emulator's. */
 export const EMULATOR_HEADERS = { "X-Memsync-Emulator": VERSION };
 
 /** Where the emulator keeps its data, and whom it serves. */

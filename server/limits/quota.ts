@@ -26,7 +26,7 @@ export interface Quota {
   headers(): QuotaHeaders;
 }
 
-/** Where nobody counts. */
+/** The limits of a server that counts nothing. */
 export const UNLIMITED: Quota = {
   exhausted: () => undefined,
   charge: () => ({ headers: {}, retryAfterSeconds: undefined }),

@@ -2,7 +2,7 @@ import type { AccountId } from "../../shared/ids.ts";
 import type { World } from "../../shared/world.ts";
 import type { LiveChange } from "./services.ts";
 
-/** So many listeners are told in one turn: in a fraction of a millisecond. */
+/** At most this many listeners are told in one turn: in a fraction of a millisecond. */
 const TOLD_AT_ONCE = 32;
 
 /** Of more changes than these the oldest are told at once: whoever writes them has to wait. */

@@ -84,7 +84,7 @@ export function parseSyncPayload(value: unknown): SyncPayload {
   };
 }
 
-/** So many items are checked in a fraction of a turn. */
+/** This many items are checked in a fraction of a turn. */
 const ITEMS_AT_ONCE = 256;
 
 /** The same, in parts between which the turn may end. */

@@ -4,7 +4,7 @@ export interface Note {
   readonly value: string;
 }
 
-/** So many memories of the size that notes have. */
+/** This many memories of the size that notes have. */
 export function notes(count: number): Note[] {
   return Array.from({ length: count }, (_, index) => ({
     key: `note-${index}`,

@@ -12,7 +12,7 @@ import { readForks } from "../trust/merge-data.ts";
 
 const TIMEOUT_MS = 60_000;
 
-/** So many cases at least, so that the figures say something. */
+/** At least this many cases are tried, so that the figures say something. */
 const [CLEAN_PAIRS_MIN, CLEAN_TRIPLES_MIN] = HAS_REAL_DATA ? [200, 50] : [30, 5];
 
 const AS_GIT_MIN = 0.99;

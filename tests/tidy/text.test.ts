@@ -18,6 +18,7 @@ const FORBIDDEN: readonly (readonly [RegExp, string])[] = [
   [/(^|[\s"'`(=:])\/(home|root|work|Users)\/\w/, "names a folder of somebody's machine"],
   [/\bregistry\.[a-z][a-z0-9-]*\.[a-z]/, "names a package registry's host"],
   [/[\t\u00a0\u200b\u2028\ufeff]/, "holds white space that can't be seen"],
+  [/\/\*\* (So (many|long)|As many|Nor|Then) /, "begins a comment without its subject"],
 ];
 
 /** The contents of text files, by path. */
@@ -73,6 +74,7 @@ test("what is not for keeps is found", () => {
     `/** ${"x".repeat(100)} */`,
     `  /${"x".repeat(100)}/u,`,
     `  test("${"x".repeat(100)}", () => {`,
+    "/** So ".concat("many are kept. */"),
     "this and https://example.org/home/page may stay",
   ];
   expect(badLines({ "shared/a.ts": lines.join("\n"), "README.md": "x".repeat(200) })).toEqual([
@@ -83,6 +85,7 @@ test("what is not for keeps is found", () => {
     "shared/a.ts:5 holds white space that can't be seen",
     "shared/a.ts:6 is too long",
     "shared/a.ts:7 is too long",
+    "shared/a.ts:10 begins a comment without its subject",
   ]);
 });
 

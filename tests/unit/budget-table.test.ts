@@ -27,7 +27,7 @@ function send(budget: Budget, requests: number): Budget {
   return budget;
 }
 
-/** So many requests were made before, today, and none is saved up. */
+/** This many requests were made before, today, and none is saved up. */
 function usedBefore(budget: Budget, requests: number): Budget {
   const record = budget.record(0);
   const day = { ...record.day, sent: requests };

@@ -72,7 +72,7 @@ export const NOT_IN_GIT: FolderInGit = {
   making: async () => ({ isStill: async () => true }),
 };
 
-/** For so long git's answer counts while its folder is as it was. */
+/** git's answer counts for this time, as long as its folder is as it was. */
 const ASKED_MS = 10 * 60_000;
 /** git's say and the files have to stand for so long before a tracked file is read. */
 const QUIET_MS = 1000;
@@ -211,7 +211,7 @@ type Tree = Extract<FolderStanding, { kind: "tree" }>;
 /** git's exit code for what it does not have. */
 const NO_SUCH = 128;
 const NOT_YET: Reason = { code: "not-now" };
-/** Where this is ignored the whole folder is. */
+/** If git ignores a file of this name, it ignores the whole folder. */
 const PROBE = "memsync.md";
 
 function leftWith(why: Reason): FolderInGit {

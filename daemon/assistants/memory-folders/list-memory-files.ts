@@ -8,7 +8,7 @@ import type { FolderFormat } from "../folders/folder-format.ts";
 
 /** More files than this are no notes: a person has put something else there. */
 const FILES_MAX = 1000;
-/** Of more entries than these nobody needs to know how many there are. */
+/** At most this many entries are counted. */
 const ENTRIES_MAX = 20_000;
 
 /** What is in a folder of memories, by its path in it, with `/` between names, in order. */

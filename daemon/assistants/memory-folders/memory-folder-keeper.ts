@@ -38,7 +38,7 @@ import { type SeenByGit, takeMemoryFile } from "./take-memory-file.ts";
 import { UnfinishedMemories } from "./unfinished-memories.ts";
 import { MemoryFolderWriter, type SeenFolder } from "./write-memory-folder.ts";
 
-/** So long is a folder not looked into that has not changed. */
+/** A folder that has not changed is not looked into again for this time. */
 const QUIET_MS = 60_000;
 
 /** What the keeper of single folders works with. */

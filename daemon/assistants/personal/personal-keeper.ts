@@ -42,7 +42,7 @@ const LOOK_MS = 5000;
 const OFF_MS = 60_000;
 /** A block that is missing or empty for this long is asked about. */
 const LASTING_MS = 10_000;
-/** So long nothing is read that has not changed. */
+/** A file that has not changed is not read again for this time. */
 const QUIET_MS = 60_000;
 
 const NOTHING: PersonalLook = { files: [], text: undefined, merges: [] };

@@ -64,7 +64,7 @@ export async function glimpsePersonalFile(path: string, now: number): Promise<st
 /** Longer than any file system's clock stands still. */
 const TICK_MS = 2000;
 
-/** By which texts of a block are compared. */
+/** The form in which texts of a block are compared. */
 export function textHash(text: string): string {
   return hashOf(text);
 }

@@ -42,7 +42,7 @@ export interface TakenBlock {
   readonly why?: Reason | undefined;
 }
 
-/** So many of a file's own edits can be undone in it. */
+/** At most this many of a file's own edits can be undone in it. */
 const UNDONE_MAX = 20;
 
 /**

@@ -6,7 +6,7 @@ import { blockText } from "./block.ts";
 export const PERSONAL_KEY = "personal/instructions";
 
 const ID_LENGTH = 10;
-/** So many ancestors are named in a value. Older ones are known to who has had them. */
+/** A value names at most this many ancestors. Older ones are known to who has had them. */
 const PARENTS_MAX = 24;
 const MARK =
   /^<!--\s+memsync:personal\s+version((?:\s[a-z2-7]{10})*)(\sunited|\sboth(?:\s\d+-\d+)+)?\s+-->\r?\n?/;
@@ -15,7 +15,7 @@ const MARK =
 export interface MergeNotes {
   /** Nobody knew what both texts were made of: all lines of both are there. */
   readonly isUnited: boolean;
-  /** Where both had changed the same: both versions are there. */
+  /** The places that both had changed. Both versions stand there. */
   readonly places: readonly MetPlaces[];
 }
 

@@ -46,7 +46,7 @@ interface Named {
   readonly origin: string | undefined;
 }
 
-/** So many clones of clones are looked at: origins may lead in a circle. */
+/** At most this many clones of clones are looked at: origins may lead in a circle. */
 const CLONES_MAX = 5;
 const NONE = { kind: "none" } as const;
 

@@ -37,7 +37,7 @@ const QUIET_MS = 60_000;
 /** … or has waited for this long. */
 const WAIT_MS_MAX = 10 * 60_000;
 
-/** By this name a folder's `.memsyncignore` names the records of all its sessions. */
+/** The name by which a `.memsyncignore` means the records of all sessions of its folder. */
 const ALL_SESSIONS = "sessions/";
 
 /** What the keeper of sessions works with. */

@@ -12,7 +12,7 @@ const PIECE_BYTES = 1024 * 1024;
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 /** A transcript that is read as a whole may have this size. */
 const WHOLE_BYTES_MAX = 64 * 1024 * 1024;
-/** By its first bytes a file is recognised that was written anew under the same name. */
+/** The first bytes of a file tell whether it was written anew under the same name. */
 const HEAD_BYTES = 512;
 
 /** How far a transcript was read, and what it told. It is JSON. */

@@ -3,7 +3,7 @@ import type { World } from "../../../shared/world.ts";
 import { guesserPlaceOf } from "../../accounts/guess-delays.ts";
 import { hashToken } from "../../accounts/token.ts";
 
-/** So many different wrong tokens of a place are answered within the window. */
+/** At most this many different wrong tokens of a place are answered within the window. */
 const GUESSES_MAX = 10;
 const WINDOW_MS = 60_000;
 

@@ -41,7 +41,7 @@ export async function readFields<T extends TObject>(
   return { known, rest: Object.fromEntries(rest) };
 }
 
-/** Of two fields of one name the last one alone would be read. */
+/** If two fields have one name, only the last one would be read. */
 async function refuseDoubleFields(body: JsonBody | undefined): Promise<void> {
   if (body === undefined) return;
   // Loaded here alone: it would cost each start something.

@@ -54,7 +54,7 @@ export interface LimitChange extends OfToken {
   readonly plan?: "pro" | "team" | undefined;
   /** Nothing is left of this window, until it moves on; needs `token`. */
   readonly exhaust?: "minute" | "day" | undefined;
-  /** So many requests are left of what `exhaust` names; 0 when left out. */
+  /** How many requests are left of what `exhaust` names; 0 when left out. */
   readonly left?: number | undefined;
   /** Whether requests go unlimited. */
   readonly off?: boolean | undefined;

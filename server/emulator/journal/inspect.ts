@@ -7,7 +7,7 @@ import { pathsNear } from "../faults/near-paths.ts";
 import type { ServedRoute } from "../interface/emulator.ts";
 import type { RequestEntry } from "./journal.ts";
 
-/** By what requests are judged. */
+/** What requests are judged by. */
 export interface Rules {
   readonly routes: readonly ServedRoute[];
   readonly operations: readonly Operation[];

@@ -2,7 +2,7 @@ import type { AccountId } from "../../../shared/ids.ts";
 import type { World } from "../../../shared/world.ts";
 import type { RequestEntry } from "./journal.ts";
 
-/** So many waits are remembered; a client that was told to wait comes back soon. */
+/** At most this many waits are remembered; a client that was told to wait comes back soon. */
 const WAITS_MAX = 10_000;
 
 interface Wait {

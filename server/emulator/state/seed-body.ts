@@ -21,7 +21,7 @@ const Memories = Type.Optional(
   ),
 );
 
-/** As many as an account has: an export is a seed, however it came together. */
+/** At most as many as an account has: an export is a seed, however it came together. */
 const Sessions = Type.Optional(Type.Array(SessionBody));
 
 const ProjectBody = Type.Object({

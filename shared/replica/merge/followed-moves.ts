@@ -6,7 +6,7 @@ import type { WritingSide } from "./moved-lines.ts";
 import { hunksOf, type SideHunk } from "./side-hunks.ts";
 import type { SideLine } from "./side-lines.ts";
 
-/** So many lines with a word tell that a section was moved, and not written twice by chance. */
+/** This many lines with a word show that a section was moved, and not written twice by chance. */
 const WORDS_MIN = 2;
 
 /** Lines that go elsewhere, and what they take the place of there. */

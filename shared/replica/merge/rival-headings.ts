@@ -5,7 +5,7 @@ import { SideHeadings } from "./side-headings.ts";
 import { hunksOf } from "./side-hunks.ts";
 import { isOfSide, type SideLine } from "./side-lines.ts";
 
-/** So many lines behind a heading tell that it is the same section, at another place. */
+/** This many lines behind a heading show that it is the same section, at another place. */
 const WORDS_MIN = 2;
 
 /** Two names of one section, which one side moved. */

@@ -8,7 +8,7 @@ import { changeIndex } from "./full-text.ts";
 
 type Db = Kysely<ReplicaTables>;
 
-/** So many rows are indexed by one step: in some milliseconds, for which other writes wait. */
+/** At most this many rows are indexed by one step: other writes wait some milliseconds for it. */
 const ROWS_AT_ONCE = 256;
 
 /**

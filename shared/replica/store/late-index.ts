@@ -4,7 +4,7 @@ import type { Timer, World } from "../../world.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { isIndexBehind } from "../search/unindexed.ts";
 
-/** So long the full-text index may be behind while nobody searches. */
+/** The full-text index may be behind for this time while nobody searches. */
 const BEHIND_MS = 10_000;
 
 /** A search that others overtake by their writes is done again this often. */

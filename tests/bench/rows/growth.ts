@@ -11,7 +11,7 @@ const STARTS = 3;
 const LOAD_DEADLINE_MS = 600_000;
 const MEMORIES_AT_ONCE = 10_000;
 const PROJECTS_AT_ONCE = 32;
-/** So many memories of a project have the word that is searched for. */
+/** This many memories of a project have the word that is searched for. */
 const NEEDLES = 10;
 
 /** What one change costs must not depend on what is there besides. */

@@ -8,7 +8,7 @@ import { type Figure, type Row, verdictOf } from "../row.ts";
 import { median, ms, quantile, times } from "../sample.ts";
 
 const ROUNDS = 60;
-/** As many memories as a project has after a year. */
+/** This many memories a project has after a year. */
 const MEMORIES = 200;
 const TOKEN = "mst_dev_bench";
 const CALL_MS_MAX = 20;

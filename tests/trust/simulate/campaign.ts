@@ -12,7 +12,7 @@ const PER_WORKER = 60;
 /** A worker of so many runs ends before its code is fast. */
 const FEW = 2;
 
-/** So many are run by every run of the tests; those behind them in `tests/long`. */
+/** This many are run by every run of the tests; those behind them in `tests/long`. */
 export const FIRST_SEEDS = 40;
 
 /** What a worker prints of one seed. */

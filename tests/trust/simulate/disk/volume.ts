@@ -45,7 +45,7 @@ export class Volume {
   readonly #onPut: OnPut;
   /** Lets the process that works on the volume wait, as a disk does. */
   pause: () => Promise<void> = () => Promise.resolve();
-  /** So many of the next writes fail. */
+  /** This many of the next writes fail. */
   failing = 0;
   #names = new Map<string, Inode>();
   #flushedNames = new Map<string, Inode>();

@@ -163,7 +163,7 @@ function isChangedBy({ objects }: Repository, { parents, tree }: Commit, path: s
   return blobs.every((blob) => blob !== tree.get(path));
 }
 
-/** As many as `-n` or `--max-count` says. */
+/** At most as many as `-n` or `--max-count` says. */
 function limited<Item>(args: readonly string[], items: readonly Item[]): readonly Item[] {
   const [limit] = args.flatMap((each) => /^(?:-n|--max-count=)(\d+)$/.exec(each)?.[1] ?? []);
   return items.slice(0, limit === undefined ? undefined : Number(limit));
