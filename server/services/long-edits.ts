@@ -10,13 +10,17 @@ import type { Caller, PlainSync } from "./services.ts";
 /** From so many bytes on, an update takes longer than a turn. */
 const LONG_UPDATE_BYTES = 64 * 1024;
 
+/** The difference of texts of so many characters may take longer than a turn to find. */
+const LONG_TEXT_LENGTH = 32 * 1024;
+
 /** The edit of a plain sync that takes longer than a turn; undefined for any other. */
 export function longSync(
   caller: Caller,
   id: ProjectId,
   { payload, createMissing }: PlainSync,
 ): Edit<PlainChanges> | undefined {
-  const isLong = (payload.memories?.length ?? 0) > MEMORIES_AT_ONCE;
+  const hasLongText = (payload.claude_md_content?.length ?? 0) >= LONG_TEXT_LENGTH;
+  const isLong = hasLongText || (payload.memories?.length ?? 0) > MEMORIES_AT_ONCE;
   if (!isLong || !isAllowed(caller, id)) return undefined;
   return {
     address: projectDocument(caller.account, id),

@@ -31,8 +31,8 @@ export interface PlainChanges {
 /**
  * Writes the fields of a plain sync or of a project into its document: memories by key, metadata
  * key by key (`null` removes one), the text by whole lines. Equal values change nothing. The counts
- * are of memories. Throws a 400 over a limit; the caller must then abandon the transaction. Many
- * memories are written in several changes, between which the turn may end.
+ * are of memories. Throws a 400 over a limit; the caller must then abandon the transaction. A
+ * text and many memories are written in several changes, between which the turn may end.
  */
 export async function writePlain(
   open: OpenDocument,
@@ -41,17 +41,18 @@ export async function writePlain(
 ): Promise<PlainChanges> {
   const { document } = open;
   const assertRoom = open.watchRoom();
-  const [first = [], ...others] = chunksOf(write.memories ?? [], MEMORIES_AT_ONCE);
+  const memories = chunksOf(write.memories ?? [], MEMORIES_AT_ONCE);
   const counts = { created: 0, updated: 0, unchanged: 0 };
   document.change("local", () => {
     if (write.name !== undefined) document.setProjectName(write.name, now);
     writeMetadata(open, write.metadata ?? {}, now);
-    if (write.claude_md_content !== undefined) document.setContent(write.claude_md_content, now);
-    writeMemories(open, first, { now, counts });
   });
-  for (const memories of others) {
+  if (write.claude_md_content !== undefined) {
+    await document.setContentInTurns(write.claude_md_content, now, pause);
+  }
+  for (const some of memories) {
     await pause();
-    writeMemories(open, memories, { now, counts });
+    writeMemories(open, some, { now, counts });
   }
   assertRoom();
   assertMetadataFits(open, write.metadata ?? {});

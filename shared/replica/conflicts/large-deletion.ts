@@ -1,4 +1,5 @@
-import { diffLines } from "../text/line-diff.ts";
+import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
+import { diffLinesInSteps } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
 import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
@@ -18,15 +19,32 @@ const LINES_MAX = 10;
 export function findLargeDeletion(
   before: string,
   after: string,
-  { machine, at }: { readonly machine: string | undefined; readonly at: number },
+  by: Deleter,
 ): NewTextConflict | undefined {
+  return inOneTurn(findLargeDeletionInSteps(before, after, by));
+}
+
+/** The machine that has deleted something, and when. */
+interface Deleter {
+  readonly machine: string | undefined;
+  readonly at: number;
+}
+
+/** The same, step by step. */
+export function* findLargeDeletionInSteps(
+  before: string,
+  after: string,
+  { machine, at }: Deleter,
+): Steps<NewTextConflict | undefined> {
   const [old, young] = [plainLines(before), plainLines(after)];
-  const total = old.filter(isText).length;
   if (old.length <= LINES_MAX) return undefined;
-  const gone = takeAway(old, young);
+  yield;
+  const total = old.filter(isText).length;
+  yield;
+  const gone = yield* takeAway(old, young);
   const count = [...gone.values()].reduce((sum, each) => sum + each, 0);
   if (count * 2 <= total) return undefined;
-  const places = deletedPlaces(old, young, gone);
+  const places = yield* deletedPlaces(old, young, gone);
   const text = places.map((place) => place.text).join("");
   const deleted = { text, machine: undefined, places };
   const left = { text: "", machine, at };
@@ -38,12 +56,16 @@ function isText(line: string): boolean {
 }
 
 /** How often each line that is no blank one stands more often in `old` than in `young`. */
-function takeAway(old: readonly string[], young: readonly string[]): Map<string, number> {
+function* takeAway(old: readonly string[], young: readonly string[]): Steps<Map<string, number>> {
   const counts = new Map<string, number>();
-  for (const line of old.filter(isText)) counts.set(line, (counts.get(line) ?? 0) + 1);
-  for (const line of young) {
+  for (const [at, line] of old.entries()) {
+    if (isText(line)) counts.set(line, (counts.get(line) ?? 0) + 1);
+    if (at % ITEMS_PER_STEP === 0) yield;
+  }
+  for (const [at, line] of young.entries()) {
     const count = counts.get(line);
     if (count !== undefined) counts.set(line, count - 1);
+    if (at % ITEMS_PER_STEP === 0) yield;
   }
   for (const [line, count] of counts) if (count <= 0) counts.delete(line);
   return counts;
@@ -53,16 +75,17 @@ function takeAway(old: readonly string[], young: readonly string[]): Map<string,
 const BEHIND_LINES = 3;
 
 /** The deleted lines in order, with the blank ones between them, and what they stood behind. */
-function deletedPlaces(
+function* deletedPlaces(
   old: readonly string[],
   young: readonly string[],
   gone: Map<string, number>,
-): PlacedLines[] {
+): Steps<PlacedLines[]> {
   const places: PlacedLines[] = [];
   const left: string[] = [];
   let next = 0;
-  for (const { at, removed, from: start, added } of diffLines(old, young)) {
-    left.push(...old.slice(next, at));
+  for (const { at, removed, from: start, added } of yield* diffLinesInSteps(old, young)) {
+    yield;
+    for (; next < at; next++) left.push(old[next] as string);
     next = at + removed;
     const lines = old.slice(at, at + removed).filter((line) => {
       const left = gone.get(line) ?? 0;

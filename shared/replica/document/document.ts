@@ -1,14 +1,18 @@
 import * as Y from "yjs";
 import { assert } from "../../errors.ts";
 import { equalJson, type JsonValue } from "../../json.ts";
+import { inOneTurn, inTurns, type Steps } from "../../steps.ts";
+import type { Pause } from "../../turns.ts";
 import { wellFormed } from "../../wire/well-formed.ts";
 import type { RemovedText } from "../text/removed-text.ts";
 import {
   alignBase,
   type CapturedText,
   captureText,
+  captureTextInSteps,
   type EditedLines,
   editFromBase,
+  editFromBaseInSteps,
 } from "../text/text.ts";
 import { equalForms, joinForm, readForm, splitForm, type TextForm } from "../text/text-form.ts";
 import { TransactionChanges } from "./document-changes.ts";
@@ -141,12 +145,32 @@ export class ReplicaDocument {
   setContent(content: string, now: number): boolean {
     const next = wellFormed(content);
     if (next === this.content()) return false;
-    const { form, lines } = splitForm(next, this.textForm());
-    this.change("local", () => {
-      this.setTextForm(form, now);
-      this.editText(this.captureText(), lines);
-    });
+    this.change("local", () => inOneTurn(this.#replaceContent(next, now)));
     return true;
+  }
+
+  /** The same in turns and several transactions. Nobody else may change the document meanwhile. */
+  async setContentInTurns(content: string, now: number, pause: Pause): Promise<boolean> {
+    const next = wellFormed(content);
+    if (next === this.content()) return false;
+    await inTurns(this.#changeEachStep(this.#replaceContent(next, now)), pause);
+    return true;
+  }
+
+  *#replaceContent(next: string, now: number): Steps<void> {
+    const { form, lines } = splitForm(next, this.textForm());
+    yield* this.#setTextForm(form, now);
+    yield* this.#replaceText(lines);
+  }
+
+  *#replaceText(lines: string): Steps<void> {
+    const base = yield* captureTextInSteps(this.#text);
+    yield* editFromBaseInSteps(this.#text, base, wellFormed(lines));
+  }
+
+  /** Each step is a transaction of its own. */
+  *#changeEachStep(steps: Steps<void>): Steps<void> {
+    while (!this.change("local", () => steps.next()).done) yield;
   }
 
   /** Applies the change from `base` to `lines` to the current text; see `editFromBase`. */
@@ -169,19 +193,22 @@ export class ReplicaDocument {
    * another ending have to be set by a later edit.
    */
   setTextForm(form: TextForm, now: number): void {
+    if (equalForms(form, this.textForm())) return;
+    this.change("local", () => inOneTurn(this.#setTextForm(form, now)));
+  }
+
+  *#setTextForm(form: TextForm, now: number): Steps<void> {
     const former = this.textForm();
     if (equalForms(form, former)) return;
-    this.change("local", () => {
-      if (form.eol !== former.eol) this.#dropMarks();
-      this.setEntry("metadata", TEXT_FORM_KEY, { value: { ...form }, now });
-    });
+    if (form.eol !== former.eol) yield* this.#dropMarks();
+    this.setEntry("metadata", TEXT_FORM_KEY, { value: { ...form }, now });
   }
 
   /** Makes every line end as the format says. */
-  #dropMarks(): void {
-    const captured = this.captureText();
-    const lines = captured.text.replaceAll("\r\n", "\n");
-    if (lines !== captured.text) this.editText(captured, lines);
+  *#dropMarks(): Steps<void> {
+    const text = this.#text.toString();
+    const lines = text.replaceAll("\r\n", "\n");
+    if (lines !== text) yield* this.#replaceText(lines);
   }
 
   projectName(): string | undefined {

@@ -3,10 +3,11 @@ import * as Y from "yjs";
 import { AppError, assert } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { explain } from "../../reasons.ts";
+import { inTurns } from "../../steps.ts";
 import { NO_PAUSE, type Pause } from "../../turns.ts";
 import type { Position } from "../../wire/position.ts";
 import { type Admission, admitUpdate } from "../admission/admit.ts";
-import { findLargeDeletion } from "../conflicts/large-deletion.ts";
+import { findLargeDeletionInSteps } from "../conflicts/large-deletion.ts";
 import { recordTextConflict } from "../conflicts/text-conflict-record.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import type { Author } from "../document/author.ts";
@@ -278,7 +279,7 @@ export class OpenDocument {
     if (isLocal) {
       // Others have recorded their own deletions.
       if (this.#pending.every(({ origin }) => origin === "local"))
-        await this.#tellDeletions(db, now);
+        await this.#tellDeletions(db, now, pause);
       this.#nameWriter(now);
     }
     const pending = this.#pending;
@@ -320,7 +321,7 @@ export class OpenDocument {
   }
 
   /** Records who deleted text, and a deletion of most of it. */
-  async #tellDeletions(db: Kysely<ReplicaTables>, now: number): Promise<void> {
+  async #tellDeletions(db: Kysely<ReplicaTables>, now: number, pause: Pause): Promise<void> {
     const { document, writer } = this;
     const { text, textClients } = document.changes;
     if (!text || deletionOf(document)) return;
@@ -332,10 +333,9 @@ export class OpenDocument {
         now,
       });
     }
-    const notice = findLargeDeletion(before, document.content(), {
-      machine: writer.machine,
-      at: now,
-    });
+    const by = { machine: writer.machine, at: now };
+    const deletion = findLargeDeletionInSteps(before, document.content(), by);
+    const notice = await inTurns(deletion, pause);
     if (notice) recordTextConflict(document, notice, { now, time: await historyTime(db, now) });
   }
 

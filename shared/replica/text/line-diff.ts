@@ -1,4 +1,5 @@
-import { diffArrays } from "diff";
+import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
+import { equalRuns } from "./equal-runs.ts";
 
 /** Whether a line has a letter or a digit, so that it is unlikely to occur twice by accident. */
 export function hasWord(line: string): boolean {
@@ -25,10 +26,22 @@ const EDIT_LENGTH_MAX = 1500;
  * So two machines that make the same change get the same hunk.
  */
 export function diffLines(before: readonly string[], after: readonly string[]): LineHunk[] {
-  const changes = markChanges(before, after);
-  compact({ lines: before, changed: changes.before }, { lines: after, changed: changes.after });
-  compact({ lines: after, changed: changes.after }, { lines: before, changed: changes.before });
-  return hunksOf(changes);
+  return inOneTurn(diffLinesInSteps(before, after));
+}
+
+/** The same, step by step. */
+export function* diffLinesInSteps(
+  before: readonly string[],
+  after: readonly string[],
+): Steps<LineHunk[]> {
+  const changes = yield* markChanges(before, after);
+  const [old, young] = [
+    { lines: before, changed: changes.before },
+    { lines: after, changed: changes.after },
+  ];
+  yield* compact(old, young);
+  yield* compact(young, old);
+  return yield* hunksOf(changes);
 }
 
 /**
@@ -37,7 +50,15 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
  * with those of another rewriting, which also removes the old blank lines.
  */
 export function diffSections(before: readonly string[], after: readonly string[]): LineHunk[] {
-  return joinHunks(diffLines(before, after), before);
+  return inOneTurn(diffSectionsInSteps(before, after));
+}
+
+/** The same, step by step. */
+export function* diffSectionsInSteps(
+  before: readonly string[],
+  after: readonly string[],
+): Steps<LineHunk[]> {
+  return joinHunks(yield* diffLinesInSteps(before, after), before);
 }
 
 /** A longest common subsequence: pairs of indices of equal lines, ascending on both sides. */
@@ -45,7 +66,7 @@ export function commonLines(
   before: readonly string[],
   after: readonly string[],
 ): (readonly [number, number])[] {
-  const changes = markChanges(before, after);
+  const changes = inOneTurn(markChanges(before, after));
   const pairs: [number, number][] = [];
   let j = 0;
   for (const [i, removed] of changes.before.entries()) {
@@ -62,42 +83,63 @@ interface Changes {
   readonly after: Uint8Array;
 }
 
-function markChanges(before: readonly string[], after: readonly string[]): Changes {
+function* markChanges(before: readonly string[], after: readonly string[]): Steps<Changes> {
   const changes = { before: new Uint8Array(before.length), after: new Uint8Array(after.length) };
   let start = 0;
   let endBefore = before.length;
   let endAfter = after.length;
-  while (start < endBefore && start < endAfter && before[start] === after[start]) start++;
+  while (start < endBefore && start < endAfter && before[start] === after[start]) {
+    if (++start % ITEMS_PER_STEP === 0) yield;
+  }
   while (endBefore > start && endAfter > start && before[endBefore - 1] === after[endAfter - 1]) {
     endBefore--;
-    endAfter--;
+    if (--endAfter % ITEMS_PER_STEP === 0) yield;
   }
   // A line that the other side lacks is certainly changed. Only the others need a search.
-  const left = candidates(before, start, {
+  const left = yield* candidates(before, start, {
     to: endBefore,
-    other: new Set(after.slice(start, endAfter)),
+    other: yield* setOf(after, start, endAfter),
   });
-  const right = candidates(after, start, {
+  const right = yield* candidates(after, start, {
     to: endAfter,
-    other: new Set(before.slice(start, endBefore)),
+    other: yield* setOf(before, start, endBefore),
   });
   changes.before.fill(1, start, endBefore);
   changes.after.fill(1, start, endAfter);
-  for (const [i, j] of commonPairs(before, left, { after, right })) {
+  const pairs = yield* commonPairs({ lines: before, at: left }, { lines: after, at: right });
+  for (const [i, j] of pairs) {
     changes.before[i] = 0;
     changes.after[j] = 0;
   }
   return changes;
 }
 
-function candidates(
+function* setOf(lines: readonly string[], from: number, to: number): Steps<Set<string>> {
+  const found = new Set<string>();
+  for (let i = from; i < to; i++) {
+    found.add(lines[i] as string);
+    if (i % ITEMS_PER_STEP === 0) yield;
+  }
+  return found;
+}
+
+function* candidates(
   lines: readonly string[],
   from: number,
   { to, other }: { readonly to: number; readonly other: Set<string> },
-) {
+): Steps<number[]> {
   const found: number[] = [];
-  for (let i = from; i < to; i++) if (other.has(lines[i] as string)) found.push(i);
+  for (let i = from; i < to; i++) {
+    if (other.has(lines[i] as string)) found.push(i);
+    if (i % ITEMS_PER_STEP === 0) yield;
+  }
   return found;
+}
+
+/** Some lines of one side, in order. */
+interface Chosen {
+  readonly lines: readonly string[];
+  readonly at: readonly number[];
 }
 
 /**
@@ -105,51 +147,46 @@ function candidates(
  * lines are alike in every section and more frequent than words: of two sections that change
  * places, one would get the other's fences.
  */
-function commonPairs(
-  before: readonly string[],
-  left: readonly number[],
-  { after, right }: { readonly after: readonly string[]; readonly right: readonly number[] },
-): [number, number][] {
-  const isSaid = (lines: readonly string[]) => (at: number) => hasWord(lines[at] as string);
-  const anchors = pairsOf(before, left.filter(isSaid(before)), {
-    after,
-    right: right.filter(isSaid(after)),
-  });
+function* commonPairs(left: Chosen, right: Chosen): Steps<[number, number][]> {
+  const [one, other] = [yield* partBySaid(left), yield* partBySaid(right)];
+  const anchors = yield* pairsOf(one.said, other.said);
   const pairs: [number, number][] = [];
   let [l, r] = [0, 0];
-  for (const [i, j] of [...anchors, [before.length, after.length] as const]) {
-    const [unsaidLeft, unsaidRight]: [number[], number[]] = [[], []];
-    for (; l < left.length && (left[l] as number) < i; l++) {
-      if (!isSaid(before)(left[l] as number)) unsaidLeft.push(left[l] as number);
-    }
-    for (; r < right.length && (right[r] as number) < j; r++) {
-      if (!isSaid(after)(right[r] as number)) unsaidRight.push(right[r] as number);
-    }
-    pairs.push(...pairsOf(before, unsaidLeft, { after, right: unsaidRight }));
-    if (i < before.length) pairs.push([i, j]);
+  for (const [i, j] of [...anchors, [left.lines.length, right.lines.length] as const]) {
+    const [fromLeft, fromRight] = [l, r];
+    while ((one.unsaid.at[l] ?? i) < i) l++;
+    while ((other.unsaid.at[r] ?? j) < j) r++;
+    for (const pair of yield* pairsOf(
+      { ...left, at: one.unsaid.at.slice(fromLeft, l) },
+      { ...right, at: other.unsaid.at.slice(fromRight, r) },
+    ))
+      pairs.push(pair);
+    if (i < left.lines.length) pairs.push([i, j]);
+    if (pairs.length % ITEMS_PER_STEP === 0) yield;
   }
   return pairs;
 }
 
-function pairsOf(
-  before: readonly string[],
-  left: readonly number[],
-  { after, right }: { readonly after: readonly string[]; readonly right: readonly number[] },
-): [number, number][] {
-  if (left.length === 0 || right.length === 0) return [];
-  const parts = diffArrays(
-    left.map((i) => before[i] as string),
-    right.map((j) => after[j] as string),
-    { maxEditLength: EDIT_LENGTH_MAX },
-  );
+function* partBySaid({ lines, at }: Chosen): Steps<{ said: Chosen; unsaid: Chosen }> {
+  const isSaid = (lines: readonly string[]) => (at: number) => hasWord(lines[at] as string);
+  const [said, unsaid]: [number[], number[]] = [[], []];
+  const isOne = isSaid(lines);
+  for (const [count, each] of at.entries()) {
+    (isOne(each) ? said : unsaid).push(each);
+    if (count % ITEMS_PER_STEP === 0) yield;
+  }
+  return { said: { lines, at: said }, unsaid: { lines, at: unsaid } };
+}
+
+function* pairsOf(left: Chosen, right: Chosen): Steps<[number, number][]> {
   const pairs: [number, number][] = [];
-  let l = 0;
-  let r = 0;
-  for (const part of parts ?? []) {
-    if (part.removed) l += part.count;
-    else if (part.added) r += part.count;
-    else
-      for (let n = 0; n < part.count; n++) pairs.push([left[l++] as number, right[r++] as number]);
+  if (left.at.length === 0 || right.at.length === 0) return pairs;
+  const textsOf = ({ lines, at }: Chosen) => at.map((i) => lines[i] as string);
+  for (const run of yield* equalRuns(textsOf(left), textsOf(right), EDIT_LENGTH_MAX)) {
+    for (let n = 0; n < run.count; n++) {
+      pairs.push([left.at[run.at + n] as number, right.at[run.from + n] as number]);
+      if (pairs.length % ITEMS_PER_STEP === 0) yield;
+    }
   }
   return pairs;
 }
@@ -170,38 +207,46 @@ interface Group {
  * Moves each run of changed lines as far down as equal lines allow, or to the last place where the
  * other side changed, too. This is `xdl_change_compact` of git's xdiff, without its heuristics.
  */
-function compact(side: Side, other: Side): void {
+function* compact(side: Side, other: Side): Steps<void> {
   const group = firstGroup(side);
   const beside = firstGroup(other);
+  let count = 0;
   do {
-    if (group.end > group.start) slide(side, group, { other, beside });
+    if (group.end > group.start) yield* slide(side, group, { other, beside });
     nextGroup(other, beside);
+    if (++count % ITEMS_PER_STEP === 0) yield;
   } while (nextGroup(side, group));
 }
 
 /** Moves one run, and `beside` with it: the place of the other side that is next to it. */
-function slide(
+function* slide(
   side: Side,
   group: Group,
   { other, beside }: { readonly other: Side; readonly beside: Group },
-): void {
+): Steps<void> {
+  let count = 0;
   let matching: boolean;
   let earliestEnd: number;
   let size: number;
   do {
     size = group.end - group.start;
-    while (slideUp(side, group)) previousGroup(other, beside);
+    while (slideUp(side, group)) {
+      previousGroup(other, beside);
+      if (++count % ITEMS_PER_STEP === 0) yield;
+    }
     earliestEnd = group.end;
     matching = beside.end > beside.start;
     while (slideDown(side, group)) {
       nextGroup(other, beside);
       if (beside.end > beside.start) matching = true;
+      if (++count % ITEMS_PER_STEP === 0) yield;
     }
   } while (size !== group.end - group.start);
   if (group.end === earliestEnd || !matching) return;
   while (beside.end === beside.start) {
     slideUp(side, group);
     previousGroup(other, beside);
+    if (++count % ITEMS_PER_STEP === 0) yield;
   }
 }
 
@@ -242,7 +287,7 @@ function slideDown(side: Side, group: Group): boolean {
   return true;
 }
 
-function hunksOf(changes: Changes): LineHunk[] {
+function* hunksOf(changes: Changes): Steps<LineHunk[]> {
   const hunks: LineHunk[] = [];
   let at = 0;
   let from = 0;
@@ -253,6 +298,7 @@ function hunksOf(changes: Changes): LineHunk[] {
     if (hunk.removed + hunk.added > 0) hunks.push(hunk);
     at += hunk.removed + 1;
     from += hunk.added + 1;
+    if (at % ITEMS_PER_STEP === 0) yield;
   }
   return hunks;
 }

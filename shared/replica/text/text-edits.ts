@@ -1,4 +1,5 @@
-import { diffSections, type LineHunk } from "./line-diff.ts";
+import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
+import { diffSections, diffSectionsInSteps, type LineHunk } from "./line-diff.ts";
 import { withoutMark } from "./text-form.ts";
 
 /** Replaces the characters [from, to) of a text. */
@@ -17,14 +18,27 @@ export interface TextEdit {
  * with only another ending is the same line: just its ending is edited.
  */
 export function lineEdits(before: string, next: string, diff = diffSections): TextEdit[] {
-  const oldLines = before.split("\n");
-  const newLines = next.split("\n");
+  // biome-ignore lint/correctness/useYield: it has no steps.
+  const inOne: typeof diffSectionsInSteps = function* (old, young) {
+    return diff(old, young);
+  };
+  return inOneTurn(lineEditsInSteps(before, next, inOne));
+}
+
+/** The same, step by step. */
+export function* lineEditsInSteps(
+  before: string,
+  next: string,
+  diff = diffSectionsInSteps,
+): Steps<TextEdit[]> {
+  const oldLines = yield* linesOf(before);
+  const newLines = yield* linesOf(next);
   const terminated = oldLines.at(-1) === "" && newLines.at(-1) === "";
   if (terminated) {
     oldLines.pop();
     newLines.pop();
   }
-  const starts = lineStarts(oldLines);
+  const starts = yield* lineStarts(oldLines);
   const hunkEdit = (hunk: LineHunk): TextEdit => {
     const inserted = newLines.slice(hunk.from, hunk.from + hunk.added);
     const from = starts[hunk.at] as number;
@@ -39,20 +53,43 @@ export function lineEdits(before: string, next: string, diff = diffSections): Te
   };
   const edits: TextEdit[] = [];
   let [at, from] = [0, 0];
-  const keepUntil = (end: number) => {
+  const keepUntil = function* (end: number): Steps<void> {
     for (; at < end; at++, from++) {
       const edit = endingEdit(oldLines[at] as string, newLines[from] as string, starts[at] ?? 0);
       if (edit) edits.push(edit);
+      if (at % ITEMS_PER_STEP === 0) yield;
     }
   };
-  for (const hunk of diff(oldLines.map(withoutMark), newLines.map(withoutMark))) {
-    keepUntil(hunk.at);
+  const hunks = yield* diff(yield* withoutMarks(oldLines), yield* withoutMarks(newLines));
+  for (const hunk of hunks) {
+    yield* keepUntil(hunk.at);
     edits.push(hunkEdit(hunk));
     at += hunk.removed;
     from += hunk.added;
   }
-  keepUntil(oldLines.length);
+  yield* keepUntil(oldLines.length);
   return edits;
+}
+
+/** What `split` returns. */
+function* linesOf(text: string): Steps<string[]> {
+  const lines: string[] = [];
+  for (let start = 0; ; ) {
+    const end = text.indexOf("\n", start);
+    lines.push(end === -1 ? text.slice(start) : text.slice(start, end));
+    if (end === -1) return lines;
+    start = end + 1;
+    if (lines.length % ITEMS_PER_STEP === 0) yield;
+  }
+}
+
+function* withoutMarks(lines: readonly string[]): Steps<string[]> {
+  const plain: string[] = [];
+  for (const line of lines) {
+    plain.push(withoutMark(line));
+    if (plain.length % ITEMS_PER_STEP === 0) yield;
+  }
+  return plain;
 }
 
 /** The edit that turns one line into another with the same text. */
@@ -63,12 +100,13 @@ function endingEdit(before: string, next: string, start: number): TextEdit | und
   return { from: end, to: end, insert: "\r", ending: true };
 }
 
-function lineStarts(lines: readonly string[]): number[] {
+function* lineStarts(lines: readonly string[]): Steps<number[]> {
   const starts = [0];
   let start = 0;
   for (const line of lines) {
     start += line.length + 1;
     starts.push(start);
+    if (starts.length % ITEMS_PER_STEP === 0) yield;
   }
   return starts;
 }

@@ -1,3 +1,4 @@
+import { ITEMS_PER_STEP, type Steps } from "../../steps.ts";
 import { firstWhere } from "./first-where.ts";
 import type { TextEdit } from "./text-edits.ts";
 import type { TextSpan } from "./text-spans.ts";
@@ -22,8 +23,12 @@ interface Piece {
 export class TextPlaces {
   readonly #pieces: readonly Piece[];
 
-  constructor(base: readonly TextSpan[], live: readonly TextRun[]) {
-    this.#pieces = findPieces(base, indexByClient(live));
+  private constructor(pieces: readonly Piece[]) {
+    this.#pieces = pieces;
+  }
+
+  static *find(base: readonly TextSpan[], live: readonly TextRun[]): Steps<TextPlaces> {
+    return new TextPlaces(yield* findPieces(base, yield* indexByClient(live)));
   }
 
   /** Ranges of the current text, ascending, that contain the base's characters [from, to). */
@@ -68,21 +73,26 @@ interface Entry {
   readonly visible: boolean;
 }
 
-function indexByClient(live: readonly TextRun[]): Map<number, Entry[]> {
+function* indexByClient(live: readonly TextRun[]): Steps<Map<number, Entry[]>> {
   const clients = new Map<number, Entry[]>();
   let index = 0;
+  let count = 0;
   for (const { client, clock, length, text } of live) {
     const visible = text !== undefined;
     const entries = clients.get(client) ?? [];
     entries.push({ clock, length, index, visible });
     clients.set(client, entries);
     if (visible) index += length;
+    if (++count % ITEMS_PER_STEP === 0) yield;
   }
   for (const entries of clients.values()) entries.sort((one, other) => one.clock - other.clock);
   return clients;
 }
 
-function findPieces(base: readonly TextSpan[], live: ReadonlyMap<number, Entry[]>): Piece[] {
+function* findPieces(
+  base: readonly TextSpan[],
+  live: ReadonlyMap<number, Entry[]>,
+): Steps<Piece[]> {
   const pieces: Piece[] = [];
   let offset = 0;
   for (const { client, clock, length } of base) {
@@ -100,6 +110,7 @@ function findPieces(base: readonly TextSpan[], live: ReadonlyMap<number, Entry[]
         index,
         visible: entry.visible,
       });
+      if (pieces.length % ITEMS_PER_STEP === 0) yield;
     }
     offset += length;
   }

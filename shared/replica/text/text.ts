@@ -1,9 +1,12 @@
 import * as Y from "yjs";
 import { assert } from "../../errors.ts";
-import { diffLines, diffSections, type LineHunk } from "./line-diff.ts";
+import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
+import { chunksOf } from "../../turns.ts";
+import { diffLines, type LineHunk } from "./line-diff.ts";
 import { MovedInto } from "./moved-into.ts";
+import { TextCursor } from "./text-cursor.ts";
 import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
-import { lineEdits, type TextEdit } from "./text-edits.ts";
+import { lineEdits, lineEditsInSteps, type TextEdit } from "./text-edits.ts";
 import { TextPlaces, type TextRun } from "./text-places.ts";
 import { SpanList, SpanReader, type TextSpan } from "./text-spans.ts";
 
@@ -21,24 +24,35 @@ export interface CapturedText {
 
 /** Every run of the text in document order, tombstones included. */
 export function textRuns(ytext: Y.Text): TextRun[] {
+  return inOneTurn(findRuns(ytext));
+}
+
+function* findRuns(ytext: Y.Text): Steps<TextRun[]> {
   const runs: TextRun[] = [];
   for (let item = ytext._start; item !== null; item = item.right) {
     const { content, deleted, id, length } = item;
     const text = !deleted && content instanceof Y.ContentString ? content.str : undefined;
     runs.push({ client: id.client, clock: id.clock, length, text });
+    if (runs.length % ITEMS_PER_STEP === 0) yield;
   }
   return runs;
 }
 
 /** The current text. */
 export function captureText(ytext: Y.Text): CapturedText {
-  return captureRuns(textRuns(ytext));
+  return inOneTurn(captureTextInSteps(ytext));
 }
 
-function captureRuns(runs: readonly TextRun[]): CapturedText {
+/** The same, step by step. */
+export function* captureTextInSteps(ytext: Y.Text): Steps<CapturedText> {
+  return yield* captureRuns(yield* findRuns(ytext));
+}
+
+function* captureRuns(runs: readonly TextRun[]): Steps<CapturedText> {
   const spans = new SpanList();
   let text = "";
-  for (const run of runs) {
+  for (const [count, run] of runs.entries()) {
+    if (count % ITEMS_PER_STEP === 0) yield;
     if (run.text === undefined) continue;
     spans.push(run.client, run.clock, run.length);
     text += run.text;
@@ -68,9 +82,22 @@ export function editFromBase(
 ): CapturedText {
   const { lines: next, hunks } = typeof change === "string" ? { lines: change } : change;
   const isKnown = hunks && base.text.endsWith("\n") && next.endsWith("\n");
-  const all = lineEdits(base.text, next, isKnown ? () => [...hunks] : diffSections);
-  const edits = all.map((edit) => writtenAnew(base.text, edit));
-  return applyEdits(ytext, base, { edits, next });
+  if (!isKnown) return inOneTurn(editFromBaseInSteps(ytext, base, next));
+  const edits = lineEdits(base.text, next, () => [...hunks]);
+  return inOneTurn(applyEdits(ytext, base, { edits, next }));
+}
+
+/**
+ * The same step by step. Each step that changes the text is a transaction of its own, unless all of
+ * them are in one; nobody else may change the text in between.
+ */
+export function* editFromBaseInSteps(
+  ytext: Y.Text,
+  base: CapturedText,
+  next: string,
+): Steps<CapturedText> {
+  const edits = yield* lineEditsInSteps(base.text, next);
+  return yield* applyEdits(ytext, base, { edits, next });
 }
 
 /** A text after an edit, and which of its base's lines became which. */
@@ -138,31 +165,47 @@ export function mergeIntoText(ytext: Y.Text, fileText: string): CapturedText {
   }
   reader.copy(end, live.text.length, spans);
   text += live.text.slice(end);
-  return applyEdits(ytext, { text, spans: spans.spans }, { edits: insertions, next: fileText });
+  const merged = { text, spans: spans.spans };
+  return inOneTurn(applyEdits(ytext, merged, { edits: insertions, next: fileText }));
 }
 
 /** Applies `edits` of `base` to the current text. `next` is `base` after these edits. */
-function applyEdits(
+function* applyEdits(
   ytext: Y.Text,
   base: CapturedText,
-  { edits, next }: { readonly edits: readonly TextEdit[]; readonly next: string },
-): CapturedText {
+  { edits: given, next }: { readonly edits: readonly TextEdit[]; readonly next: string },
+): Steps<CapturedText> {
   const { doc } = ytext;
   assert(doc !== null, "a text is in a document before it is edited");
-  const runs = textRuns(ytext);
-  const change = placeEdits(new TextPlaces(base.spans, runs), edits, captureRuns(runs).text);
+  const edits = given.map((edit) => writtenAnew(base.text, edit));
+  const runs = yield* findRuns(ytext);
+  const places = yield* TextPlaces.find(base.spans, runs);
+  const { text: live } = yield* captureRuns(runs);
+  const change = yield* placeEdits(places, edits, live);
   const reader = new SpanReader(base.spans);
   const spans = new SpanList();
   const clock = Y.getState(doc.store, doc.clientID);
   let end = 0;
-  for (const edit of edits) {
+  for (const [count, edit] of edits.entries()) {
     reader.copy(end, edit.from, spans);
     spans.push(doc.clientID, clock + (change.before.get(edit) ?? 0), edit.insert.length);
     end = edit.to;
+    if (count % ITEMS_PER_STEP === 0) yield;
   }
   reader.copy(end, base.text.length, spans);
-  if (edits.length > 0) ytext.applyDelta([...change.steps]);
+  yield* applySteps(ytext, change.steps);
   return { text: next, spans: spans.spans };
+}
+
+/** So many steps of a change are applied in a fraction of a turn. */
+const STEPS_AT_ONCE = 512;
+
+function* applySteps(ytext: Y.Text, steps: readonly DeltaStep[]): Steps<void> {
+  const cursor = new TextCursor(ytext);
+  for (const some of chunksOf(steps, STEPS_AT_ONCE)) {
+    yield;
+    cursor.apply(some);
+  }
 }
 
 interface PlacedEdits {
@@ -195,21 +238,29 @@ function withMarks(removed: readonly Stretch[], live: string): Stretch[] {
  * Makes one change of the current text from edits of a base. The base's lines may be in another
  * order there, so the edits are sorted by their places.
  */
-function placeEdits(places: TextPlaces, edits: readonly TextEdit[], live: string): PlacedEdits {
-  const inserted = edits
-    .filter(({ insert }) => insert !== "")
-    .map((edit) => ({ edit, index: places.insertionOf(edit) }));
-  const removed = withMarks(
-    edits.flatMap(({ from, to }) => places.visible(from, to)),
-    live,
-  );
+function* placeEdits(
+  places: TextPlaces,
+  edits: readonly TextEdit[],
+  live: string,
+): Steps<PlacedEdits> {
+  const inserted: { readonly edit: TextEdit; readonly index: number }[] = [];
+  const stretches: Stretch[] = [];
+  for (const [count, edit] of edits.entries()) {
+    if (edit.insert !== "") inserted.push({ edit, index: places.insertionOf(edit) });
+    stretches.push(...places.visible(edit.from, edit.to));
+    if (count % ITEMS_PER_STEP === 0) yield;
+  }
+  const removed = withMarks(stretches, live);
+  yield;
   // Where something is inserted and removed at the same place, the insertion comes first.
   const placed = [...inserted, ...removed].sort((one, other) => one.index - other.index);
+  yield;
   const delta = new DeltaBuilder(live);
   const before = new Map<TextEdit, number>();
   for (const each of placed) {
     if ("edit" in each) before.set(each.edit, delta.insert(each.index, each.edit.insert));
     else delta.delete(each.index, each.length);
+    if (delta.steps.length % ITEMS_PER_STEP === 0) yield;
   }
   return { steps: delta.finish(), before };
 }
