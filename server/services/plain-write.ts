@@ -72,10 +72,11 @@ function writeMemories(
 }
 
 function writeMetadata({ document }: OpenDocument, metadata: JsonObject, now: number): void {
-  for (const [key, value] of Object.entries(metadata)) {
-    if (value === null) document.deleteEntry("metadata", key);
-    else document.setEntry("metadata", key, { value, now });
-  }
+  const entries = Object.entries(metadata).map(([key, value]) => ({ key, value }));
+  const removed = entries.filter(({ value }) => value === null).map(({ key }) => key);
+  const written = entries.filter(({ value }) => value !== null);
+  document.deleteEntries("metadata", removed);
+  document.setEntries("metadata", written, now);
 }
 
 /**

@@ -77,7 +77,8 @@ export function createProjectService(
       await writeAs(store, caller, async (context) => {
         await getProject(context.db, caller, id);
         const open = await context.open(projectDocument(caller.account, id));
-        deleteProject(open.document, context.now, open.author);
+        const { now, pause } = context;
+        await deleteProject(open.document, now, { by: open.author, pause });
         await context.flush(open);
         await forgetProject(context.db, caller.account, id);
       });

@@ -140,7 +140,7 @@ test("a new project that somebody else makes meanwhile is the one that is synced
 test("a project that was deleted is begun anew by a long sync", async () => {
   const { temp } = await newProject();
   await temp.store.write(async (context) => {
-    deleteProject((await context.open(address())).document, context.now);
+    await deleteProject((await context.open(address())).document, context.now);
   });
   const { memories, changes } = await syncTo(temp, valuesOf("second"));
   expect(changes.created).toBe(300);

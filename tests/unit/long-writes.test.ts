@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import * as Y from "yjs";
 import { writePlain } from "../../server/services/plain-write.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { deleteProject, deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import { serveExchange } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
@@ -111,6 +112,47 @@ test("a plain sync of many memories pauses as it edits, and is one row of the lo
   const values = Array.from({ length: 2000 }, (_, at) => shownValue(fresh, `key-${at}`));
   expect(values).toEqual(values.map((_, at) => (at % 2 ? "v" : "w")));
   await checkFullText(temp);
+});
+
+test("a project of many memories is deleted in turns, as one row of the log", async () => {
+  let pauses = 0;
+  const temp = await newStore({ pause: async () => void pauses++ });
+  const memories = Array.from({ length: 3000 }, (_, at) => ({ key: `key-${at}`, value: "v" }));
+  await temp.store.write(async (context) => {
+    const open = await context.open(address());
+    await writePlain(open, { claude_md_content: "text\n", memories }, context);
+  });
+  await temp.store.write(async (context) => {
+    const { document } = await context.open(address());
+    pauses = 0;
+    await deleteProject(document, context.now, { pause: context.pause });
+    expect(pauses).toBe(4);
+  });
+  expect(await countRows(temp.store)).toBe(0);
+  const rows = await temp.store.reader.selectFrom("updates").select("payload").execute();
+  expect(rows).toHaveLength(2);
+  const payloads = rows.map(({ payload }) => payload);
+  const other = new ReplicaDocument(payloads, 7);
+  expect([[...other.memories.keys()], other.content(), deletionOf(other) !== undefined]).toEqual([
+    [],
+    "",
+    true,
+  ]);
+  await checkFullText(temp);
+});
+
+test("many fields of metadata are one item of the document, and go together", async () => {
+  const temp = await newStore();
+  const metadata = (value: number | null) =>
+    Object.fromEntries(MANY.map(({ key }) => [key, value]));
+  await temp.store.write(async (context) => {
+    const open = await context.open(address());
+    await writePlain(open, { metadata: metadata(1) }, context);
+    const { store, clientID } = open.document.ydoc;
+    expect(store.clients.get(clientID)).toHaveLength(1);
+    await writePlain(open, { metadata: { ...metadata(null), kept: 2 } }, context);
+    expect([...open.document.metadata.keys()]).toEqual(["kept"]);
+  });
 });
 
 test("an update from outside is admitted, applied and written in turns", async () => {

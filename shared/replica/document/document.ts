@@ -271,6 +271,13 @@ export class ReplicaDocument {
     return true;
   }
 
+  /** Deletes the entries of many keys, in time that grows as their number. */
+  deleteEntries(kind: EntryKind, keys: readonly string[]): void {
+    const entries = keys.flatMap((key) => [...this.#index(kind).get(wellFormed(key))]);
+    if (entries.length === 0) return;
+    this.ydoc.transact((transaction) => this.#arrays.delete(transaction, kind, entries), "local");
+  }
+
   #index(kind: EntryKind): EntryIndex {
     return kind === "memories" ? this.memories : this.metadata;
   }

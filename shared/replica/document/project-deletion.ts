@@ -1,3 +1,4 @@
+import { chunksOf, NO_PAUSE, type Pause } from "../../turns.ts";
 import type { Author } from "./author.ts";
 import { DELETION_KEY, type ProjectDeletion, parseDeletion } from "./deletion-entry.ts";
 import type { ReplicaDocument } from "./document.ts";
@@ -9,17 +10,26 @@ import {
   TEXT_CONFLICT_PREFIX,
 } from "./own-metadata.ts";
 
+/** So many memories are deleted in a fraction of a turn. */
+const MEMORIES_AT_ONCE = 1024;
+
 /**
- * Deletes everything in a project's document, in one change, and records the deletion there. So the
- * deletion reaches every replica of the document, deletes nothing that it has not seen, and is not
- * undone by a replica that still has the content.
+ * Deletes everything in a project's document, and records the deletion there. So the deletion
+ * reaches every replica of the document, deletes nothing that it has not seen, and is not undone by
+ * a replica that still has the content. `pause` may end the turn.
  */
-export function deleteProject(document: ReplicaDocument, now: number, by?: Author): void {
+export async function deleteProject(
+  document: ReplicaDocument,
+  now: number,
+  { by, pause = NO_PAUSE }: { readonly by?: Author; readonly pause?: Pause } = {},
+): Promise<void> {
+  for (const keys of chunksOf([...document.memories.keys()], MEMORIES_AT_ONCE)) {
+    await pause();
+    document.deleteEntries("memories", keys);
+  }
+  await pause();
   document.change("local", () => {
-    for (const key of [...document.memories.keys()]) document.deleteEntry("memories", key);
-    for (const key of [...document.metadata.keys()]) {
-      if (isContent(key)) document.deleteEntry("metadata", key);
-    }
+    document.deleteEntries("metadata", [...document.metadata.keys()].filter(isContent));
     document.text.delete(0, document.text.length);
     const { machine, home } = by ?? {};
     const deletion = {
