@@ -4,6 +4,7 @@ import type { Caller, Services } from "../../server/services/services.ts";
 import { createSessionService } from "../../server/services/session-service.ts";
 import { createStatsService } from "../../server/services/stats-service.ts";
 import type { AccountId } from "../../shared/ids.ts";
+import { NO_PAUSE } from "../../shared/turns.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import type { World } from "../../shared/world.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
@@ -32,7 +33,7 @@ export function readServices(
     boundTo: null,
   };
   // Only reads, so nothing is kept to be written.
-  const store = { reader: db as never, settle: async () => {} };
+  const store = { reader: db as never, settle: async () => {}, pause: NO_PAUSE };
   const limits = new RequestLimits(world);
   const accounts = { get: async () => ({ name: null, plan, users: null, user: null }) };
   const stats = createStatsService(store, limits, accounts);

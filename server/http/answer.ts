@@ -31,10 +31,10 @@ export async function answerLong(context: RequestContext, body: object): Promise
 }
 
 /** JSON of so many items takes longer than a turn should. */
-const LONG_LIST = 512;
+const LONG_LIST = 64;
 
 /** Items that are made JSON in a fraction of a turn. */
-const ITEMS_AT_ONCE = 64;
+const ITEMS_AT_ONCE = 32;
 
 /** Characters of a part, but for the last, at least. */
 const PART_LENGTH = 64 * 1024;

@@ -3,11 +3,13 @@ import { type ProjectId, randomProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { beginAnew, deleteProject } from "../../shared/replica/document/project-deletion.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { chunksOf } from "../../shared/turns.ts";
+import type { Memory } from "../../shared/wire/memory.ts";
 import type { Project, ProjectPut } from "../../shared/wire/project.ts";
 import type { World } from "../../shared/world.ts";
 import { connectedTo, listConnections } from "../stores/connection-store.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
-import { toMemory } from "../stores/memory-store.ts";
+import { LISTED_AT_ONCE, type MemoryRow, toMemory } from "../stores/memory-store.ts";
 import {
   countProjects,
   findProject,
@@ -22,7 +24,7 @@ import { assertBoundTo, assertCanWrite, getProject, mayReach } from "./access.ts
 import { rememberProject } from "./current-project.ts";
 import { doOnce } from "./once.ts";
 import { writePlain } from "./plain-write.ts";
-import { projectNameOf, viewProjects } from "./project-view.ts";
+import { viewProjects } from "./project-view.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { Caller, ProjectDetails, Services } from "./services.ts";
 import { listWhole } from "./whole-lists.ts";
@@ -52,7 +54,8 @@ export function createProjectService(
         }),
       });
       const total = await countProjects(store.reader, filter);
-      return { items: await viewProjects(store.reader, caller, rows), total, nextCursor };
+      const from = { db: store.reader, pause: store.pause };
+      return { items: await viewProjects(from, caller, rows), total, nextCursor };
     },
 
     async get(caller, id) {
@@ -91,19 +94,29 @@ async function details(
   caller: Caller,
   { row, withholding }: { readonly row: ProjectRow; readonly withholding: Withholding | undefined },
 ): Promise<ProjectDetails> {
-  const [project] = await viewProjects(store.reader, caller, [row]);
+  const from = { db: store.reader, pause: store.pause };
+  const [project] = await viewProjects(from, caller, [row]);
   if (!project) throw new AppError("not_found", "there is no such project");
   return {
     project,
     claudeMdContent:
       (await withholding?.text(store.reader, caller.account, row.id)) ??
       (await readText(store.reader, row.documentId)),
-    memories: await memoriesOf(store, caller, { id: row.id, withholding }),
+    memories: await shownMemories(store, await rowsOf(store, caller, { id: row.id, withholding })),
     connected: await connectedProjects(store, caller, { id: row.id, withholding }),
   };
 }
 
-async function memoriesOf(
+async function shownMemories({ pause }: ServiceStore, rows: readonly MemoryRow[]) {
+  const memories: Memory[] = [];
+  for (const some of chunksOf(rows, LISTED_AT_ONCE)) {
+    await pause();
+    for (const row of some) memories.push(toMemory(row));
+  }
+  return memories;
+}
+
+async function rowsOf(
   store: ServiceStore,
   caller: Caller,
   { id, withholding }: { readonly id: ProjectId; readonly withholding: Withholding | undefined },
@@ -111,7 +124,7 @@ async function memoriesOf(
   const filter = { account: caller.account, documents: [id] };
   const rows = await listWhole(store, filter);
   const withheld = await withholding?.memories(store.reader, filter);
-  return overlaid(rows, withheld ?? []).map(toMemory);
+  return overlaid(rows, withheld ?? []);
 }
 
 async function connectedProjects(
@@ -126,12 +139,13 @@ async function connectedProjects(
       ? await findProject(store.reader, caller.account, other)
       : undefined;
     if (!row) continue;
-    const metadata = await readMetadata(store.reader, [row.documentId]);
-    const memories = await memoriesOf(store, caller, { id: other, withholding });
+    const shown = await readMetadata(store.reader, [row.documentId], store.pause);
+    const rows = await rowsOf(store, caller, { id: other, withholding });
+    await store.pause();
     connected.push({
       id: other,
-      name: projectNameOf(other, metadata.get(row.documentId)?.own),
-      memories: memories.map(({ key, content }) => ({ key, value: content })),
+      name: shown.get(row.documentId)?.name ?? other,
+      memories: rows.map(({ key, value }) => ({ key, value })),
     });
   }
   return connected;
@@ -166,7 +180,7 @@ async function put(
   await context.flush(open);
   if (created) await rememberProject(context.db, caller, id);
   const row = await findProject(context.db, caller.account, id);
-  const [project] = row ? await viewProjects(context.db, caller, [row]) : [];
+  const [project] = row ? await viewProjects(context, caller, [row]) : [];
   if (!project) throw new AppError("internal", "the project just written can't be read");
   return { ...project, created };
 }
@@ -191,13 +205,12 @@ async function idOfName(
   if (name === undefined) throw invalidAt("/name", "a project needs an id or a name");
   const filter = { account: caller.account, among: caller.boundTo };
   const rows = await listProjects(context.db, filter, { from: undefined, limit: undefined });
-  const metadata = await readMetadata(
+  const shown = await readMetadata(
     context.db,
     rows.map((row) => row.documentId),
+    context.pause,
   );
-  const named = rows.filter(
-    (row) => projectNameOf(row.id, metadata.get(row.documentId)?.own) === name,
-  );
+  const named = rows.filter((row) => (shown.get(row.documentId)?.name ?? row.id) === name);
   if (named.length <= 1) return named[0]?.id;
   const ids = named.map((row) => row.id).join(", ");
   throw invalidAt("/name", `several projects have this name: say which by id (${ids})`);

@@ -80,7 +80,7 @@ export interface ProjectDetails {
   readonly connected: readonly {
     readonly id: ProjectId;
     readonly name: string;
-    readonly memories: readonly { readonly key: string; readonly value: string }[];
+    readonly memories: { readonly key: string; readonly value: string }[];
   }[];
 }
 

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from "kysely";
-import type { ProjectId } from "../../shared/ids.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import { compilable, compiled } from "../../shared/sqlite/compiled.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { listConnections } from "../stores/connection-store.ts";
-import { countMemories } from "../stores/memory-store.ts";
 import { listProjects } from "../stores/project-store.ts";
 import { countSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
@@ -19,7 +19,7 @@ type Db = Kysely<ServiceTables>;
  * plan is that of `account`, or the caller's where nobody knows it.
  */
 export function createStatsService(
-  store: Pick<ServiceStore, "reader" | "settle">,
+  store: Pick<ServiceStore, "reader" | "settle" | "pause">,
   usage: RequestUsage,
   account: Services["account"],
 ): Services["stats"] {
@@ -32,23 +32,29 @@ export function createStatsService(
         ({ id }) => id,
       );
       const ownLayers = caller.boundTo === null;
-      const memories = {
-        project: await count(db, caller, projects),
-        user: ownLayers ? await count(db, caller, [`user/${caller.user}`]) : 0,
-        global: ownLayers ? await count(db, caller, ["global"]) : 0,
+      const sizesOf = (names: readonly string[]) => sizesIn(store, caller, names);
+      const sizes = {
+        project: await sizesOf(projects),
+        user: await sizesOf(ownLayers ? [`user/${caller.user}`] : []),
+        global: await sizesOf(ownLayers ? ["global"] : []),
       };
+      const { project, user, global } = sizes;
       const pairs = await listConnections(db, caller.account);
       const connections = pairs.filter(([one, other]) => {
         return mayReach(caller, one) && mayReach(caller, other);
       });
-      const documents = ownLayers ? [...projects, `user/${caller.user}`, "global"] : projects;
       return {
         plan: (await account.get(caller)).plan ?? caller.plan,
         projects: projects.length,
         connections: connections.length,
-        memories: { total: memories.project + memories.user + memories.global, ...memories },
+        memories: {
+          total: project.memories + user.memories + global.memories,
+          project: project.memories,
+          user: user.memories,
+          global: global.memories,
+        },
         sessions: await countSessions(db, { account: caller.account, projects: caller.boundTo }),
-        storage_bytes: await storageBytes(db, caller, documents),
+        storage_bytes: project.bytes + user.bytes + global.bytes,
         syncs: await syncs(db, caller, projects),
         requests: await usage.read(caller),
       } satisfies Stats;
@@ -56,26 +62,46 @@ export function createStatsService(
   };
 }
 
-function count(db: Db, caller: Caller, documents: readonly string[]): Promise<number> {
-  return countMemories(db, { account: caller.account, documents });
+/** What documents hold. */
+interface Sizes {
+  readonly memories: number;
+  /** In UTF-8, of everything that the caller could read. */
+  readonly bytes: number;
 }
 
-/** Size in UTF-8 bytes of everything that the caller could read. */
-async function storageBytes(db: Db, caller: Caller, documents: readonly string[]): Promise<number> {
-  if (documents.length === 0) return 0;
-  const among = sql`select id from documents
-    where owner = ${caller.account} and name in (${sql.join([...documents])})`;
-  const { rows } = await sql<{ bytes: number | null }>`
-    select
-      (select coalesce(sum(octet_length(key) + octet_length(value)), 0) from memories
-        where document_id in (${among}))
-      + (select coalesce(sum(octet_length(key) + octet_length(value)), 0) from metadata
-        where document_id in (${among})
-          and substr(key, 1, ${OWN_METADATA_PREFIX.length}) <> ${OWN_METADATA_PREFIX})
-      + (select coalesce(sum(octet_length(content)), 0) from texts
-        where document_id in (${among})) as bytes`.execute(db);
-  return Number(rows[0]?.bytes ?? 0);
+/** Document by document: between two the turn may end. */
+async function sizesIn(
+  { reader, pause }: Pick<ServiceStore, "reader" | "pause">,
+  { account: owner }: Caller,
+  names: readonly string[],
+): Promise<Sizes> {
+  let [memories, bytes] = [0, 0];
+  for (const name of names) {
+    await pause();
+    const [sizes] = await findSizes(reader, { owner, name });
+    memories += Number(sizes?.memories ?? 0);
+    bytes += Number(sizes?.bytes ?? 0);
+  }
+  return { memories, bytes };
 }
+
+const findSizes = compiled(
+  (db: Db, { owner, name }: { readonly owner: AccountId; readonly name: string }) =>
+    compilable(
+      db,
+      sql<Sizes>`select
+        (select count(*) from memories where document_id = documents.id) as memories,
+        (select coalesce(sum(octet_length(key) + octet_length(value)), 0) from memories
+          where document_id = documents.id)
+        + (select coalesce(sum(octet_length(key) + octet_length(value)), 0) from metadata
+          where document_id = documents.id
+            and substr(key, 1, ${sql.lit(OWN_METADATA_PREFIX.length)})
+              <> ${sql.lit(OWN_METADATA_PREFIX)})
+        + (select coalesce(sum(octet_length(content)), 0) from texts
+          where document_id = documents.id) as bytes
+        from documents where owner = ${owner} and name = ${name}`,
+    ),
+);
 
 async function syncs(
   db: Db,

@@ -10,6 +10,7 @@ import { beginAnew, deletionOf } from "../../shared/replica/document/project-del
 import { type AppliedUpdate, serveExchange } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { Draft, WriteContext } from "../../shared/replica/store/write-context.ts";
+import { NO_PAUSE } from "../../shared/turns.ts";
 import type {
   DocumentAnswer,
   DocumentForbidden,
@@ -231,14 +232,14 @@ async function answer(
   const project = await getProject(db, caller, id);
   const withheld = await withholding?.memories(db, memoriesOf(caller, id));
   const memories = overlaid(rows, withheld ?? []);
-  const metadata = await readMetadata(db, [project.documentId]);
+  const shown = await readMetadata(db, [project.documentId], NO_PAUSE);
   return {
     project_id: id,
     synced_at: timestampOf(syncedAt),
     claude_md_content:
       (await withholding?.text(db, caller.account, id)) ?? (await readText(db, project.documentId)),
     memories: memories.map(({ key, value }) => ({ key, value })),
-    metadata: metadata.get(project.documentId)?.metadata ?? {},
+    metadata: shown.get(project.documentId)?.metadata ?? {},
     changes,
   };
 }

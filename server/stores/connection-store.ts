@@ -78,3 +78,21 @@ export function connectedTo(pairs: readonly ProjectPair[], id: ProjectId): Proje
   });
   return others.sort();
 }
+
+/** The same for every project that is connected to another. */
+export function connectedByProject(
+  pairs: readonly ProjectPair[],
+): ReadonlyMap<ProjectId, readonly ProjectId[]> {
+  const connected = new Map<ProjectId, ProjectId[]>();
+  const add = (id: ProjectId, other: ProjectId) => {
+    const known = connected.get(id);
+    if (known) known.push(other);
+    else connected.set(id, [other]);
+  };
+  for (const [one, other] of pairs) {
+    add(one, other);
+    add(other, one);
+  }
+  for (const others of connected.values()) others.sort();
+  return connected;
+}

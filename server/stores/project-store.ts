@@ -3,8 +3,11 @@ import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../shared/json.ts";
 import { getProjectOf } from "../../shared/replica/document/address.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
+import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
+import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
+import { chunksOf, type Pause } from "../../shared/turns.ts";
 import type { PageEnd } from "./cursor.ts";
 import type { ServiceTables } from "./tables.ts";
 
@@ -153,30 +156,72 @@ export const countSync = compiled(
       .where("id", "=", documentId),
 );
 
-/** Metadata of each document, without what is the program's own. */
+/** What a document's metadata says to clients. */
+export interface ShownMetadata {
+  readonly metadata: JsonObject;
+  /** The project's name, if it has one. */
+  readonly name: string | undefined;
+}
+
+/** So many documents' metadata is read in a fraction of a turn. */
+const DOCUMENTS_AT_ONCE = 16;
+
+/** Metadata of each document, by its id, without what is the program's own. */
 export async function readMetadata(
   db: Db,
   documentIds: readonly number[],
-): Promise<Map<number, { metadata: JsonObject; own: JsonObject }>> {
-  const byDocument = new Map<
-    number,
-    { metadata: Record<string, JsonValue>; own: Record<string, JsonValue> }
-  >();
-  for (const id of documentIds) byDocument.set(id, { metadata: {}, own: {} });
-  if (documentIds.length === 0) return byDocument;
-  const rows = await db
-    .selectFrom("metadata")
-    .select(["document_id", "key", "value"])
-    .where("document_id", "in", documentIds)
-    .orderBy("key")
-    .execute();
-  for (const { document_id: id, key, value } of rows) {
-    const found = byDocument.get(id);
-    const target = isPublicKey(key) ? found?.metadata : found?.own;
-    if (target) target[key] = parseJson(value);
+  pause: Pause,
+): Promise<Map<number, ShownMetadata>> {
+  const shown = new Map<number, ShownMetadata>();
+  for (const some of chunksOf(documentIds, DOCUMENTS_AT_ONCE)) {
+    await pause();
+    for (const id of some) shown.set(id, await readMetadataOf(db, id));
   }
-  return byDocument;
+  return shown;
 }
+
+async function readMetadataOf(db: Db, documentId: number): Promise<ShownMetadata> {
+  const metadata: Record<string, JsonValue> = {};
+  let name: string | undefined;
+  for (const row of await findMetadata(db, { documentId })) {
+    const value = parseJson(row.value);
+    if (isPublicKey(row.key)) metadata[row.key] = value;
+    else if (typeof value === "string") name = value;
+  }
+  return { metadata, name };
+}
+
+/** The first key that sorts after all of `OWN_METADATA_PREFIX`. */
+const AFTER_OWN_METADATA = `${OWN_METADATA_PREFIX.slice(0, -1)}/`;
+
+/** The program's own are large where they are conflicts, and only one of them is shown. */
+const findMetadata = compiled((db: Db, { documentId }: { readonly documentId: number }) =>
+  db
+    .selectFrom("metadata")
+    .select(["key", "value"])
+    .where("document_id", "=", documentId)
+    .where(({ or, eb }) =>
+      or([
+        eb("key", "=", PROJECT_NAME_KEY),
+        eb("key", "<", OWN_METADATA_PREFIX),
+        eb("key", ">=", AFTER_OWN_METADATA),
+      ]),
+    )
+    .orderBy("key"),
+);
+
+/** How many memories a document has. */
+export async function countMemoriesOf(db: Db, documentId: number): Promise<number> {
+  const [row] = await countOf(db, { documentId });
+  return Number(row?.count ?? 0);
+}
+
+const countOf = compiled((db: Db, { documentId }: { readonly documentId: number }) =>
+  db
+    .selectFrom("memories")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("document_id", "=", documentId),
+);
 
 /** The text as it goes over the wire; empty when none was ever written. */
 export async function readText(db: Db, documentId: number): Promise<string> {

@@ -56,10 +56,6 @@ function withMemories(found: ProjectDetails): ProjectWithMemories {
       created_at,
       updated_at,
     })),
-    connected_projects: found.connected.map(({ id, name, memories }) => ({
-      id,
-      name,
-      memories: memories.map(({ key, value }) => ({ key, value })),
-    })),
+    connected_projects: [...found.connected],
   };
 }

@@ -1,5 +1,5 @@
 import type { ProjectList } from "../../../shared/wire/project.ts";
-import { answerRead } from "../../http/answer.ts";
+import { answerLongRead } from "../../http/answer.ts";
 import { Query } from "../../http/query.ts";
 import type { CallerContext } from "../../http/request-context.ts";
 import type { Services } from "../../services/services.ts";
@@ -19,5 +19,5 @@ export async function answerProjects(
     total: page.total,
     next_cursor: page.nextCursor,
   } satisfies Readonly<Record<keyof ProjectList, unknown>>;
-  return answerRead(context, request, { body, link: query.linkToNext(page.nextCursor) });
+  return answerLongRead(context, request, { body, link: query.linkToNext(page.nextCursor) });
 }
