@@ -149,3 +149,37 @@ scenario("a purged folder deletes nothing, and one command brings it back", asyn
   expect(b.read("one.md")).toBeDefined();
   expect(await a.machine.memsync("history", "auto-memory/one.md")).toContain("deleted");
 });
+
+scenario("a topic with an open conflict is deleted with all its versions", async (lab) => {
+  const [a, b] = await twoAssistants(lab, emulator.account("auto-memory-conflict"));
+  for (const { machine } of [a, b]) {
+    await machine.up();
+    await machine.memsync("auto-memory", "on", "--write");
+  }
+  a.save("topic.md", "one\n");
+  await b.until("topic.md", (text) => text === "one\n");
+  await b.machine.down();
+  b.save("topic.md", "of b\n");
+  a.save("topic.md", "of a\n");
+  await waitFor("the edit", async () =>
+    (await a.machine.memsync("get", "auto-memory/topic.md")).includes("of a"),
+  );
+  await a.machine.syncOnce();
+  await b.machine.up();
+  await waitFor("the conflict", async () =>
+    (await a.machine.memsync("conflicts")).includes("auto-memory/topic.md"),
+  );
+  rmSync(join(a.folder, "topic.md"));
+  await waitFor("the question", async () =>
+    (await a.machine.memsync("status")).includes("missing here"),
+  );
+  await a.machine.memsync("auto-memory", "delete", "--yes");
+  for (const each of [a, b]) {
+    await waitFor("the deletion", async () => (await each.listed()).length === 0);
+  }
+  expect(await a.machine.memsync("conflicts")).not.toContain("topic.md");
+  await waitFor("the question of b", async () =>
+    (await b.machine.memsync("status")).includes("whose memory was deleted"),
+  );
+  expect(a.read("topic.md")).toBeUndefined();
+});

@@ -1,4 +1,4 @@
-import type { Entry, EntryId } from "../../../shared/replica/document/entry-index.ts";
+import { type Entry, type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
@@ -119,16 +119,29 @@ async function takeMissing(
   { document }: OpenDocument,
   { folder, format, known, git }: KnownFile,
 ): Promise<void> {
-  const isGone = document.memories.get(keyOfName(format, known.name)).length === 0;
+  const entries = document.memories.get(keyOfName(format, known.name));
+  const isGone = entries.length === 0;
   if (!isGone && git?.isTakenAway) {
     // On another branch it may be there. Nobody is asked about what git does.
     const left = { ...known, asked: undefined, settled: undefined, tracked: git.tracked };
     if (!isSameFile(left, known)) await putMemoryFile(db, folder, left);
   } else if (isGone || known.hash === NEVER_SHOWN.hash)
     await forgetMemoryFile(db, folder, known.name);
-  else if (known.asked !== "missing") {
-    await putMemoryFile(db, folder, { ...known, asked: "missing" });
+  else {
+    const missing = { ...known, asked: "missing", seen: shownBeside(entries, known.seen) } as const;
+    if (!isSameFile(missing, known)) await putMemoryFile(db, folder, missing);
   }
+}
+
+/**
+ * What somebody decides about who decides about a missing file: with what it showed all that stands
+ * beside that, as a conflict. What somebody has written over it is another version, which nobody
+ * here has seen.
+ */
+function shownBeside(entries: readonly Entry[], seen: readonly EntryId[]): readonly EntryId[] {
+  const ids = entries.map(({ id }) => id);
+  const stands = (id: EntryId) => ids.some((each) => sameId(each, id));
+  return seen.length > 0 && seen.every(stands) ? ids : seen;
 }
 
 async function takeUnchanged(
