@@ -213,9 +213,31 @@ test("a title of OpenCode's that is a prompt, or stands for none, is none", asyn
     return titleOf((await read(source)).facts);
   };
   expect(await titleAfter("Read the file")).toBe("Read the file");
-  expect(await titleAfter('"Do what is to be...')).toBeUndefined();
+  for (const cut of ["...", "\uFFFD...", " ...", "... (fork #1)", "... (fork #1) (fork #2)", ""]) {
+    expect(await titleAfter(`"Do what is to be${cut}`)).toBeUndefined();
+  }
   expect(await titleAfter("New session - 2026-09-01T08:00:00.000Z")).toBeUndefined();
   expect(await titleAfter(" ")).toBeUndefined();
+});
+
+test("no title of a recorded session is what somebody said in it", async () => {
+  const recorded = {
+    "claude-code/short.jsonl": [`projects/p/${ID}.jsonl`, claudeCodeSessions],
+    "claude-code/tool-heavy.jsonl": [`projects/p/${ID}.jsonl`, claudeCodeSessions],
+    "codex/rollout.jsonl": ["sessions/2026/02/10/rollout-a.jsonl", codexSessions],
+    "gemini/session.json": ["tmp/shop/chats/session-a.json", geminiSessions],
+    "gemini/session.jsonl": ["tmp/shop/chats/session-a.jsonl", geminiSessions],
+  } as const;
+  for (const [name, [path, sessions]] of Object.entries(recorded)) {
+    if (path.startsWith("tmp/")) put("tmp/shop/.project_root", "/projects/shop\n");
+    const text = sample(name);
+    put(path, text);
+    const title = titleOf((await read(sessions(home))).facts);
+    rmSync(join(home, path.split("/")[0] ?? ""), { recursive: true });
+    const given = /"(?:summary|thread_name|aiTitle|customTitle)": ?"(.*?)"/g;
+    const titles = [...text.matchAll(given)].map(([, said]) => said);
+    expect([undefined, ...titles]).toContain(title);
+  }
 });
 
 test("of OpenCode's sessions a sub-agent's is none, and an archived one has ended", async () => {

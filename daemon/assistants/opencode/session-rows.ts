@@ -24,8 +24,11 @@ export interface SessionRow {
 
 /** What a session is called before it has a title. */
 const NO_TITLE = /^(new|child) session - /i;
-/** Whoever asks for a title without giving one gets the prompt, cut off by that. */
-const CUT = /(\.\.\.|…)$/;
+/**
+ * Whoever asks for a title without giving one gets the prompt, cut off by that, perhaps in the
+ * midst of a character. A fork's title is that of its session, with a number.
+ */
+const CUT = /[\uFFFD\uD800-\uDFFF]*(\.\.\.|…)?( \(fork #\d+\))*$/;
 
 /** Later versions may lack columns that nothing here depends on. */
 const OPTIONAL = ["time_archived", "model"];
@@ -78,7 +81,7 @@ export function sessionFactsOf(db: SqliteConnection, id: string): SessionFacts {
 function titleIn(db: SqliteConnection, { id, title }: SessionRow): string | undefined {
   if (title === null || title.trim() === "" || NO_TITLE.test(title)) return undefined;
   const said = db.prepare(PROMPTS).all([id]) as { readonly text: string | null }[];
-  const words = onOneLine(title).replace(CUT, "");
+  const words = onOneLine(title).replace(CUT, "").trimEnd();
   return said.some(({ text }) => onOneLine(text ?? "").startsWith(words)) ? undefined : title;
 }
 
