@@ -13,7 +13,8 @@ import {
   withPlace,
 } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { firstLine, printText, say, sayJson, sayRows, shortName, table } from "../screen/output.ts";
+import { printText, say, sayJson, sayRows, shortName, table } from "../screen/output.ts";
+import { valueLine } from "../views/memory-view.ts";
 import { machineShown, timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { saveMemory } from "../writes/save.ts";
@@ -114,7 +115,7 @@ async function history(
     sayJson(versions.map((version) => shown(key, place, version)));
     return;
   }
-  const rows = versionTable(versions, "VALUE", ({ value }) => firstLine(value));
+  const rows = versionTable(versions, "VALUE", ({ value }) => valueLine(value));
   sayRows(rows);
   if (!currentOf(versions)) say(`"${key}" was deleted`);
 }

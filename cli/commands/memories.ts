@@ -15,9 +15,9 @@ import {
 } from "../place/place.ts";
 import { didYouMean } from "../screen/did-you-mean.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { firstLine, say, sayAside, sayJson, sayRows, shortName, table } from "../screen/output.ts";
+import { say, sayAside, sayJson, sayRows, shortName, table } from "../screen/output.ts";
 import { readStdinText } from "../screen/stdin.ts";
-import { layerShown, memoryJson } from "../views/memory-view.ts";
+import { layerShown, memoryJson, valueLine } from "../views/memory-view.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
 import { writeMemory } from "../writes/inbox-write.ts";
 import { saveMemory } from "../writes/save.ts";
@@ -159,7 +159,7 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
   const rows = memories.map((each) => [
     shortName(each.key),
     layerShown(each),
-    firstLine(each.value),
+    valueLine(each.value),
   ]);
   sayRows(table(rows));
   sayAudience(audience);

@@ -8,6 +8,7 @@ import type {
 import type { WrittenValue } from "../local/losing-versions.ts";
 import { count, firstLine, shortName } from "../screen/output.ts";
 import { visibleLines } from "../screen/visible.ts";
+import { valueLine } from "./memory-view.ts";
 import { formatShown } from "./text-format-view.ts";
 import { indentedText, machineShown, onMachine, timeShown } from "./version-view.ts";
 
@@ -15,7 +16,7 @@ import { indentedText, machineShown, onMachine, timeShown } from "./version-view
 export function conflictRow(conflict: LocalConflict): string[] {
   if (conflict.kind === "memory") {
     const { key, machine, value } = conflict.losing;
-    return [shortName(key), shortName(machineShown(machine)), firstLine(value)];
+    return [shortName(key), shortName(machineShown(machine)), valueLine(value)];
   }
   const { record } = conflict;
   const gone = conflict.versions.filter((version) => !stands(version) && version.text !== "");

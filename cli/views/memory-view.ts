@@ -1,4 +1,11 @@
 import type { LocalMemory } from "../../daemon/reading/local-memories.ts";
+import { withSummaryFirst } from "../../shared/replica/text/front-matter.ts";
+import { firstLine } from "../screen/output.ts";
+
+/** What says most about a memory's value, for a table. */
+export function valueLine(value: string): string {
+  return firstLine(withSummaryFirst(value));
+}
 
 /** A memory as `--json` prints it. */
 export function memoryJson({ in_inbox, held, heldCode, seen: _, ...memory }: LocalMemory) {

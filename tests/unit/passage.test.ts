@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { valueLine } from "../../cli/views/memory-view.ts";
 import { passageOf } from "../../shared/replica/search/passage.ts";
 
 const TEXT = "# Build\n\nRun npm first.\nThe Café machine runs the build, never make.\nEnd.";
@@ -15,6 +16,21 @@ test("the line with the most words is shown, whatever their case, accents and en
 test("without any of the words it is the first line that is not blank", () => {
   expect(passageOf("\n\n  one  \ntwo", "zebra")).toBe("one …");
   expect(passageOf("", "zebra")).toBe("");
+});
+
+test("without any of them a text with front matter is its description, its name or its body", () => {
+  const text = '---\nname: run-tests\ndescription: "how the tests run"\n---\n\nRun bun.\n';
+  expect(passageOf(text, "")).toBe("how the tests run …");
+  expect(passageOf(text.replace(/desc.*\n/, ""), "")).toBe("run-tests …");
+  expect(passageOf(text.replace(/name.*\ndesc.*\n/, "type: note\n"), "")).toBe("Run bun. …");
+  expect(passageOf(text, "bun")).toBe("… Run bun.");
+  expect(passageOf("---\nno end\n", "")).toBe("--- …");
+});
+
+test("a table shows a memory by its description", () => {
+  expect(valueLine("---\ndescription: how\n---\nRun bun.\n")).toBe("how …");
+  expect(valueLine("\nRun bun.\nAnd wait.\n")).toBe("Run bun. …");
+  expect(valueLine("bun")).toBe("bun");
 });
 
 test("of a long line, the part around the first of the words is shown", () => {

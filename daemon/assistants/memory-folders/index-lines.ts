@@ -1,4 +1,5 @@
 import { exceedsBytes } from "../../../shared/limits.ts";
+import { readFrontMatter } from "../../../shared/replica/text/front-matter.ts";
 import {
   joinForm,
   plainLines,
@@ -63,36 +64,16 @@ export function withLinesFor(
 
 /** In the form in which Claude Code writes it. */
 function indexLine(name: string, text: string): string {
-  const { title, hint } = readFrontMatter(text);
+  const head = readFrontMatter(text);
+  const [title, hint] = [head?.name, head?.description].map(shortened);
   const label = (title ?? name.replace(/\.md$/, "")).replaceAll(/[[\]]/g, "");
   const target = /[\s()]/.test(name) ? `<${name}>` : name;
   return `- [${label}](${target})${hint === undefined ? "" : ` — ${hint}`}`;
 }
 
-/** Name and description of a topic file, flat or nested; undefined where nothing is like that. */
-function readFrontMatter(text: string) {
-  const [first, ...lines] = plainLines(text);
-  if (first?.trimEnd() !== "---") return {};
-  const end = lines.findIndex((line) => line.trimEnd() === "---");
-  const head = lines.slice(0, Math.max(end, 0));
-  const find = (field: string) => {
-    const line = head.find((each) => each.startsWith(`${field}:`));
-    return line === undefined ? undefined : shortened(unquoted(line.slice(field.length + 1)));
-  };
-  return { title: find("name"), hint: find("description") };
-}
-
-/** A block or an alias of YAML says nothing in its first line. */
-function unquoted(value: string): string {
-  const text = value.trim();
-  const [, quoted] = /^(?:"(.*)"|'(.*)')$/.exec(text) ?? [];
-  return quoted ?? (/^[|>&*!{[]/.test(text) ? "" : text.replace(/^'(.*)'$/, "$1"));
-}
-
-function shortened(text: string): string | undefined {
-  const characters = [...text.replaceAll(/\s+/g, " ").trim()];
-  if (characters.length === 0) return undefined;
-  if (characters.length <= HINT_CHARS_MAX) return characters.join("");
+function shortened(text: string | undefined): string | undefined {
+  const characters = [...(text ?? "")];
+  if (characters.length <= HINT_CHARS_MAX) return text;
   return `${characters
     .slice(0, HINT_CHARS_MAX - 1)
     .join("")

@@ -1,3 +1,4 @@
+import { withSummaryFirst } from "../text/front-matter.ts";
 import { wordsOf } from "./full-text.ts";
 
 /** A word of a text: what the index takes for one. */
@@ -8,8 +9,8 @@ const BEFORE = 40;
 
 /**
  * The line of a text that says most about a query: the one with the most of its words, by the rules
- * of the index. Of a long line, the part around the first of them. Without any of them, the first
- * line that is not blank. "…" stands for what was left out; `lengthMax` does not count it.
+ * of the index. Of a long line, the part around the first of them. Without any of them, what says
+ * most about the text; see `withSummaryFirst`. "…" stands for what was left out; `lengthMax` does not count it.
  *
  * ```
  * passageOf("# Build\n\nUse the Café machine.", "cafe", 40); // "… Use the Café machine."
@@ -17,8 +18,8 @@ const BEFORE = 40;
  */
 export function passageOf(text: string, query: string, lengthMax = Infinity): string {
   const wanted = [...new Set(wordsOf(query).flatMap((word) => folded(word).match(WORD) ?? []))];
-  const lines = text.split(/\r\n|[\r\n]/).filter((line) => line.trim() !== "");
-  let best = { line: lines[0] ?? "", at: 0, found: 0, index: 0 };
+  const lines = wordedLines(text);
+  let best = { line: wordedLines(withSummaryFirst(text))[0] ?? "", at: 0, found: 0, index: 0 };
   for (const [index, line] of lines.entries()) {
     const { found, at } = matchesIn(line, wanted);
     if (found > best.found) best = { line, at, found, index };
@@ -31,6 +32,10 @@ export function passageOf(text: string, query: string, lengthMax = Infinity): st
   const before = best.index > 0 || start > 0 ? "… " : "";
   const after = end < line.length || best.index < lines.length - 1 ? " …" : "";
   return `${before}${line.slice(start, end).trim().toWellFormed()}${after}`;
+}
+
+function wordedLines(text: string): string[] {
+  return text.split(/\r\n|[\r\n]/).filter((line) => line.trim() !== "");
 }
 
 /** How many of the words a line has, and where the first of them is. */
