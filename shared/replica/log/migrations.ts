@@ -1,5 +1,35 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Migration } from "../../sqlite/migrate.ts";
+
+const PLAIN_LETTERS = [
+  ["ß", "ss"],
+  ["ẞ", "ss"],
+  ["æ", "ae"],
+  ["Æ", "ae"],
+  ["ǣ", "ae"],
+  ["Ǣ", "ae"],
+  ["ǽ", "ae"],
+  ["Ǽ", "ae"],
+  ["œ", "oe"],
+  ["Œ", "oe"],
+  ["ø", "o"],
+  ["Ø", "o"],
+  ["ǿ", "o"],
+  ["Ǿ", "o"],
+  ["đ", "d"],
+  ["Đ", "d"],
+  ["ð", "d"],
+  ["Ð", "d"],
+  ["ł", "l"],
+  ["Ł", "l"],
+  ["ħ", "h"],
+  ["Ħ", "h"],
+  ["ŧ", "t"],
+  ["Ŧ", "t"],
+  ["ı", "i"],
+  ["þ", "th"],
+  ["Þ", "th"],
+] as const;
 
 /** The replica's schema, in the order in which it grew. */
 export const replicaMigrations: readonly Migration[] = [
@@ -250,6 +280,28 @@ export const replicaMigrations: readonly Migration[] = [
         .addColumn("key", "text")
         .addColumn("value", "text")
         .execute();
+    },
+  },
+  {
+    // The index before had letters as they stand that are two, or have a stroke; see `letters.ts`.
+    name: "replica-0012-full-text-letters",
+    async up(db) {
+      await sql`drop table memories_text`.execute(db);
+      await sql`
+        create virtual table memories_text using fts5(
+          key, value, content='memories', content_rowid='row_id',
+          tokenize='unicode61 remove_diacritics 2'
+        )`.execute(db);
+      await sql`delete from unindexed`.execute(db);
+      const plain = (column: string) =>
+        PLAIN_LETTERS.reduce(
+          (text, [letter, plainer]) => sql`replace(${text}, ${letter}, ${plainer})`,
+          sql.ref(column) as RawBuilder<unknown>,
+        );
+      await sql`
+        insert into memories_text (rowid, key, value)
+        select row_id, ${plain("key")}, ${plain("value")} from memories
+        order by row_id`.execute(db);
     },
   },
 ];

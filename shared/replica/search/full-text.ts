@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { compilable, compiled } from "../../sqlite/compiled.ts";
 import type { Pause } from "../../turns.ts";
 import type { ReplicaTables } from "../log/tables.ts";
+import { withPlainLetters } from "./letters.ts";
 
 type Db = Kysely<ReplicaTables>;
 
@@ -29,7 +30,7 @@ async function totalChanges(db: Db): Promise<number> {
   return rows[0]?.total ?? 0;
 }
 
-/** The parts of a memory that the index contains. */
+/** The parts of a memory that the index contains, once `withPlainLetters` was applied to them. */
 export interface IndexedText {
   readonly key: string;
   readonly value: string;
@@ -56,9 +57,14 @@ export async function changeIndex(
   for (const [at, { rowId, before, after }] of changes.entries()) {
     if (at % ROWS_BETWEEN_PAUSES === 0) await pause();
     if (before?.key === after?.key && before?.value === after?.value) continue;
-    if (before) forgetText.now(db, { rowId, key: before.key, value: before.value });
-    if (after) addText.now(db, { rowId, key: after.key, value: after.value });
+    if (before) forgetText.now(db, { rowId, ...asIndexed(before) });
+    if (after) addText.now(db, { rowId, ...asIndexed(after) });
   }
+}
+
+/** A text as the index has it. */
+export function asIndexed({ key, value }: IndexedText): IndexedText {
+  return { key: withPlainLetters(key), value: withPlainLetters(value) };
 }
 
 /**
@@ -89,7 +95,7 @@ const addText = compiled(
 );
 
 /**
- * How a text becomes words: without case and accents, also where a letter has two of them, as in
+ * How a text of `asIndexed` becomes words: without case and accents, also where a letter has two of them, as in
  * Vietnamese (https://www.sqlite.org/fts5.html#unicode61_tokenizer).
  */
 export const TOKENIZER = "unicode61 remove_diacritics 2";
@@ -108,7 +114,7 @@ export const RANK = sql<number>`bm25(memories_text, 4.0, 1.0)`;
  * ```
  */
 export function fullTextQuery(text: string, wanted: "every" | "some" = "every") {
-  const words = wordsOf(text);
+  const words = wordsOf(withPlainLetters(text));
   if (words.length === 0) return undefined;
   return words.map(termOf).join(wanted === "every" ? " AND " : " OR ");
 }

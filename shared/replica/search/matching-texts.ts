@@ -1,6 +1,6 @@
 import { Kysely, SqliteDialect, sql } from "kysely";
 import { openConnection } from "../../sqlite/database.ts";
-import { type IndexedText, RANK, TOKENIZER } from "./full-text.ts";
+import { asIndexed, type IndexedText, RANK, TOKENIZER } from "./full-text.ts";
 
 /**
  * Which of a few texts a query of `fullTextQuery` matches, best match first. Uses a temporary
@@ -16,7 +16,8 @@ export async function matchingTexts<Text extends IndexedText>(
   try {
     await sql`create virtual table memories_text using fts5(
       key, value, tokenize=${sql.lit(TOKENIZER)})`.execute(index);
-    for (const [at, { key, value }] of texts.entries()) {
+    for (const [at, text] of texts.entries()) {
+      const { key, value } = asIndexed(text);
       await sql`insert into memories_text (rowid, key, value)
         values (${at + 1}, ${key}, ${value})`.execute(index);
     }

@@ -1,5 +1,6 @@
 import { withSummaryFirst } from "../text/front-matter.ts";
 import { wordsOf } from "./full-text.ts";
+import { withPlainLetters } from "./letters.ts";
 
 /** A word of a text: what the index takes for one. */
 const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
@@ -56,7 +57,7 @@ function wordStart(line: string, from: number): number {
   return space === -1 || space > from + BEFORE / 2 ? from : space + 1;
 }
 
-/** Without case and accents. */
+/** Without case and accents, as the index has it. */
 function folded(text: string): string {
-  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return withPlainLetters(text).normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 }
