@@ -18,11 +18,14 @@ export interface NotesPlace {
   readonly project?: string;
 }
 
-/** A note that can be no memory. */
+/** A note that can be no memory, or a line that is no note. */
 export interface LeftOutNote {
   readonly name: string;
-  /** Another note has its name, or its name or its text is none that a memory can have. */
-  readonly code: "double-name" | "unfit-name" | "unfit-text";
+  /**
+   * Another note has its name, or its name or its text is none that a memory can have; or a line of
+   * its file can't be read.
+   */
+  readonly code: "double-name" | "unfit-name" | "unfit-text" | "unfit-line";
   /** The same as a sentence, in words that follow the name. */
   readonly reason: string;
 }

@@ -1,8 +1,9 @@
+import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { isDatabase } from "../../daemon/portable/claude-mem.ts";
 import { type PortableHome, parsePortableHome } from "../../daemon/portable/format.ts";
 import { portableHomeOf } from "../../daemon/portable/markdown-folder.ts";
-import { readKnowledgeGraph, whyNoGraph } from "../../daemon/portable/others-notes.ts";
+import { type KnowledgeGraph, readKnowledgeGraph } from "../../daemon/portable/others-notes.ts";
 import { AppError } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
@@ -50,10 +51,10 @@ export async function readImport(
   if (place.of !== undefined) {
     throw new UsageError(`--of is for claude-mem's database, and ${named} is no SQLite database`);
   }
-  const text = await readDocument(env, named);
+  const text = await readDocument(env, named, isForOthers);
   const graph = readKnowledgeGraph(text, now);
-  if (graph && graph.length > 0) {
-    if (isForOthers) return await othersHome(env, graph, place);
+  if (graph.notes.length > 0) {
+    if (isForOthers) return await graphHome(env, graph, place);
     throw new UsageError(
       "it is the memory of another tool: say where it goes, by --project DIR or --layer user",
     );
@@ -62,10 +63,24 @@ export async function readImport(
     throw new UsageError("--layer and --project are for the notes of another tool");
   }
   if (!isForOthers) return whole(readHome(named, text));
-  const why = whyNoGraph(text);
+  const [first] = graph.bad;
+  const why = first ? `line ${first.number} ${first.reason}` : "it has no entity";
   throw new CommandFailed(
     `${shownName(named)} is no memory of MCP's reference server: ${why}; nothing was imported`,
   );
+}
+
+/** A line that can't be read takes no other one with it. */
+async function graphHome(
+  env: Environment,
+  { notes, bad }: KnowledgeGraph,
+  place: NotesPlace,
+): Promise<ReadNotes> {
+  const { home, leftOut } = await othersHome(env, notes, place);
+  const lines = bad.map(({ number, reason }) => {
+    return { name: `line ${number}`, code: "unfit-line", reason } as const;
+  });
+  return { home, leftOut: [...lines, ...leftOut] };
 }
 
 /** Somebody else's folder of Markdown. */
@@ -81,15 +96,30 @@ function whole(home: PortableHome): ReadNotes {
   return { home, leftOut: [] };
 }
 
-async function readDocument(env: Environment, named: string): Promise<string> {
+/** `isByLine`: a line that is no text is read as one that says nothing. */
+async function readDocument(env: Environment, named: string, isByLine: boolean): Promise<string> {
   if (named === STANDARD_STREAM) return await readStdinText("nothing was imported");
   const file = resolveFolder(env, named);
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+    const bytes = await readFile(file);
+    return isByLine && !isUtf8(bytes)
+      ? readableLines(bytes)
+      : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (thrown) {
     throw new CommandFailed(`${file} can't be read: ${fileFailure(thrown)}`);
   }
 }
+
+function readableLines(bytes: Buffer): string {
+  const lines = bytes.toString("latin1").split("\n");
+  const read = lines.map((line) => {
+    const own = Buffer.from(line, "latin1");
+    return isUtf8(own) ? own.toString() : NO_TEXT;
+  });
+  return read.join("\n");
+}
+
+const NO_TEXT = "no UTF-8";
 
 function isExport(text: string): boolean {
   try {

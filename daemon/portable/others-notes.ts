@@ -11,24 +11,40 @@ interface GraphLine {
   readonly relationType?: unknown;
 }
 
+/** What such a file has. */
+export interface KnowledgeGraph {
+  readonly notes: readonly PortableMemory[];
+  /** Lines that say nothing of it, each with why: `is no JSON object`. */
+  readonly bad: readonly BadLine[];
+}
+
+interface BadLine {
+  readonly number: number;
+  readonly reason: string;
+}
+
 /**
  * Reads the memory file of MCP's reference server, `memory.jsonl`: each entity is a memory with its
- * observations and the relations that begin at it. Undefined where the text is another one's.
+ * observations and the relations that begin at it. No entity and no relation: the text is another
+ * one's.
  *
  * ```
- * readKnowledgeGraph('{"type":"entity","name":"Ann","observations":["likes Go"]}', now);
+ * readKnowledgeGraph('{"type":"entity","name":"Ann","observations":["likes Go"]}', now).notes;
  * ```
  */
-export function readKnowledgeGraph(text: string, now: string): PortableMemory[] | undefined {
+export function readKnowledgeGraph(text: string, now: string): KnowledgeGraph {
   const lines: GraphLine[] = [];
-  for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
+  const bad: BadLine[] = [];
+  for (const [at, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
     const read = parsedLine(line);
-    if (!read || (read.type !== "entity" && read.type !== "relation")) return undefined;
-    lines.push(read);
+    const reason = whyBad(read);
+    if (reason !== undefined) bad.push({ number: at + 1, reason });
+    else if (read) lines.push(read);
   }
   const values = new Map<string, string[]>();
   for (const { type, name, entityType, observations } of lines) {
-    if (type !== "entity" || typeof name !== "string" || name === "") continue;
+    if (type !== "entity" || typeof name !== "string") continue;
     const before = values.get(name) ?? [`${name} (${String(entityType ?? "")})`, ""];
     const notes = Array.isArray(observations)
       ? observations.map((each) => `- ${String(each)}`)
@@ -36,25 +52,26 @@ export function readKnowledgeGraph(text: string, now: string): PortableMemory[] 
     values.set(name, [...before, ...notes]);
   }
   for (const { type, from, to, relationType } of lines) {
-    if (type !== "relation" || typeof from !== "string" || from === "") continue;
+    if (type !== "relation" || typeof from !== "string") continue;
     const before = values.get(from) ?? [from, ""];
     values.set(from, [...before, `- ${String(relationType)}: ${String(to)}`]);
   }
-  return [...values].map(([key, value]) => ({ key, value: value.join("\n"), updated_at: now }));
+  const notes = [...values].map(([key, value]) => ({
+    key,
+    value: value.join("\n"),
+    updated_at: now,
+  }));
+  return { notes, bad };
 }
 
-/** Why a text is no such file, by its first wrong line; completes "it is none: …". */
-export function whyNoGraph(text: string): string {
-  const lines = text.split("\n");
-  for (const [at, line] of lines.entries()) {
-    if (line.trim() === "") continue;
-    const read = parsedLine(line);
-    if (!read) return `line ${at + 1} is no JSON object`;
-    if (read.type !== "entity" && read.type !== "relation") {
-      return `line ${at + 1} is neither an entity nor a relation`;
-    }
-  }
-  return "it has no entity";
+/** Undefined for an entity or a relation. */
+function whyBad(line: GraphLine | undefined): string | undefined {
+  if (!line) return "is no JSON object";
+  const { type, name, from } = line;
+  if (type !== "entity" && type !== "relation") return "is neither an entity nor a relation";
+  const named = type === "entity" ? name : from;
+  if (typeof named === "string" && named !== "") return undefined;
+  return type === "entity" ? "is an entity without a name" : "is a relation without a beginning";
 }
 
 function parsedLine(line: string): GraphLine | undefined {

@@ -53,6 +53,14 @@ scenario("another tool's notes go where the user says, and nowhere else", async 
   expect(untold.stderr).toContain("say where it goes");
   await machine.memsync("import", graph, "--project", ".");
   expect(await machine.memsync("get", "Ann")).toContain("likes Go");
+
+  const bob = Buffer.from(JSON.stringify({ ...ann, name: "Bob" }));
+  writeFileSync(graph, Buffer.concat([bob, Buffer.from('\n{"type":\n"\xff"\n', "latin1")]));
+  const mixed = await machine.run(["import", graph, "--project", "."]);
+  expect(mixed.status).toBe(0);
+  expect(mixed.stderr).toContain("not imported, line 2: is no JSON object");
+  expect(mixed.stderr).toContain("not imported, line 3: is no JSON object");
+  expect(mixed.stdout).toContain("1 created, 0 updated, 0 unchanged; 2 notes left out");
 });
 
 scenario("claude-mem's observations of one project come in, and of no other", async (lab) => {
@@ -95,10 +103,9 @@ scenario("claude-mem's observations of one project come in, and of no other", as
 
 scenario("what is no other tool's memory is refused with what is wrong in it", async (lab) => {
   const machine = await lab.stoppedMachine(emulator.account("no-notes"));
-  const entity = JSON.stringify({ type: "entity", name: "Ann", observations: [] });
   const files: readonly (readonly [string, string, string])[] = [
-    ["cut.jsonl", `${entity}\n{"type":"ent`, "line 2 is no JSON object"],
-    ["other.jsonl", `${entity}\n{"type":"x"}`, "line 2 is neither an entity nor a relation"],
+    ["cut.jsonl", `\n{"type":"ent`, "line 2 is no JSON object"],
+    ["other.jsonl", `\n{"type":"x"}`, "line 2 is neither an entity nor a relation"],
     ["empty.jsonl", "", "it has no entity"],
     ["cut.db", "SQLite format 3\0and no more", "is damaged, or another program's"],
     ["export.json", '{"format":1}', "--layer and --project are for the notes of another tool"],

@@ -142,9 +142,27 @@ test("the reference server's entities are memories, with their relations", () =>
     { type: "entity", name: "Shop", entityType: "project", observations: [] },
   ];
   const graph = lines.map((line) => JSON.stringify(line)).join("\n");
-  expect(readKnowledgeGraph(graph, NOW)).toEqual([
+  const notes = [
     { key: "Ann", value: "Ann (person)\n\n- likes Go\n- works on: Shop", updated_at: NOW },
     { key: "Shop", value: "Shop (project)\n", updated_at: NOW },
-  ]);
-  expect(readKnowledgeGraph('{"format":1}', NOW)).toBeUndefined();
+  ];
+  expect(readKnowledgeGraph(graph, NOW)).toEqual({ notes, bad: [] });
+  expect(readKnowledgeGraph('{"format":1}', NOW).notes).toEqual([]);
+  // A line that can't be read takes no other one with it.
+  const wrong = [
+    '{"type":"entity","na',
+    "[]",
+    '{"type":"entity","name":""}',
+    '{"type":"relation"}',
+  ];
+  const mixed = [wrong[0], graph, "", ...wrong.slice(1)].join("\n");
+  expect(readKnowledgeGraph(mixed, NOW)).toEqual({
+    notes,
+    bad: [
+      { number: 1, reason: "is no JSON object" },
+      { number: 6, reason: "is neither an entity nor a relation" },
+      { number: 7, reason: "is an entity without a name" },
+      { number: 8, reason: "is a relation without a beginning" },
+    ],
+  });
 });

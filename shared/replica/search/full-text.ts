@@ -95,8 +95,8 @@ const addText = compiled(
 );
 
 /**
- * How a text of `asIndexed` becomes words: without case and accents, also where a letter has two of them, as in
- * Vietnamese (https://www.sqlite.org/fts5.html#unicode61_tokenizer).
+ * How a text of `asIndexed` becomes words: without case and accents, also where a letter has two of
+ * them, as in Vietnamese (https://www.sqlite.org/fts5.html#unicode61_tokenizer).
  */
 export const TOKENIZER = "unicode61 remove_diacritics 2";
 

@@ -11,7 +11,8 @@ const BEFORE = 40;
 /**
  * The line of a text that says most about a query: the one with the most of its words, by the rules
  * of the index. Of a long line, the part around the first of them. Without any of them, what says
- * most about the text; see `withSummaryFirst`. "…" stands for what was left out; `lengthMax` does not count it.
+ * most about the text; see `withSummaryFirst`. "…" stands for what was left out; `lengthMax` does
+ * not count it.
  *
  * ```
  * passageOf("# Build\n\nUse the Café machine.", "cafe", 40); // "… Use the Café machine."

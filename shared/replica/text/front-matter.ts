@@ -30,8 +30,8 @@ export function readFrontMatter(text: string): FrontMatter | undefined {
 }
 
 /**
- * A text that begins with what says most about it: its description, else its name, and its body. One
- * without front matter is as it is.
+ * A text that begins with what says most about it: its description, else its name, and its body.
+ * One without front matter is as it is.
  */
 export function withSummaryFirst(text: string): string {
   const head = readFrontMatter(text);
