@@ -1,3 +1,4 @@
+import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import {
   joinForm,
@@ -6,7 +7,8 @@ import {
   withoutMark,
 } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
-import { lineArrivalKey, returnedLineKey } from "../home/line-arrival-key.ts";
+import { entryIdsText, parseEntryIds } from "../home/entry-ids.ts";
+import { lineArrivalKey, returnedLineKey, shownBeforeKey } from "../home/line-arrival-key.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
 import { forgetSeen } from "./arrival-store.ts";
@@ -88,6 +90,29 @@ export class LineArrivals {
     }
   }
 
+  /** A write of ours comes into a file that showed these entries. */
+  async noteShown(db: Db, path: string, seen: readonly EntryId[]): Promise<void> {
+    const dir = shownBeforeKey(path);
+    const clock = this.#clockOf(dir);
+    const at = this.#world.now();
+    await forgetSeen(db, dir, { clock, now: at });
+    clock.came(await addLine(db, dir, { change: { seen: entryIdsText(seen) }, at }));
+  }
+
+  /** What the author of a save has seen of the file before writes that he may not have seen. */
+  async shownBefore(db: Db, path: string, savedAt: number): Promise<EntryId[]> {
+    const dir = shownBeforeKey(path);
+    const writes = await listChanges<{ readonly seen: string }>(db, dir);
+    const [first] = this.#clockOf(dir).unseenAt(writes, savedAt);
+    return first ? parseEntryIds(first.seen) : [];
+  }
+
+  /** A save has come: its author knows what is in it. */
+  async forgetShown(db: Db, path: string): Promise<void> {
+    const dir = shownBeforeKey(path);
+    await db.deleteFrom("file_arrivals").where("dir", "=", dir).execute();
+  }
+
   /** A save has brought back lines of which its author may not have seen that they left. */
   async noteReturned(db: Db, path: string, lines: readonly string[]): Promise<void> {
     const at = this.#world.now();
@@ -97,7 +122,7 @@ export class LineArrivals {
   /** Which of those of the last day still stand in the file's text. */
   async returned(db: Db, path: string, text: string): Promise<string[]> {
     const stands = new Set(plainLines(text));
-    const told = (await listLines(db, returnedLineKey(path))).filter(({ line, at }) => {
+    const told = (await listChanges<CameLine>(db, returnedLineKey(path))).filter(({ line, at }) => {
       return stands.has(line) && this.#world.now() - at < TOLD_MS;
     });
     return [...new Set(told.map(({ line }) => line))];
@@ -189,7 +214,7 @@ function without(lines: readonly string[], others: readonly string[]): string[] 
 }
 
 function listCame(db: Db, path: string): Promise<CameLine[]> {
-  return listLines(db, lineArrivalKey(path));
+  return listChanges(db, lineArrivalKey(path));
 }
 
 async function addLine(
@@ -205,7 +230,7 @@ async function addLine(
   return id;
 }
 
-async function listLines(db: Db, dir: string): Promise<CameLine[]> {
+async function listChanges<Change>(db: Db, dir: string): Promise<(Change & ArrivalTime)[]> {
   const rows = await db
     .selectFrom("file_arrivals")
     .select(["id", "arrived_at as at", "change"])

@@ -14,8 +14,13 @@ export function returnedLineKey(path: string): string {
   return `returned:${path}`;
 }
 
-/** Forgets both. Durable with the transaction. */
+/** The same for the entries of its memory that it showed before a write of ours. */
+export function shownBeforeKey(path: string): string {
+  return `shown:${path}`;
+}
+
+/** Forgets all of these. Durable with the transaction. */
 export async function forgetLines(db: Kysely<DaemonTables>, path: string): Promise<void> {
-  const dirs = [lineArrivalKey(path), returnedLineKey(path)];
+  const dirs = [lineArrivalKey(path), returnedLineKey(path), shownBeforeKey(path)];
   await db.deleteFrom("file_arrivals").where("dir", "in", dirs).execute();
 }

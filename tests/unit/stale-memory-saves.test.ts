@@ -44,3 +44,20 @@ test("who changes a topic a minute after others did has seen what they wrote", a
   await settleMemories(a, b);
   expect(await b.values("topic.md")).toEqual(["one\ntwo\n"]);
 });
+
+test("two programs that save over each other leave one version of each, and it comes to rest", async () => {
+  a.save("topic.md", "begin\n");
+  await settleMemories(a, b);
+  for (let version = 1; version <= 6; version++) {
+    a.save("topic.md", `begin\nof a, ${version}\n`);
+    await settleMemories(a, b);
+    b.save("topic.md", `begin\nof b, ${version}\n`);
+    await settleMemories(a, b);
+    expect((await a.values("topic.md")).length).toBeLessThanOrEqual(2);
+  }
+  const values = await a.values("topic.md");
+  expect([...values].sort()).toEqual(["begin\nof a, 6\n", "begin\nof b, 6\n"]);
+  await settleMemories(a, b);
+  expect(await a.values("topic.md")).toEqual(values);
+  expect(a.read("topic.md")).toBe(b.read("topic.md") ?? "");
+});

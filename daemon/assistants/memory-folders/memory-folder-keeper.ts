@@ -205,8 +205,9 @@ export class MemoryFolderKeeper {
           // What git has put there is no save of anybody.
           const saved = git?.committed || former?.hash === file?.hash ? undefined : file;
           const unseen = saved ? await this.#came.unseen(context.db, at, saved.savedAt) : [];
+          const seenBefore = saved && (await this.#came.shownBefore(context.db, at, saved.savedAt));
           const from = { folder: path, format, name, file, git };
-          await takeMemoryFile(context, open, { ...from, isBegunAnew, unseen });
+          await takeMemoryFile(context, open, { ...from, isBegunAnew, unseen, seenBefore });
           if (!saved) return;
           const isIndex = name === format.index;
           const change = { name, former, file: saved, isIndex, unseen };
@@ -245,8 +246,10 @@ export class MemoryFolderKeeper {
     const to = file.content;
     if (!isOwn) {
       if (isIndex || isKnown) await this.#came.note(db, at, { from, to, isOwn });
+      if (isKnown) await this.#came.noteShown(db, at, former.seen);
     } else if (!isIndex) {
       await this.#came.note(db, at, { from: to, to, isOwn });
+      await this.#came.forgetShown(db, at);
     } else if (isKnown || !isSeenByNow(file.savedAt, this.#options.world.now())) {
       await this.#came.note(db, at, { from, to, isOwn, savedAt: file.savedAt });
       const sides = { shown: from, saved: to };

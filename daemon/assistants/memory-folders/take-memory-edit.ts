@@ -23,18 +23,20 @@ export interface MemoryEdit {
   readonly file: MemoryText;
   /** What came into the file or left it so shortly before that its author may not have seen it. */
   readonly unseen?: readonly CameLine[] | undefined;
+  /** What the file showed before that. */
+  readonly seenBefore?: readonly EntryId[] | undefined;
 }
 
 /**
  * Writes an edit of a file into the document: over exactly what the file showed. What others have
  * written meanwhile is merged with it by lines where no place was changed differently by both. Else
  * both stay, the later one counts, and the other is a conflict. So it is with an edit that undoes
- * what its author may not have seen. In an index all lines stay. Returns what the file shows now.
+ * what its author may not have seen: it replaces what the file showed before that. In an index all lines stay. Returns what the file shows now.
  */
 export async function takeMemoryEdit(
   context: Context,
   open: OpenDocument,
-  { format, name, base, file, unseen }: MemoryEdit,
+  { format, name, base, file, unseen, seenBefore = [] }: MemoryEdit,
 ): Promise<StandingMemory> {
   const { document } = open;
   const key = keyOfName(format, name);
@@ -48,8 +50,8 @@ export async function takeMemoryEdit(
   // What does not fit stays as a version of its own.
   const isWithin = whole === undefined || !isTooLong(whole);
   const isStale = !isIndex && undoesUnseen({ file, base, unseen });
-  const isOver = isWithin && !isStale;
-  document.setEntry("memories", key, { value: content, now, seen: isOver ? seen : [] });
+  const over = isStale ? seenBefore : isWithin ? seen : [];
+  document.setEntry("memories", key, { value: content, now, seen: over });
   await context.flush(open);
   const written = ownEntry(open, key);
   if (written && whole !== undefined) {

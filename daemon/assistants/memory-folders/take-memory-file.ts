@@ -39,6 +39,7 @@ export interface SeenMemoryFile {
   readonly isBegunAnew: boolean;
   /** See `MemoryEdit`. */
   readonly unseen?: MemoryEdit["unseen"];
+  readonly seenBefore?: MemoryEdit["seenBefore"];
   /** What git says of it; undefined: it does not track it. */
   readonly git?: SeenByGit | undefined;
 }
@@ -189,7 +190,7 @@ async function takeChanged(
   open: OpenDocument,
   seen: ChangedFile,
 ): Promise<MemoryFile | undefined> {
-  const { format, name, file, known, unseen } = seen;
+  const { format, name, file, known, unseen, seenBefore } = seen;
   const { content, hash } = file;
   const key = keyOfName(format, name);
   const arrivedAt = known?.arrivedAt;
@@ -212,17 +213,18 @@ async function takeChanged(
   const why = await whyMemoryHeld(db, open, { memory: { key, value: content }, already });
   if (why) {
     const isStale = undoesUnseen({ file, base: known, unseen });
-    const over = isStale ? [] : (known?.seen ?? []);
+    const over = isStale ? (seenBefore ?? []) : (known?.seen ?? []);
     await putHeld(db, { ...place, value: content, seen: over, writtenAt, ...why });
     return { ...(known ?? { name, ...NEVER_SHOWN }), next: undefined, held: hash };
   }
   if (known?.held !== undefined) await dropHeld(db, place);
   const base = ofGit ? ofGit.base : baseOf(seen);
-  const edit = { format, name, base, file, unseen };
+  const edit = { format, name, base, file, unseen, seenBefore };
   return { name, arrivedAt, ...(await takeMemoryEdit(context, open, edit)) };
 }
 
-interface ChangedFile extends Pick<SeenMemoryFile, "format" | "name" | "unseen" | "git"> {
+interface ChangedFile
+  extends Pick<SeenMemoryFile, "format" | "name" | "unseen" | "seenBefore" | "git"> {
   readonly file: MemoryText;
   readonly known: MemoryFile | undefined;
   readonly isAnew: boolean;

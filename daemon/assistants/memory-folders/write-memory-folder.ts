@@ -166,6 +166,7 @@ export class MemoryFolderWriter {
       if (name !== format.index && !former?.text) return;
       const change = { from: former?.text ?? "", to: next.text, isOwn: false };
       await came.note(db, join(path, name), change);
+      if (former) await came.noteShown(db, join(path, name), former.seen);
     });
     if (outcome.replaced && former) {
       const at = { folder: path, format, name, address: documentOf(this.#options, owner) };
