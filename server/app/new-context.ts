@@ -25,7 +25,7 @@ export function newContext({
   return { requestId, headers, peer: undefined, client: unknownAddress, pause, log, place };
 }
 
-const unknownAddress: PeerAddress = () => undefined;
+const unknownAddress = () => undefined;
 
 /** Looking up an address takes time, so it is done only for the requests that want it. */
 export function contextOf(

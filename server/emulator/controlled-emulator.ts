@@ -106,6 +106,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
       snapshots: new Snapshots(service.host),
       ...judgedBy(options),
       forgetWaits: (account) => recording.forgetWaits(account),
+      forgetSpent: (account) => recording.forgetSpent(account),
       ...service,
       routes: () => servedRoutes(service),
     }),
@@ -125,6 +126,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     release() {
       misbehaving.release();
       journal.close();
+      recording.close();
     },
     close: () => service.close(),
   };

@@ -16,7 +16,7 @@ export function clientAddress(
   peer: PeerAddress | undefined,
   trusted: Networks | undefined,
 ): string | undefined {
-  const given = peer?.();
+  const given = peer?.()?.address;
   if (given === undefined) return undefined;
   let client = canonicalAddress(given) ?? given;
   if (trusted === undefined || trusted.isEmpty || !trusted.include(client)) return client;

@@ -2,8 +2,15 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerToken } from "./bearer.ts";
 import { Networks } from "./networks.ts";
 
-/** Gives the address of a request's peer; undefined where it is unknown. */
-export type PeerAddress = () => string | undefined;
+/** The other end of a connection. */
+export interface Peer {
+  readonly address: string;
+  /** With the address it tells one connection from all others that are open. */
+  readonly port: number;
+}
+
+/** Gives a request's peer; undefined where it is unknown. */
+export type PeerAddress = () => Peer | undefined;
 
 const LOOPBACK = new Networks(["127.0.0.0/8", "::1"]);
 
@@ -21,7 +28,7 @@ export function mayReadMetrics(
 ): boolean {
   if (token !== undefined) return isSame(bearerToken(headers.get("authorization")), token);
   if (FORWARDING_HEADERS.some((name) => headers.has(name))) return false;
-  return LOOPBACK.include(peer?.() ?? "");
+  return LOOPBACK.include(peer?.()?.address ?? "");
 }
 
 /** Takes equal time for every wrong token. */

@@ -14,7 +14,7 @@ export interface RequestContext {
   /** The other end of the socket; undefined where there is none. */
   readonly peer: PeerAddress | undefined;
   /** Gives the address of the client; undefined where there is none, or its socket has ended. */
-  readonly client: PeerAddress;
+  readonly client: () => string | undefined;
   /** To be called between the steps of long work. */
   readonly pause: Pause;
   /** Where failures are logged. */

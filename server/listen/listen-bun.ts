@@ -98,7 +98,7 @@ async function causeOf(address: ListenAddress, thrown: unknown): Promise<unknown
 }
 
 function peerOf(request: Request, server: Server<SocketData>): PeerAddress {
-  return () => server.requestIP(request)?.address;
+  return () => server.requestIP(request) ?? undefined;
 }
 
 async function upgrade(

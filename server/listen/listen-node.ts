@@ -133,7 +133,10 @@ async function answer(app: App, message: IncomingMessage, to: ServerResponse): P
 }
 
 function peerOf({ socket }: IncomingMessage): PeerAddress {
-  return () => socket.remoteAddress;
+  return () => {
+    const { remoteAddress: address, remotePort: port } = socket;
+    return address === undefined || port === undefined ? undefined : { address, port };
+  };
 }
 
 function malformed(): AppError {

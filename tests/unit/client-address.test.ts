@@ -57,9 +57,9 @@ describe("networks", () => {
 
 describe("a client's address", () => {
   const trusted = new Networks(["10.0.0.0/8", "2001:db8::/32"]);
-  const of = (peer: string, forwarded?: string, proxies: Networks = trusted) => {
+  const of = (address: string, forwarded?: string, proxies: Networks = trusted) => {
     const headers = new Headers(forwarded === undefined ? {} : { "X-Forwarded-For": forwarded });
-    return clientAddress(headers, () => peer, proxies);
+    return clientAddress(headers, () => ({ address, port: 1 }), proxies);
   };
 
   test("a client's address is its socket's, whatever it says, unless that is a trusted proxy", () => {
@@ -69,7 +69,9 @@ describe("a client's address", () => {
     expect(clientAddress(new Headers(), () => undefined, trusted)).toBeUndefined();
     expect(clientAddress(new Headers(), undefined, trusted)).toBeUndefined();
     const forwarded = new Headers({ "X-Forwarded-For": "198.51.100.1" });
-    expect(clientAddress(forwarded, () => "10.0.0.1", undefined)).toBe("10.0.0.1");
+    expect(clientAddress(forwarded, () => ({ address: "10.0.0.1", port: 1 }), undefined)).toBe(
+      "10.0.0.1",
+    );
   });
 
   test("a client's address is the last that no trusted proxy has", () => {

@@ -4,6 +4,7 @@ import { RetryWaits } from "../../server/emulator/journal/retry-waits.ts";
 import { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
 import { ask, controlled } from "../support/emulator-calls.ts";
 import { failureOf } from "../support/failure.ts";
+import { startTold } from "../support/told-emulator.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const note = { content: "x", layer: "user" };
@@ -214,11 +215,13 @@ test("no account loses entries to those of others, whatever these send", async (
 });
 
 test("a client that comes back before Retry-After is over is named, and one that waits is not", async () => {
-  await using emulator = await startEmulator({ clock: "2026-01-01T00:00:00Z" });
+  await using emulator = await startTold({ clock: "2026-01-01T00:00:00Z" });
   emulator.faults.add({ path: "/v1/projects", retryAfter: 5, times: 2 });
   await ask(emulator, "GET /v1/projects");
+  emulator.allRead();
   await emulator.clock.advance("4s");
   await ask(emulator, "GET /v1/projects");
+  emulator.allRead();
   await emulator.clock.advance("5s");
   await ask(emulator, "GET /v1/projects");
   expect(await emulator.violations.list()).toEqual([
@@ -237,13 +240,23 @@ test("a client that comes back before Retry-After is over is named, and one that
 
 test("where the clock stands still, whoever waits in real time has waited", () => {
   let real = 0;
-  const waits = new RetryWaits({ now: () => 0 }, { monotonic: () => real });
-  const entry = { token: "a", method: "GET", path: "/v1/projects", status: 429, retryAfter: "2" };
+  const waits = new RetryWaits({ world: { now: () => 0 }, real: { monotonic: () => real } });
+  const asked = {
+    token: "a",
+    method: "GET",
+    path: "/v1/projects",
+    run: 1,
+    status: 429,
+    retryAfter: "2",
+  };
+  let serial = 0;
   const came = (after: number) => {
     real += after;
-    const early = waits.came(entry as RequestEntry);
-    waits.answered(entry as RequestEntry);
-    return early;
+    serial += 1;
+    const entry = { ...asked, serial, violations: [] as object[] } as RequestEntry;
+    waits.came(entry);
+    waits.answered(entry);
+    return entry.violations[0]?.text;
   };
   expect([came(0), came(1999), came(2000)]).toEqual([
     undefined,
@@ -253,10 +266,11 @@ test("where the clock stands still, whoever waits in real time has waited", () =
 });
 
 test("a reset of one account forgets who of it was told to wait, and of no other", async () => {
-  await using emulator = await startEmulator({ clock: "2026-01-01T00:00:00Z" });
+  await using emulator = await startTold({ clock: "2026-01-01T00:00:00Z" });
   const tokens = ["mst_dev_w1", "mst_dev_w2"];
   emulator.faults.add({ status: 429, retryAfter: 60, times: 2 });
   for (const token of tokens) await ask(emulator, "GET /v1/projects", { token });
+  emulator.allRead();
   await emulator.reset({ token: "mst_dev_w1" });
   for (const token of tokens) await ask(emulator, "GET /v1/projects", { token });
   await emulator.violations.assertNone({ token: "mst_dev_w1" });
@@ -264,10 +278,17 @@ test("a reset of one account forgets who of it was told to wait, and of no other
 });
 
 test("asking for more than the plan allows is a violation", async () => {
-  await using emulator = await startEmulator();
-  await emulator.limits.set({ token: emulator.token, exhaust: "day" });
+  await using emulator = await startTold();
+  await emulator.limits.set({ token: emulator.token, exhaust: "day", left: 1 });
+  await ask(emulator, "GET /v1/projects");
+  emulator.allRead();
   await ask(emulator, "GET /v1/projects");
   expect(await rulesOf(emulator)).toEqual(["over-limit"]);
+  await emulator.limits.set({ token: emulator.token, exhaust: "day" });
+  await emulator.reset({ scope: "requests" });
+  await ask(emulator, "GET /v1/projects");
+  // Nothing has told it.
+  expect(await rulesOf(emulator)).toEqual([]);
 });
 
 test("fields and parameters that nobody reads are named, at any depth", async () => {
@@ -307,23 +328,25 @@ test("a request that nothing serves says what does, and a refused one why", asyn
 });
 
 test("a write whose answer was lost, sent again without a key, is named", async () => {
-  await using emulator = await startEmulator();
+  await using emulator = await startTold();
   for (const body of [note, { ...note, key: "k" }]) {
     emulator.faults.add({ method: "POST", disconnect: "after" });
     await failureOf(() => ask(emulator, "POST /v1/memories", { body }));
+    emulator.allRead();
     await ask(emulator, "POST /v1/memories", { body });
   }
   expect(await rulesOf(emulator)).toEqual(["repeated-write"]);
 });
 
 test("where the specification alone is served, what is beyond it protects from nothing", async () => {
-  await using emulator = await startEmulator({ publishedOnly: true });
+  await using emulator = await startTold({ publishedOnly: true });
   await ask(emulator, "GET /v1/memories?layer=user");
   const keyed = { body: { ...note, key: "k" } };
   const headed = { body: note, headers: { "idempotency-key": "once" } };
   for (const options of [keyed, headed]) {
     emulator.faults.add({ method: "POST", disconnect: "after" });
     await failureOf(() => ask(emulator, "POST /v1/memories", options));
+    emulator.allRead();
     await ask(emulator, "POST /v1/memories", options);
   }
   expect(await rulesOf(emulator)).toEqual([

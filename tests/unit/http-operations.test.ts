@@ -108,8 +108,10 @@ test("where there is a metrics token, only that reads them", async () => {
 });
 
 test("peers are on this machine by their address alone", () => {
-  const may = (address: string | undefined) =>
-    mayReadMetrics(new Headers(), () => address, undefined);
+  const may = (address: string | undefined) => {
+    const peer = address === undefined ? undefined : { address, port: 1 };
+    return mayReadMetrics(new Headers(), () => peer, undefined);
+  };
   expect(["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1"].map(may)).not.toContain(false);
   const others = ["10.0.0.1", "::", "1127.0.0.1", "127.0.0.1.example", "fe80::1", "", undefined];
   expect(others.map(may)).not.toContain(true);

@@ -36,7 +36,7 @@ export function createControlPlane(
         throw new AppError("invalid_request", "the header Host names no host");
       }
       const path = pathOf(request.url).slice(CONTROL_PREFIX.length);
-      refuseStrangers(guard, request, { path, address: peer?.() });
+      refuseStrangers(guard, request, { path, address: peer?.()?.address });
       const call = find(routes, request.method === "HEAD" ? "GET" : request.method, path);
       if (!call) throw noSuchPath();
       const query = new URL(request.url).searchParams;

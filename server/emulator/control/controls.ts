@@ -47,6 +47,8 @@ export interface ControlledParts extends SeenParts {
   readonly tags: TagEpochs;
   /** Forgets which clients of an account were told to wait, or of all. */
   forgetWaits(account: AccountId | undefined): void;
+  /** Forgets whose plan had nothing left, of an account or of all. */
+  forgetSpent(account: AccountId | undefined): void;
 }
 
 /** Why sockets are closed whose client has to read everything anew. */
@@ -85,6 +87,7 @@ export function createControls(parts: ControlledParts): EmulatorControls {
           throw refusedAt("left", "needs exhaust, which says of what so many are left");
         }
         accounts.rule(caller?.account, { plan, off });
+        parts.forgetSpent(caller?.account);
         if (token === undefined || exhaust === undefined) return;
         await limits.use(accounts.get(token), exhaust, left ?? 0);
       },
@@ -123,7 +126,7 @@ function createClock({ driven, sockets, journal }: ControlledParts): EmulatorClo
 }
 
 async function reset(
-  { driven, accounts, host, limits, sockets, faults, journal, tags, forgetWaits }: ControlledParts,
+  { driven, accounts, host, limits, sockets, faults, journal, tags, ...parts }: ControlledParts,
   { scope = "all", token }: OfToken & { readonly scope?: ResetScope | undefined },
 ): Promise<Cleared> {
   const account = token === undefined ? undefined : accounts.get(token).account;
@@ -141,11 +144,12 @@ async function reset(
   if (all || scope === "limits") {
     accounts.forgetRules(account);
     limits.forget(account);
+    parts.forgetSpent(account);
     await host.store.write(({ db }) => deleteCounts(db, account));
   }
   if (all || scope === "requests") {
     cleared.requests = journal.clear(account);
-    forgetWaits(account);
+    parts.forgetWaits(account);
   }
   if (all || scope === "faults") {
     cleared.faults = faults.clear(account);

@@ -6,6 +6,7 @@ import { pathMatches } from "../faults/fault-paths.ts";
 import { pathsNear } from "../faults/near-paths.ts";
 import type { ServedRoute } from "../interface/emulator.ts";
 import type { RequestEntry } from "./journal.ts";
+import { knew } from "./known-ends.ts";
 
 /** What requests are judged by. */
 export interface Rules {
@@ -28,16 +29,24 @@ export function inspectEntries(
   entries: readonly RequestEntry[],
   rules: Rules,
 ): ReadonlyMap<RequestEntry, readonly Wrong[]> {
-  const lost = new Set<string>();
+  const lost = new Map<string, RequestEntry[]>();
   return new Map(
     entries.map((entry) => {
       const { own, key } = judged(entry, rules);
-      const wrongs = [...entry.violations, ...own];
-      if (key !== undefined && lost.has(key)) wrongs.push(REPEATED);
-      if (key !== undefined && wasLost(entry)) lost.add(key);
+      const wrongs = [...untimely(entry), ...own];
+      if (key === undefined) return [entry, wrongs];
+      const before = lost.get(key) ?? [];
+      if (before.some((each) => knew(entry, each))) wrongs.push(REPEATED);
+      if (wasLost(entry)) lost.set(key, [...before, entry]);
       return [entry, wrongs];
     }),
   );
+}
+
+/** Later it may be known that it was sent together with the other. */
+function untimely(entry: RequestEntry): Wrong[] {
+  const known = entry.violations.filter(({ earlier }) => knew(entry, earlier));
+  return known.map(({ rule, text }) => ({ rule, text }));
 }
 
 /** What a request is by itself, whatever came before it. */
@@ -88,7 +97,8 @@ function repeatable(entry: RequestEntry, body: unknown, rules: Rules): string | 
   return `${token}\n${new TextDecoder().decode(bytes)}`;
 }
 
-function wasLost({ status, aborted }: RequestEntry): boolean {
+/** Whether it may be written or not, for all that its client knows. */
+export function wasLost({ status, aborted }: RequestEntry): boolean {
   return aborted || status === undefined || status >= 500;
 }
 

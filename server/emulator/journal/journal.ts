@@ -38,6 +38,17 @@ export interface RequestEntry {
   readonly query: string;
   readonly token: string | undefined;
   readonly account: AccountId | undefined;
+  /** The client's end of its connection, where there is one. */
+  readonly connection: string | undefined;
+  /**
+   * The serial of the first of those that came one after the other, over one connection; undefined
+   * among what came over several.
+   */
+  run: number | undefined;
+  /** Whether it is answered, cut or given up. */
+  isOver: boolean;
+  /** The newest request's serial when its client had read its end in any case. */
+  readAfter: number | undefined;
   readonly headers: Headers;
   /** Whether it has a body. */
   readonly hasBody: boolean;
@@ -58,8 +69,12 @@ export interface RequestEntry {
   socket: SocketEntry | undefined;
   /** The journal's count of changes when this changed last; 0 for one that the journal has not. */
   changedAt: number;
-  /** What was seen at once to be wrong with it. */
-  readonly violations: { readonly rule: string; readonly text: string }[];
+  /** What was seen at once to be wrong with it, for a client that knew the end of `earlier`. */
+  readonly violations: {
+    readonly rule: string;
+    readonly text: string;
+    readonly earlier: RequestEntry;
+  }[];
 }
 
 const ENTRIES_PER_ACCOUNT_MAX = 1000;

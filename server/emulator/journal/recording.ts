@@ -3,9 +3,12 @@ import type { World } from "../../../shared/world.ts";
 import type { App } from "../../app/app.ts";
 import { bearerToken } from "../../http/bearer.ts";
 import { cutOf } from "../../http/cut-answer.ts";
+import type { PeerAddress } from "../../http/metrics-access.ts";
 import { pathOf } from "../../http/query.ts";
 import { watchBody } from "../../http/watched-body.ts";
+import { wasLost } from "./inspect.ts";
 import type { Journal, RequestEntry } from "./journal.ts";
+import { KnownEnds } from "./known-ends.ts";
 import { goneSocket, recordSocket } from "./recorded-socket.ts";
 import { RetryWaits } from "./retry-waits.ts";
 
@@ -16,7 +19,7 @@ export interface RecordingDeps {
   readonly accountOf: (headers: Headers) => AccountId | undefined;
   /** By the emulator's clock. */
   readonly world: Pick<World, "now">;
-  readonly real: Pick<World, "monotonic">;
+  readonly real: Pick<World, "monotonic" | "setTimer">;
 }
 
 /** A service whose requests are recorded. */
@@ -26,6 +29,9 @@ export interface Recording {
   injected(request: Request, id: string): void;
   /** Forgets who of an account was told to wait, or of all. */
   forgetWaits(account: AccountId | undefined): void;
+  /** Forgets whose plan had nothing left: it is another now. */
+  forgetSpent(account: AccountId | undefined): void;
+  close(): void;
 }
 
 /** Records each request when it comes, and what becomes of it when that is known. */
@@ -34,15 +40,17 @@ export function createRecording(deps: RecordingDeps): Recording {
   const entries = new WeakMap<Request, RequestEntry>();
   /** Of these, the handshakes of live sockets. */
   const live = new WeakSet<Request>();
-  const waits = new RetryWaits(world, deps.real);
+  const waits = new RetryWaits(deps);
+  const ends = new KnownEnds(deps.real);
   let serial = 0;
 
-  function begin(request: Request): RequestEntry {
+  function begin(request: Request, peer: PeerAddress | undefined): RequestEntry {
     serial += 1;
     const account = accountOf(request.headers);
-    const entry = newEntry(request, { serial, receivedAt: world.now(), account });
-    const early = waits.came(entry);
-    if (early !== undefined) entry.violations.push({ rule: "early-retry", text: early });
+    const connection = connectionOf(peer);
+    const entry = newEntry(request, { serial, receivedAt: world.now(), account, connection });
+    for (const together of ends.began(entry)) journal.changed(together);
+    waits.came(entry);
     entries.set(request, entry);
     watchBody(request, (bytes) => journal.keepBody(entry, bytes));
     journal.add(entry);
@@ -50,21 +58,11 @@ export function createRecording(deps: RecordingDeps): Recording {
   }
 
   async function finish(entry: RequestEntry, response: Response): Promise<void> {
-    entry.finishedAt = world.now();
     const isCut = cutOf(response) !== undefined;
-    if (!isCut || cutOf(response)?.body) {
-      entry.status = response.status;
-      entry.responseHeaders = response.headers;
-    }
-    entry.requestId = response.headers.get("x-request-id") ?? undefined;
-    entry.retryAfter = isCut ? null : response.headers.get("retry-after");
-    waits.answered(entry);
+    keepAnswer(entry, response, world.now());
+    ends.ended(entry, { matters: waits.answered(entry) || wasLost(entry) });
     const isPlain = response.headers.get("content-encoding") === null;
     if (response.status >= 400 && !isCut && isPlain) entry.refusal = await response.clone().text();
-    if (entry.status === 429 && entry.injected === undefined) {
-      const text = "asked for more than the plan of the account allows";
-      entry.violations.push({ rule: "over-limit", text });
-    }
     journal.changed(entry);
   }
 
@@ -72,19 +70,20 @@ export function createRecording(deps: RecordingDeps): Recording {
     app: {
       ...app,
       async fetch(request, peer) {
-        const entry = begin(request);
+        const entry = begin(request, peer);
         const response = await app.fetch(request, peer);
         await finish(entry, response);
         return response;
       },
       async openLive(request, peer) {
-        const entry = begin(request);
+        const entry = begin(request, peer);
         live.add(request);
         const handshake = await app.openLive(request, peer);
         if (!handshake.accepted) {
           await finish(entry, handshake.response);
           return handshake;
         }
+        ends.ended(entry, { matters: false });
         // Nobody is there to be answered: the listener finds the connection gone.
         if (entry.aborted) return handshake;
         entry.status = 101;
@@ -99,6 +98,7 @@ export function createRecording(deps: RecordingDeps): Recording {
         const entry = entries.get(request);
         if (!entry || entry.finishedAt !== undefined) return;
         entry.aborted = true;
+        ends.ended(entry, { matters: true });
         if (live.has(request)) entry.socket = goneSocket(world.now());
         journal.changed(entry);
       },
@@ -107,11 +107,32 @@ export function createRecording(deps: RecordingDeps): Recording {
       const entry = entries.get(request);
       if (entry) entry.injected = id;
     },
-    forgetWaits: (account) => waits.forget(account),
+    forgetWaits(account) {
+      waits.forget(account);
+      ends.forget(account);
+    },
+    forgetSpent: (account) => waits.forgetSpent(account),
+    close: () => ends.close(),
   };
 }
 
-type Receipt = Pick<RequestEntry, "serial" | "receivedAt" | "account">;
+function keepAnswer(entry: RequestEntry, response: Response, at: number): void {
+  entry.finishedAt = at;
+  const cut = cutOf(response);
+  if (!cut || cut.body) {
+    entry.status = response.status;
+    entry.responseHeaders = response.headers;
+  }
+  entry.requestId = response.headers.get("x-request-id") ?? undefined;
+  entry.retryAfter = cut ? null : response.headers.get("retry-after");
+}
+
+type Receipt = Pick<RequestEntry, "serial" | "receivedAt" | "account" | "connection">;
+
+function connectionOf(peer: PeerAddress | undefined): string | undefined {
+  const from = peer?.();
+  return from && `${from.address} ${from.port}`;
+}
 
 /** A request of which nothing more is known yet. */
 function newEntry({ method, headers, url }: Request, receipt: Receipt): RequestEntry {
@@ -124,6 +145,7 @@ function newEntry({ method, headers, url }: Request, receipt: Receipt): RequestE
     ...{ body: undefined, bodyBytes: 0, finishedAt: undefined, status: undefined },
     ...{ aborted: false, refusal: undefined, requestId: undefined, retryAfter: null },
     ...{ responseHeaders: undefined, injected: undefined, socket: undefined },
+    ...{ run: undefined, isOver: false, readAfter: undefined },
     ...{ changedAt: 0, violations: [] },
   };
 }

@@ -1,68 +1,76 @@
 import type { AccountId } from "../../../shared/ids.ts";
-import type { World } from "../../../shared/world.ts";
 import type { RequestEntry } from "./journal.ts";
-
-/** At most this many waits are remembered; a client that was told to wait comes back soon. */
-const WAITS_MAX = 10_000;
-
-interface Wait {
-  readonly until: number;
-  /** The same in real time, which goes on where the emulator's clock stands still. */
-  readonly untilReally: number;
-  readonly account: AccountId | undefined;
-}
+import { KnownWaits, type WaitClocks } from "./known-waits.ts";
 
 /** Who was told to wait, and until when. */
 export class RetryWaits {
-  readonly #waits = new Map<string, Wait>();
+  readonly #clocks: WaitClocks;
+  readonly #retries: KnownWaits;
+  readonly #spent: KnownWaits;
+  /** Requests whose client knew that nothing was left of its plan, and by which answer. */
+  readonly #knowing = new WeakMap<RequestEntry, RequestEntry>();
 
-  /** `world` has the emulator's clock. */
-  constructor(
-    readonly world: Pick<World, "now">,
-    readonly real: Pick<World, "monotonic">,
-  ) {}
-
-  /** Says in one line what is wrong with coming now; undefined if nothing is. */
-  came(entry: RequestEntry): string | undefined {
-    const now = this.world.now();
-    for (const key of [accountKey(entry), placeKey(entry)]) {
-      const wait = this.#waits.get(key);
-      this.#waits.delete(key);
-      if (wait === undefined || wait.until <= now) continue;
-      // A client that waits by its own timer has done as it was told.
-      if (wait.untilReally <= this.real.monotonic()) continue;
-      const seconds = Math.ceil((wait.until - now) / 1000);
-      return `came back ${seconds} s before Retry-After was over`;
-    }
-    return undefined;
+  constructor(clocks: WaitClocks) {
+    this.#clocks = clocks;
+    this.#retries = new KnownWaits(clocks);
+    this.#spent = new KnownWaits(clocks);
   }
 
-  /** A 429 is about everything of a token, another wait about what was asked. */
-  answered(entry: RequestEntry): void {
-    const waitMs = this.#waitMs(entry.retryAfter);
-    if (waitMs === undefined) return;
-    if (this.#waits.size >= WAITS_MAX) this.#waits.clear();
-    const key = entry.status === 429 ? accountKey(entry) : placeKey(entry);
-    this.#waits.set(key, {
-      until: this.world.now() + waitMs,
-      untilReally: this.real.monotonic() + waitMs,
-      account: entry.account,
-    });
+  /** Says of a request that comes now what its client should have waited for. */
+  came(entry: RequestEntry): void {
+    const spent = this.#spent.leftFor(accountKey(entry), entry);
+    if (spent) this.#knowing.set(entry, spent.earlier);
+    const ofAll = this.#retries.leftFor(accountKey(entry), entry);
+    const left = ofAll ?? this.#retries.leftFor(placeKey(entry), entry);
+    if (!left) return;
+    const text = `came back ${Math.ceil(left.ms / 1000)} s before Retry-After was over`;
+    entry.violations.push({ rule: "early-retry", text, earlier: left.earlier });
+  }
+
+  /**
+   * A 429 is about everything of a token, another wait about what was asked. Says whether this one
+   * tells its client to wait.
+   */
+  answered(entry: RequestEntry): boolean {
+    const isLimited = entry.status === 429;
+    const earlier = this.#knowing.get(entry);
+    if (isLimited && earlier && entry.injected === undefined) {
+      const text = "asked for more than the plan of the account allows";
+      entry.violations.push({ rule: "over-limit", text, earlier });
+    }
+    const retryMs = this.#retryMs(entry.retryAfter);
+    if (retryMs !== undefined) {
+      this.#retries.add(isLimited ? accountKey(entry) : placeKey(entry), entry, retryMs);
+    }
+    const spentMs = spentMsIn(entry) ?? (isLimited ? retryMs : undefined);
+    if (spentMs !== undefined) this.#spent.add(accountKey(entry), entry, spentMs);
+    return retryMs !== undefined || spentMs !== undefined;
   }
 
   /** Of an account, or of all. */
   forget(account: AccountId | undefined): void {
-    for (const [key, wait] of this.#waits) {
-      if (account === undefined || wait.account === account) this.#waits.delete(key);
-    }
+    this.#retries.forget(account);
+    this.forgetSpent(account);
   }
 
-  #waitMs(retryAfter: string | null): number | undefined {
+  /** The limits of an account are others now, or those of all. */
+  forgetSpent(account: AccountId | undefined): void {
+    this.#spent.forget(account);
+  }
+
+  #retryMs(retryAfter: string | null): number | undefined {
     if (retryAfter === null) return undefined;
     if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000;
     const at = Date.parse(retryAfter);
-    return Number.isNaN(at) ? undefined : at - this.world.now();
+    return Number.isNaN(at) ? undefined : at - this.#clocks.world.now();
   }
+}
+
+/** How long nothing is left, as `RateLimit` says it; undefined if something is. */
+function spentMsIn({ responseHeaders }: RequestEntry): number | undefined {
+  const told = responseHeaders?.get("ratelimit") ?? "";
+  const seconds = [...told.matchAll(/;r=0;t=(\d+)/g)].map(([, after]) => Number(after));
+  return seconds.length === 0 ? undefined : Math.max(...seconds) * 1000;
 }
 
 function accountKey({ token = "" }: RequestEntry): string {

@@ -1,0 +1,85 @@
+import type { AccountId } from "../../../shared/ids.ts";
+import type { World } from "../../../shared/world.ts";
+import type { RequestEntry } from "./journal.ts";
+import { knew } from "./known-ends.ts";
+
+/** So many waits are remembered; a client that was told to wait comes back soon. */
+const WAITS_MAX = 10_000;
+
+interface Wait {
+  readonly until: number;
+  /** The same in real time, which goes on where the emulator's clock stands still. */
+  readonly untilReally: number;
+  /** By which it was told. */
+  readonly answered: RequestEntry;
+}
+
+/** What is left of a wait. */
+export interface LeftWait {
+  readonly ms: number;
+  /** By which it was told. */
+  readonly earlier: RequestEntry;
+}
+
+/** The clocks by which a client may have waited. */
+export interface WaitClocks {
+  /** The emulator's. */
+  readonly world: Pick<World, "now">;
+  readonly real: Pick<World, "monotonic">;
+}
+
+/** Until when clients were told to leave something alone, by what it is. */
+export class KnownWaits {
+  /** The oldest answer first. */
+  readonly #waits = new Map<string, Wait[]>();
+  #count = 0;
+
+  constructor(readonly clocks: WaitClocks) {}
+
+  add(key: string, answered: RequestEntry, waitMs: number): void {
+    if (this.#count >= WAITS_MAX) this.forget(undefined);
+    const waits = this.#take(key);
+    waits.push({
+      until: this.clocks.world.now() + waitMs,
+      untilReally: this.clocks.real.monotonic() + waitMs,
+      answered,
+    });
+    this.#put(key, waits);
+  }
+
+  /**
+   * How long the client of this request should have waited yet, by the newest answer that it knew;
+   * undefined if it need not have. It is told once of what it knew.
+   */
+  leftFor(key: string, entry: RequestEntry): LeftWait | undefined {
+    const waits = this.#take(key);
+    const at = waits.findLastIndex(({ answered }) => knew(entry, answered));
+    this.#put(key, waits.slice(at + 1));
+    const wait = waits[at];
+    // A client that waits by its own timer has done as it was told.
+    if (!wait || wait.untilReally <= this.clocks.real.monotonic()) return undefined;
+    const left = wait.until - this.clocks.world.now();
+    return left > 0 ? { ms: left, earlier: wait.answered } : undefined;
+  }
+
+  /** Of an account, or of all. */
+  forget(account: AccountId | undefined): void {
+    for (const key of [...this.#waits.keys()]) {
+      const isOther = ({ answered }: Wait) => account !== undefined && answered.account !== account;
+      this.#put(key, this.#take(key).filter(isOther));
+    }
+  }
+
+  #take(key: string): Wait[] {
+    const waits = this.#waits.get(key) ?? [];
+    this.#count -= waits.length;
+    this.#waits.delete(key);
+    return waits;
+  }
+
+  #put(key: string, waits: Wait[]): void {
+    if (waits.length === 0) return;
+    this.#waits.set(key, waits);
+    this.#count += waits.length;
+  }
+}
