@@ -71,10 +71,11 @@ async function beginAgain(emulator: Emulator, { clock, random, seed }: Beginning
   if (seed !== undefined) await emulator.seed(seed);
 }
 
+/** After the moves that a test did not wait for. */
 async function resumeRealTime(clock: EmulatorClock): Promise<void> {
+  await clock.resume();
   const { now, offsetMs } = clock.read();
   if (offsetMs !== 0) await clock.set(Date.parse(now) - offsetMs);
-  await clock.resume();
 }
 
 /** Sets variables of this process. Returns a function that makes them what they were. */

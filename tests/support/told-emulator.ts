@@ -8,7 +8,7 @@ import { manualTimers } from "./manual-timers.ts";
 const TURN_MS = 5;
 const TURNS = 20;
 
-/** An emulator whose clients have read their answers, over whichever connection, when it is said. */
+/** An emulator whose clients have read their answers, over any connection, when it is told so. */
 export async function startTold(options: EmulatorOptions = {}) {
   const held = manualTimers();
   const world: World = {

@@ -18,7 +18,7 @@ test("a clock that stands still is in answers, their headers and what they store
   expect(await controlled(emulator, "POST clock", { advance: "2h" })).toEqual({
     now: "2026-01-01T14:00:00.000Z",
     frozen: true,
-    offset_ms: expect.any(Number),
+    offset_ms: 7_200_000,
     ran: expect.any(Array),
   });
   expect(emulator.clock.read().now).toBe("2026-01-01T14:00:00.000Z");
@@ -111,6 +111,47 @@ test("the emulator's clock is set back, frozen, resumed, and told in one word on
   expect(response.status).toBe(400);
 });
 
+test("what it says of a clock that stands still repeats, however long the test takes", async () => {
+  const told: unknown[] = [];
+  for (let run = 0; run < 2; run++) {
+    await using emulator = await startEmulator({ clock: NOON });
+    const { clock } = emulator;
+    told.push([
+      clock.read(),
+      await clock.advance("1h"),
+      await clock.set("2025-12-31T12:00:00Z"),
+      await clock.freeze("2026-02-01T00:00:00Z"),
+    ]);
+    const ms = realWorld.now();
+    await waitFor("the real time", () => realWorld.now() > ms);
+    told.push(clock.read());
+  }
+  expect(told.slice(2)).toEqual(told.slice(0, 2));
+  expect(told[1]).toMatchObject({ offsetMs: 0 });
+});
+
+test("a clock that runs is as far ahead as it was moved", async () => {
+  await using emulator = await startEmulator();
+  expect(await emulator.clock.advance("1d")).toMatchObject({ offsetMs: 86_400_000 });
+  const { now, offsetMs } = await emulator.clock.freeze();
+  expect(offsetMs).toBe(86_400_000);
+  expect(Date.parse(now) - realWorld.now()).toBeLessThanOrEqual(offsetMs);
+});
+
+test("it is frozen and resumed after the moves that are asked for before", async () => {
+  await using emulator = await startEmulator();
+  const { clock } = emulator;
+  const calls = [clock.advance("700h"), clock.freeze(NOON), clock.advance("1h")];
+  await Promise.all(calls);
+  expect(clock.read()).toEqual({
+    now: "2026-01-01T13:00:00.000Z",
+    frozen: true,
+    offsetMs: 3_600_000,
+  });
+  await Promise.all([clock.advance("700h"), clock.resume()]);
+  expect(clock.read().frozen).toBe(false);
+});
+
 test("what falls due runs in order, each at its time, and what that begins is over", async () => {
   const clock = new DrivenClock(realWorld, 0);
   const seen: string[] = [];
@@ -165,9 +206,9 @@ test("with a seed and a clock that stands still the first test has the bytes of 
 test("a clock that runs fires its timers by itself, and one that was frozen when it resumes", async () => {
   const clock = new DrivenClock(realWorld);
   await new Promise<void>((resolve) => clock.setTimer(1, resolve));
-  clock.freeze();
+  await clock.freeze();
   const fired = new Promise<void>((resolve) => clock.setTimer(1, resolve));
-  clock.resume();
+  await clock.resume();
   await fired;
 });
 

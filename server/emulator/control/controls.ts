@@ -102,7 +102,7 @@ function createClock({ driven, sockets, journal }: ControlledParts): EmulatorClo
   const read = (): ClockReading => {
     return { now: timestampOf(clock.now()), frozen: clock.frozen, offsetMs: clock.offsetMs };
   };
-  const moved = async (ran: Promise<number[]> | number[]): Promise<ClockMoved> => {
+  const moved = async (ran: Promise<number[]>): Promise<ClockMoved> => {
     const times = await ran;
     // A token may have expired on the way.
     sockets.recheck();
@@ -113,14 +113,12 @@ function createClock({ driven, sockets, journal }: ControlledParts): EmulatorClo
     read,
     freeze(at) {
       const time = at === undefined ? undefined : parseTime(at, "freeze");
-      clock.freeze();
-      return moved(time === undefined ? [] : clock.set(time));
+      return moved(time === undefined ? clock.freeze() : clock.freezeAt(time));
     },
     set: (to) => moved(clock.set(parseTime(to, "set"))),
     advance: (by) => moved(clock.advance(parseDuration(by, "advance"))),
     resume() {
-      clock.resume();
-      return moved([]);
+      return moved(clock.resume());
     },
   };
 }

@@ -26,7 +26,10 @@ export interface Cleared {
 export interface ClockReading {
   readonly now: string;
   readonly frozen: boolean;
-  /** How far it is ahead of the real time. */
+  /**
+   * How far it is ahead of the real time. While it stands still: how far it was moved, from 0 where
+   * it was stopped at a given time, so that it repeats.
+   */
   readonly offsetMs: number;
 }
 

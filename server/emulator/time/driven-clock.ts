@@ -42,6 +42,8 @@ export class DrivenClock {
   #ahead: Reading = { wall: 0, steady: 0 };
   /** What it shows while it stands still. */
   #still: Reading | undefined;
+  /** How far it is moved, while it stands still. */
+  #moved = 0;
   #deferred = 0;
   #moves: Promise<unknown> = Promise.resolve();
   #movesLeft = 0;
@@ -56,9 +58,12 @@ export class DrivenClock {
     return this.#still !== undefined;
   }
 
-  /** How far the wall clock is ahead of the real one. */
+  /**
+   * How far the wall clock is ahead of the real one. While it stands still nothing but moves change
+   * it, and it begins at 0 where the clock was stopped at a time: so it repeats with them.
+   */
   get offsetMs(): number {
-    return this.now() - this.#base.now();
+    return this.frozen ? this.#moved : this.#ahead.wall;
   }
 
   /** Whether it ever shows anything but the real time. */
@@ -100,23 +105,28 @@ export class DrivenClock {
     });
   };
 
-  /** From now on it stands still. */
-  freeze(): void {
-    if (this.frozen) return;
-    this.#still = { wall: this.now(), steady: this.monotonic() };
-    for (const pending of this.#pending) pending.armed?.cancel();
+  /** From now on it stands still, or from the end of the moves that are asked for by now. */
+  freeze(): Promise<number[]> {
+    return this.#afterMoves(() => this.#stop());
   }
 
-  /** It runs again, from the time that it shows. */
-  resume(): void {
-    if (!this.#still) return;
-    const { wall, steady } = this.#still;
-    this.#ahead = {
-      wall: wall - this.#base.now(),
-      steady: steady - this.#base.monotonic(),
-    };
-    this.#still = undefined;
-    for (const pending of this.#pending) this.#arm(pending);
+  /** It stands still at a time. */
+  freezeAt(wall: number): Promise<number[]> {
+    void this.freeze();
+    return this.#move(async () => {
+      const times = await this.#goTo(wall);
+      this.#moved = 0;
+      return times;
+    });
+  }
+
+  /** It runs again, from the time that it shows, after the moves that are asked for by now. */
+  resume(): Promise<number[]> {
+    return this.#afterMoves(() => {
+      if (!this.#still) return;
+      const { wall, steady } = this.#still;
+      this.#run({ wall: wall - this.#base.now(), steady: steady - this.#base.monotonic() });
+    });
   }
 
   /**
@@ -129,28 +139,63 @@ export class DrivenClock {
 
   /** Goes to a time: forward as `advance`, back without a step of the steady clock. */
   set(wall: number): Promise<number[]> {
-    return this.#move(async () => {
-      const by = wall - this.now();
-      if (by >= 0) return await this.#leap(by);
-      this.#still = { wall, steady: this.monotonic() };
-      return [];
-    });
+    return this.#move(() => this.#goTo(wall));
   }
 
   #move(work: () => Promise<number[]>): Promise<number[]> {
-    this.#movesLeft += 1;
-    const moved = this.#moves.then(async () => {
-      const ran = !this.frozen;
-      this.freeze();
+    return this.#inTurn(async () => {
+      const from = this.frozen ? undefined : this.#ahead;
+      const { wall, steady } = this.#stop();
       try {
         return await work();
       } finally {
-        if (ran) this.resume();
-        this.#movesLeft -= 1;
+        // What the move itself took goes by, too.
+        const by = { wall: this.now() - wall, steady: this.monotonic() - steady };
+        if (from) this.#run({ wall: from.wall + by.wall, steady: from.steady + by.steady });
       }
     });
-    this.#moves = moved.catch(() => {});
-    return moved;
+  }
+
+  /** What takes no time is done at once where there are no moves. */
+  async #afterMoves(work: () => void): Promise<number[]> {
+    if (this.#movesLeft === 0) work();
+    else await this.#inTurn(async () => work());
+    return [];
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#movesLeft += 1;
+    const done = this.#moves.then(work).finally(() => {
+      this.#movesLeft -= 1;
+    });
+    this.#moves = done.catch(() => {});
+    return done;
+  }
+
+  #stop(): Reading {
+    if (this.#still) return this.#still;
+    this.#still = { wall: this.now(), steady: this.monotonic() };
+    this.#moved = this.#ahead.wall;
+    for (const pending of this.#pending) pending.armed?.cancel();
+    return this.#still;
+  }
+
+  #run(ahead: Reading): void {
+    this.#ahead = ahead;
+    this.#still = undefined;
+    for (const pending of this.#pending) this.#arm(pending);
+  }
+
+  #show(reading: Reading): void {
+    this.#moved += reading.wall - this.now();
+    this.#still = reading;
+  }
+
+  async #goTo(wall: number): Promise<number[]> {
+    const by = wall - this.now();
+    if (by >= 0) return await this.#leap(by);
+    this.#show({ wall, steady: this.monotonic() });
+    return [];
   }
 
   async #leap(by: number): Promise<number[]> {
@@ -162,7 +207,7 @@ export class DrivenClock {
       await this.#step({ wall: end.wall - left, steady: end.steady - left }, next, times);
     }
     for (const late of this.#dueBy(end)) await this.#step(end, late, times);
-    this.#still = end;
+    this.#show(end);
     await this.#settled();
     return times;
   }
@@ -170,9 +215,9 @@ export class DrivenClock {
   async #step(at: Reading, pending: Pending, times: number[]): Promise<void> {
     // What ran before it may have taken it back.
     if (!this.#pending.has(pending)) return;
-    this.#still = at;
+    this.#show(at);
     times.push(at.wall);
-    this.#run(pending);
+    this.#fire(pending);
     await this.#settled();
   }
 
@@ -182,13 +227,13 @@ export class DrivenClock {
     return due.sort((one, other) => one.dueMs - other.dueMs);
   }
 
-  #run(pending: Pending): void {
+  #fire(pending: Pending): void {
     if (this.#pending.delete(pending)) pending.callback();
   }
 
   #arm(pending: Pending): void {
     pending.armed = this.#base.setTimer(Math.max(0, pending.dueMs - this.monotonic()), () =>
-      this.#run(pending),
+      this.#fire(pending),
     );
   }
 
