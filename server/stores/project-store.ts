@@ -163,7 +163,7 @@ export interface ShownMetadata {
   readonly name: string | undefined;
 }
 
-/** So many documents' metadata is read in a fraction of a turn. */
+/** This many documents' metadata is read in a fraction of a turn. */
 const DOCUMENTS_AT_ONCE = 16;
 
 /** Metadata of each document, by its id, without what is the program's own. */

@@ -138,7 +138,7 @@ test("a clock that runs is as far ahead as it was moved", async () => {
   expect(Date.parse(now) - realWorld.now()).toBeLessThanOrEqual(offsetMs);
 });
 
-test("it is frozen and resumed after the moves that are asked for before", async () => {
+test("a clock is frozen and resumed after the moves that are asked for before", async () => {
   await using emulator = await startEmulator();
   const { clock } = emulator;
   const calls = [clock.advance("700h"), clock.freeze(NOON), clock.advance("1h")];

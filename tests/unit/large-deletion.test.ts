@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { findLargeDeletion } from "../../shared/replica/conflicts/large-deletion.ts";
+import { inOneTurn } from "../../shared/steps.ts";
 
 const NOW = 1_750_000_000_000;
 
@@ -10,7 +11,9 @@ function textOf(lines: readonly string[]): string {
 const TWELVE = Array.from({ length: 12 }, (_, at) => `line ${at + 1}`);
 
 function deleted(before: readonly string[], after: readonly string[]) {
-  return findLargeDeletion(textOf(before), textOf(after), { machine: "laptop", at: NOW });
+  return inOneTurn(
+    findLargeDeletion(textOf(before), textOf(after), { machine: "laptop", at: NOW }),
+  );
 }
 
 describe("the notice of a large deletion", () => {
@@ -45,6 +48,8 @@ describe("the notice of a large deletion", () => {
   test("the notice of a large deletion is not given for lines that were moved, nor for other line endings", () => {
     expect(deleted(TWELVE, [...TWELVE].reverse())).toBeUndefined();
     const crlf = textOf(TWELVE).replaceAll("\n", "\r\n");
-    expect(findLargeDeletion(textOf(TWELVE), crlf, { machine: "laptop", at: NOW })).toBeUndefined();
+    expect(
+      inOneTurn(findLargeDeletion(textOf(TWELVE), crlf, { machine: "laptop", at: NOW })),
+    ).toBeUndefined();
   });
 });

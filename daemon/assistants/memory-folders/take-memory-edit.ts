@@ -31,7 +31,8 @@ export interface MemoryEdit {
  * Writes an edit of a file into the document: over exactly what the file showed. What others have
  * written meanwhile is merged with it by lines where no place was changed differently by both. Else
  * both stay, the later one counts, and the other is a conflict. So it is with an edit that undoes
- * what its author may not have seen: it replaces what the file showed before that. In an index all lines stay. Returns what the file shows now.
+ * what its author may not have seen: it replaces what the file showed before that. In an index all
+ * lines stay. Returns what the file shows now.
  */
 export async function takeMemoryEdit(
   context: Context,

@@ -5,7 +5,7 @@ import type { RequestEntry } from "./journal.ts";
 /** In each of these this process reads what has come: on a busy machine they take longer. */
 const TURN_MS = 5;
 
-/** So many turns without a request of a token, 100 ms, end what was sent together. */
+/** This many turns without a request of a token, 100 ms, end what was sent together. */
 const QUIET_TURNS = 20;
 
 /** An answer has been read after so many turns, a second, however much comes meanwhile. */

@@ -3,7 +3,7 @@ import type { World } from "../../../shared/world.ts";
 import type { RequestEntry } from "./journal.ts";
 import { knew } from "./known-ends.ts";
 
-/** So many waits are remembered; a client that was told to wait comes back soon. */
+/** At most this many waits are remembered; a client that was told to wait comes back soon. */
 const WAITS_MAX = 10_000;
 
 interface Wait {

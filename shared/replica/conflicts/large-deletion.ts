@@ -1,4 +1,4 @@
-import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
+import { ITEMS_PER_STEP, type Steps } from "../../steps.ts";
 import { diffLinesInSteps } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
@@ -7,31 +7,22 @@ import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
 /** A text of so many lines or fewer, blank ones too, may lose any of them without a word. */
 const LINES_MAX = 10;
 
-/**
- * The notice of a deletion of more than half of a text of over ten lines; undefined for any other
- * change. Of what was deleted blank lines do not count, and a line that stands elsewhere now was
- * not deleted. The deleted lines are in it, with where they stood.
- *
- * ```
- * findLargeDeletion(twentyLines, "", { machine: "desktop", at: now })?.kind; // "deletion"
- * ```
- */
-export function findLargeDeletion(
-  before: string,
-  after: string,
-  by: Deleter,
-): NewTextConflict | undefined {
-  return inOneTurn(findLargeDeletionInSteps(before, after, by));
-}
-
 /** The machine that has deleted something, and when. */
 interface Deleter {
   readonly machine: string | undefined;
   readonly at: number;
 }
 
-/** The same, step by step. */
-export function* findLargeDeletionInSteps(
+/**
+ * The notice of a deletion of more than half of a text of over ten lines; undefined for any other
+ * change. Of what was deleted blank lines do not count, and a line that stands elsewhere now was
+ * not deleted. The deleted lines are in it, with where they stood.
+ *
+ * ```
+ * inOneTurn(findLargeDeletion(twentyLines, "", { machine: "desktop", at }))?.kind; // "deletion"
+ * ```
+ */
+export function* findLargeDeletion(
   before: string,
   after: string,
   { machine, at }: Deleter,

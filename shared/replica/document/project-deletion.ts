@@ -10,7 +10,7 @@ import {
   TEXT_CONFLICT_PREFIX,
 } from "./own-metadata.ts";
 
-/** So many memories are deleted in a fraction of a turn. */
+/** This many memories are deleted in a fraction of a turn. */
 const MEMORIES_AT_ONCE = 1024;
 
 /**

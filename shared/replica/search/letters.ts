@@ -16,7 +16,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: "th",
 };
 
-const OTHERS = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "giu");
+const OTHER_LETTERS = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "giu");
 
 /**
  * A text with letters of the alphabet for those that stand for one or two of them, which the index
@@ -28,5 +28,5 @@ const OTHERS = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "giu");
  * ```
  */
 export function withPlainLetters(text: string): string {
-  return text.replace(OTHERS, (letter) => LETTERS[letter.toLowerCase()] ?? letter);
+  return text.replace(OTHER_LETTERS, (letter) => LETTERS[letter.toLowerCase()] ?? letter);
 }

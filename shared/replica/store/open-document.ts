@@ -7,7 +7,7 @@ import { inTurns } from "../../steps.ts";
 import { NO_PAUSE, type Pause } from "../../turns.ts";
 import type { Position } from "../../wire/position.ts";
 import { type Admission, admitUpdate } from "../admission/admit.ts";
-import { findLargeDeletionInSteps } from "../conflicts/large-deletion.ts";
+import { findLargeDeletion } from "../conflicts/large-deletion.ts";
 import { recordTextConflict } from "../conflicts/text-conflict-record.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import type { Author } from "../document/author.ts";
@@ -334,7 +334,7 @@ export class OpenDocument {
       });
     }
     const by = { machine: writer.machine, at: now };
-    const deletion = findLargeDeletionInSteps(before, document.content(), by);
+    const deletion = findLargeDeletion(before, document.content(), by);
     const notice = await inTurns(deletion, pause);
     if (notice) recordTextConflict(document, notice, { now, time: await historyTime(db, now) });
   }

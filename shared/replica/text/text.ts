@@ -197,7 +197,7 @@ function* applyEdits(
   return { text: next, spans: spans.spans };
 }
 
-/** So many steps of a change are applied in a fraction of a turn. */
+/** This many steps of a change are applied in a fraction of a turn. */
 const STEPS_AT_ONCE = 512;
 
 function* applySteps(ytext: Y.Text, steps: readonly DeltaStep[]): Steps<void> {
