@@ -5,6 +5,7 @@ import type { PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { bringAllBack } from "./bring-all-back.ts";
 import type { TextChoice } from "./save.ts";
+import { settle } from "./settle-conflict.ts";
 
 /**
  * What dismissing a conflict comes to: everything stays. What git put in the place of lines that it
@@ -18,7 +19,26 @@ export function dismissal(conflict: TextConflict): TextChoice {
   );
   if (missing.some(({ cut }) => cut)) throw tooLong(id);
   const { content } = bringAllBack(conflict, missing);
-  return { base, values: content === base ? [] : [content], seenSeq, settles: [conflict] };
+  const steps = [base, withoutStanding(conflict), content];
+  const values = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
+  return { base, values, seenSeq, settles: [conflict] };
+}
+
+/**
+ * The text without the lines that git set aside, for a first step: like what is chosen they are
+ * written anew, so that they stay where another machine has chosen them away meanwhile.
+ */
+function withoutStanding(conflict: TextConflict): string {
+  const { content, record, versions } = conflict;
+  const standing = versions.findIndex(({ isStanding }) => isStanding);
+  if (record.kind !== "set-aside" || standing === -1) return content;
+  try {
+    return settle(conflict, standing).without;
+  } catch (thrown) {
+    // Nobody can say which lines they are, so no choice of another machine takes them out.
+    if (thrown instanceof CommandFailed) return content;
+    throw thrown;
+  }
 }
 
 /** Whether the document lacks lines of a version where they stood, or anywhere. */

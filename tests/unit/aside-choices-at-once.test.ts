@@ -44,3 +44,50 @@ for (const [who, ofA, ofB] of [
     }
   });
 }
+
+const WAYS: Readonly<Record<string, string>> = {
+  "one line was mended": START.replace("beta\n", "beta changed by B\n"),
+  "one line was mended, and one added": OTHERS,
+  "one line was added": START.replace("beta\n", "beta\nfrom B\n"),
+};
+
+for (const [what, text] of Object.entries(WAYS)) {
+  for (const [isDismissedHere, isHereFirst] of [
+    [true, true],
+    [true, false],
+    [false, true],
+    [false, false],
+  ]) {
+    const who = isDismissedHere ? "the machine of the discard" : "the other";
+    const first = isHereFirst ? "the machine of the discard" : "the other";
+    test(`where ${what}, and ${who} dismisses what git set aside while git's version is chosen, all stays and is told; ${first} hears first`, async () => {
+      const { a, b } = await lab.pair({ [FILE]: START });
+      for (const each of [a, b]) await each.follow({ write: true });
+      await b.save(text);
+      await exchange([a, b]);
+      for (const each of [a, b]) each.pass(120_000);
+      expect(a.file()).toBe(text);
+      await lab.run(a, "checkout", "--", FILE);
+      expect(a.file()).toBe(START);
+      await a.settle();
+      await exchange([a, b]);
+      for (const each of [a, b]) each.pass(120_000);
+      const [conflict, ...more] = await a.conflicts();
+      expect([conflict?.kind, more]).toEqual(["set-aside", []]);
+      const [dismisser, chooser] = isDismissedHere ? [a, b] : [b, a];
+      const put = conflict?.versions.find(({ isStanding }) => !isStanding)?.text ?? "";
+      const choice = await chooser.choiceOf(put);
+      await dismisser.dismiss(conflict?.id ?? "");
+      await chooser.drain(choice);
+      const order = isHereFirst ? [a, b] : [b, a];
+      await exchange(order);
+      await exchange(order);
+      for (const each of [a, b]) {
+        const lines = (await each.doc()).split("\n");
+        expect(lines).toEqual(expect.arrayContaining(text.split("\n")));
+        expect(lines).toContain("beta");
+        expect((await each.listed()).length).toBeGreaterThan(0);
+      }
+    });
+  }
+}

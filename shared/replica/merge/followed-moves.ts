@@ -55,9 +55,9 @@ function findFollowed(
 }
 
 /**
- * Whether a run is all that the hunk took away, and stands where that stood: its author has not
- * moved it but written it anew, as who chooses a version of a conflict. Then both wrote what is to
- * stand there, and both stay.
+ * Whether a run has all that the hunk took away where that stood, and else only what is new: its
+ * author has not moved it but written it anew, as who chooses a version of a conflict, or keeps
+ * both. Then both wrote what is to stand there, and both stay.
  */
 function isWrittenAnew(
   run: readonly SideLine[],
@@ -71,10 +71,14 @@ function isWrittenAnew(
     readonly mover: WritingSide;
   },
 ): boolean {
-  if (run.length !== removed.length || !run.every(({ text }, i) => text === removed[i]?.text)) {
-    return false;
-  }
-  const at = [run[0], removed[0]].map((line) => lines.indexOf(line as SideLine));
+  const isRemoved = (from: number) => removed.every(({ text }, i) => text === run[from + i]?.text);
+  const first = run.findIndex((_, from) => isRemoved(from));
+  if (first === -1 || removed.length === 0) return false;
+  const taken = lines.filter(({ side, gone }) => side === "base" && gone[mover]);
+  const texts = new Set(taken.map(({ text }) => text).filter(hasWord));
+  const rest = [...run.slice(0, first), ...run.slice(first + removed.length)];
+  if (rest.some(({ text }) => texts.has(text))) return false;
+  const at = [run[first], removed[0]].map((line) => lines.indexOf(line as SideLine));
   const between = lines.slice(Math.min(...at), Math.max(...at));
   return !between.some(({ side, gone }) => side === "base" && !gone[mover]);
 }
