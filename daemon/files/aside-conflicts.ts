@@ -26,6 +26,8 @@ import { linesThatStay } from "./line-runs.ts";
 export class HoldingConflicts {
   readonly #open: OpenDocument;
   readonly #ids: Set<string>;
+  /** Those that a command has settled since the file was taken last. */
+  readonly settled: readonly TextConflictRecord[];
 
   /**
    * `known`: those that held the file when it was taken last. One of which nothing is left in the
@@ -39,14 +41,16 @@ export class HoldingConflicts {
   ) {
     this.#open = open;
     this.#ids = new Set();
+    const settled: TextConflictRecord[] = [];
     for (const conflict of known ?? namedAsHere(open)) {
       const fate = fateOf(open.document, conflict.id);
-      if (fate === "settled") continue;
-      if (fate) this.#ids.add(conflict.id);
+      if (fate === "settled") settled.push(conflict);
+      else if (fate) this.#ids.add(conflict.id);
       else if (!isOver(conflict, open.document.content())) {
         this.#ids.add(recordTextConflict(open.document, newConflict(conflict), times));
       }
     }
+    this.settled = settled;
   }
 
   /** Those of the ids that the file was found to be held by hold it from now on. */

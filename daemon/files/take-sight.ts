@@ -2,6 +2,7 @@ import type { AccountId } from "../../shared/ids.ts";
 import {
   listTextConflicts,
   type NewTextConflict,
+  type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
@@ -28,7 +29,7 @@ import { authors } from "./bringers.ts";
 import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "./brought-back.ts";
 import { cameBack, differences } from "./come-back.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
-import { type FileContent, takeFirst, takeSave } from "./file-edit.ts";
+import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-reasons.ts";
@@ -40,6 +41,7 @@ import { noteShown, noteWritten } from "./note-arrival.ts";
 import { joinedText } from "./placed-runs.ts";
 import { isLastWaiting, keepOvertaken, keepSave } from "./save-history.ts";
 import { forgetSettled } from "./settled-in-git.ts";
+import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
 import { contentLines } from "./text-lines.ts";
@@ -292,14 +294,21 @@ class Taking {
   ): Promise<TakenSave> {
     const isSave = decision === "edit" || decision === "version";
     const back = isSave && known ? findBroughtBack(open, known, this.#file) : undefined;
-    const base = back?.base ?? known?.base;
+    const last = back?.base ?? known?.base;
+    const { settled } = holding;
+    const meanwhile =
+      isSave && last && settled.length > 0
+        ? settledMeanwhile(open, knownBase(open, last), { file: this.#file, settled })
+        : undefined;
+    const base = meanwhile?.base ?? last;
     const from = known && base && { ...known, base };
     const taken = await this.#takeAs(decision, open, { known: from, holding });
     holding.settleAside(this.#file.content);
     if (!known || !isSave) return taken;
     const facts = { sight: this.#sight, file: this.#file, known };
     const aside = await keptAside(this.#context, open, facts);
-    const conflicts = [...(back ? await this.#toldOf(back, open, taken) : []), ...aside];
+    const ofBack = back ? await this.#toldOf(back, open, taken) : [];
+    const conflicts = [...ofBack, ...(meanwhile?.conflicts ?? []), ...aside];
     const told = await record(this.#context, open, { conflicts });
     const { state } = taken;
     const isPutBack = this.#sight.leftBehind !== undefined || decision === "version";
@@ -367,16 +376,23 @@ class Taking {
       case "renew":
         return await this.#renew(open, known ?? ABSENT);
       case "follow":
-        return unconflicted(await this.#followed(open, known ?? ABSENT));
+        return unconflicted(await this.#followed(open, known ?? ABSENT, holding.settled));
       default:
         return unconflicted(ABSENT);
     }
   }
 
   /** The same bytes may consist of other characters of the document by now. */
-  async #followed(open: OpenDocument, known: FileState): Promise<FileState> {
+  async #followed(
+    open: OpenDocument,
+    known: FileState,
+    settled: readonly TextConflictRecord[],
+  ): Promise<FileState> {
     const { document } = open;
-    if (document.content() !== this.#file.content) return known;
+    if (document.content() !== this.#file.content) {
+      if (settled.length === 0) return known;
+      return { ...known, base: withBrought(open, knownBase(open, known.base), settled) };
+    }
     const captured = { ...known, base: document.captureText(), form: document.textForm() };
     await noteShown(this.#context, open, { from: known, to: captured, options: this.#options });
     return captured;
