@@ -9,12 +9,19 @@ const BEGINNING_LENGTH = 12;
  */
 export async function typedHider(args: readonly string[]): Promise<(text: string) => string> {
   const hide = await secretHider();
-  const typed = (await Promise.all(args.map((each) => findSecrets(each)))).flat();
+  // What follows `--password` looks like one only beside it.
+  const texts = [...args, args.join(" ")];
+  const typed = (await Promise.all(texts.map((each) => findSecrets(each)))).flat();
   const quoted = typed.map(({ text }) => {
-    const start = escaped(text.slice(0, BEGINNING_LENGTH));
-    return new RegExp(`${start}[^\\s"'\`,;]*`, "g");
+    const whole = quotable(text);
+    return new RegExp(`${whole}|${quotable(text.slice(0, BEGINNING_LENGTH))}[^\\s"'\`,;]*`, "g");
   });
   return (text) => quoted.reduce((left, each) => left.replace(each, "[secret]"), hide(text));
+}
+
+/** A quote in a word that is printed to be typed is quoted itself. */
+function quotable(text: string): string {
+  return escaped(text).replaceAll("'", "'(?:\\\\'')?");
 }
 
 function escaped(text: string): string {

@@ -58,6 +58,14 @@ const EXAMPLE =
 const COMMON =
   /^(?:pass(?:word|wd)?|pwd|secret|token|postgres(?:ql)?|mysql|mongo|redis|rabbitmq|minio|root|admin|user(?:name)?|guest|test|dev(?:elopment)?|local|db)\d{0,3}$/i;
 
+/** Where a program is to find it, as `openssl` is told. */
+const NAMED_SOURCE = /^(?:env|fd|file|pass):/i;
+
+/** A shell's or YAML's word without the quotes that are in it. */
+function unquoted(word: string): string {
+  return word.replace(/\\?["']/g, "");
+}
+
 /** `pass` alone is a result, too: `Pass: 12tests`, `pass: PR#123`. */
 const IN_PROSE = /^pass["'`]?[*_]{0,2}[ \t]{0,10}:/i;
 
@@ -136,16 +144,28 @@ export const OWN_RULES: readonly SecretRule[] = [
     id: "password-in-command",
     kind: "a password in a command",
     keywords: ["curl"],
+    // A quote belongs to the password where more of the word follows: `'bob:O''Reilly2'`.
     pattern:
-      /\bcurl\s[^\n]{0,200}?(?<=\s)(?:-u|--user)[ =]{0,2}["']?[^\s:"']{1,100}:([^\s"']{6,100})/g,
-    accepts: ({ secret }) => isStrongPassword(secret),
+      /\bcurl\s(?:[^\n\\]|\\\r?\n?){0,300}?(?<=\s)(?:-[A-Za-z]{0,6}u|--(?:proxy-)?user)[ =]{0,2}["']?[^\s:"']{1,100}:["']?((?:[^\s"'`]|["'](?=[\\"']{0,3}\w)){6,100})/g,
+    accepts: ({ secret }) => isStrongPassword(unquoted(secret)),
+  },
+  {
+    id: "password-of-option",
+    kind: "a password in a command",
+    keywords: ["-pass", "-pwd", "password", "passphrase"],
+    // The value is the next word, also behind a backslash at the line's end, or the next line is
+    // nothing else, as in a list of arguments.
+    pattern:
+      /(?<![\w-])--?(?!no-|ask-)(?:[a-z][a-z0-9]{0,20}-){0,3}(?:passw(?:or)?d|passphrase|passcode|pass|pwd)(?:["'](?:,[ \t]{0,10}\r?\n?)?|,(?=[ \t]))?(?:[ \t]{1,10}(?:\\\r?\n[ \t]{0,40})?|[ \t]{0,10}\r?\n[ \t]{0,40}(?:-[ \t]{1,4})?(?=[^\s]{6,130}[ \t]{0,10}[\\]?\r?(?:\n|$)))(?:"([^"\n]{6,128})"|'((?:[^'\n]|''(?=\w)|(?<=\\)'(?=\w)){6,128})'|(?!-)((?:[^\s"'`<>|;,()]|'(?=\w)){6,128})(?![^\s"'`,;|)]))/gi,
+    accepts: ({ secret }) =>
+      !NAMED_SOURCE.test(secret) && (isStrongPassword(unquoted(secret)) || isPassphrase(secret)),
   },
   {
     id: "password",
     kind: "a password",
     keywords: ["pass", "pw", "kennwort", "contrase", "senha", "wifi", "wi-fi", "wlan", "wpa"],
     pattern:
-      /(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|(?<![a-z])(?:wi-?fi|wlan|wpa\d?)(?:[ _-]network)?[ _-]key|(?<![a-z])(?:pass|pwd?|senha|mot de passe))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t:])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|"'`]))/gi,
+      /(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|(?<![a-z])(?:wi-?fi|wlan|wpa\d?)(?:[ _-]network)?[ _-]key|(?<![a-z])(?:pass|pwd?|senha|mot de passe))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t:])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'((?:[^'\n]|''(?=\w)|(?<=\\)'(?=\w)){6,128})'|`([^`\n]{6,128})`|((?:[^\s"'`<>(){}[\],;|]|(?<=\w)'(?=\w)){6,128})(?![^\s<>)}\],;|"'`]))/gi,
     accepts: ({ secret, match }) =>
       isPassphrase(secret) ||
       (isStrongPassword(secret) && !(IN_PROSE.test(match) && isResult(secret))),
