@@ -11,7 +11,7 @@ import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
-import type { DaemonStatus, FolderStatus, RemoteStatus } from "../../daemon/status/status.ts";
+import type { DaemonStatus, FolderStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { shellWord } from "../../shared/shell-word.ts";
@@ -31,7 +31,7 @@ import { hasTerminal } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
 import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
-import { whyUnsynced } from "../status/why-unsynced.ts";
+import { awayWord, whyUnsynced } from "../status/why-unsynced.ts";
 import { alsoLines } from "../views/also-lines.ts";
 import { pastProjectLines } from "../views/past-project.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
@@ -300,7 +300,7 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
       onOffline({ status: { remotes } }) {
         if (options.wait === undefined || wait === 0) return false;
         const names = remotes.flatMap(({ service }) => (service.online ? [] : [service.name]));
-        const what = awayShown(remotes);
+        const what = awayWord(remotes);
         sayAside(
           `${what}: waiting up to ${count(wait, "second", "seconds")} for ${names.join(", ")}`,
         );
@@ -321,12 +321,7 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
     for (const line of conflictCountLines(status)) say(line);
   }
   const why = whyUnsynced(status, realWorld.now());
-  throw new CommandFailed(answer.offline ? `${awayShown(status.remotes)}: ${why}` : why);
-}
-
-function awayShown(remotes: readonly RemoteStatus[]): string {
-  const away = remotes.filter(({ service }) => !service.online);
-  return away.every(({ service }) => service.state === "busy") ? "busy" : "offline";
+  throw new CommandFailed(answer.offline ? `${awayWord(status.remotes)}: ${why}` : why);
 }
 
 async function printEnv(

@@ -39,6 +39,8 @@ export async function candidatesFor(
   return found.filter(({ value }) => HARMLESS.test(value));
 }
 
+const PLANS: Candidate[] = ["pro", "team"].map((value) => ({ value, description: "plan" }));
+
 /** The same for the value of an option of this name. */
 export async function valuesFor(
   option: string,
@@ -52,6 +54,7 @@ export async function valuesFor(
 async function findValues(option: string, word: string, env: Environment): Promise<Candidate[]> {
   if (option === "layer" || option === "from")
     return LAYER_ORDER.map((value) => ({ value, description: "layer" }));
+  if (option === "plan") return PLANS;
   if (option === "remote") return await remoteNames(env);
   return option === "project" ? await folders(env, word) : [];
 }
@@ -62,6 +65,7 @@ async function findCandidates(
   { word, env }: { readonly word: string; readonly env: Environment },
 ): Promise<Candidate[]> {
   if (argument === "key") return await keys(env);
+  if (argument === "plan") return PLANS;
   const [group, verb] = command.split(" ");
   const isId = argument.endsWith("id");
   if (group === "conflicts" && isId) return await conflictIds(env);

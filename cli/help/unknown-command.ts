@@ -54,12 +54,16 @@ export function wordsOn(
   if (code === "commander.excessArguments") {
     return [said, quoted(command, words) ?? severalFolders(command) ?? usageOf(command, words)];
   }
+  if (code === "commander.invalidArgument") return [said.replace(CHOICES, "'$1' is no $2: say $3")];
   if (code !== "commander.unknownOption") return [said];
   const nearly = didYouMean(lastQuoted(said), optionsOf(command));
   return [`${said}${nearly}`, ...(nearly === "" ? [hintAtDash(command, words, args)] : [])];
 }
 
 const ERROR = "error: ";
+/** The parser's words for a word that is none of those it may be. */
+const CHOICES =
+  /^command-argument value '(.*)' is invalid for argument '(\w+)'\. Allowed choices are (.*)\.$/s;
 
 /** The command of a line, and the words that name it. */
 function commandIn(program: Command, args: readonly string[]) {

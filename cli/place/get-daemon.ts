@@ -45,7 +45,16 @@ export async function findReadyDaemon(
 
 /** Why there is no daemon, and what waits for one. */
 export async function noDaemon(env: Environment): Promise<CommandFailed> {
-  return new CommandFailed(`${await whyNone(env.home)}${await whatWaits(env)}`);
+  const why = await whyNone(env.home);
+  try {
+    return new CommandFailed(`${why}${await whatWaits(env)}`);
+  } catch (thrown) {
+    // No daemon starts on such a home, or one mends it, as this says.
+    const isNone = why === NO_DAEMON;
+    return new CommandFailed(
+      `${isNone ? "no daemon is running" : why}; ${unforeseen(thrown, env.home.dir)}`,
+    );
+  }
 }
 
 /** Why no daemon answers, although some process may have the home. */
@@ -62,13 +71,9 @@ async function whyNone(home: Home): Promise<string> {
 
 /** How much was saved since the last daemon ended. It is safe, but nobody sends it. */
 async function whatWaits(env: Environment): Promise<string> {
-  try {
-    const writes = await withLocal(env, async (db) => (db ? await readWholeInbox(db) : []));
-    if (writes.length === 0) return "";
-    const wait = writes.length === 1 ? "waits" : "wait";
-    const saved = count(writes.length, "write", "writes");
-    return `; ${saved} saved meanwhile ${wait} for it: \`memsync preview\` shows what`;
-  } catch (thrown) {
-    return `; ${unforeseen(thrown, env.home.dir)}`;
-  }
+  const writes = await withLocal(env, async (db) => (db ? await readWholeInbox(db) : []));
+  if (writes.length === 0) return "";
+  const wait = writes.length === 1 ? "waits" : "wait";
+  const saved = count(writes.length, "write", "writes");
+  return `; ${saved} saved meanwhile ${wait} for it: \`memsync preview\` shows what`;
 }

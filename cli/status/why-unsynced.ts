@@ -1,3 +1,4 @@
+import { EMBEDDED } from "../../daemon/home/remote.ts";
 import { listRefusals } from "../../daemon/status/refused-units.ts";
 import type { DaemonStatus, RemoteStatus, UnitStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
@@ -30,6 +31,17 @@ export function whyUnsynced(status: DaemonStatus, now: number): string {
     : [];
   const all = [...left, ...silent, ...throttled];
   return `not everything is synced yet${all.length > 0 ? `: ${all.join("; ")}` : ""}`;
+}
+
+/**
+ * What the services are that are not online: away, busy, or part of this home, which only fails
+ * where it can't save anything.
+ */
+export function awayWord(remotes: readonly RemoteStatus[]): "offline" | "busy" | "failing" {
+  const away = remotes.flatMap(({ service }) => (service.online ? [] : [service]));
+  if (away.length === 0) return "offline";
+  if (away.every(({ name }) => name === EMBEDDED)) return "failing";
+  return away.every(({ state }) => state === "busy") ? "busy" : "offline";
 }
 
 /** What to say about a service's silence; nothing if it answered the last call. */

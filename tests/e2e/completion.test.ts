@@ -41,6 +41,9 @@ scenario("bash completes commands, options, keys and folders", async (lab) => {
   expect(await offeredByBash(machine, "set", "--lay")).toEqual(["--layer"]);
   expect(await offeredByBash(machine, "get", "bu")).toEqual(["build", "bundle"]);
   expect(await offeredByBash(machine, "link", "b")).toEqual(["bin"]);
+  expect(await offeredByBash(machine, "emulator", "--plan", "")).toEqual(["pro", "team"]);
+  const plan = ["server", "account", "plan", "acme"];
+  expect(await offeredByBash(machine, ...plan, "")).toEqual(["pro", "team"]);
 });
 
 scenario("a key with colons is completed where bash takes it apart", async (lab) => {

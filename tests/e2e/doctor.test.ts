@@ -201,6 +201,10 @@ for (const name of ["memsync.db", "service.db"]) {
     expectTrouble(examined, about, /was written by a newer memsync than this one/);
     expect(examined.troubles[0]?.mend).toStartWith("update memsync");
     expect((await machine.run(["start"])).stderr).toContain(`${name} can't be opened: `);
+    // Of the service's database only the daemon knows.
+    const why = name === "memsync.db" ? `; \\S+ can't be opened: .*update` : ": start it with";
+    const { stderr } = await machine.run(["status"]);
+    expect(stderr).toMatch(new RegExp(`^memsync: no daemon is running${why} `));
   });
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { whyUnsynced } from "../../cli/status/why-unsynced.ts";
+import { awayWord, whyUnsynced } from "../../cli/status/why-unsynced.ts";
 import type {
   DaemonStatus,
   ProjectStatus,
@@ -36,6 +36,25 @@ function said(projects: readonly ProjectStatus[], remotes: readonly RemoteStatus
   const status = { projects, unlinked: [], remotes } as unknown as DaemonStatus;
   return whyUnsynced(status, Date.parse(AT) + 3000);
 }
+
+test("a busy service is no silent one, and is asked again at a time", () => {
+  const busy_until = "2026-01-01T00:00:45.000Z";
+  const message = "it answered 429: slower";
+  const busy = { state: "busy", online: false, message, busy_until } as const;
+  expect(said([project("app", { waiting: 1 })], [remote(busy)])).toBe(
+    "not everything is synced yet: app (1 change) waits; " +
+      "https://memory.example.com is busy (it answered 429: slower), asked again in 42 s",
+  );
+  const offline = { state: "offline", online: false, message: "no network" } as const;
+  const full = { ...offline, name: "embedded", message: "the disk is full" } as const;
+  const words = [[busy], [offline], [busy, offline], [full]] as const;
+  expect(words.map((services) => awayWord(services.map((each) => remote(each))))).toEqual([
+    "busy",
+    "offline",
+    "offline",
+    "failing",
+  ]);
+});
 
 test("what waits is named with how much of it, and the service with how long it was silent", () => {
   const projects = [project("app", { waiting: 2 }), project("well", {})];

@@ -22,6 +22,18 @@ test("who links several folders at once is told what does it", () => {
   expect(said("a", "b".repeat(80))[1]).toBe("`memsync start DIR...` links several");
 });
 
+test("a word that is none of those it may be is said in few words", () => {
+  const program = new Command("memsync");
+  program.command("completion <shell>");
+  const message =
+    "error: command-argument value 'tcsh' is invalid for argument 'shell'. " +
+    "Allowed choices are zsh, bash.";
+  const refused = { code: "commander.invalidArgument", message };
+  expect(wordsOn(program, ["completion", "tcsh"], refused)).toEqual([
+    "'tcsh' is no shell: say zsh, bash",
+  ]);
+});
+
 test("an unknown option in place of a needed one is said", () => {
   const program = new Command("memsync");
   program.command("move <key>").requiredOption("--layer <layer>").option("--json");
