@@ -17,7 +17,6 @@ import { withLocal } from "./place.ts";
 const ALIVE_MS_MIN = 1000;
 
 /** What a command says that needs a daemon and finds none. */
-const NO_DAEMON = "no daemon is running: start it with `memsync start`";
 
 /**
  * The home's daemon, once one that is just starting answers. Otherwise throws why there is none,
@@ -45,28 +44,35 @@ export async function findReadyDaemon(
 
 /** Why there is no daemon, and what waits for one. */
 export async function noDaemon(env: Environment): Promise<CommandFailed> {
-  const why = await whyNone(env.home);
+  const { said, advice } = NO_ANSWER[await whyNone(env.home)];
   try {
-    return new CommandFailed(`${why}${await whatWaits(env)}`);
+    return new CommandFailed(`${said}${advice}${await whatWaits(env)}`);
   } catch (thrown) {
-    // No daemon starts on such a home, or one mends it, as this says.
-    const isNone = why === NO_DAEMON;
-    return new CommandFailed(
-      `${isNone ? "no daemon is running" : why}; ${unforeseen(thrown, env.home.dir)}`,
-    );
+    // No daemon starts on such a home, or mends it, as this says.
+    return new CommandFailed(`${said}; ${unforeseen(thrown, env.home.dir)}`);
   }
 }
 
+const NO_ANSWER = {
+  none: { said: "no daemon is running", advice: ": start it with `memsync start`" },
+  starting: {
+    said: "the daemon is starting and does not answer yet",
+    advice: ": try again in a moment",
+  },
+  silent: {
+    said: "the daemon does not answer",
+    advice: ": `memsync restart` starts another in its place",
+  },
+} as const;
+
 /** Why no daemon answers, although some process may have the home. */
-async function whyNone(home: Home): Promise<string> {
-  if (!existsSync(home.lock)) return NO_DAEMON;
+async function whyNone(home: Home): Promise<keyof typeof NO_ANSWER> {
+  if (!existsSync(home.lock)) return "none";
   // Without permission to read the lock, nobody answers either.
   const lock = await takeLock(home.lock).catch(() => "unknown" as const);
   if (typeof lock === "object") lock.release();
-  if (lock !== undefined) return NO_DAEMON;
-  return findHolder(home)?.ready === false
-    ? "the daemon is starting and does not answer yet: try again in a moment"
-    : "the daemon does not answer: `memsync restart` starts another in its place";
+  if (lock !== undefined) return "none";
+  return findHolder(home)?.ready === false ? "starting" : "silent";
 }
 
 /** How much was saved since the last daemon ended. It is safe, but nobody sends it. */
