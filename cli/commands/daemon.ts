@@ -176,8 +176,8 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const known = await withLocal(env, listUnlinkedHere);
   const isNew = id === undefined && !(await withLocal(env, (db) => isLinked(db, folder)));
   const isUnknown = id !== undefined && !flags.remote && (await isKnownNowhere(env, id));
-  const calling = daemon.call("POST", "/_memsync/link", { body });
-  const linked = (await shownWhile("linking", calling)) as BoundLink;
+  const calling = daemon.call<BoundLink>("POST", "/_memsync/link", { body });
+  const linked = await shownWhile("linking", calling);
   const { projectId, name, write, remote } = linked;
   // Somebody else may have deleted a project that was linked here before, or that is new to this
   // person.
@@ -241,9 +241,8 @@ async function unlink(env: Environment, dir: string | undefined, { json }: JsonO
   const daemon = await getDaemon(env);
   const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
   const id = links.find((each) => each.dir === folder)?.projectId;
-  const answer = (await daemon.call("POST", "/_memsync/unlink", { body: { dir: folder } })) as {
-    unlinked: boolean;
-  };
+  const body = { dir: folder };
+  const answer = await daemon.call<{ unlinked: boolean }>("POST", "/_memsync/unlink", { body });
   if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`);
   // Without a commit or a remote to derive an id from, the next link would be a new project.
   const link = `memsync link ${shellWord(folder)} --id ${id}`;
@@ -345,7 +344,6 @@ async function printEnv(
 
 /** The token that is valid for one remote only. */
 async function askToken(daemon: GatewayClient, remote: string): Promise<string> {
-  const options = { deadlineMs: OWN_DEADLINE_MS };
-  const answer = await daemon.call("POST", "/_memsync/token", { body: { remote }, ...options });
-  return (answer as { token: string }).token;
+  const options = { body: { remote }, deadlineMs: OWN_DEADLINE_MS };
+  return (await daemon.call<{ token: string }>("POST", "/_memsync/token", options)).token;
 }

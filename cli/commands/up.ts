@@ -218,7 +218,7 @@ export async function linkAndLook(
   folders: readonly string[],
 ): Promise<DaemonStatus> {
   await linkAndSayPast(folders, async (dir, more) => {
-    return (await daemon.call("POST", "/_memsync/link", { body: { dir, more } })) as BoundLink;
+    return await daemon.call<BoundLink>("POST", "/_memsync/link", { body: { dir, more } });
   });
   const options = { call: "wait", ...UNLESS_BUSY } as const;
   return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, options))).status;

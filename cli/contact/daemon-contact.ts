@@ -36,14 +36,21 @@ export interface DaemonCallOptions {
  */
 export interface GatewayClient {
   readonly introduction: Introduction;
-  /** Resolves to the answer's body. Throws `CommandFailed` with the daemon's sentence. */
-  call(method: string, path: string, options?: DaemonCallOptions): Promise<unknown>;
+  /**
+   * Resolves to the answer's body, of the type that the daemon's own code gives it. Throws
+   * `CommandFailed` with the daemon's sentence.
+   */
+  call<Answer = unknown>(
+    method: string,
+    path: string,
+    options?: DaemonCallOptions,
+  ): Promise<Answer>;
 }
 
 /** What `memsync status` shows. Throws as `call` does. */
 export async function askStatus(daemon: GatewayClient): Promise<DaemonStatus> {
   const deadlineMs = OWN_DEADLINE_MS;
-  return (await daemon.call("GET", "/_memsync/status", { deadlineMs })) as DaemonStatus;
+  return await daemon.call<DaemonStatus>("GET", "/_memsync/status", { deadlineMs });
 }
 
 /** The daemon of this home, of any version, if one answers in time. */
@@ -87,13 +94,13 @@ function unanswered(thrown: unknown, deadlineMs: number | undefined): CommandFai
   );
 }
 
-async function callOnce(
+async function callOnce<Answer>(
   home: Home,
   method: string,
   { path, body, remote, deadlineMs }: DaemonCallOptions & { readonly path: string },
-): Promise<unknown> {
+): Promise<Answer> {
   let response: Response;
-  let answer: { error?: { message?: string } };
+  let answer: Answer & { error?: { message?: string } };
   try {
     response = await fetch(`http://localhost${path}`, {
       unix: home.socket,
@@ -102,6 +109,7 @@ async function callOnce(
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(deadlineMs !== undefined && { signal: AbortSignal.timeout(deadlineMs) }),
     });
+    // Nobody but the home's own daemon answers on this socket.
     answer = (await response.json()) as typeof answer;
   } catch (thrown) {
     throw unanswered(thrown, deadlineMs);

@@ -12,9 +12,9 @@ const OPTIONS = { deadlineMs: LIVENESS_DEADLINE_MS };
  */
 export async function followMoved(daemon: GatewayClient, dir: string): Promise<void> {
   const answer = await daemon
-    .call("POST", "/_memsync/found", { body: { dir }, ...OPTIONS })
+    .call<{ moved?: MovedFolder | null }>("POST", "/_memsync/found", { body: { dir }, ...OPTIONS })
     .catch(() => undefined);
-  const { moved } = (answer ?? {}) as { moved?: MovedFolder | null };
+  const moved = answer?.moved;
   if (moved) sayAside(`${moved.from} was moved to ${moved.to}, and is followed here again`);
 }
 

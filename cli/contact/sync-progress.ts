@@ -42,7 +42,7 @@ export async function callSync(
   const body = { wait_seconds: seconds, ...unless };
   const deadlineMs = seconds * 1000 + LATE_MS_MAX;
   try {
-    return (await daemon.call("POST", `/_memsync/${call}`, { body, deadlineMs })) as SyncResult;
+    return await daemon.call<SyncResult>("POST", `/_memsync/${call}`, { body, deadlineMs });
   } catch (thrown) {
     if (!(thrown instanceof DaemonSilent)) throw thrown;
     throw new DaemonSilent(`${thrown.message}; \`memsync preview\` shows what is not synced yet`);

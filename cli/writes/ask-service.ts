@@ -51,7 +51,7 @@ export async function askService<Value>(
   }
   const isTold = answer.kind === "answered";
   const what = isTold ? "it tells nothing of it" : answer.message;
-  const value = (await daemon.call("GET", path)) as Value;
+  const value = await daemon.call<Value>("GET", path);
   const code = isTold ? "not-told" : "not-answered";
   return { source: "replica", code, reason: `${answer.service}: ${what}`, value };
 }
@@ -60,8 +60,8 @@ export async function askService<Value>(
 async function askThrough(daemon: GatewayClient, path: string): Promise<ServiceAnswer | undefined> {
   try {
     const options = { body: { path }, deadlineMs: ASKED_DEADLINE_MS };
-    const asked = daemon.call("POST", "/_memsync/ask", options);
-    return (await shownWhile("asking the service", asked)) as ServiceAnswer;
+    const asked = daemon.call<ServiceAnswer>("POST", "/_memsync/ask", options);
+    return await shownWhile("asking the service", asked);
   } catch (thrown) {
     if (thrown instanceof DaemonSilent) return undefined;
     throw thrown;

@@ -74,6 +74,11 @@ export async function mayBeSeen(
   return true;
 }
 
+/** The daemon's answer: who sees \`global\`, as far as it knows. */
+interface ToldAudience {
+  readonly audience: AudienceView | null;
+}
+
 /** As the daemon has just heard; without a daemon, as last told. */
 export async function audienceOf(
   env: Environment,
@@ -81,12 +86,9 @@ export async function audienceOf(
 ): Promise<AudienceView | null> {
   const daemon = await findDaemon(env.home);
   try {
-    const options = { deadlineMs: OWN_DEADLINE_MS };
-    const answer = await daemon?.call("POST", "/_memsync/audience", {
-      body: { account },
-      ...options,
-    });
-    if (answer) return (answer as { audience: AudienceView | null }).audience;
+    const options = { body: { account }, deadlineMs: OWN_DEADLINE_MS };
+    const answer = await daemon?.call<ToldAudience>("POST", "/_memsync/audience", options);
+    if (answer) return answer.audience;
   } catch (thrown) {
     if (!(thrown instanceof DaemonSilent)) throw thrown;
   }
@@ -141,9 +143,9 @@ async function daemonsAudience(
   const deadlineMs = SHOWN_DEADLINE_MS;
   const daemon = await contactDaemon(home, deadlineMs);
   const options = { body: { account, shown: true }, deadlineMs };
-  const answer = daemon?.call("POST", "/_memsync/audience", options);
+  const answer = daemon?.call<ToldAudience>("POST", "/_memsync/audience", options);
   return await answer?.then(
-    (told) => (told as { audience: AudienceView | null }).audience,
+    (told) => told.audience,
     // What the home has is shown with its age.
     () => undefined,
   );

@@ -19,7 +19,7 @@ export function importInto(
 ): Promise<ImportResult> {
   return byHolder(env.home, {
     async byDaemon(daemon) {
-      return (await daemon.call("POST", "/_memsync/import", { body: document })) as ImportResult;
+      return await daemon.call<ImportResult>("POST", "/_memsync/import", { body: document });
     },
     async alone(store) {
       keepMachineName(env.home);

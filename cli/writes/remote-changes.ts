@@ -20,7 +20,7 @@ import { byHolder } from "./by-holder.ts";
 export function changeRemotes(env: Environment, change: RemoteChange): Promise<ChangedRemote> {
   return byHolder(env.home, {
     async byDaemon(daemon) {
-      return (await daemon.call("POST", "/_memsync/remotes", { body: change })) as ChangedRemote;
+      return await daemon.call<ChangedRemote>("POST", "/_memsync/remotes", { body: change });
     },
     async alone(store) {
       const { home } = env;
@@ -37,7 +37,7 @@ export function changeRemotes(env: Environment, change: RemoteChange): Promise<C
 /** The home's remotes as a running daemon sees them; without one, as this command does. */
 export async function listRemotesOf(env: Environment): Promise<readonly ListedRemote[]> {
   const daemon = await findDaemon(env.home);
-  if (daemon) return (await daemon.call("GET", "/_memsync/remotes")) as ListedRemote[];
+  if (daemon) return await daemon.call<ListedRemote[]>("GET", "/_memsync/remotes");
   prepareHome(env.home);
   const gate = await passGate(env.home.gate, "shared");
   try {
