@@ -63,3 +63,28 @@ test("every text that is replaced stands in its file once", async () => {
     expect(replaceOnce(text, replacement)).not.toBe(text);
   }
 });
+
+/** Whether a test file has a test of this name, as it stands or with a value filled in. */
+function hasTest(text: string, name: string): boolean {
+  if (text.includes(name)) return true;
+  const filledIn = [...text.matchAll(/`([^`\n]*\$\{[^`\n]*)`/g)].map(
+    ([, template = ""]) => template,
+  );
+  return filledIn.some((template) => {
+    const parts = template.split(/\$\{[^}]*\}/).map((part) => RegExp.escape(part));
+    return new RegExp(`^${parts.join(".+")}$`).test(name);
+  });
+}
+
+test("every planted mistake names a test that there is", async () => {
+  const unknown: string[] = [];
+  for (const { name, found } of MISTAKES) {
+    const text = await Bun.file(join(ROOT, "tests", found.file)).text();
+    if (!hasTest(text, found.test)) unknown.push(`${name}: ${found.test}`);
+  }
+  expect(unknown).toEqual([]);
+  // Biome takes a placeholder in quotes for a mistake.
+  const sample = "test(`a file $".concat("{what} is read`, () => {});");
+  expect(hasTest(sample, "a file of two is read")).toBe(true);
+  expect(hasTest(sample, "a file is read")).toBe(false);
+});
