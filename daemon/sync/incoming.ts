@@ -1,3 +1,15 @@
+// What a service's answers and frames do to a document here, by what its client knows of them.
+//
+//     ┌──────────────────────────────────┐
+//     │   served           write here    ▼
+//   new ─────────▶ level ──────────────▶ ahead
+//    ▲               │ ▲      served      │ │
+//    │               │ └──────────────────┘ │
+//    └───────────────┴──────────────────────┘
+//         reset or missing, update not acceptable
+//
+// `new`: no position. `level`: a position, and nothing to send. `ahead`: rows that are not
+// acknowledged. The table of all states and events is in PROTOCOL.md; a test runs it.
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";

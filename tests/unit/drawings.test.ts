@@ -29,6 +29,13 @@ const MACHINES: readonly Machine[] = [
     never: [],
   },
   {
+    file: "daemon/sync/incoming.ts",
+    page: "PROTOCOL.md",
+    corner: "from",
+    told: [],
+    never: [],
+  },
+  {
     file: "daemon/sync/live-machine.ts",
     page: "docs/design/sync.md",
     corner: "phase",
