@@ -30,6 +30,21 @@ describe("the notice of a large deletion", () => {
     ]);
   });
 
+  test("of very many lines each is looked at a few times", () => {
+    const many = Array.from({ length: 120_000 }, (_, at) => `${at}`);
+    const notice = deleted(
+      many,
+      many.filter((_, at) => at % 3 === 0),
+    );
+    expect(notice?.lines).toBe(80_000);
+    expect(notice?.versions[0].places).toHaveLength(40_000);
+    expect(notice?.versions[0].places?.at(-1)).toEqual({
+      behind: "119991\n119994\n119997\n",
+      text: "119998\n119999\n",
+      ahead: "",
+    });
+  });
+
   test("the notice of a large deletion is given for more than half, and for no less", () => {
     expect(deleted(TWELVE, TWELVE.slice(0, 6))).toBeUndefined();
     expect(deleted(TWELVE, TWELVE.slice(0, 5))?.lines).toBe(7);

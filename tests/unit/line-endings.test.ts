@@ -11,6 +11,7 @@ import {
   plainLines,
   splitForm,
   type TextForm,
+  withoutMark,
 } from "../../shared/replica/text/text-form.ts";
 import { exchange, FollowedMachine } from "../support/followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
@@ -147,6 +148,18 @@ describe("a save that only changes line endings", () => {
         if (!isLonger) expect(charactersOf(document)).toEqual(characters);
       }),
       { numRuns: 2000 },
+    );
+  });
+
+  test("the lines of a text are those of its format, whatever that is", () => {
+    const piece = fc.constantFrom("one", "two", "\r", "\n", "\r\n", "\uFEFF");
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const { lines } = splitForm(pieces.join(""));
+        const expected = lines.split("\n").slice(0, -1).map(withoutMark);
+        expect(plainLines(pieces.join(""))).toEqual(expected);
+      }),
+      { numRuns: 3000 },
     );
   });
 

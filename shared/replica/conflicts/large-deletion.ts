@@ -1,7 +1,7 @@
 import { ITEMS_PER_STEP, type Steps } from "../../steps.ts";
 import { diffLinesInSteps } from "../text/line-diff.ts";
-import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
-import { plainLines } from "../text/text-form.ts";
+import { GrowingLines, linesAhead } from "../text/neighbour-lines.ts";
+import { plainLinesInSteps } from "../text/text-form.ts";
 import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
 
 /** A text of so many lines or fewer, blank ones too, may lose any of them without a word. */
@@ -27,7 +27,7 @@ export function* findLargeDeletion(
   after: string,
   { machine, at }: Deleter,
 ): Steps<NewTextConflict | undefined> {
-  const [old, young] = [plainLines(before), plainLines(after)];
+  const [old, young] = [yield* plainLinesInSteps(before), yield* plainLinesInSteps(after)];
   if (old.length <= LINES_MAX) return undefined;
   yield;
   const total = old.filter(isText).length;
@@ -62,6 +62,10 @@ function* takeAway(old: readonly string[], young: readonly string[]): Steps<Map<
   return counts;
 }
 
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
 /** At least so many of the lines that stay before a place tell where it is. */
 const BEHIND_LINES = 3;
 
@@ -72,7 +76,8 @@ function* deletedPlaces(
   gone: Map<string, number>,
 ): Steps<PlacedLines[]> {
   const places: PlacedLines[] = [];
-  const left: string[] = [];
+  const left = new GrowingLines();
+  const ahead = yield* linesAhead(young);
   let next = 0;
   for (const { at, removed, from: start, added } of yield* diffLinesInSteps(old, young)) {
     yield;
@@ -84,14 +89,12 @@ function* deletedPlaces(
       return left > 0 || !isText(line);
     });
     if (!lines.some(isText)) continue;
-    const from = Math.min(left.length - BEHIND_LINES, neighbourStart(left, left.length));
-    const behind = left
-      .slice(Math.max(0, from))
-      .map((line) => `${line}\n`)
-      .join("");
-    const said = lineAhead(young, start + added);
-    const ahead = said === "" ? "" : `${said}\n`;
-    places.push({ behind, text: lines.map((line) => `${line}\n`).join(""), ahead });
+    const said = ahead[start + added] ?? "";
+    places.push({
+      behind: textOf(left.lastNamed(BEHIND_LINES)),
+      text: textOf(lines),
+      ahead: said === "" ? "" : textOf([said]),
+    });
   }
   return places;
 }

@@ -1,3 +1,4 @@
+import { ITEMS_PER_STEP, type Steps } from "../../steps.ts";
 import { isFence } from "./code-blocks.ts";
 import { hasWord } from "./line-diff.ts";
 import { plainLines } from "./text-form.ts";
@@ -26,6 +27,62 @@ export function neighbourStart(lines: readonly string[], at: number): number {
  */
 export function lineAhead(lines: readonly string[], to: number): string {
   return lines.slice(to).find(hasWord) ?? "";
+}
+
+/** Behind so many lines without a word a place is named by the last of them. */
+const UNSAID_MAX = 64;
+
+/** Lines that become more: `neighbourStart` of their end, however many they are. */
+export class GrowingLines {
+  readonly #lines: string[] = [];
+  /** Where each line stands. */
+  readonly #places = new Map<string, number[]>();
+  #lastSaid = 0;
+
+  push(line: string): void {
+    const at = this.#lines.push(line) - 1;
+    const places = this.#places.get(line);
+    if (places) places.push(at);
+    else this.#places.set(line, [at]);
+    if (hasWord(line)) this.#lastSaid = at;
+  }
+
+  /**
+   * The lines that name the end, at least `count`: the last ones, back to one with a word, and
+   * further while the same lines also occur together elsewhere.
+   */
+  lastNamed(count: number): readonly string[] {
+    const { length } = this.#lines;
+    let from = this.#lastSaid;
+    while (from > 0 && length - from < NEIGHBOURS_MAX && this.#standElsewhere(from)) from--;
+    if (length - from > UNSAID_MAX) from = length - NEIGHBOURS_MAX;
+    return this.#lines.slice(Math.max(0, Math.min(length - count, from)));
+  }
+
+  /** Whether the lines from `from` on also occur together elsewhere. */
+  #standElsewhere(from: number): boolean {
+    const last = this.#lines.slice(from);
+    const placesOf = (line: string) => this.#places.get(line) ?? [];
+    let rarest = 0;
+    for (const [at, line] of last.entries()) {
+      if (placesOf(line).length < placesOf(last[rarest] as string).length) rarest = at;
+    }
+    return placesOf(last[rarest] as string).some((place) => {
+      const start = place - rarest;
+      return start !== from && last.every((line, at) => this.#lines[start + at] === line);
+    });
+  }
+}
+
+/** For each line, and for the end: the first line from there on with a word, or "". */
+export function* linesAhead(lines: readonly string[]): Steps<string[]> {
+  const ahead = Array.from<string>({ length: lines.length + 1 }).fill("");
+  for (let at = lines.length - 1; at >= 0; at--) {
+    const line = lines[at] as string;
+    ahead[at] = hasWord(line) ? line : (ahead[at + 1] as string);
+    if (at % ITEMS_PER_STEP === 0) yield;
+  }
+  return ahead;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
 import { diffSections, diffSectionsInSteps, type LineHunk } from "./line-diff.ts";
-import { withoutMark } from "./text-form.ts";
+import { linesOf, withoutMarks } from "./text-form.ts";
 
 /** Replaces the characters [from, to) of a text. */
 export interface TextEdit {
@@ -69,27 +69,6 @@ export function* lineEditsInSteps(
   }
   yield* keepUntil(oldLines.length);
   return edits;
-}
-
-/** What `split` returns. */
-function* linesOf(text: string): Steps<string[]> {
-  const lines: string[] = [];
-  for (let start = 0; ; ) {
-    const end = text.indexOf("\n", start);
-    lines.push(end === -1 ? text.slice(start) : text.slice(start, end));
-    if (end === -1) return lines;
-    start = end + 1;
-    if (lines.length % ITEMS_PER_STEP === 0) yield;
-  }
-}
-
-function* withoutMarks(lines: readonly string[]): Steps<string[]> {
-  const plain: string[] = [];
-  for (const line of lines) {
-    plain.push(withoutMark(line));
-    if (plain.length % ITEMS_PER_STEP === 0) yield;
-  }
-  return plain;
 }
 
 /** The edit that turns one line into another with the same text. */

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../json.ts";
+import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
 
 /**
  * The format of a text apart from its lines: a merge of lines must not change it, and every machine
@@ -76,7 +77,37 @@ export function withoutMark(line: string): string {
 
 /** The texts of a content's lines, without breaks, whatever its format. */
 export function plainLines(content: string): string[] {
-  return splitForm(content).lines.split("\n").slice(0, -1).map(withoutMark);
+  return inOneTurn(plainLinesInSteps(content));
+}
+
+/** The same, step by step. */
+export function* plainLinesInSteps(content: string): Steps<string[]> {
+  const body = content.startsWith(BOM) ? content.slice(BOM.length) : content;
+  const lines = yield* linesOf(body);
+  if (lines.at(-1) === "") lines.pop();
+  return yield* withoutMarks(lines);
+}
+
+/** A text's parts between its line breaks, as `split` returns them. */
+export function* linesOf(text: string): Steps<string[]> {
+  const lines: string[] = [];
+  for (let start = 0; ; ) {
+    const end = text.indexOf("\n", start);
+    lines.push(end === -1 ? text.slice(start) : text.slice(start, end));
+    if (end === -1) return lines;
+    start = end + 1;
+    if (lines.length % ITEMS_PER_STEP === 0) yield;
+  }
+}
+
+/** `withoutMark` of each. */
+export function* withoutMarks(lines: readonly string[]): Steps<string[]> {
+  const plain: string[] = [];
+  for (const line of lines) {
+    plain.push(withoutMark(line));
+    if (plain.length % ITEMS_PER_STEP === 0) yield;
+  }
+  return plain;
 }
 
 /** Whether two formats agree in every part. */
