@@ -4,6 +4,7 @@
 // VERSION and SHA256, run it, and look at what `git diff` shows and `secret-scan.test.ts` says.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { withoutModifiers } from "./without-modifiers.ts";
 
 const VERSION = "v8.28.0";
 const SHA256 = "c3bee40d87bb4689e3f5ffa5cc0315f7e6e4d43f4e9388397fca59f29407b432";
@@ -174,7 +175,7 @@ function translate(pattern: string): { pattern: string; ignoresCase: boolean } {
   text = text.replace(BEHIND, () => BEHIND_IN_PROSE);
   const ignoresCase = text.startsWith("(?i)");
   if (ignoresCase) text = text.slice("(?i)".length);
-  return { pattern: wrapFlags(text), ignoresCase };
+  return withoutModifiers(wrapFlags(text), ignoresCase);
 }
 
 /** RE2's `(?i)` holds to the end of its group, which JavaScript says by a group of its own. */
@@ -215,7 +216,7 @@ function kindOf(id: string): string {
 function asJs(regexes: readonly string[]): string[] {
   return regexes.map((regex) => {
     const { pattern, ignoresCase } = translate(regex);
-    return ignoresCase ? `(?i:${pattern})` : pattern;
+    return ignoresCase ? withoutModifiers(`(?i:${pattern})`, false).pattern : pattern;
   });
 }
 
@@ -242,8 +243,8 @@ function ruleOf(given: GivenRule): object {
     ...(entropy !== undefined && { entropy }),
     // A name, a sign and a word: words have no digit, and keys that have none are rare.
     ...(regex.includes(BEFORE_NAME) && { needs_digit: true }),
-    ...withSome("allowed", [...allowedIn("secret"), ...(ALLOWED[id] ?? [])]),
-    ...withSome("allowed_matches", [...allowedIn("match"), ...(ALLOWED_MATCHES[id] ?? [])]),
+    ...withSome("allowed", [...allowedIn("secret"), ...asJs(ALLOWED[id] ?? [])]),
+    ...withSome("allowed_matches", [...allowedIn("match"), ...asJs(ALLOWED_MATCHES[id] ?? [])]),
     ...withSome("allowed_lines", allowedIn("line")),
     ...withSome(
       "allowed_words",

@@ -435,7 +435,7 @@ test("every rule of gitleaks' finds what is made after its pattern, and so do ou
     if (id.startsWith("password")) continue;
     const make = matchingTexts(pattern.source, random);
     let found = 0;
-    for (let count = 0; count < 20; count++) {
+    for (let count = 0; count < 40; count++) {
       if ((await findSecrets(`${keywords[0]} ${make()} and so on`)).length > 0) found++;
     }
     // At random some have a word in them, or say too little.
