@@ -14,16 +14,22 @@ export const HOOKED = ["claude", "codex", "gemini"] as const;
 export type HookedName = (typeof HOOKED)[number];
 export type AssistantName = HookedName | "opencode";
 
-/** OpenCode's lock file has no more than its program for Linux on x64. */
+/**
+ * Of OpenCode the package of its program for Linux on x64 is installed. The one that chooses among
+ * those of all systems needs a script of its own, and newer versions of npm refuse a lock file that
+ * lacks one of them.
+ */
 const HAS_OPENCODE = process.platform === "linux" && process.arch === "x64";
 
 /** The assistants that can be had here, as `memsync setup` calls them. */
 export const NAMES: readonly AssistantName[] = HAS_OPENCODE ? [...HOOKED, "opencode"] : HOOKED;
 
 /** Whose package puts the program that npm brought into its place itself. */
-const PLACED: Partial<Record<AssistantName, string>> = {
-  claude: "@anthropic-ai/claude-code",
-  opencode: "opencode-ai",
+const PLACED: Partial<Record<AssistantName, string>> = { claude: "@anthropic-ai/claude-code" };
+
+/** Where a package has its program, which npm puts into no other place. */
+const BESIDE: Partial<Record<AssistantName, string>> = {
+  opencode: join("opencode-linux-x64-baseline", "bin"),
 };
 
 /** An assistant did not run, or not to its end in time, which says nothing of memsync. */
@@ -32,12 +38,12 @@ export class NotTried extends Error {}
 /** Until when something may go on, by the steady clock. */
 export const soon = () => performance.now() + PATIENCE_MS;
 
-const programsOf = (name: AssistantName) => join(PACKAGES, name, "node_modules", ".bin");
+const programsOf = (name: AssistantName) =>
+  join(PACKAGES, name, "node_modules", BESIDE[name] ?? ".bin");
 
 /**
  * Installs an assistant as its lock file says, unless it is there. No package's script runs but
- * Claude Code's and OpenCode's, which put the program that npm brought into its place. Rejects
- * where npm can't.
+ * Claude Code's, which puts the program that npm brought into its place. Rejects where npm can't.
  */
 export async function installAssistant(name: AssistantName, until = soon()): Promise<void> {
   if (await isInstalled(name)) return;
