@@ -20,6 +20,8 @@ import {
   listAskedMemoryFiles,
   settleMemoryFile,
 } from "../../daemon/home/memory-files.ts";
+import type { FolderStatusView } from "../../daemon/status/memory-status.ts";
+import { askStatus } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import type { Environment } from "../place/environment.ts";
 import { findMeantProject } from "../place/find-project.ts";
@@ -115,18 +117,31 @@ class FolderCommands {
   async #list({ json }: FolderFlags): Promise<void> {
     const mode = folderMode(this.#env.home, this.#kind);
     const { folders, names } = await this.#scan();
+    const kept = await this.#kept();
+    const notesOf = (folder: string) => kept.find(({ path }) => path === folder)?.notes ?? [];
     if (json) {
-      sayJson({ mode, folders: folders.map(asJson) });
+      const all = folders.map((each) => ({ ...asJson(each), notes: notesOf(each.path) }));
+      sayJson({ mode, folders: all });
       return;
     }
     for (const { path, owner, note, files } of folders) {
       const name = names.find(({ id }) => id === owner)?.name ?? owner ?? "";
       say(visible(`${tilde(path)}   ${owner === "user" ? "yours" : shortName(name)}`));
       if (note !== null) saySentence(visible(`  ${note}`));
-      if (files.length > 0) sayRows(table(files.map(row)));
+      const rows = [...files.map(row), ...notedRows(notesOf(path), files)];
+      if (rows.length > 0) sayRows(table(rows));
     }
     if (folders.length === 0) say(this.#words.none);
     saySentence(this.#words.modes[mode]);
+  }
+
+  /** The folders as a daemon that runs has found them; none without one. */
+  async #kept(): Promise<readonly FolderStatusView[]> {
+    const daemon = await findDaemon(this.#env.home);
+    const status = daemon && (await askStatus(daemon));
+    if (!status) return [];
+    const { auto_memory, serena, rules } = status;
+    return { "auto-memory": auto_memory, serena, rules }[this.#kind].folders;
   }
 
   async #turnOn(flags: FolderFlags): Promise<void> {
@@ -202,6 +217,16 @@ function row({ name, bytes, state, note }: ScannedFile): string[] {
   const size = bytes === null ? "" : bytesShown(bytes);
   const said = note === null || state === "ignored" ? [] : [note];
   return [`  ${visible(name)}`, size, [STATES[state], ...said].join(": ")];
+}
+
+/** What the daemon tells besides of a file, or of one that is not made. */
+function notedRows(
+  notes: FolderStatusView["notes"],
+  files: readonly ScannedFile[],
+): readonly string[][] {
+  const said = new Set(files.map(({ name, note }) => JSON.stringify([name, note])));
+  const others = notes.filter(({ name, note }) => !said.has(JSON.stringify([name, note])));
+  return others.map(({ name, note }) => [`  ${visible(name)}`, "", note]);
 }
 
 const STATES: Readonly<Record<ScannedFile["state"], string>> = {

@@ -8,7 +8,8 @@ export interface MemoryFoldersStatus {
   readonly folders: readonly FolderStatusView[];
 }
 
-interface FolderStatusView {
+/** One of them. */
+export interface FolderStatusView {
   readonly path: string;
   /** Null for those of the layer `user`, and where it can't be said. */
   readonly project_id: string | null;

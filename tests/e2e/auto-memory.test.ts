@@ -150,6 +150,23 @@ scenario("a purged folder deletes nothing, and one command brings it back", asyn
   expect(await a.machine.memsync("history", "auto-memory/one.md")).toContain("deleted");
 });
 
+scenario("the list has what status tells of a file that is not written", async (lab) => {
+  const [a, b] = await twoAssistants(lab, emulator.account("auto-memory-notes"));
+  for (const { machine } of [a, b]) {
+    await machine.up();
+    await machine.memsync("auto-memory", "on", "--write");
+  }
+  b.save("Topic.md", "of b\n");
+  await a.until("Topic.md", (text) => text === "of b\n");
+  await a.machine.memsync("set", "auto-memory/topic.md", "another\n");
+  const note = "has the name of Topic.md on some systems";
+  await waitFor("the note", async () => (await a.machine.memsync("status")).includes(note));
+  const listed = await a.machine.memsync("auto-memory");
+  expect(listed.replaceAll(/\s+/g, " ")).toContain(`topic.md ${note}`);
+  const { folders } = JSON.parse(await a.machine.memsync("auto-memory", "--json"));
+  expect(folders[0].notes).toMatchObject([{ name: "topic.md", code: "memory-clash" }]);
+});
+
 scenario("a topic with an open conflict is deleted with all its versions", async (lab) => {
   const [a, b] = await twoAssistants(lab, emulator.account("auto-memory-conflict"));
   for (const { machine } of [a, b]) {
