@@ -16,7 +16,8 @@ export function memoryFolderLines(
   projects: readonly { readonly id: string; readonly name: string }[],
 ): string[] {
   if (mode === "off") return [];
-  return folders.flatMap(({ path, project_id, layer, files, asked, notes, git, note }) => {
+  return folders.flatMap((folder) => {
+    const { path, project_id, layer, moved_to, files, asked, notes, git, note } = folder;
     const name = layer === "user" ? layer : projects.find(({ id }) => id === project_id)?.name;
     const label = toned(note || asked.length > 0 ? "pending" : "good", LABELS[kind]);
     if (note !== null) return [`${label}${tilde(path)}: ${note}`];
@@ -25,6 +26,7 @@ export function memoryFolderLines(
     const which = kind === "rules" ? ` ${path.split(sep).slice(-2).join("/")}` : "";
     return [
       `${label}${name ?? tilde(path)}${which}   ${what}`,
+      ...(moved_to === null ? [] : [INDENT + formerLine(path, moved_to)]),
       ...(git === null ? [] : [`${INDENT}what git tracks of ${tilde(path)} ${git}`]),
       ...notes.slice(0, NAMED_MAX).map((each) => `${INDENT}${each.name} ${each.note}`),
       ...rest(kind, notes.length),
@@ -45,6 +47,13 @@ const WRITTEN: Readonly<Record<FolderKind, string>> = {
   serena: "read and written",
   rules: "followed",
 };
+
+function formerLine(path: string, to: string): string {
+  return (
+    `the project is at ${tilde(to)} now; its former folder, ${tilde(path)}, is followed as well, ` +
+    "and to remove that deletes nothing elsewhere"
+  );
+}
 
 function rest(kind: FolderKind, notes: number): string[] {
   if (notes <= NAMED_MAX) return [];

@@ -14,6 +14,8 @@ export interface FolderStatusView {
   /** Null for those of the layer `user`, and where it can't be said. */
   readonly project_id: string | null;
   readonly layer: "project" | "user";
+  /** Where the project is now whose former path the folder's name is made of; else null. */
+  readonly moved_to: string | null;
   /** How many files are followed. */
   readonly files: number;
   /** Missing here, or deleted elsewhere; somebody has to decide. */
@@ -44,11 +46,12 @@ export function memoryFoldersStatus(
 }
 
 function viewOf(folder: MemoryFolderStatus): FolderStatusView {
-  const { path, owner, files, asked, notes, git, why } = folder;
+  const { path, owner, movedTo, files, asked, notes, git, why } = folder;
   return {
     path,
     project_id: owner === "user" ? null : owner,
     layer: owner === "user" ? "user" : "project",
+    moved_to: movedTo ?? null,
     files,
     asked,
     notes: notes.map(({ name, why: reason }) => ({ name, ...said(reason) })),

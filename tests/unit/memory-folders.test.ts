@@ -368,6 +368,13 @@ test("a folder keeps its project when the project's folder is renamed, and the n
   writeFileSync(join(now, "one.md"), "one\nand two\n");
   await a.look();
   expect(a.read("one.md")).toBe("one\nand two\n");
+  const told = a.keeper.status.map(({ movedTo }) => movedTo);
+  expect(told).toEqual([undefined, join(a.folder, "renamed")]);
+  // Who no longer needs the former one may remove it.
+  a.drop(".");
+  await a.look();
+  expect(a.keeper.status.map(({ path, asked }) => [path, asked])).toEqual([[now, []]]);
+  expect(await a.values("one.md")).toEqual(["one\nand two\n"]);
 });
 
 test("a text that may be half written is left until it has stood", async () => {

@@ -73,7 +73,9 @@ export class AutoMemoryFolders implements FolderSource {
       const owner = await this.#ownerOf(slug, paths, links);
       const former = links.find(({ projectId }) => projectId === kept.get(path));
       const found = former ? await keptOwner(owner, former, namesakesOf(slug, paths)) : owner;
-      folders.push(this.#folder(path, found, { isLink }));
+      const isFormer = owner.kind === "nobody" && found.kind === "project";
+      const movedTo = isFormer ? former?.dir : undefined;
+      folders.push({ ...this.#folder(path, found, { isLink }), movedTo });
     }
     for (const slug of new Set([...this.#mains.keys()].flatMap((main) => slugOf(main) ?? []))) {
       if (there.some((each) => each.slug === slug)) continue;

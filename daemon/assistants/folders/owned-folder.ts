@@ -34,6 +34,11 @@ export interface OwnedFolder {
   /** That folder itself is made, too: it is an assistant's, which has not begun here. */
   readonly makesWithin?: boolean;
   /**
+   * It has the name of the project's former path, and nobody else is there. The project is at this
+   * one now, where an assistant looks for another folder.
+   */
+  readonly movedTo?: string | undefined;
+  /**
    * The linked folder that it is a part of. Then its files are files of the project: git has a say
    * in them, and they are not missing where that folder is.
    */

@@ -101,10 +101,10 @@ export class MemoryFolderKeeper {
 
   /** Undefined where there is nothing to tell. */
   async lookAt(folder: KeptFolder): Promise<MemoryFolderStatus | undefined> {
-    const { path, owner, format, isNew, link } = folder;
+    const { path, owner, format, isNew, link, movedTo } = folder;
     const { store, world, links } = this.#options;
     const none = { files: 0, asked: [], notes: [], git: undefined } as const;
-    const told = { path, kind: format.kind, owner, ...none };
+    const told = { path, kind: format.kind, owner, ...none, movedTo };
     // A folder that was removed, unmounted or replaced says nothing of the memories.
     const linked = link && new LinkedPlace(link, store, this.#options.git);
     const place = await linked?.check();

@@ -9,6 +9,8 @@ export interface MemoryFolderStatus {
   readonly kind: FolderKind;
   /** Null where it can't be said. */
   readonly owner: MemoryOwner | null;
+  /** See `OwnedFolder`. */
+  readonly movedTo?: string | undefined;
   /** How many files are followed. */
   readonly files: number;
   /** The files about which somebody has to decide. */
