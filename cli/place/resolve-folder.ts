@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
+import { UsageError } from "../screen/errors.ts";
 import type { Environment } from "./environment.ts";
 
-/** A folder as the user typed it, resolved from the current one. */
+/** A file or folder as the user typed it, resolved from the current one. None is not that one. */
 export function resolveFolder(env: Environment, dir: string): string {
+  if (dir === "") throw new UsageError("the path of a file or folder is empty: name one");
   return resolve(env.dir, dir);
 }

@@ -108,7 +108,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
       forgetWaits: (account) => recording.forgetWaits(account),
       forgetSpent: (account) => recording.forgetSpent(account),
       ...service,
-      routes: () => servedRoutes(service),
+      routes: () => servedRoutes(service, options),
     }),
   );
   const facts = {
@@ -151,11 +151,15 @@ async function assertAnswers(app: App): Promise<void> {
   await response.arrayBuffer();
 }
 
-function servedRoutes({ app, published }: EmulatorApp): ServedRoute[] {
+function servedRoutes(
+  { app, published }: EmulatorApp,
+  { publishedOnly = false }: ControlledOptions,
+): ServedRoute[] {
   const key = ({ method, path }: { readonly method: string; readonly path: string }) =>
     `${method} ${path}`;
   const known = new Set(published().map(key));
   return app.routes
+    .filter(({ path }) => !publishedOnly || isSpecified(path))
     .map((route) => ({ ...route, published: known.has(key(route)) && isSpecified(route.path) }))
     .sort((one, other) => (key(one) < key(other) ? -1 : 1));
 }

@@ -1,5 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
@@ -18,6 +17,7 @@ import { untilClosed } from "./control/until-closed.ts";
 import { openControlled } from "./controlled-emulator.ts";
 import type { EmulatorControls, EmulatorTime } from "./interface/emulator.ts";
 import type { EmulatorSeed } from "./interface/state.ts";
+import { makeFolder } from "./state/make-folder.ts";
 import { readSeed } from "./state/read-seed.ts";
 import { parseTime } from "./time/parse-time.ts";
 
@@ -94,13 +94,14 @@ export async function startEmulator(
   deps: { readonly world: World; readonly log: Log } = { world: realWorld, log: silentLog },
 ): Promise<Emulator> {
   const { world } = deps;
-  parseStrict(StartOptions, options);
-  const { host = "127.0.0.1", port = 0, dataDir, plan = "pro", limits = "on" } = options;
-  const { publishedOnly = false, allowedHosts = [], random, clock, strict = false } = options;
-  const given = typeof options.seed === "string" ? await readSeed(options.seed) : options.seed;
+  // Without what is null.
+  const asked = parseStrict(StartOptions, options) as EmulatorOptions;
+  const { host = "127.0.0.1", port = 0, dataDir, plan = "pro", limits = "on" } = asked;
+  const { publishedOnly = false, allowedHosts = [], random, clock, strict = false } = asked;
+  const given = typeof asked.seed === "string" ? await readSeed(asked.seed) : asked.seed;
   const isLoopback = isLoopbackHost(host);
   // Not by the emulator's own chance, whose seed others may know.
-  const { controlToken = isLoopback ? undefined : mintToken(world) } = options;
+  const { controlToken = isLoopback ? undefined : mintToken(world) } = asked;
   const readiness = new Readiness("ready");
   const emulator = await openControlled({
     path: dataDir === undefined ? ":memory:" : await databaseIn(dataDir),
@@ -162,7 +163,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
 /** An existing folder keeps its permissions, because the files in it are private. */
 async function databaseIn(dataDir: string): Promise<string> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
+    await makeFolder(dataDir, PRIVATE_FOLDER);
   } catch (thrown) {
     const why = fileFailure(thrown);
     throw new AppError("invalid_request", `the folder ${dataDir} can't be used: ${why}`);

@@ -65,6 +65,11 @@ scenario("an export that can't be written is refused at the start", async (lab) 
   const missing = await machine.run([...args, lab.git.path("missing", "after.json")]);
   expect(missing).toMatchObject({ status: 1, stdout: "" });
   expect(missing.stderr).toContain("after.json");
+  for (const option of ["--export-on-exit", "--data-dir", "--seed"]) {
+    const nowhere = await machine.run(["emulator", "--port", "0", option, ""]);
+    expect(nowhere).toMatchObject({ status: 2, stdout: "" });
+    expect(nowhere.stderr).toContain("is empty: name one");
+  }
   const folder = await machine.run([...args, lab.git.path("a")]);
   expect(folder).toMatchObject({ status: 1, stdout: "" });
   expect(folder.stderr).toContain("is a folder");

@@ -207,3 +207,50 @@ test("what nobody reads is told once by a strict emulator, and not as an extensi
   const found = await emulator.violations.list();
   expect(found.map(({ rule }) => rule)).toEqual(["unknown-field", "unknown-parameter"]);
 });
+
+test("an option that is null is left out, and what is no time is none", async () => {
+  const nothing = { clock: null, random: null, port: null, dataDir: null, seed: null };
+  await using emulator = await startEmulator(nothing as never);
+  expect(emulator.clock.read().frozen).toBe(false);
+  for (const time of [null, [], [0], true, {}]) {
+    const failure = await failureOf(() => emulator.clock.freeze(time as never));
+    expect(String(failure)).toContain("freeze must be an ISO 8601 timestamp");
+  }
+  expect(String(await failureOf(() => emulator.clock.advance(["2h"] as never)))).toContain(
+    "advance must be milliseconds",
+  );
+});
+
+test("of two tokens in a control call neither is guessed", async () => {
+  await using emulator = await startEmulator();
+  const two = "token=mst_dev_a&token=mst_dev_b";
+  const body = { token: "mst_dev_a" };
+  for (const [route, given] of [
+    [`GET export?${two}`, {}],
+    [`DELETE requests?${two}`, {}],
+    [`POST seed?${two}`, { body: {} }],
+    ["POST seed?token=mst_dev_b", { body }],
+    ["PUT snapshots/x?token=mst_dev_b", { body }],
+  ] as const) {
+    const refused = await control(emulator, route, given);
+    expect([route, refused.status]).toEqual([route, 400]);
+    expect((await errorOf(refused)).message).toMatch(/^token is (given twice|another one)/);
+  }
+});
+
+test("metrics that are not for this client are told as what nothing serves", async () => {
+  await using emulator = await startEmulator();
+  const headers = { via: "1.1 proxy" };
+  await ask(emulator, "GET /metrics", { headers });
+  await ask(emulator, "GET /metrics", { headers, token: "" });
+  await ask(emulator, "GET /metrics");
+  await using published = await startEmulator({ publishedOnly: true });
+  await ask(published, "GET /metrics");
+  const whyOf = async ({ requests }: typeof emulator) =>
+    (await requests.list()).requests.map(({ why }) => why);
+  const beyond = "nothing serves GET /metrics to others than this machine, or by a proxy";
+  expect(await whyOf(emulator)).toEqual([beyond, beyond, undefined]);
+  const alone = "it is beyond the specification, which alone is served";
+  expect(await whyOf(published)).toEqual([`nothing serves GET /metrics: ${alone}`]);
+  expect(published.routes().map(({ path }) => path)).not.toContain("/metrics");
+});

@@ -1,5 +1,6 @@
 import { AppError } from "../../../shared/errors.ts";
 import type { Log } from "../../../shared/log.ts";
+import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { World } from "../../../shared/world.ts";
 import { newContext } from "../../app/new-context.ts";
 import { answer } from "../../http/answer.ts";
@@ -40,12 +41,20 @@ export function createControlPlane(
       const call = find(routes, request.method === "HEAD" ? "GET" : request.method, path);
       if (!call) throw noSuchPath();
       const query = new URL(request.url).searchParams;
+      refuseDoubleParameters(query);
       const body = await call.route.answer({ request, query, name: call.name, context });
       return body instanceof Response ? body : answer(context, body);
     } catch (thrown) {
       return errorResponse(context, thrown);
     }
   };
+}
+
+/** Of two tokens neither is the one that is meant. */
+function refuseDoubleParameters(query: URLSearchParams): void {
+  for (const name of new Set(query.keys())) {
+    if (query.getAll(name).length > 1) throw refusedAt(name, "is given twice");
+  }
 }
 
 function find(routes: readonly ControlRoute[], method: string, path: string) {

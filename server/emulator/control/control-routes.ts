@@ -118,7 +118,11 @@ function stateRoutes(controls: EmulatorControls): ControlRoute[] {
   const seedIn = async ({ request, query }: ControlCall) => {
     const of = tokenIn(query);
     const { known, rest } = await readFields(request, TokenOnlyBody);
-    return [rest, { token: known.token ?? of.token }] as const;
+    return [rest, { token: oneToken(known.token, of.token) }] as const;
+  };
+  const ofToken = async ({ request, query }: ControlCall) => {
+    const { token } = await readStrict(request, TokenOnlyBody, ["token"]);
+    return { token: oneToken(token, tokenIn(query).token) };
   };
   const named = async ({ request }: ControlCall) => await readStrict(request, SnapshotBody);
   return [
@@ -161,23 +165,17 @@ function stateRoutes(controls: EmulatorControls): ControlRoute[] {
     {
       method: "PUT",
       path: "snapshots/*",
-      async answer({ name, query, request }) {
-        const { token = tokenIn(query).token } = await readStrict(request, TokenOnlyBody, [
-          "token",
-        ]);
-        await snapshots.save(name, { token });
-        return { name };
+      async answer(call) {
+        await snapshots.save(call.name, await ofToken(call));
+        return { name: call.name };
       },
     },
     {
       method: "POST",
       path: "snapshots/*/restore",
-      async answer({ name, query, request }) {
-        const { token = tokenIn(query).token } = await readStrict(request, TokenOnlyBody, [
-          "token",
-        ]);
-        await snapshots.restore(name, { token });
-        return { name };
+      async answer(call) {
+        await snapshots.restore(call.name, await ofToken(call));
+        return { name: call.name };
       },
     },
     {
@@ -266,6 +264,14 @@ function tokenIn(query: URLSearchParams, more: readonly string[] = []) {
     throw refusedAt(name, "is not a parameter of this call");
   }
   return { token: query.get("token") ?? undefined };
+}
+
+/** The token of the body or of the address, which are not two. */
+function oneToken(inBody: string | undefined, inAddress: string | undefined) {
+  if (inBody === undefined || inAddress === undefined || inBody === inAddress) {
+    return inBody ?? inAddress;
+  }
+  throw refusedAt("token", "is another one in the body");
 }
 
 async function health({ clock }: EmulatorControls, facts: EmulatorFacts) {

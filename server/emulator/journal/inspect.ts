@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { unknownFields } from "../../../shared/wire/unknown-fields.ts";
 import type { Operation } from "../../openapi/operation.ts";
+import { METRICS_PATH } from "../../routes/health.ts";
 import { MEMORY_FIELDS, SYNC_FIELDS } from "../../routes/published/published-fields.ts";
 import { pathMatches } from "../faults/fault-paths.ts";
 import { pathsNear } from "../faults/near-paths.ts";
@@ -33,7 +34,7 @@ export function inspectEntries(
   return new Map(
     entries.map((entry) => {
       const { own, key } = judged(entry, rules);
-      const wrongs = [...untimely(entry), ...own];
+      const wrongs = [...untimely(entry), ...hidden(entry, own), ...own];
       if (key === undefined) return [entry, wrongs];
       const before = lost.get(key) ?? [];
       if (before.some((each) => knew(entry, each))) wrongs.push(REPEATED);
@@ -47,6 +48,14 @@ export function inspectEntries(
 function untimely(entry: RequestEntry): Wrong[] {
   const known = entry.violations.filter(({ earlier }) => knew(entry, earlier));
   return known.map(({ rule, text }) => ({ rule, text }));
+}
+
+/** The one path that is served to some alone: to others it is as if it were not there. */
+function hidden({ path, status }: RequestEntry, own: readonly Wrong[]): Wrong[] {
+  const isHidden = path === METRICS_PATH && (status === 401 || status === 404);
+  if (!isHidden || own.some(({ rule }) => rule === "unmatched")) return [];
+  const text = `nothing serves GET ${path} to others than this machine, or by a proxy`;
+  return [{ rule: "unmatched", text }];
 }
 
 /** What a request is by itself, whatever came before it. */
@@ -108,7 +117,7 @@ function wrongsOf(entry: RequestEntry, body: unknown, rules: Rules): Wrong[] {
   const route =
     known.find((each) => each.method === method && each.path === entry.path) ??
     known.find((each) => each.method === method);
-  if (!route) return [{ rule: "unmatched", text: unmatched(entry, method, rules.routes) }];
+  if (!route) return [{ rule: "unmatched", text: unmatched(entry, method, rules) }];
   const operation = rules.operations.find((each) => {
     return each.method.toUpperCase() === method && samePath(each.path, route.path);
   });
@@ -144,13 +153,18 @@ function wrongsOf(entry: RequestEntry, body: unknown, rules: Rules): Wrong[] {
 }
 
 /** In one line, why nothing answers. */
-function unmatched({ path }: RequestEntry, method: string, routes: readonly ServedRoute[]): string {
+function unmatched({ path }: RequestEntry, method: string, rules: Rules): string {
+  const { routes, operations } = rules;
   const nothing = `nothing serves ${method} ${path}`;
   const trimmed = path.replace(/\/+$/, "");
   const methods = routes.filter((each) => pathMatches(each.path, path)).map((each) => each.method);
   if (methods.length > 0) return `${nothing}: the path takes ${methods.join(", ")}`;
   if (trimmed !== path && routes.some((each) => pathMatches(each.path, trimmed))) {
     return `${nothing}: ${trimmed}, without the slash at its end, is served`;
+  }
+  const described = operations.map((each) => each.path.replaceAll(/\{(\w+)\}/g, ":$1"));
+  if (described.some((each) => pathMatches(each, path))) {
+    return `${nothing}: it is beyond the specification, which alone is served`;
   }
   const near = pathsNear(trimmed, [...new Set(routes.map((each) => each.path))]);
   if (near.length === 0) return nothing;

@@ -12,13 +12,16 @@ function quoted(text) {
 
 /** The token is the shell's own variable: it is in no history. */
 export function curlOf({ method, path, query, headers, body, token }, origin) {
-  const url = `${origin}${path}${query === "" ? "" : `?${query}`}`;
+  const target = `${path}${query === "" ? "" : `?${query}`}`;
+  // Of an address curl sends nothing behind this mark.
+  const isCut = target.includes("#");
   const kept = Object.entries(headers).filter(
     ([name, value]) => !OWN_HEADERS.test(name) && value !== REDACTED,
   );
   const hasType = "content-type" in headers;
   return [
-    `curl -i -X ${method} ${quoted(url)}`,
+    `curl -i -X ${method} ${quoted(isCut ? origin : `${origin}${target}`)}`,
+    ...(isCut ? [`--request-target ${quoted(target)}`] : []),
     ...(token === null ? [] : ['-H "Authorization: Bearer $MEMSYNC_TOKEN"']),
     ...kept.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     // It would say that this is a form.

@@ -1,3 +1,4 @@
+import { isDate } from "node:util/types";
 import { parseTimestamp } from "../../../shared/timestamps.ts";
 import { refusedAt } from "../../../shared/wire/parse.ts";
 import type { EmulatorDuration, EmulatorTime } from "../interface/emulator.ts";
@@ -20,14 +21,21 @@ const LONGEST_MS = 100 * 365.25 * 86_400_000;
 
 /** Milliseconds since the Unix epoch. Throws a 400 that points at `path`. */
 export function parseTime(time: EmulatorTime, path: string): number {
-  const at = typeof time === "string" ? parseTimestamp(time) : Number(time);
+  const at = msOf(time);
   if (at !== undefined && at >= 0 && at < LATEST_MS) return Math.floor(at);
   throw refusedAt(path, "must be an ISO 8601 timestamp, or milliseconds since 1970");
 }
 
+/** What another language takes for a number, as null or a list, is none. */
+function msOf(time: unknown): number | undefined {
+  if (typeof time === "string") return parseTimestamp(time);
+  if (isDate(time)) return time.getTime();
+  return typeof time === "number" ? time : undefined;
+}
+
 /** Milliseconds. Throws a 400 that points at `path`. */
 export function parseDuration(duration: EmulatorDuration, path: string): number {
-  const [, count, unit = ""] = DURATION.exec(String(duration)) ?? [];
+  const [, count, unit = ""] = (typeof duration === "string" && DURATION.exec(duration)) || [];
   const ms = typeof duration === "number" ? duration : Number(count) * (UNIT_MS[unit] ?? 1);
   if (ms >= 0 && ms <= LONGEST_MS) return Math.floor(ms);
   throw refusedAt(path, 'must be milliseconds, or a number with its unit such as "2h"');
