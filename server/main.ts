@@ -1,7 +1,12 @@
 import { delay } from "../shared/world.ts";
 import { realWorld } from "../shared/world-real.ts";
 import { createStartingApp } from "./app/starting-app.ts";
-import { type Emulator, type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
+import {
+  type Emulator,
+  type EmulatorControls,
+  type EmulatorOptions,
+  startEmulator,
+} from "./emulator/start-emulator.ts";
 import { createHostApp } from "./host-app.ts";
 import { isLoopbackHost } from "./http/loopback.ts";
 import { listen } from "./listen/listen.ts";
@@ -14,7 +19,7 @@ const SECOND_MS = 1000;
 
 /**
  * Runs the emulator until a signal ends it, or `over` resolves. `onReady` is called when it
- * answers, and `onEnd` before it is closed.
+ * answers, and `onEnd` when it has answered its last request.
  */
 export async function runEmulator(
   {
@@ -23,20 +28,17 @@ export async function runEmulator(
     ...options
   }: EmulatorOptions & { readonly logLevel: LogLevel; readonly over?: Promise<void> },
   onReady: (emulator: Emulator) => void,
-  onEnd: (emulator: Emulator) => Promise<void> = async () => {},
+  onEnd: (controls: EmulatorControls) => Promise<void> = async () => {},
 ): Promise<void> {
   const ended = Promise.race([endSignal(), ...(over ? [over] : [])]);
   const emulator = await startEmulator(options, {
     world: realWorld,
     log: openLog(logLevel),
+    atEnd: onEnd,
   });
   onReady(emulator);
   await ended;
-  try {
-    await onEnd(emulator);
-  } finally {
-    await emulator.close();
-  }
+  await emulator.close();
 }
 
 /** How the hosted server runs; `path` is its database's file, whose folder exists. */

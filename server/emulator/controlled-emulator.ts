@@ -79,7 +79,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
   });
   const accountOf = (headers: Headers) =>
     accounts.find(bearerToken(headers.get("authorization")) ?? "")?.account;
-  const app = atRest(service.app, driven.clock);
+  const { app, rest } = atRest(service.app, { clock: driven.clock, real: world });
   const tags = createTagEpochs({ app, accountOf, world: driven.tags });
   const misbehaving = createMisbehaviour({
     app: tags.app,
@@ -103,10 +103,10 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
       faults,
       journal,
       tags,
+      rest,
       snapshots: new Snapshots(service.host),
       ...judgedBy(options),
-      forgetWaits: (account) => recording.forgetWaits(account),
-      forgetSpent: (account) => recording.forgetSpent(account),
+      recording,
       ...service,
       routes: () => servedRoutes(service, options),
     }),

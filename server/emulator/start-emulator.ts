@@ -76,6 +76,14 @@ export interface Emulator extends EmulatorControls, AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** What an emulator stands on. */
+interface EmulatorDeps {
+  readonly world: World;
+  readonly log: Log;
+  /** Called when every request is answered, before the database is closed. */
+  readonly atEnd?: (controls: EmulatorControls) => Promise<void>;
+}
+
 /**
  * Starts the cloud service's emulator in this process: both variants of the interface on a port of
  * this machine, with the fixed tokens `mst_dev_pro`, `mst_dev_team`, `mst_dev_readonly` and
@@ -91,7 +99,7 @@ export interface Emulator extends EmulatorControls, AsyncDisposable {
  */
 export async function startEmulator(
   options: EmulatorOptions = {},
-  deps: { readonly world: World; readonly log: Log } = { world: realWorld, log: silentLog },
+  { atEnd, ...deps }: EmulatorDeps = { world: realWorld, log: silentLog },
 ): Promise<Emulator> {
   const { world } = deps;
   // Without what is null.
@@ -124,7 +132,11 @@ export async function startEmulator(
       readiness.state = "draining";
       emulator.release();
       await listener.close(CLOSE_MS_MAX);
-      await emulator.close();
+      try {
+        await atEnd?.(emulator.controls);
+      } finally {
+        await emulator.close();
+      }
     });
     const url = urlOf({ host: callableHost(host), port }, listener.port);
     return {

@@ -19,6 +19,7 @@ import type {
   ResetScope,
 } from "../interface/emulator.ts";
 import type { OfToken } from "../interface/of-token.ts";
+import type { Recording } from "../journal/recording.ts";
 import { accountOfName } from "../state/dev-tokens.ts";
 import { deleteData } from "../state/reset-data.ts";
 import { exportAccount, seedAccount } from "../state/seeding.ts";
@@ -45,10 +46,9 @@ export interface ControlledParts extends SeenParts {
   readonly sockets: LiveSockets;
   readonly faults: FaultRules;
   readonly tags: TagEpochs;
-  /** Forgets which clients of an account were told to wait, or of all. */
-  forgetWaits(account: AccountId | undefined): void;
-  /** Forgets whose plan had nothing left, of an account or of all. */
-  forgetSpent(account: AccountId | undefined): void;
+  /** Resolves when what has come by now is answered: it is done before what is asked now. */
+  rest(): Promise<void>;
+  readonly recording: Pick<Recording, "forgetWaits" | "forgetSpent">;
 }
 
 /** Why sockets are closed whose client has to read everything anew. */
@@ -68,8 +68,7 @@ export function createControls(parts: ControlledParts): EmulatorControls {
   return {
     clock: createClock(parts),
     async reset(options = {}) {
-      // As requests do: see `atRest`.
-      await driven.clock.arrival;
+      await parts.rest();
       return await reset(parts, options);
     },
     faults: createFaultControls(parts),
@@ -87,7 +86,7 @@ export function createControls(parts: ControlledParts): EmulatorControls {
           throw refusedAt("left", "needs exhaust, which says of what so many are left");
         }
         accounts.rule(caller?.account, { plan, off });
-        parts.forgetSpent(caller?.account);
+        parts.recording.forgetSpent(caller?.account);
         if (token === undefined || exhaust === undefined) return;
         await limits.use(accounts.get(token), exhaust, left ?? 0);
       },
@@ -124,7 +123,7 @@ function createClock({ driven, sockets, journal }: ControlledParts): EmulatorClo
 }
 
 async function reset(
-  { driven, accounts, host, limits, sockets, faults, journal, tags, ...parts }: ControlledParts,
+  { driven, accounts, host, limits, sockets, faults, journal, tags, recording }: ControlledParts,
   { scope = "all", token }: OfToken & { readonly scope?: ResetScope | undefined },
 ): Promise<Cleared> {
   const account = token === undefined ? undefined : accounts.get(token).account;
@@ -142,12 +141,12 @@ async function reset(
   if (all || scope === "limits") {
     accounts.forgetRules(account);
     limits.forget(account);
-    parts.forgetSpent(account);
+    recording.forgetSpent(account);
     await host.store.write(({ db }) => deleteCounts(db, account));
   }
   if (all || scope === "requests") {
     cleared.requests = journal.clear(account);
-    parts.forgetWaits(account);
+    recording.forgetWaits(account);
   }
   if (all || scope === "faults") {
     cleared.faults = faults.clear(account);
@@ -197,9 +196,7 @@ const USUAL_TOKEN = "mst_dev_pro";
 function createStateControls(
   parts: ControlledParts,
 ): Pick<EmulatorControls, "seed" | "import" | "export" | "snapshots"> {
-  const { accounts, services, snapshots, sockets, journal, tags } = parts;
-  // As requests do: see `atRest`.
-  const arrival = async () => await parts.driven.clock.arrival;
+  const { accounts, services, snapshots, sockets, journal, tags, rest } = parts;
   const callerOf = ({ token = USUAL_TOKEN }: OfToken) => accounts.get(token);
   const accountOf = ({ token }: OfToken) =>
     token === undefined ? undefined : accounts.get(token).account;
@@ -210,34 +207,38 @@ function createStateControls(
   return {
     async import(seed, of = {}) {
       const caller = callerOf(of);
-      await arrival();
+      await rest();
       const seeded = await seedAccount({ ...parts, caller, emptied: true }, seed);
       replaced(caller.account);
       return seeded;
     },
     async seed(seed, of = {}) {
       const caller = callerOf(of);
-      await arrival();
+      await rest();
       return await seedAccount({ ...parts, caller, emptied: false }, seed);
     },
-    export: (of = {}) => exportAccount(services, callerOf(of)),
+    async export(of = {}) {
+      const caller = callerOf(of);
+      await rest();
+      return await exportAccount(services, caller);
+    },
     snapshots: {
       async save(name, of = {}) {
         const account = accountOf(of);
-        await arrival();
+        await rest();
         await snapshots.save(name, account);
         journal.changed();
       },
       async restore(name, of = {}) {
         const account = accountOf(of);
-        await arrival();
+        await rest();
         await snapshots.restore(name, account);
         replaced(account);
       },
       list: (of = {}) => snapshots.list(accountOf(of)),
       async delete(name, of = {}) {
         const account = accountOf(of);
-        await arrival();
+        await rest();
         await snapshots.delete(name, account);
         journal.changed();
       },
