@@ -246,6 +246,7 @@ test("where the clock stands still, whoever waits in real time has waited", () =
     method: "GET",
     path: "/v1/projects",
     run: 1,
+    connection: "c",
     status: 429,
     retryAfter: "2",
   };

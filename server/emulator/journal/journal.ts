@@ -41,8 +41,8 @@ export interface RequestEntry {
   /** The client's end of its connection, where there is one. */
   readonly connection: string | undefined;
   /**
-   * The serial of the first of those that came one after the other, over one connection; undefined
-   * among what came over several.
+   * The serial of the first of those that came one after the other; undefined among what may have
+   * been sent together.
    */
   run: number | undefined;
   /** Whether it is answered, cut or given up. */

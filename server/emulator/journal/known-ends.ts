@@ -49,7 +49,7 @@ export class KnownEnds {
     const before = (this.#last.get(token)?.recent ?? []).filter(
       ({ turn }) => this.#turn - turn < QUIET_TURNS,
     );
-    entry.run = this.#runOf(entry, before.at(-1));
+    entry.run = runOf(entry, before);
     this.#serial = serial;
     this.#cameInTurn = this.#turn;
     if (this.#last.size >= TOKENS_MAX) this.#last.clear();
@@ -85,12 +85,6 @@ export class KnownEnds {
     this.#timer?.cancel();
   }
 
-  #runOf({ connection, serial }: RequestEntry, before: Timed | undefined): number | undefined {
-    if (before === undefined) return serial;
-    const isNext = before.entry.isOver && before.entry.connection === connection;
-    return isNext && connection !== undefined ? before.entry.run : undefined;
-  }
-
   #goOn(): void {
     if (this.#closed || this.#timer) return;
     this.#timer = this.real.setTimer(TURN_MS, () => {
@@ -112,12 +106,24 @@ export class KnownEnds {
 }
 
 /**
+ * Who asks one thing after the other does so over one connection, or over two in turn, as Node's
+ * `fetch` does, which has not given the first one back when the next request is made.
+ */
+function runOf({ connection, serial }: RequestEntry, before: readonly Timed[]): number | undefined {
+  const [beforeLast, last] = [before.at(-2)?.entry, before.at(-1)?.entry];
+  if (!last) return serial;
+  const isInTurn = !beforeLast || beforeLast.connection === connection;
+  return last.isOver && isInTurn && connection !== undefined ? last.run : undefined;
+}
+
+/**
  * Whether the client of `later` surely knew the end of `earlier` when it sent it. A client that
- * asks one thing after the other, over one connection, has read each answer. What is sent together
- * over several may come in any order, and late: one waits for a connection that another has had.
+ * asks one thing after the other has read the answers of its connection. What is sent together over
+ * several may come in any order, and late: one waits for a connection that another has had.
  */
 export function knew(later: RequestEntry, earlier: RequestEntry): boolean {
   if (earlier.serial >= later.serial) return false;
   if (earlier.readAfter !== undefined && earlier.readAfter < later.serial) return true;
-  return later.run !== undefined && later.run === earlier.run;
+  const isSame = later.connection !== undefined && later.connection === earlier.connection;
+  return isSame && later.run !== undefined && later.run === earlier.run;
 }
