@@ -271,11 +271,11 @@ export class TrackedSights {
     last: { readonly committed: string; readonly read: string; readonly commit: string },
   ): Promise<boolean> {
     const { git } = this.#options;
-    const { content: text } = seen;
-    const { commit } = last;
-    if (!(await isWrittenByGit(git, file, text))) return false;
-    if (text === last.committed || !(await isCommittedHere(git, file, last.read))) return true;
-    return !(await isCommitted(git, file, { commit, text })) && (await this.#wasInGit(file, seen));
+    const { content } = seen;
+    if (!(await isWrittenByGit(git, file, content))) return false;
+    if (content === last.committed || !(await isCommittedHere(git, file, last.read))) return true;
+    const asked = { commit: last.commit, text: content };
+    return !(await isCommitted(git, file, asked)) && (await this.#wasInGit(file, seen));
   }
 
   /** Whether a text is from a commit that was made before the file had it. */

@@ -144,7 +144,7 @@ export const FOLLOWED: readonly Mistake[] = [
   sight(
     "a text that somebody committed is git's",
     "whoever deletes others' lines and commits something means it",
-    "return content === last.committed || !(await isCommittedHere(git, file, last.read));",
+    "if (content === last.committed || !(await isCommittedHere(git, file, last.read))) return true;",
     "return true;",
   ),
   sight(
