@@ -73,9 +73,11 @@ export function conflictAdvice({ id, ...conflict }: LocalConflict, place: string
   }
   const { record } = conflict;
   const undo = record.kind === "deletion" ? " (2 brings the lines back)" : "";
+  // What is in a file alone comes into the document.
+  const keeps = record.kind === "set-aside" ? "keeps both there" : "keeps all as it is";
   return (
     `\`memsync conflicts choose ${id} 1${place}\` or \`2\` leaves that version alone in the ` +
-    `document${undo}, \`dismiss\` keeps all as it is`
+    `document${undo}, \`dismiss\` ${keeps}`
   );
 }
 
@@ -102,7 +104,7 @@ function textLines({ document, foundAt, record, versions }: TextConflict): strin
     `${conflictWords(record)} of ${document.title}, found ${timeShown(foundAt)}`,
     ...versions.flatMap((version, at) => [
       "",
-      `${at + 1}  ${[standing(version), ...whose(version)].join(", ")}`,
+      `${at + 1}  ${headOf(record, version).join(", ")}`,
       ...(SAME_LINES.has(record.kind) ? [placeShown(version)] : []),
       ...(record.kind === "format" ? [`    ${formatShown(version.text)}`] : indentedLines(version)),
       ...(version.cut ? ["    … (the whole is in `memsync doc history`)"] : []),
@@ -135,6 +137,18 @@ const SAME_LINES: ReadonlySet<string> = new Set(["moved", "twice"]);
 function placeShown({ places: [place] }: PlacedVersion): string {
   const neighbour = place && firstLine(place.behind.trim().split("\n").at(-1) ?? "");
   return neighbour ? `    behind "${neighbour}":` : "    at the beginning:";
+}
+
+function headOf({ kind }: TextConflict["record"], version: PlacedVersion): string[] {
+  if (kind !== "set-aside") return [standing(version), ...whose(version)];
+  const { isStanding, text, machine, at } = version;
+  if (isStanding) return [text === "" ? "in the document" : standing(version), ...whose(version)];
+  // git has written it, and not the one whose file it is.
+  return [
+    `in the file${machine === undefined ? "" : ` ${onMachine(machine).trim()}`}`,
+    ...(text === "" ? ["without these lines"] : []),
+    ...(at === undefined ? [] : [timeShown(at)]),
+  ];
 }
 
 function standing({ inText, inPart }: PlacedVersion): string {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { PlacedVersion, TextConflict } from "../../cli/local/local-conflicts.ts";
-import { conflictLines, conflictRow } from "../../cli/views/conflict-view.ts";
+import { conflictAdvice, conflictLines, conflictRow } from "../../cli/views/conflict-view.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { TextConflictKind } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectId } from "../support/project-id.ts";
@@ -63,4 +63,26 @@ test("what a version's author or time is not known of, it says nothing about", (
     "1  not in the document, without these lines, on laptop 2026-11-23 09:05Z",
     "2  not in the document, written on b",
   ]);
+});
+
+test("of what git set aside, it says which version is in the document, and in whose file the other", () => {
+  const aside = conflict(
+    "set-aside",
+    { text: "Use make.\n", inText: true, isStanding: true },
+    { machine: "laptop", at: AT },
+  );
+  expect(headsOf(aside)).toEqual([
+    "1  in the document",
+    "2  in the file on laptop, without these lines, 2026-11-23 09:05Z",
+  ]);
+  const putBack = conflict(
+    "set-aside",
+    { isStanding: true },
+    { text: "Use make.\n", machine: "laptop", at: AT },
+  );
+  expect(headsOf(putBack)).toEqual([
+    "1  in the document, without these lines",
+    "2  in the file on laptop, 2026-11-23 09:05Z",
+  ]);
+  expect(conflictAdvice(putBack, "")).toEndWith("`dismiss` keeps both there");
 });
