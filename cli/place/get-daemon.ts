@@ -16,8 +16,6 @@ import { withLocal } from "./place.ts";
 /** However little time a command has, a daemon gets this long to show that it is alive. */
 const ALIVE_MS_MIN = 1000;
 
-/** What a command says that needs a daemon and finds none. */
-
 /**
  * The home's daemon, once one that is just starting answers. Otherwise throws why there is none,
  * around the deadline.
@@ -53,6 +51,7 @@ export async function noDaemon(env: Environment): Promise<CommandFailed> {
   }
 }
 
+/** What a command says that needs a daemon and finds none. */
 const NO_ANSWER = {
   none: { said: "no daemon is running", advice: ": start it with `memsync start`" },
   starting: {
