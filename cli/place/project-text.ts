@@ -2,12 +2,15 @@ import { join, resolve } from "node:path";
 import type { Kysely } from "kysely";
 import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
+import { projectFileName } from "../../daemon/files/project-file.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { parseProjectId } from "../../shared/ids.ts";
+import { loadLocalDocument } from "../local/load-local-document.ts";
 import { currentOf, textHistory, type Version } from "../local/local-history.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import type { Environment } from "./environment.ts";
@@ -45,7 +48,7 @@ export async function findText(env: Environment, named: string | undefined): Pro
     const text = await readLocalText(db, id);
     const versions = await textHistory({ db, document: id, machine });
     const folders = await foldersOf(env, db, { id, named });
-    const files = await filesOf(db, folders);
+    const files = await filesOf(db, folders, id);
     const also = folders.flatMap(({ dir, also: names = [] }) =>
       names.map((name) => ({ dir, file: join(dir, name) })),
     );
@@ -76,12 +79,21 @@ async function foldersOf(
   return here.length > 0 ? here : links;
 }
 
-async function filesOf(db: Kysely<DaemonTables>, folders: readonly Link[]): Promise<TextFile[]> {
+async function filesOf(
+  db: Kysely<DaemonTables>,
+  folders: readonly Link[],
+  project: string,
+): Promise<TextFile[]> {
   const files: TextFile[] = [];
-  for (const { dir, file: chosen } of folders) {
+  const found = await findLocalDocument(db, project);
+  for (const { dir, file } of folders) {
     const known = await readFollowed(db, dir);
     const before = known && { path: known.path, hadText: known.base.text.trim() !== "" };
-    const counted = countedOf(await listFollowable(dir, known?.path), { chosen, before });
+    const there = await listFollowable(dir, known?.path);
+    const isNew = there.length === 0 && !before?.hadText && found !== undefined;
+    const used = isNew ? projectFileName(await loadLocalDocument(db, found.id)) : undefined;
+    const chosen = file ?? used;
+    const counted = countedOf(there, { chosen, before: used ? undefined : before });
     files.push({ dir, file: join(dir, counted.path) });
   }
   return files;

@@ -1,6 +1,7 @@
 import type { AccountId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import {
   type Counted,
@@ -23,6 +24,7 @@ import { type FollowedState, readStoredText, writeFollowed } from "./follow-stor
 import { followedWith, importsFurther, whyImporting } from "./followed-imports.ts";
 import { readTwice } from "./glimpses.ts";
 import { importedPaths } from "./import-file.ts";
+import { projectFileName } from "./project-file.ts";
 import { slashed, whyFileIgnored } from "./why-ignored.ts";
 
 export interface CountedFileOptions {
@@ -39,6 +41,7 @@ export class CountedFile {
   readonly #options: CountedFileOptions;
   #beside: readonly Followable[] = [];
   #importing: readonly string[] = [];
+  #name: string | undefined;
   #ignoredSign: string | undefined;
 
   constructor(link: Link, options: CountedFileOptions) {
@@ -49,6 +52,11 @@ export class CountedFile {
   /** Further files that could be followed, as of the last look. */
   get beside(): readonly Followable[] {
     return this.#beside;
+  }
+
+  /** By which name the folder has the file that counts: perhaps a link's. */
+  get name(): string | undefined {
+    return this.#name;
   }
 
   /** The names of those that only import the file that counts, and so have its text. */
@@ -65,9 +73,12 @@ export class CountedFile {
     const all = await listFollowable(this.#link.dir, stored?.path);
     const open = withoutIgnored(all, ignored, stored?.path);
     const found = withoutAlso(open, this.#link, stored?.path);
-    const chosen = this.#link.file ?? (before ? undefined : await this.#findFirst(found));
-    const counted = countedOf(found, { chosen, before });
+    const used = found.length > 0 || before?.hadText ? undefined : await this.#nameInUse();
+    const first = used ?? (before ? undefined : await this.#findFirst(found));
+    const chosen = this.#link.file ?? first;
+    const counted = countedOf(found, { chosen, before: used ? undefined : before });
     this.#beside = counted.beside;
+    this.#name = counted.followable?.name;
     this.#importing = await this.#findImporting(counted);
     return counted;
   }
@@ -95,6 +106,15 @@ export class CountedFile {
     this.#ignoredSign = ignored.sign;
     if (ignored.sign !== before) this.#options.onIgnored?.();
     return ignored;
+  }
+
+  /** What the project's file is called on other machines. */
+  async #nameInUse(): Promise<string | undefined> {
+    const { store, account } = this.#options;
+    return await store.write(async (context) => {
+      const open = await context.find(projectDocument(account, this.#link.projectId));
+      return open && projectFileName(open.document);
+    });
   }
 
   async #findFirst(found: readonly Followable[]): Promise<string | undefined> {

@@ -366,6 +366,7 @@ export class FollowedFile {
       clock: this.#arrivals,
       graceMs,
       isFromGit,
+      name: this.#counted.name,
       overtaken,
     };
     const taken = await store.write((context) => takeSight(context, sight, options));

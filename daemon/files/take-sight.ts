@@ -39,6 +39,7 @@ import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
 import { joinedText } from "./placed-runs.ts";
+import { tellProjectFile } from "./project-file.ts";
 import { isLastWaiting, keepOvertaken, keepSave } from "./save-history.ts";
 import { forgetSettled } from "./settled-in-git.ts";
 import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
@@ -59,6 +60,8 @@ export interface TakeOptions {
   readonly graceMs: number;
   /** The folder was in a repository when it was linked. */
   readonly isFromGit: boolean;
+  /** By which name the folder has the file. */
+  readonly name?: string | undefined;
   /** What was saved and saved over while the look before was under way, oldest first. */
   readonly overtaken?: readonly FileContent[];
 }
@@ -273,6 +276,7 @@ class Taking {
     if (this.#sight.past && this.#integrates(decision, known)) {
       tellCommits(open.document, this.#sight.past.changes, this.#context.now);
     }
+    this.#tellFile(open, decision);
     await this.#context.flush(open);
     if (known?.hash !== this.#file.hash && this.#sight.file.kind === "text") {
       const outcome = decision === "version" ? "known" : "taken";
@@ -284,6 +288,13 @@ class Taking {
       return { kind: "held", why: refused.reason, note: heldAdvice(refused) };
     }
     return next;
+  }
+
+  #tellFile({ document }: OpenDocument, decision: FollowDecision): void {
+    const { name, link } = this.#options;
+    const isWithoutText = this.#sight.file.kind !== "text" || document.content().trim() === "";
+    if (name === undefined || isWithoutText || alsoNameOf(link) !== undefined) return;
+    tellProjectFile(document, { name, isEdit: decision === "edit", now: this.#context.now });
   }
 
   /** What git set aside stays, until a save contains it again or somebody settles the conflict. */

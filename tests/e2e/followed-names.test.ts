@@ -88,3 +88,13 @@ scenario("a file that is renamed and edited at once stays followed", async (lab)
   await untilFile(a, `Of b.\n\n${TEXT}\nOf a.\n`, "AGENTS.md");
   expect(JSON.parse(await a.memsync("conflicts", "--json"))).toEqual([]);
 });
+
+scenario("a missing file is written under the name that the others use", async (lab) => {
+  const [a, b] = await startBoth(lab, "named");
+  await writeFile(join(a.folder, "AGENTS.md"), TEXT);
+  await a.untilSynced();
+  await waitFor("b to know of it", async () => (await b.fileStatus())?.path === "AGENTS.md");
+  await b.memsync("doc", "write");
+  await untilFile(b, TEXT, "AGENTS.md");
+  await expect(lstat(join(b.folder, "CLAUDE.md"))).rejects.toThrow();
+});

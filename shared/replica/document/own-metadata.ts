@@ -26,3 +26,6 @@ export const CONNECTED_PREFIX = `${OWN_METADATA_PREFIX}connected/`;
  * key of it that the metadata lacks was removed by a person, and one that differs was set by one.
  */
 export const DERIVED_KEY = `${OWN_METADATA_PREFIX}derived`;
+
+/** The name of the file in which a project's machines have its text, where it is no `CLAUDE.md`. */
+export const FILE_KEY = `${OWN_METADATA_PREFIX}file`;

@@ -1,0 +1,35 @@
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { FILE_KEY } from "../../shared/replica/document/own-metadata.ts";
+import { FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
+import { slashed } from "./why-ignored.ts";
+
+const [USUAL] = FOLLOWED_NAMES;
+
+/**
+ * The name of the file in which a project's machines have its text; undefined where none has told.
+ * It came from other machines, so no other name counts.
+ */
+export function projectFileName({
+  metadata,
+}: Pick<ReplicaDocument, "metadata">): FollowedName | undefined {
+  const told = metadata.get(FILE_KEY)[0]?.value;
+  return FOLLOWED_NAMES.find((name) => slashed(name) === told);
+}
+
+/**
+ * Tells the others in which file the text is, so that a machine that has none makes one of the same
+ * name: a `CLAUDE.md` would hide an `AGENTS.md` from Claude Code. Only an edit changes what was told.
+ */
+export function tellProjectFile(
+  document: ReplicaDocument,
+  {
+    name: given,
+    isEdit,
+    now,
+  }: { readonly name: string; readonly isEdit: boolean; readonly now: number },
+): void {
+  const name = FOLLOWED_NAMES.find((each) => each === given);
+  const told = projectFileName(document);
+  if (name === undefined || name === (told ?? USUAL) || (told && !isEdit)) return;
+  document.setEntry("metadata", FILE_KEY, { value: slashed(name), now });
+}
