@@ -18,7 +18,8 @@ export function projectFileName({
 
 /**
  * Tells the others in which file the text is, so that a machine that has none makes one of the same
- * name: a `CLAUDE.md` would hide an `AGENTS.md` from Claude Code. Only an edit changes what was told.
+ * name: a `CLAUDE.md` would hide an `AGENTS.md` from Claude Code. Only an edit changes what was
+ * told.
  */
 export function tellProjectFile(
   document: ReplicaDocument,

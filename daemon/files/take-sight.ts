@@ -34,8 +34,9 @@ import type { FileState } from "./file-state.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-reasons.ts";
 import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
-import { importsFurther, isClearedFor } from "./followed-imports.ts";
+import { isClearedFor } from "./followed-imports.ts";
 import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-save.ts";
+import { mayWrite } from "./may-write.ts";
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
 import { joinedText } from "./placed-runs.ts";
@@ -484,7 +485,10 @@ class Taking {
     const { document, head: position } = open;
     const { checkedOut, file, beside } = this.#sight;
     const text = document.content();
-    const isDue = isFree && text !== this.#file.content && (await this.#mayWrite(text));
+    const isDue =
+      isFree &&
+      text !== this.#file.content &&
+      (await mayWrite(this.#context.db, this.#sight, { link: this.#options.link, content: text }));
     const isDisputed = isDue && holding.isAny;
     const content = this.#sight.hasGitEndings ? checkedOutEndings(text) : text;
     const captured = { base: document.captureText(), form: document.textForm() };
@@ -503,18 +507,5 @@ class Taking {
     await this.#write({ ...found, next });
     if (next) return { kind: "write", from, to: next, content };
     return isDisputed ? { kind: "unfollowed", why: "leave-aside" } : { kind: "done" };
-  }
-
-  /** Others' changes are written to files that git ignores, or with the user's consent. */
-  async #mayWrite(content: string): Promise<boolean> {
-    const { standing, file } = this.#sight;
-    const { link } = this.#options;
-    const { write } = link;
-    if (await importsFurther(this.#context.db, link, content)) return false;
-    if (file.kind === "absent") {
-      const mayCreate = write || (standing.kind === "untracked" && standing.ignored);
-      return mayCreate && content.trim() !== "";
-    }
-    return standing.kind !== "tracked" || write;
   }
 }

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Migration } from "../../sqlite/migrate.ts";
 
 const PLAIN_LETTERS = [
@@ -296,7 +296,7 @@ export const replicaMigrations: readonly Migration[] = [
       const plain = (column: string) =>
         PLAIN_LETTERS.reduce(
           (text, [letter, plainer]) => sql`replace(${text}, ${letter}, ${plainer})`,
-          sql.ref(column) as RawBuilder<unknown>,
+          sql.ref<unknown>(column),
         );
       await sql`
         insert into memories_text (rowid, key, value)
