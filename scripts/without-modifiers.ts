@@ -1,4 +1,4 @@
-// Node 20 has no modifiers in a pattern, `(?i:…)` and `(?-i:…)`, and is to find secrets, too.
+// Node 20 has no modifiers in a pattern, `(?i:…)` and `(?-i:…)`. It is to find secrets, too.
 
 /** A pattern that finds the same without modifiers, and whether it ignores case as a whole. */
 export function withoutModifiers(

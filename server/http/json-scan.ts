@@ -9,7 +9,7 @@ const FIELDS_MAX = 16_384;
 
 /**
  * Parts that are parsed at once: of an item of a long list, or of all that is in no such list.
- * Twice what metadata of the permitted size has.
+ * Metadata of the permitted size has at most two thirds of them.
  */
 const PARTS_AT_ONCE_MAX = 65_536;
 

@@ -10,10 +10,12 @@ function textOf(lines: readonly string[]): string {
 
 const TWELVE = Array.from({ length: 12 }, (_, at) => `line ${at + 1}`);
 
+function found(before: string, after: string) {
+  return inOneTurn(findLargeDeletion(before, after, { machine: "laptop", at: NOW }));
+}
+
 function deleted(before: readonly string[], after: readonly string[]) {
-  return inOneTurn(
-    findLargeDeletion(textOf(before), textOf(after), { machine: "laptop", at: NOW }),
-  );
+  return found(textOf(before), textOf(after));
 }
 
 describe("the notice of a large deletion", () => {
@@ -63,8 +65,6 @@ describe("the notice of a large deletion", () => {
   test("the notice of a large deletion is not given for lines that were moved, nor for other line endings", () => {
     expect(deleted(TWELVE, [...TWELVE].reverse())).toBeUndefined();
     const crlf = textOf(TWELVE).replaceAll("\n", "\r\n");
-    expect(
-      inOneTurn(findLargeDeletion(textOf(TWELVE), crlf, { machine: "laptop", at: NOW })),
-    ).toBeUndefined();
+    expect(found(textOf(TWELVE), crlf)).toBeUndefined();
   });
 });

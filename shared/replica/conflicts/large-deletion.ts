@@ -7,19 +7,14 @@ import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
 /** A text of so many lines or fewer, blank ones too, may lose any of them without a word. */
 const LINES_MAX = 10;
 
-/** The machine that has deleted something, and when. */
-interface Deleter {
-  readonly machine: string | undefined;
-  readonly at: number;
-}
-
 /**
  * The notice of a deletion of more than half of a text of over ten lines; undefined for any other
  * change. Of what was deleted blank lines do not count, and a line that stands elsewhere now was
  * not deleted. The deleted lines are in it, with where they stood.
  *
  * ```
- * inOneTurn(findLargeDeletion(twentyLines, "", { machine: "desktop", at }))?.kind; // "deletion"
+ * const steps = findLargeDeletion(twentyLines, "", { machine: "desktop", at: now });
+ * (await inTurns(steps, pause))?.kind; // "deletion"
  * ```
  */
 export function* findLargeDeletion(
@@ -40,6 +35,12 @@ export function* findLargeDeletion(
   const deleted = { text, machine: undefined, places };
   const left = { text: "", machine, at };
   return { kind: "deletion", versions: [deleted, left], lines: count };
+}
+
+/** The machine that has deleted something, and when. */
+interface Deleter {
+  readonly machine: string | undefined;
+  readonly at: number;
 }
 
 function isText(line: string): boolean {

@@ -7,7 +7,7 @@ export interface EqualRun {
   readonly count: number;
 }
 
-/** The furthest point reached on one diagonal, and the equal runs on the way, last first. */
+/** The furthest point that was reached on a diagonal, and the equal runs before, last first. */
 interface Path {
   /** The last item of `before` that is passed. */
   at: number;

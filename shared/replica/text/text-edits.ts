@@ -1,6 +1,6 @@
 import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
 import { diffSections, diffSectionsInSteps, type LineHunk } from "./line-diff.ts";
-import { linesInSteps, withoutMarksInSteps } from "./text-form.ts";
+import { splitInSteps, withoutEachMark } from "./text-form.ts";
 
 /** Replaces the characters [from, to) of a text. */
 export interface TextEdit {
@@ -31,8 +31,8 @@ export function* lineEditsInSteps(
   next: string,
   diff = diffSectionsInSteps,
 ): Steps<TextEdit[]> {
-  const oldLines = yield* linesInSteps(before);
-  const newLines = yield* linesInSteps(next);
+  const oldLines = yield* splitInSteps(before);
+  const newLines = yield* splitInSteps(next);
   const terminated = oldLines.at(-1) === "" && newLines.at(-1) === "";
   if (terminated) {
     oldLines.pop();
@@ -60,10 +60,7 @@ export function* lineEditsInSteps(
       if (at % ITEMS_PER_STEP === 0) yield;
     }
   };
-  const hunks = yield* diff(
-    yield* withoutMarksInSteps(oldLines),
-    yield* withoutMarksInSteps(newLines),
-  );
+  const hunks = yield* diff(yield* withoutEachMark(oldLines), yield* withoutEachMark(newLines));
   for (const hunk of hunks) {
     yield* keepUntil(hunk.at);
     edits.push(hunkEdit(hunk));

@@ -83,13 +83,13 @@ export function plainLines(content: string): string[] {
 /** The same, step by step. */
 export function* plainLinesInSteps(content: string): Steps<string[]> {
   const body = content.startsWith(BOM) ? content.slice(BOM.length) : content;
-  const lines = yield* linesInSteps(body);
+  const lines = yield* splitInSteps(body);
   if (lines.at(-1) === "") lines.pop();
-  return yield* withoutMarksInSteps(lines);
+  return yield* withoutEachMark(lines);
 }
 
 /** A text's parts between its line breaks, as `split` returns them. */
-export function* linesInSteps(text: string): Steps<string[]> {
+export function* splitInSteps(text: string): Steps<string[]> {
   const lines: string[] = [];
   for (let start = 0; ; ) {
     const end = text.indexOf("\n", start);
@@ -101,7 +101,7 @@ export function* linesInSteps(text: string): Steps<string[]> {
 }
 
 /** `withoutMark` of each. */
-export function* withoutMarksInSteps(lines: readonly string[]): Steps<string[]> {
+export function* withoutEachMark(lines: readonly string[]): Steps<string[]> {
   const plain: string[] = [];
   for (const line of lines) {
     plain.push(withoutMark(line));
