@@ -1,6 +1,10 @@
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { FILE_KEY } from "../../shared/replica/document/own-metadata.ts";
 import { FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
+import type { Link } from "../home/links.ts";
+import { alsoNameOf } from "./also-file.ts";
+import type { FollowDecision } from "./decide-following.ts";
+import type { Sight } from "./follow-facts.ts";
 import { slashed } from "./why-ignored.ts";
 
 const [USUAL] = FOLLOWED_NAMES;
@@ -23,14 +27,21 @@ export function projectFileName({
  */
 export function tellProjectFile(
   document: ReplicaDocument,
-  {
-    name: given,
-    isEdit,
-    now,
-  }: { readonly name: string; readonly isEdit: boolean; readonly now: number },
+  { name: given, link, sight, decision }: FoundFile,
+  now: number,
 ): void {
+  const isWithoutText = sight.file.kind !== "text" || document.content().trim() === "";
+  if (isWithoutText || alsoNameOf(link) !== undefined) return;
   const name = FOLLOWED_NAMES.find((each) => each === given);
   const told = projectFileName(document);
-  if (name === undefined || name === (told ?? USUAL) || (told && !isEdit)) return;
+  if (name === undefined || name === (told ?? USUAL) || (told && decision !== "edit")) return;
   document.setEntry("metadata", FILE_KEY, { value: slashed(name), now });
+}
+
+/** A file that was looked at, and by which name its folder has it. */
+interface FoundFile {
+  readonly name?: string | undefined;
+  readonly link: Link;
+  readonly sight: Sight;
+  readonly decision: FollowDecision;
 }

@@ -36,7 +36,7 @@ import type { Unfollowed } from "./follow-reasons.ts";
 import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
 import { isClearedFor } from "./followed-imports.ts";
 import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-save.ts";
-import { mayWrite } from "./may-write.ts";
+import { mayWriteOthers } from "./may-write-others.ts";
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
 import { joinedText } from "./placed-runs.ts";
@@ -277,7 +277,9 @@ class Taking {
     if (this.#sight.past && this.#integrates(decision, known)) {
       tellCommits(open.document, this.#sight.past.changes, this.#context.now);
     }
-    this.#tellFile(open, decision);
+    const { name, link } = this.#options;
+    const found = { name, link, sight: this.#sight, decision };
+    tellProjectFile(open.document, found, this.#context.now);
     await this.#context.flush(open);
     if (known?.hash !== this.#file.hash && this.#sight.file.kind === "text") {
       const outcome = decision === "version" ? "known" : "taken";
@@ -289,13 +291,6 @@ class Taking {
       return { kind: "held", why: refused.reason, note: heldAdvice(refused) };
     }
     return next;
-  }
-
-  #tellFile({ document }: OpenDocument, decision: FollowDecision): void {
-    const { name, link } = this.#options;
-    const isWithoutText = this.#sight.file.kind !== "text" || document.content().trim() === "";
-    if (name === undefined || isWithoutText || alsoNameOf(link) !== undefined) return;
-    tellProjectFile(document, { name, isEdit: decision === "edit", now: this.#context.now });
   }
 
   /** What git set aside stays, until a save contains it again or somebody settles the conflict. */
@@ -488,7 +483,10 @@ class Taking {
     const isDue =
       isFree &&
       text !== this.#file.content &&
-      (await mayWrite(this.#context.db, this.#sight, { link: this.#options.link, content: text }));
+      (await mayWriteOthers(this.#context.db, this.#sight, {
+        link: this.#options.link,
+        content: text,
+      }));
     const isDisputed = isDue && holding.isAny;
     const content = this.#sight.hasGitEndings ? checkedOutEndings(text) : text;
     const captured = { base: document.captureText(), form: document.textForm() };

@@ -5,7 +5,7 @@ import type { Sight } from "./follow-facts.ts";
 import { importsFurther } from "./followed-imports.ts";
 
 /** Others' changes are written to files that git ignores, or with the user's consent. */
-export async function mayWrite(
+export async function mayWriteOthers(
   db: Kysely<DaemonTables>,
   { standing, file }: Sight,
   { link, content }: { readonly link: Link; readonly content: string },
