@@ -188,6 +188,16 @@ test("a held memory is deleted with what it was to replace", async () => {
   expect(await refusal(() => home.services.memories.remove(ME, id))).toBe("not_found");
 });
 
+test("a held memory is deleted without what others have written since, unseen", async () => {
+  const home = await openHome();
+  await set(home, "deploy", "plain");
+  const { id } = await set(home, "deploy", SECRET);
+  await writtenElsewhere(home, "deploy", "of another machine");
+  await home.services.memories.remove(ME, id);
+  expect(await valuesOf(home, "deploy")).toEqual(["of another machine"]);
+  expect(await listed(home)).toEqual([["deploy", "of another machine"]]);
+});
+
 test("what is in a document already, from wherever, is no secret to it", async () => {
   const home = await openHome();
   await writtenElsewhere(home, "k", SECRET);
