@@ -3,7 +3,7 @@ import type { Pause } from "./turns.ts";
 /** Long work that stops wherever a turn of the event loop may end. It returns its result. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** So many items of a list are passed in a fraction of a turn. */
+/** This many items of a list are passed in a fraction of a turn. */
 export const ITEMS_PER_STEP = 2048;
 
 /** Does all of it at once. */

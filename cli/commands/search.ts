@@ -17,9 +17,10 @@ interface Options extends PlaceOptions {
 const HELP = `
 Finds what holds every word, in the key or the value, best match first, and shows the line that
 says most. A word stands for all that begin with it. Small and capital letters are the same, and
-so is an accent or none: lodz finds Łódź. All layers are searched, and, unless --layer names one,
-projects that are connected to this one and are kept here. What was saved while no daemon ran is
-found, too. Where nothing holds every word, what holds some of them is shown, but not with --json.
+so is an accent or none: oresund finds Øresund. All layers are searched, and, unless --layer names
+one, projects that are connected to this one and are kept here. What was saved while no daemon ran
+is found, too. Where nothing holds every word, what holds some of them is shown, but not with
+--json.
 
 Examples:
   memsync search npm build              what holds both words

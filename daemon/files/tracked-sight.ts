@@ -107,31 +107,39 @@ export class TrackedSights {
     file: Readable,
     { head, known }: { readonly head: Head; readonly known: FollowedState | undefined },
   ): Promise<Omit<GitSight, "kept" | "shown">> {
-    const { account, store, git, projectId } = this.#options;
+    const { git } = this.#options;
     const checkedOut = await checkedOutOf(head, { tree: standing.file.tree, isTracked: true });
     const isAnother = isAnotherRepository(known?.checkedOut, checkedOut);
-    const leftBehind = isAnother
-      ? undefined
-      : await this.#leftBehind(standing, file, { head, known });
+    const isSame = known !== undefined && known.checkedOut.commit === head.commit;
+    const past =
+      isSame && !isAnother
+        ? undefined
+        : await readFilePast(git, standing.file, {
+            head,
+            read: known?.checkedOut.commit,
+            isKnown: known !== undefined,
+            isAnother,
+            isTold: await this.#toldCommits(),
+          });
+    const isOnward = past?.relation === "onward";
     const content = file.kind === "text" ? file.content : "";
-    const seen = {
+    return {
       file,
       standing,
       checkedOut,
-      leftBehind,
+      leftBehind: isAnother
+        ? undefined
+        : await this.#leftBehind(standing, file, { head, known, isOnward }),
       hasGitEndings: await hasGitEndings(git, standing.file, content),
+      past,
+      committed: past && (await this.#textIn(standing, past.putAt, file.path)),
     };
-    const isSame = known !== undefined && known.checkedOut.commit === head.commit;
-    if (isSame && !isAnother) return { ...seen, past: undefined, committed: undefined };
+  }
+
+  async #toldCommits(): Promise<(commit: string) => boolean> {
+    const { account, store, projectId } = this.#options;
     const told = await readKnownCommits(store.reader, account, projectId);
-    const past = await readFilePast(git, standing.file, {
-      head,
-      read: known?.checkedOut.commit,
-      isKnown: known !== undefined,
-      isAnother,
-      isTold: (commit) => told.has(commit),
-    });
-    return { ...seen, past, committed: await this.#textIn(standing, past.putAt, file.path) };
+    return (commit) => told.has(commit);
   }
 
   /** Whether the file says what becomes of what git has shown. */
@@ -159,13 +167,24 @@ export class TrackedSights {
   async #leftBehind(
     standing: Tracked,
     file: Readable,
-    { head: { commit }, known }: { readonly head: Head; readonly known: FollowedState | undefined },
+    {
+      head: { commit },
+      known,
+      isOnward,
+    }: {
+      readonly head: Head;
+      readonly known: FollowedState | undefined;
+      readonly isOnward: boolean;
+    },
   ): Promise<LeftBehind | undefined> {
     const read = known?.checkedOut.commit;
     if (!known || file.kind === "absent" || known.hash === file.hash) return undefined;
     if (commit === undefined) return undefined;
     const committed = await this.#committedAt(standing, read, file.path);
-    if (read === undefined || committed === undefined) return await this.#putOver(standing, file);
+    if (read === undefined || committed === undefined) {
+      // A commit that came after that one has the file, as one that renames it does.
+      return isOnward ? undefined : await this.#putOver(standing, file);
+    }
     const saved = fileText(known);
     const changes = undone(committed, saved, file.content);
     if (!changes.isAnyGone && changes.back.length === 0) return undefined;

@@ -5,6 +5,7 @@ import { anHourLater } from "../support/an-hour-later.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { TERMINALS } from "../support/needs.ts";
+import { ON_PLAIN_SERVICE } from "../support/plain-service.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -247,8 +248,10 @@ scenario("a file that is only gone for a moment loses nothing", async (lab) => {
 scenario("other names of the file are followed where there is no CLAUDE.md", async (lab) => {
   const [a, b] = await startBoth(lab, "names");
   await write(a, "# Agents\n", "AGENTS.md");
-  await untilFile(b, "# Agents\n");
+  // A plain service does not carry how the others name it.
+  const name = ON_PLAIN_SERVICE ? FILE : "AGENTS.md";
+  await untilFile(b, "# Agents\n", name);
   await mkdir(`${b.folder}/.claude`);
-  await write(b, "# Agents\n\nfrom b\n");
+  await write(b, "# Agents\n\nfrom b\n", name);
   await untilFile(a, "# Agents\n\nfrom b\n", "AGENTS.md");
 });

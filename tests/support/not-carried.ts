@@ -7,6 +7,7 @@ const FIRST_CONTACT =
 const UNPUBLISHED = "what a plain service is asked for there is not in the published interface";
 const UPDATES =
   "a plain service is sent items, no updates: tests/unit/plain-strangers.test.ts has some refused";
+const NAME = "a plain service does not carry by which name the others have the file";
 const WRITER = "a plain service does not say which machine wrote a value";
 
 /** Tests of the daemon suite that a plain service cannot pass, each with what is not carried. */
@@ -33,6 +34,7 @@ export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["projects are connected by folder and by id, and never in silence offline", UNPUBLISHED],
   ["each sync is a line of the log: what, how much of it, and whose it is", WRITER],
   ["what is restored on one machine is restored on all", WRITER],
+  ["a missing file is written under the name that the others use", NAME],
   ["two machines of one name are told on both, and another name in one home settles it", WRITER],
   ["memories of the user layer reach every project, the project's own do not", OWN_KEYS],
   ["moving to a service brings everything, and texts meet once", OWN_KEYS],

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
+/** Who saves later than that has surely read what others changed. */
+const MINUTE_MS = 61_000;
+
 let a: MemoryMachine;
 let b: MemoryMachine;
 
@@ -60,6 +63,7 @@ test("two files whose names are one on some systems are both kept the same, and 
   await settleMemories(a, b);
   expect(a.read("foo.md")).toBe("small, by b\n");
   expect(a.read("Foo.md")).toBe("large\n");
+  a.world.advance(MINUTE_MS);
   a.save("foo.md", "small, by a\n");
   await settleMemories(a, b);
   expect(await b.values("foo.md")).toEqual(["small, by a\n"]);

@@ -9,6 +9,9 @@ import { memoryCommits } from "../support/real-data.ts";
 import { replayCommits } from "../support/replay-memories.ts";
 import { SERENA } from "../support/serena-machines.ts";
 
+/** Who saves later than that has surely read what others changed. */
+const MINUTE_MS = 61_000;
+
 const sandbox = createGitSandbox();
 afterAll(() => sandbox.remove());
 
@@ -298,6 +301,7 @@ test("CRLF that git makes at a checkout are nobody's edit, and are kept", async 
   b.save("core.md", crlf(text.replace("two", "two, by ben")));
   await settleMemories(a, b);
   expect(a.read("core.md")).toBe(text.replace("two", "two, by ben"));
+  a.world.advance(MINUTE_MS);
   a.save("core.md", text.replace("two", "two, by both"));
   await settleMemories(a, b);
   expect(b.read("core.md")).toBe(crlf(text.replace("two", "two, by both")));
