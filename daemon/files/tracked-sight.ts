@@ -182,8 +182,9 @@ export class TrackedSights {
     if (commit === undefined) return undefined;
     const committed = await this.#committedAt(standing, read, file.path);
     if (read === undefined || committed === undefined) {
-      // A commit that came after that one has the file, as one that renames it does.
-      return isOnward ? undefined : await this.#putOver(standing, file);
+      // A later commit brings the file, as one that renames it does, or the repository's first one.
+      const isBrought = isOnward || !hadCommit(known.checkedOut);
+      return isBrought ? undefined : await this.#putOver(standing, file);
     }
     const saved = fileText(known);
     const changes = undone(committed, saved, file.content);
@@ -378,6 +379,11 @@ export async function checkedOutOf(
     head: `${head.branch ?? ""} ${head.commit ?? ""}`,
     repository: tree && (await repositoryAt(tree.gitDir)),
   };
+}
+
+/** Whether anything was committed there. */
+function hadCommit({ head }: CheckedOut): boolean {
+  return head !== undefined && !head.endsWith(" ");
 }
 
 /** A text that a file has had, and when it was saved; see `FileContent`. */
