@@ -36,7 +36,8 @@ export function failuresIn(output: string): string[] {
 
 /**
  * The test files in which the runner said that a test failed: it names the file first. None where
- * something failed in no test, for then these files are not all.
+ * something failed in no test, or the runner counts other failures than it has told, as after a
+ * crash: then these files are not all.
  */
 export function failedFilesIn(output: string): string[] {
   if (/^ *\d+ errors?$/m.test(output)) return [];
@@ -47,6 +48,7 @@ export function failedFilesIn(output: string): string[] {
     const isFirst = line.startsWith("(fail) ") && !files.has(line);
     if (isFirst && file !== undefined) files.set(line, file);
   }
+  if (files.size !== countsIn(output).failed) return [];
   return [...new Set(files.values())];
 }
 

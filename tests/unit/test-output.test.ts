@@ -43,6 +43,13 @@ test("where something failed in no test, no file is to blame", () => {
   expect(failedFilesIn(`${OUTPUT}\n 1 error\n`)).toEqual([]);
 });
 
+test("where a worker crashed, or the runner itself, no file is to blame", () => {
+  const failed = "tests/e2e/two.test.ts:\n(fail) two holds [2.00ms]\n";
+  const crashed = "tests/unit/one.test.ts:\n✗ tests/unit/one.test.ts (worker crashed: SIGKILL)\n";
+  expect(failedFilesIn(`${failed}${crashed}\n 4 pass\n 2 fail\n`)).toEqual([]);
+  expect(failedFilesIn(failed)).toEqual([]);
+});
+
 test("what was not run is told by its name", () => {
   expect(leftOutIn(OUTPUT)).toEqual(["(skip) one holds elsewhere"]);
 });
