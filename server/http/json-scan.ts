@@ -49,6 +49,7 @@ export class JsonScan {
   /** Commas directly in the object of each level; undefined in an array. */
   readonly #fields: (number | undefined)[] = [];
   #hasManyFields = false;
+  #hasManyParts = false;
   /** Whether the outermost value is an object. */
   #isInObject = false;
   #list: { readonly start: number; readonly cuts: number[] } | undefined;
@@ -66,9 +67,8 @@ export class JsonScan {
   }
 
   get isTooIntricate(): boolean {
-    const { item, outside } = this.#partsAtOnce;
-    const isTooMuch = this.#parts > PARTS_MAX || Math.max(item, outside) > this.partsAtOnceMax;
-    return isTooMuch || this.#hasManyFields || this.#depth > DEPTH_MAX;
+    const isTooMuch = this.#hasManyParts || this.#hasManyFields;
+    return isTooMuch || this.#parts > PARTS_MAX || this.#depth > DEPTH_MAX;
   }
 
   /** Goes on for `length` bytes, or until a string that begins there ends. */
@@ -103,7 +103,8 @@ export class JsonScan {
 
   #countPart(): void {
     this.#parts++;
-    this.#partsAtOnce[this.#list ? "item" : "outside"]++;
+    const parsedAtOnce = ++this.#partsAtOnce[this.#list ? "item" : "outside"];
+    this.#hasManyParts ||= parsedAtOnce > this.partsAtOnceMax;
   }
 
   #comma(): void {

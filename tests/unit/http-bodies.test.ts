@@ -107,6 +107,8 @@ test("JSON whose parts would have to be parsed at once has few of them", () => {
   expect(intricate(`{"a":[[${"0,".repeat(60_000)}0],[${"0,".repeat(60_000)}0]],"b":[0,0]}`)).toBe(
     false,
   );
+  // Wherever in the body it begins.
+  expect(intricate(`{"a":[${" ".repeat(99_000)}[${"0,".repeat(70_000)}0],[0]]}`)).toBe(true);
   const fields = (count: number) =>
     `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join(",")}}`;
   expect(intricate(`{"metadata":${fields(16_384)}}`)).toBe(false);
