@@ -135,10 +135,10 @@ class FolderCommands {
     saySentence(this.#words.modes[mode]);
   }
 
-  /** The folders as a daemon that runs has found them; none without one. */
+  /** The folders as a daemon that runs has found them; none without one that answers. */
   async #kept(): Promise<readonly FolderStatusView[]> {
     const daemon = await findDaemon(this.#env.home);
-    const status = daemon && (await askStatus(daemon));
+    const status = await (daemon && askStatus(daemon).catch(() => undefined));
     if (!status) return [];
     const { auto_memory, serena, rules } = status;
     return { "auto-memory": auto_memory, serena, rules }[this.#kind].folders;
