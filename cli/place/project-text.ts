@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import type { Kysely } from "kysely";
 import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
-import { projectFileName } from "../../daemon/files/project-file.ts";
+import { nameToCreate } from "../../daemon/files/project-file.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
@@ -91,7 +91,7 @@ async function filesOf(
     const before = known && { path: known.path, hadText: known.base.text.trim() !== "" };
     const there = await listFollowable(dir, known?.path);
     const isNew = there.length === 0 && !before?.hadText && found !== undefined;
-    const used = isNew ? projectFileName(await loadLocalDocument(db, found.id)) : undefined;
+    const used = isNew ? await nameToCreate(dir, await loadLocalDocument(db, found.id)) : undefined;
     const chosen = file ?? used;
     const counted = countedOf(there, { chosen, before: used ? undefined : before });
     files.push({ dir, file: join(dir, counted.path) });

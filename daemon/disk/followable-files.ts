@@ -1,4 +1,4 @@
-import { lstat, readlink, realpath } from "node:fs/promises";
+import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
@@ -121,6 +121,24 @@ async function problemOf(dir: string, target: string): Promise<Reason | undefine
     return { code: "link-into-repository", target };
   }
   return undefined;
+}
+
+/**
+ * Why no file may be created at a path at which there is none: a folder on the way there is a link
+ * that leads out of this folder or nowhere, is another repository, or no folder.
+ */
+export async function whyNotCreated(dir: string, path: string): Promise<Reason | undefined> {
+  const target = join(dir, path);
+  let at = dirname(target);
+  try {
+    while (at !== dir && (await inodeOf(at)) === undefined) at = dirname(at);
+    if (at === dir) return undefined;
+    const real = await realpath(at);
+    if (!(await stat(real)).isDirectory()) return { code: "not-a-file" };
+    return await problemOf(dir, join(real, relative(at, target)));
+  } catch (thrown) {
+    return { code: "unreadable", said: messageOf(thrown) };
+  }
 }
 
 function isLoop(thrown: unknown): boolean {

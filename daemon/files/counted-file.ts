@@ -9,6 +9,7 @@ import {
   FOLLOWED_NAMES,
   type Followable,
   listFollowable,
+  whyNotCreated,
 } from "../disk/followable-files.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import type { FileStanding } from "../git/git-state.ts";
@@ -24,7 +25,7 @@ import { type FollowedState, readStoredText, writeFollowed } from "./follow-stor
 import { followedWith, importsFurther, whyImporting } from "./followed-imports.ts";
 import { readTwice } from "./glimpses.ts";
 import { importedPaths } from "./import-file.ts";
-import { projectFileName } from "./project-file.ts";
+import { nameToCreate } from "./project-file.ts";
 import { slashed, whyFileIgnored } from "./why-ignored.ts";
 
 export interface CountedFileOptions {
@@ -113,7 +114,7 @@ export class CountedFile {
     const { store, account } = this.#options;
     return await store.write(async (context) => {
       const open = await context.find(projectDocument(account, this.#link.projectId));
-      return open && projectFileName(open.document);
+      return open && (await nameToCreate(this.#link.dir, open.document));
     });
   }
 
@@ -126,7 +127,10 @@ export class CountedFile {
   }
 
   async read({ path, followable }: Counted): Promise<FileRead> {
-    if (!followable) return { kind: "absent", path };
+    if (!followable) {
+      const why = await whyNotCreated(folderOf(this.#link), path);
+      return why ? { kind: "problem", path, why, unread: false } : { kind: "absent", path };
+    }
     const { problem: why, unread = false } = followable;
     if (why) return { kind: "problem", path, why, unread };
     return await readFileAt(folderOf(this.#link), path);

@@ -1,6 +1,6 @@
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { FILE_KEY } from "../../shared/replica/document/own-metadata.ts";
-import { FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
+import { FOLLOWED_NAMES, type FollowedName, whyNotCreated } from "../disk/followable-files.ts";
 import type { Link } from "../home/links.ts";
 import { alsoNameOf } from "./also-file.ts";
 import type { FollowDecision } from "./decide-following.ts";
@@ -13,11 +13,23 @@ const [USUAL] = FOLLOWED_NAMES;
  * The name of the file in which a project's machines have its text; undefined where none has told.
  * It came from other machines, so no other name counts.
  */
-export function projectFileName({
+function projectFileName({
   metadata,
 }: Pick<ReplicaDocument, "metadata">): FollowedName | undefined {
   const told = metadata.get(FILE_KEY)[0]?.value;
   return FOLLOWED_NAMES.find((name) => slashed(name) === told);
+}
+
+/**
+ * The name under which a folder that has no file gets one: the same, where that file would be in
+ * the folder. Undefined: the usual one.
+ */
+export async function nameToCreate(
+  dir: string,
+  document: Pick<ReplicaDocument, "metadata">,
+): Promise<FollowedName | undefined> {
+  const name = projectFileName(document);
+  return name && (await whyNotCreated(dir, name)) ? undefined : name;
 }
 
 /**

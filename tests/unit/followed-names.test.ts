@@ -452,37 +452,3 @@ describe("a tracked file that git renames", () => {
     expect(await c.doc()).toBe(EDITED);
   });
 });
-
-describe("a machine without an instruction file", () => {
-  for (const isLinkedBefore of [false, true]) {
-    const when = isLinkedBefore ? "before there was a text" : "later";
-    test(`gets it under the name that the others use: linked ${when}`, async () => {
-      if (isLinkedBefore) {
-        await b.follow({ write: true });
-        await exchange([a, b]);
-      }
-      await writeFile(at(a, OTHER), TEXT);
-      await a.follow();
-      await exchange([a, b]);
-      if (!isLinkedBefore) await b.follow({ write: true });
-      await exchange([a, b]);
-      expect(b.file(OTHER)).toBe(TEXT);
-      expect(existsSync(at(b, FILE))).toBe(false);
-    });
-  }
-
-  test("gets CLAUDE.md where the others use that, and the last name that somebody edited", async () => {
-    await writeFile(at(a, OTHER), TEXT);
-    await a.follow();
-    await writeFile(at(b, FILE), TEXT);
-    await b.follow();
-    await exchange([a, b]);
-    await b.save(EDITED);
-    await exchange([a, b]);
-    const c = await machine("c");
-    await c.follow({ write: true });
-    await exchange([a, b, c]);
-    expect(c.file(FILE)).toBe(EDITED);
-    expect(existsSync(at(c, OTHER))).toBe(false);
-  });
-});
