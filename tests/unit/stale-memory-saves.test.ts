@@ -61,3 +61,23 @@ test("two programs that save over each other leave one version of each, and it c
   expect(await a.values("topic.md")).toEqual(values);
   expect(a.read("topic.md")).toBe(b.read("topic.md") ?? "");
 });
+
+test("who takes out line after line of what just came leaves one version, and what came as a conflict", async () => {
+  const come = "one\nx\ny\nz\n";
+  for (const [name, kept] of [
+    ["at-once.md", come],
+    ["after-another.md", `${come}mine\n`],
+  ] as const) {
+    a.save(name, "one\n");
+    await settleMemories(a, b);
+    b.save(name, come);
+    await b.look();
+    await exchangeMemories(a, b);
+    await a.look();
+    for (const text of [kept, "one\ny\nz\n", "one\nz\n", "one\n"]) {
+      a.save(name, text);
+      await a.look();
+    }
+    expect(await a.values(name)).toEqual(["one\n", kept]);
+  }
+});

@@ -12,6 +12,7 @@ import {
 } from "../../files/line-arrivals.ts";
 import { LinkedPlace } from "../../files/linked-place.ts";
 import { committedEndings } from "../../git/git-endings.ts";
+import { forgetLines } from "../../home/line-arrival-key.ts";
 import {
   findFolderCommit,
   findMemoryFile,
@@ -33,7 +34,7 @@ import { clashesAmong, keyOfName } from "./memory-names.ts";
 import type { MemoryNote } from "./plan-arrivals.ts";
 import { type Glance, MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
 import { shownBytes } from "./shown-bytes.ts";
-import type { MemoryText } from "./take-memory-edit.ts";
+import { type MemoryText, undoesUnseen } from "./take-memory-edit.ts";
 import { type SeenByGit, takeMemoryFile } from "./take-memory-file.ts";
 import { UnfinishedMemories } from "./unfinished-memories.ts";
 import { MemoryFolderWriter, type SeenFolder } from "./write-memory-folder.ts";
@@ -247,6 +248,9 @@ export class MemoryFolderKeeper {
     if (!isOwn) {
       if (isIndex || isKnown) await this.#came.note(db, at, { from, to, isOwn });
       if (isKnown) await this.#came.noteShown(db, at, former.seen);
+    } else if (!isIndex && undoesUnseen({ file, base: former, unseen })) {
+      // What came stands beside it now. Further saves of its author are edits of this one.
+      await forgetLines(db, at);
     } else if (!isIndex) {
       await this.#came.note(db, at, { from: to, to, isOwn });
       await this.#came.forgetShown(db, at);
