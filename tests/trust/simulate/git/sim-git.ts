@@ -112,9 +112,14 @@ function listTree(repository: Repository, args: readonly string[]): GitResult {
   return done(lines.map((line) => line + endOf(args)).join(""));
 }
 
-function catFile({ objects }: Repository, args: readonly string[]): GitResult {
-  const [, id = ""] = args;
-  const bytes = objects.readBlob(id);
+/** `cat-file -e COMMIT^{commit}`, or a text. */
+function catFile(repository: Repository, args: readonly string[]): GitResult {
+  const [what, id = ""] = args;
+  if (what === "-e") {
+    const commit = commitOf(repository, id.replace("^{commit}", ""));
+    return commit === undefined ? refused(128, `fatal: Not a valid object name ${id}`) : done("");
+  }
+  const bytes = repository.objects.readBlob(id);
   return bytes ? done(bytes) : refused(128, `fatal: Not a valid object name ${id}`);
 }
 
