@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { withoutSecrets } from "../../daemon/held/searched-text.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { findProjectName } from "../../daemon/home/project-name.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
@@ -52,7 +53,7 @@ export async function withConnected(
 
 /**
  * The memories of these places that contain every word of `text`, or a word that begins with it,
- * best match first over all places; held and waiting ones last. With `some`, those that contain any
+ * best match first over all places; held and waiting ones last, which are not found by a secret. With `some`, those that contain any
  * of the words. Follows the rules of the interface's `q`. The same with and without a running
  * daemon.
  *
@@ -87,8 +88,8 @@ export async function searchLocalMemories(
   });
   const overlaid = [...memories.values()].filter(({ memory }) => isOverlaid(memory));
   const texts = overlaid.map(({ memory }) => memory);
-  const matching = (await matchingTexts(texts, query)).flatMap(({ id }) => memories.get(id) ?? []);
-  return [...indexed, ...matching];
+  const matching = await matchingTexts(texts, query, withoutSecrets);
+  return [...indexed, ...matching.flatMap(({ id }) => memories.get(id) ?? [])];
 }
 
 /** The index lacks its value. */

@@ -5,6 +5,7 @@ import { wireDocumentId } from "../../shared/replica/document/address.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { memoryReason, memoryTexts, metadataReason, secretReason } from "../held/judge.ts";
+import { withoutSecrets } from "../held/searched-text.ts";
 import { findSecrets } from "../held/secret-scan.ts";
 import { findShownText, hideHeldText, shownText } from "../held/shown-text.ts";
 import {
@@ -69,6 +70,8 @@ export function createWithholding(): Withholding {
           updatedAt: writtenAt,
         }));
     },
+
+    searched: withoutSecrets,
 
     async text(db, account, document) {
       return (await findShownText(homeOf(db), { account, document }))?.value;

@@ -61,7 +61,9 @@ export function createMemoryService(
         documents: await documentsOf(store, caller, query),
       };
       const withheld = (await withholding?.memories(store.reader, filter)) ?? [];
-      if (withheld.length > 0) return await listWithheld(store.reader, filter, { query, withheld });
+      if (withholding && withheld.length > 0) {
+        return await listWithheld(store.reader, filter, { query, withheld, withholding });
+      }
       if (query.q !== undefined) return await search(store, filter, { q: query.q, query });
       const page = await kept.get(store.reader, filter, {
         request: query,

@@ -11,21 +11,24 @@ import {
 } from "../stores/memory-store.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { MemoryQuery, Page } from "./services.ts";
-import { overlaid, type WithheldMemory } from "./withholding.ts";
+import { overlaid, type WithheldMemory, type Withholding } from "./withholding.ts";
 
 type Db = ServiceStore["reader"];
+
+interface Asked {
+  readonly query: MemoryQuery;
+  readonly withheld: readonly WithheldMemory[];
+  readonly withholding: Pick<Withholding, "searched">;
+}
 
 /** Lists or searches memories of which some are withheld. Reads all of them for each page. */
 export async function listWithheld(
   db: Db,
   filter: MemoryFilter,
-  {
-    query,
-    withheld,
-  }: { readonly query: MemoryQuery; readonly withheld: readonly WithheldMemory[] },
+  { query, withheld, withholding }: Asked,
 ): Promise<Page<Memory>> {
   if (query.q !== undefined)
-    return await searchWithheld(db, filter, { q: query.q, query, withheld });
+    return await searchWithheld(db, filter, { q: query.q, query, withheld, withholding });
   const rows = overlaid(
     await listMemories(db, filter, { from: undefined, limit: undefined }),
     withheld,
@@ -47,15 +50,7 @@ export async function listWithheld(
 async function searchWithheld(
   db: Db,
   filter: MemoryFilter,
-  {
-    q,
-    query,
-    withheld,
-  }: {
-    readonly q: string;
-    readonly query: MemoryQuery;
-    readonly withheld: readonly WithheldMemory[];
-  },
+  { q, query, withheld, withholding }: Asked & { readonly q: string },
 ): Promise<Page<Memory>> {
   const from = parseCursor("found", query.cursor);
   const words = fullTextQuery(q);
@@ -69,7 +64,7 @@ async function searchWithheld(
     withheld.some(({ documentName, key }) => documentName === row.documentName && key === row.key);
   const all = [
     ...rows.filter((row) => !isWithheld(row)),
-    ...(await matchingTexts(overlaid([], withheld), words)),
+    ...(await matchingTexts(overlaid([], withheld), words, withholding.searched)),
   ];
   const given = Math.max(0, Math.trunc(from?.sort ?? 0));
   const endOf = (row: MemoryRow) => ({ sort: given + (query.limit ?? 0), id: row.memoryId });

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { AccountId, MemoryId } from "../../shared/ids.ts";
+import type { IndexedText } from "../../shared/replica/search/full-text.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { MemoryFilter, MemoryRow } from "../stores/memory-store.ts";
@@ -25,6 +26,8 @@ export interface Withholding {
   /** Deletes a withheld memory, and what it was to replace. False: it is not withheld. */
   remove(context: Context, account: AccountId, id: MemoryId): Promise<boolean>;
   memories(db: Db, filter: MemoryFilter): Promise<readonly WithheldMemory[]>;
+  /** What a search looks through of a withheld memory. */
+  searched(memory: IndexedText): Promise<IndexedText>;
   /** The text to show for a project; undefined for the document's own. */
   text(db: Db, account: AccountId, document: string): Promise<string | undefined>;
 }

@@ -118,6 +118,9 @@ test("a memory that holds a secret is shown everywhere here, and in no update", 
     ["deploy", true],
     ["eploy", false],
     ["plain ever", true],
+    // An answer to a guess would tell what is held.
+    ["ghp", false],
+    [PLANTED.github, false],
   ] as const) {
     const place = { account: LOCAL_ACCOUNT, document: PROJECT };
     const found = await searchLocalMemories(home.store.reader, [place], { text: q });

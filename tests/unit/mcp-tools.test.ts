@@ -42,6 +42,20 @@ test("a secret is remembered as held, and no tool gives it to an assistant again
   expect(JSON.stringify(answers)).not.toContain(PLANTED.github);
 });
 
+test("no search confirms what somebody guesses of a held secret", async () => {
+  await save("deploy", `use ${PLANTED.github}`);
+  await save("db", PLANTED.aws);
+  await save("password", "hunter-2-Xq9");
+  for (const query of ["ghp", PLANTED.github, "wJalrXUtnFEMI", "hunter", "Xq9"]) {
+    const { data } = await recall(env, undefined, { query });
+    expect([query, data.memories]).toEqual([query, []]);
+  }
+  for (const query of ["use", "password", "aws_secret_access_key"]) {
+    const { data } = await recall(env, undefined, { query });
+    expect([query, data.memories]).toMatchObject([query, [{ passage: expect.anything() }]]);
+  }
+});
+
 test("what another has written since is not written over, and the conflict names its revision", async () => {
   const { data: first } = await save("build", "make");
   const { data: second } = await save("build", "npm run build");

@@ -4,11 +4,13 @@ import { asIndexed, type IndexedText, RANK, TOKENIZER } from "./full-text.ts";
 
 /**
  * Which of a few texts a query of `fullTextQuery` matches, best match first. Uses a temporary
- * index, so that texts outside of documents are found by the same rules.
+ * index, so that texts outside of documents are found by the same rules. `searchedOf`: what the
+ * query is to be looked for in, where that is not all of a text.
  */
 export async function matchingTexts<Text extends IndexedText>(
   texts: readonly Text[],
   query: string,
+  searchedOf: (text: Text) => IndexedText | Promise<IndexedText> = (text) => text,
 ): Promise<Text[]> {
   if (texts.length === 0) return [];
   const database = await openConnection(":memory:", false);
@@ -17,7 +19,7 @@ export async function matchingTexts<Text extends IndexedText>(
     await sql`create virtual table memories_text using fts5(
       key, value, tokenize=${sql.lit(TOKENIZER)})`.execute(index);
     for (const [at, text] of texts.entries()) {
-      const { key, value } = asIndexed(text);
+      const { key, value } = asIndexed(await searchedOf(text));
       await sql`insert into memories_text (rowid, key, value)
         values (${at + 1}, ${key}, ${value})`.execute(index);
     }
