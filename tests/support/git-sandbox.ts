@@ -39,6 +39,15 @@ const IDENTITY = {
   GIT_COMMITTER_DATE: "2024-01-01T00:00:00Z",
 };
 
+/** git begins no work of its own behind a command: a folder that it works in is left alone. */
+const NOTHING_BESIDE = {
+  GIT_CONFIG_COUNT: "2",
+  GIT_CONFIG_KEY_0: "gc.auto",
+  GIT_CONFIG_VALUE_0: "0",
+  GIT_CONFIG_KEY_1: "maintenance.auto",
+  GIT_CONFIG_VALUE_1: "false",
+};
+
 /**
  * What the machine may choose: which git, by `MEMSYNC_TEST_PATH`, and the format of the refs of new
  * repositories, so that every test can be run on `reftable` too.
@@ -54,6 +63,7 @@ export function createGitSandbox(place = tmpdir()): GitSandbox {
   const folder = realpathSync(mkdtempSync(join(place, "memsync-git-")));
   const env = {
     ...IDENTITY,
+    ...NOTHING_BESIDE,
     ...choices(),
     HOME: folder,
     GIT_CONFIG_GLOBAL: "/dev/null",
