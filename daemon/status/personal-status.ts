@@ -7,7 +7,7 @@ export interface PersonalStatus {
   readonly lines: number | null;
   readonly files: readonly PersonalFileView[];
   /**
-   * Places of which both versions stand in the text, since both were written at once; null for all
+   * Lines of which both versions stand in the text, since both were written at once; null for all
    * of the text: nobody knew what both were made of.
    */
   readonly merges: readonly { readonly mine: string | null; readonly theirs: string | null }[];

@@ -60,41 +60,6 @@ test("edits of two machines that were apart are merged by lines", async () => {
   expect(await a.standing()).toHaveLength(1);
 });
 
-test("a line that both changed stays in both versions, and is told until one is gone", async () => {
-  await a.on("claude");
-  await b.on("codex");
-  a.edit("claude", () => "use npm\nsay why\n");
-  await settlePersonal(a, b);
-  b.world.advance(61_000);
-  a.edit("claude", (text) => text.replace("npm", "pnpm"));
-  b.edit("codex", (text) => text.replace("npm", "bun"));
-  await settlePersonal(a, b);
-  expect(a.block("claude")?.split("\n").sort()).toEqual(["", "say why", "use bun", "use pnpm"]);
-  expect(b.block("codex")).toBe(a.block("claude") ?? "");
-  for (const { keeper } of [a, b]) expect(keeper.status.merges).toHaveLength(1);
-  a.world.advance(61_000);
-  a.edit("claude", (text) => text.replace("use bun\n", ""));
-  await settlePersonal(a, b);
-  for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
-  expect(b.block("codex")).toBe("use pnpm\nsay why\n");
-});
-
-test("a machine that did not merge tells of a line that both changed as well", async () => {
-  await a.on("claude");
-  await b.on("codex");
-  a.edit("claude", () => "use npm\nsay why\n");
-  await settlePersonal(a, b);
-  a.edit("claude", (text) => text.replace("npm", "pnpm"));
-  await a.look();
-  b.edit("codex", (text) => text.replace("npm", "bun"));
-  await b.apply(await a.update());
-  await b.look();
-  await a.apply(await b.update());
-  await a.look();
-  const [told] = a.keeper.status.merges;
-  expect([told?.mine, told?.theirs].sort()).toEqual(["use bun\n", "use pnpm\n"]);
-});
-
 test("random edits around blocks and in them lose no line that nobody took out", async () => {
   const random = seededRandom(7);
   const files = [

@@ -5,6 +5,17 @@ const COMMON_MIN = 2;
 /** Whether one line is the other, or looks like the other with some words mended. */
 export function isMendedLine(one: string, other: string): boolean {
   if (one === other) return true;
+  const { common, isHalf } = commonWords(one, other);
+  return common >= COMMON_MIN && isHalf;
+}
+
+/** Whether two lines that were written in one place may be versions of one line. */
+export function mayBeVersions(one: string, other: string): boolean {
+  const { common, isHalf } = commonWords(one, other);
+  return common > 0 && isHalf;
+}
+
+function commonWords(one: string, other: string) {
   const [words, left] = [wordsOf(one), wordsOf(other)];
   const longer = Math.max(words.length, left.length);
   let common = 0;
@@ -14,7 +25,7 @@ export function isMendedLine(one: string, other: string): boolean {
     left.splice(at, 1);
     common += 1;
   }
-  return common >= COMMON_MIN && common >= ALIKE_MIN * longer;
+  return { common, isHalf: common >= ALIKE_MIN * longer };
 }
 
 /** A mark of a list is none. */

@@ -22,7 +22,7 @@ export interface PersonalLook {
   readonly merges: readonly PersonalMerge[];
 }
 
-/** Both versions of a place that was changed twice at once; all of the text where none is known. */
+/** Both versions of what was changed twice at once; all of the text where none is known. */
 export interface PersonalMerge {
   readonly mine: string | undefined;
   readonly theirs: string | undefined;

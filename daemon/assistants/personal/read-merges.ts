@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { readPersonalVersions } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import { mayBeVersions } from "../memory-folders/mended-line.ts";
 import type { PersonalMerge } from "./personal-status.ts";
 import { type PersonalVersion, parseVersion } from "./version.ts";
 
@@ -24,4 +25,22 @@ export async function readMerges(
     }
   }
   return [...merges.values()];
+}
+
+/**
+ * What somebody is told of such merges: the lines that may be versions of one line. Of two edits of
+ * neighbouring lines neither is too much. A pair is over once one of its lines goes or is edited.
+ */
+export function toldOf(merges: readonly PersonalMerge[], text: string): PersonalMerge[] {
+  const lines = new Set(text.split("\n"));
+  const standing = (place: string) => place.split("\n").filter((line) => lines.has(line));
+  return merges.flatMap((merge) => {
+    if (merge.mine === undefined || merge.theirs === undefined) return [merge];
+    const left = standing(merge.theirs);
+    return standing(merge.mine).flatMap((mine) => {
+      const at = left.findIndex((line) => line !== mine && mayBeVersions(line, mine));
+      const [theirs] = at === -1 ? [] : left.splice(at, 1);
+      return theirs === undefined ? [] : [{ mine: `${mine}\n`, theirs: `${theirs}\n` }];
+    });
+  });
 }

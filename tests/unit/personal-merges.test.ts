@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+
+let a: PersonalMachine;
+let b: PersonalMachine;
+
+beforeEach(async () => {
+  a = await PersonalMachine.start("anna");
+  b = await PersonalMachine.start("anna's desktop");
+});
+afterEach(async () => {
+  for (const machine of [a, b]) await machine.remove();
+});
+
+test("a line that both changed stays in both versions, and is told until one is gone", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "use npm\nsay why\n");
+  await settlePersonal(a, b);
+  b.world.advance(61_000);
+  a.edit("claude", (text) => text.replace("npm", "pnpm"));
+  b.edit("codex", (text) => text.replace("npm", "bun"));
+  await settlePersonal(a, b);
+  expect(a.block("claude")?.split("\n").sort()).toEqual(["", "say why", "use bun", "use pnpm"]);
+  expect(b.block("codex")).toBe(a.block("claude") ?? "");
+  for (const { keeper } of [a, b]) expect(keeper.status.merges).toHaveLength(1);
+  a.world.advance(61_000);
+  a.edit("claude", (text) => text.replace("use bun\n", ""));
+  await settlePersonal(a, b);
+  for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
+  expect(b.block("codex")).toBe("use pnpm\nsay why\n");
+});
+
+test("neighbouring lines that two machines change at once are no versions of one line", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "- rule one XX\n- from b\n- rule two ZZ\n- rule three\n");
+  await settlePersonal(a, b);
+  for (const { world } of [a, b]) world.advance(61_000);
+  a.edit("claude", (text) => text.replace("- rule one XX", "- rule one: use tabs in Go"));
+  b.edit("codex", (text) => text.replace("- from b", "- never push to main"));
+  await settlePersonal(a, b);
+  for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
+  for (const line of ["- rule one: use tabs in Go\n", "- never push to main\n"]) {
+    expect(b.block("codex")).toContain(line);
+  }
+  for (const { world } of [a, b]) world.advance(61_000);
+  a.edit("claude", (text) => text.replace("- rule three", "- rule three, by a"));
+  b.edit("codex", (text) => text.replace("- rule three", "- rule three, by b"));
+  await settlePersonal(a, b);
+  for (const { keeper } of [a, b]) {
+    const told = keeper.status.merges.map(({ mine, theirs }) => [mine, theirs].sort());
+    expect(told).toEqual([["- rule three, by a\n", "- rule three, by b\n"]]);
+  }
+  for (const { world } of [a, b]) world.advance(61_000);
+  a.edit("claude", (text) => text.replace("- rule three, by a", "-  - rule three, by a"));
+  await settlePersonal(a, b);
+  for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
+});
+
+test("a machine that did not merge tells of a line that both changed as well", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "use npm\nsay why\n");
+  await settlePersonal(a, b);
+  a.edit("claude", (text) => text.replace("npm", "pnpm"));
+  await a.look();
+  b.edit("codex", (text) => text.replace("npm", "bun"));
+  await b.apply(await a.update());
+  await b.look();
+  await a.apply(await b.update());
+  await a.look();
+  const [told] = a.keeper.status.merges;
+  expect([told?.mine, told?.theirs].sort()).toEqual(["use bun\n", "use pnpm\n"]);
+});
