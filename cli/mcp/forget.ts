@@ -5,6 +5,7 @@ import { passageOf } from "../../shared/replica/search/passage.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
+import { visible } from "../screen/visible.ts";
 import { writeMemory } from "../writes/inbox-write.ts";
 import { whySecret, withheldText } from "./kept-secret.ts";
 import {
@@ -15,7 +16,7 @@ import {
   scopeJson,
   scopeLine,
 } from "./project-scope.ts";
-import type { ToolResult } from "./tool-result.ts";
+import { framed, type ToolResult } from "./tool-result.ts";
 
 /** What `forget` is asked. */
 export interface ForgetRequest {
@@ -62,12 +63,23 @@ export async function forget(
   const restore = `memsync restore ${shellWord(key)} ${revision}${layers}`;
   const said = why ? withheldText(why) : passageOf(memory.value, "", FIRST_LINE_MAX);
   return {
-    text: `${scopeLine(scope)}\ndeleted: ${key}\n> ${said}\nIts user gets it back by: ${restore}`,
+    text: framed([
+      scopeLine(scope),
+      `deleted: ${key}`,
+      { quoted: said },
+      `Its user gets it back by: ${restore}`,
+    ]),
     data: { ...scopeJson(scope), status: "deleted", key, layer, revision, value: said, restore },
   };
 }
 
-/** A word for a shell. */
+/** A word for a shell, in one line. */
 function shellWord(key: string): string {
+  if (visible(key) !== key) {
+    const written = key.replace(/[\\']/g, "\\$&").replace(/[\t\u0080-\u009f]/g, (each) => {
+      return `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    });
+    return `-- $'${visible(written)}'`;
+  }
   return /^[\w./:@][\w./:@-]*$/.test(key) ? key : `-- '${key.replaceAll("'", `'\\''`)}'`;
 }

@@ -6,7 +6,7 @@ import { withLocal } from "../place/place.ts";
 import { readHomeStatus } from "../status/home-status.ts";
 import { wholeStatus } from "../status/whole-status.ts";
 import { findScope, scopeJson, scopeLine } from "./project-scope.ts";
-import type { ToolResult } from "./tool-result.ts";
+import { framed, type ToolResult } from "./tool-result.ts";
 
 /** What `memory_status` is asked. */
 export interface MemoryStatusRequest {
@@ -41,7 +41,7 @@ export async function memoryStatus(
     `held on this machine: ${count(held, "write", "writes")}${held > 0 ? ", by `memsync held`" : ""}`,
     `conflicts: ${conflicts}${conflicts > 0 ? ", by `memsync conflicts`" : ""}`,
   ];
-  return { text: lines.join("\n"), data: { ...scopeJson(scope), ...standing } };
+  return { text: framed(lines), data: { ...scopeJson(scope), ...standing } };
 }
 
 async function readStanding(env: Environment, project: string | undefined): Promise<Standing> {

@@ -12,7 +12,7 @@ import { findNamedProject } from "../place/named-project.ts";
 import { type MemoryPlace, targetOf } from "../place/place.ts";
 import { namedProjects } from "../place/project-names.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { ToolRefusal } from "./tool-result.ts";
+import { framed, ToolRefusal } from "./tool-result.ts";
 
 type Db = Kysely<DaemonTables> | undefined;
 
@@ -78,7 +78,7 @@ async function scopeNamed(
     return await scopeOf(db, await findNamedProject(db, named, { home: env.home, dir }), why);
   } catch (thrown) {
     if (!(thrown instanceof CommandFailed)) throw thrown;
-    throw new ToolRefusal(thrown.message, { candidates: await allProjects(db) });
+    throw new ToolRefusal(framed([thrown.message]), { candidates: await allProjects(db) });
   }
 }
 
@@ -152,7 +152,7 @@ export function refusalIn(
   similar: readonly string[] = [],
 ): ToolRefusal {
   const near = similar.length === 0 ? "" : `; similar keys: ${similar.join(", ")}`;
-  return new ToolRefusal(`${scopeLine(scope)}\n${message}${near}`, {
+  return new ToolRefusal(framed([scopeLine(scope), `${message}${near}`]), {
     ...scopeJson(scope),
     similar,
   });
@@ -166,11 +166,10 @@ export async function placeToWrite(
 ): Promise<MemoryPlace> {
   if (scope.kind === "project") return await targetOf(env, db, { layer, project: scope.id });
   if (layer !== "project") return await targetOf(env, db, { layer });
-  throw new ToolRefusal(
+  const said =
     `nothing was done: ${scope.why}. Ask which project is meant and give it as \`project\`, or ` +
-      "use the layer user",
-    scopeJson(scope),
-  );
+    "use the layer user";
+  throw new ToolRefusal(framed([said]), scopeJson(scope));
 }
 
 /** The places that a read looks at, in order. */

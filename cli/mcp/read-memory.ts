@@ -20,7 +20,7 @@ import {
   scopeLine,
 } from "./project-scope.ts";
 import { ageShown, memoryLine, shownMemory } from "./shown-memory.ts";
-import { NOTE, quoted, type ToolResult } from "./tool-result.ts";
+import { framed, NOTE, type Quoted, type ToolResult } from "./tool-result.ts";
 
 /** What `read_memory` is asked. */
 export interface ReadMemoryRequest {
@@ -75,12 +75,12 @@ async function readCurrent(
     const revision = revisionName(memory.value);
     const { passage: value, ...rest } = shown;
     return {
-      text: [
+      text: framed([
         scopeLine(scope),
         NOTE,
         `${memoryLine(shown)} · revision ${revision}`,
-        quoted(value),
-      ].join("\n"),
+        { quoted: value },
+      ]),
       data: {
         ...scopeJson(scope),
         note: NOTE,
@@ -132,7 +132,7 @@ async function listVersions(
   asked: Asked,
 ): Promise<ToolResult> {
   const versions: object[] = [];
-  const lines: string[] = [];
+  const lines: (string | Quoted)[] = [];
   for (const each of (await findVersions(env, db, asked)).slice(0, VERSIONS_MAX)) {
     const { revision, state, machine = null } = each;
     const age = ageShown(each.writtenAt);
@@ -141,10 +141,10 @@ async function listVersions(
     );
     versions.push({ revision, state, age, machine, passage });
     const line = `${revision} · ${state} · ${age} · ${machine ?? "an unknown machine"}`;
-    lines.push(line, quoted(passage));
+    lines.push(line, { quoted: passage });
   }
   return {
-    text: [scopeLine(asked.scope), NOTE, ...lines].join("\n"),
+    text: framed([scopeLine(asked.scope), NOTE, ...lines]),
     data: { ...scopeJson(asked.scope), note: NOTE, key: asked.key, versions },
   };
 }
@@ -165,7 +165,7 @@ async function readVersion(
   const age = ageShown(writtenAt);
   const line = `${key} · ${state} · ${age} · ${machine ?? "an unknown machine"}`;
   return {
-    text: [scopeLine(scope), NOTE, line, quoted(value)].join("\n"),
+    text: framed([scopeLine(scope), NOTE, line, { quoted: value }]),
     data: { ...scopeJson(scope), note: NOTE, key, revision, state, age, machine, value },
   };
 }

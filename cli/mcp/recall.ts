@@ -18,7 +18,7 @@ import {
 import { type PastSession, readBackground } from "./background.ts";
 import { findScope, type ProjectScope, placesOf, scopeJson, scopeLine } from "./project-scope.ts";
 import { memoryLine, type ShownMemory, shownMemory } from "./shown-memory.ts";
-import { NOTE, quoted, ToolRefusal, type ToolResult } from "./tool-result.ts";
+import { framed, NOTE, type Quoted, ToolRefusal, type ToolResult } from "./tool-result.ts";
 
 /** What `recall` is asked. */
 export interface RecallRequest {
@@ -150,9 +150,9 @@ function instructionsLine({ lines }: { readonly lines: number }): string {
   return `Instructions (${count(lines, "line", "lines")}):`;
 }
 
-function sessionLine({ title, age, summary }: PastSession): string {
+function sessionLines({ title, age, summary }: PastSession): (string | Quoted)[] {
   const line = `session · ${age} · ${title ?? "without a title"}`;
-  return summary === undefined ? line : `${line}\n${quoted(summary)}`;
+  return summary === undefined ? [line] : [line, { quoted: summary }];
 }
 
 function asResult({
@@ -175,10 +175,10 @@ function asResult({
     scopeLine(scope),
     NOTE,
     ...(background?.instructions ? [instructionsLine(background.instructions)] : []),
-    ...(background?.instructions?.headings ?? []).map((each) => `> ${each}`),
-    ...(background?.sessions ?? []).map((each) => sessionLine(each)),
+    ...(background?.instructions?.headings ?? []).map((each) => ({ quoted: each })),
+    ...(background?.sessions ?? []).flatMap((each) => sessionLines(each)),
     ...(shown.length === 0 ? [none] : []),
-    ...shown.flatMap((each) => [memoryLine(each), quoted(each.passage)]),
+    ...shown.flatMap((each) => [memoryLine(each), { quoted: each.passage }]),
     ...(next === null ? [] : [next]),
   ];
   const data = {
@@ -189,5 +189,5 @@ function asResult({
     truncated: left > 0,
     next,
   };
-  return { text: lines.join("\n"), data };
+  return { text: framed(lines), data };
 }

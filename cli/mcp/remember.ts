@@ -22,7 +22,7 @@ import {
   scopeLine,
 } from "./project-scope.ts";
 import { daysOld } from "./shown-memory.ts";
-import type { ToolResult } from "./tool-result.ts";
+import { framed, type ToolResult } from "./tool-result.ts";
 
 /** What `remember` is asked. */
 export interface RememberRequest {
@@ -112,7 +112,7 @@ function inConflict(
   const now = current ? `its revision is ${revisionOf(current)}` : "there is no such memory";
   const text = `conflict: ${key} was not saved, for ${now}. Read it, and save both together.`;
   return {
-    text: `${scopeLine(scope)}\n${text}`,
+    text: framed([scopeLine(scope), text]),
     data: {
       ...scopeJson(scope),
       status: "conflict",
@@ -143,7 +143,7 @@ async function asSaved(
     ...(isShared(audience) ? [`seen by ${seenBy(audience)}`] : []),
   ];
   return {
-    text: [scopeLine(scope), ...said].join("\n"),
+    text: framed([scopeLine(scope), ...said]),
     data: {
       ...scopeJson(scope),
       status: why === undefined ? status : "held",

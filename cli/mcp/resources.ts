@@ -2,6 +2,7 @@ import type { Layer } from "../../shared/wire/layer.ts";
 import type { Environment } from "../place/environment.ts";
 import { LAYER_ORDER } from "../place/layer-option.ts";
 import { withLocal } from "../place/place.ts";
+import { visible } from "../screen/visible.ts";
 import { findScope } from "./project-scope.ts";
 import { readMemory } from "./read-memory.ts";
 import { recall } from "./recall.ts";
@@ -30,7 +31,7 @@ export async function projectResources(
 ): Promise<NamedResource[]> {
   const scope = await withLocal(env, (db) => findScope(env, db, { option }));
   if (scope.kind === "none") return [];
-  const name = `memories of ${scope.name}`;
+  const name = visible(`memories of ${scope.name}`);
   return [{ uri: `memsync://project/${scope.id}/memories`, name, mimeType: MIME_TYPE }];
 }
 
@@ -45,7 +46,7 @@ export async function memoryResources(
     .filter(({ project }) => project === undefined)
     .map(({ key, layer }) => {
       const uri = `memsync://memory/${layer}/${encodeURIComponent(key)}`;
-      return { uri, name: `${key} (${layer})`, mimeType: MIME_TYPE };
+      return { uri, name: visible(`${key} (${layer})`), mimeType: MIME_TYPE };
     });
 }
 
@@ -71,7 +72,7 @@ export async function readMemoryResource(
 function layerNamed(text: string): Layer {
   const layer = LAYER_ORDER.find((each) => each === text);
   if (layer) return layer;
-  throw new ToolRefusal(`there is no layer "${text}"`);
+  throw new ToolRefusal(visible(`there is no layer "${text}"`));
 }
 
 /** A host may have decoded it already. */

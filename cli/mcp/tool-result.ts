@@ -2,6 +2,7 @@ import { secretHider } from "../../daemon/held/secret-scan.ts";
 import { AppError } from "../../shared/errors.ts";
 import { unforeseen } from "../../shared/sqlite/failures.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { visible } from "../screen/visible.ts";
 
 /** What a tool answers: the same facts in words and as data, for hosts show only one of the two. */
 export interface ToolResult {
@@ -45,10 +46,27 @@ function refusalOf(thrown: unknown, place: string): ToolResult {
   return { text: isSaid ? thrown.message : unforeseen(thrown, place), data: {} };
 }
 
-/** A text of others, each line marked as quoted. */
-export function quoted(text: string): string {
-  return text
-    .split(/\r\n|[\r\n]/)
-    .map((line) => `> ${line}`)
+/** A text of others, whose lines are marked as quoted. */
+export interface Quoted {
+  readonly quoted: string;
+}
+
+/** What some programs take for the end of a line. */
+const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+
+/**
+ * The text of a result. What is said is one line each: a name or a key in it that has a line break
+ * must not look like a line of its own, which nobody has marked as a note.
+ *
+ * ```
+ * framed(["a\nb · project", { quoted: "tabs\nspaces" }]); // "a\\nb · project\n> tabs\n> spaces"
+ * ```
+ */
+export function framed(lines: readonly (string | Quoted)[]): string {
+  return lines
+    .flatMap((line) => {
+      if (typeof line === "string") return [visible(line)];
+      return line.quoted.split(LINE_END).map((each) => `> ${each}`);
+    })
     .join("\n");
 }
