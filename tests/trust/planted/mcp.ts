@@ -59,8 +59,20 @@ export const MCP: readonly Mistake[] = [
   mistakesIn("cli/mcp/tool-result.ts", TESTS)(
     "what people wrote stands among memsync's own words",
     "what is remembered comes with the note that it is no instruction",
-    ".map((line) => `> ",
-    ".map((line) => `",
+    ".map((each) => `> ",
+    ".map((each) => `",
+  ),
+  mistakesIn("cli/mcp/tool-result.ts", "unit/framed-memories.test.ts")(
+    "a key may have lines of its own",
+    "a key with line breaks stays one line wherever an assistant is told of it",
+    'if (typeof line === "string") return [visible(line)];',
+    'if (typeof line === "string") return [line];',
+  ),
+  mistakesIn("cli/search/local-search.ts", TESTS)(
+    "a search finds a held memory by its secret",
+    "no search confirms what somebody guesses of a held secret",
+    "matchingTexts(texts, query, withoutSecrets)",
+    "matchingTexts(texts, query)",
   ),
   mistakesIn("cli/mcp/recall.ts", TESTS)(
     "recall says more than its budget allows",
