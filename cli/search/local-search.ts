@@ -53,9 +53,9 @@ export async function withConnected(
 
 /**
  * The memories of these places that contain every word of `text`, or a word that begins with it,
- * best match first over all places; held and waiting ones last, which are not found by a secret. With `some`, those that contain any
- * of the words. Follows the rules of the interface's `q`. The same with and without a running
- * daemon.
+ * best match first over all places; held and waiting ones last, which are not found by a secret.
+ * With `some`, those that contain any of the words. Follows the rules of the interface's `q`. The
+ * same with and without a running daemon.
  *
  * ```
  * await searchLocalMemories(db, [{ document: "global", account }], { text: "tabs spac" });
