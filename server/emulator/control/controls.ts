@@ -48,7 +48,7 @@ export interface ControlledParts extends SeenParts {
   readonly tags: TagEpochs;
   /** Resolves when what has come by now is answered: it is done before what is asked now. */
   rest(): Promise<void>;
-  readonly recording: Pick<Recording, "forgetWaits" | "forgetSpent">;
+  readonly recording: Pick<Recording, "forgetWaits" | "lifted">;
 }
 
 /** Why sockets are closed whose client has to read everything anew. */
@@ -86,7 +86,7 @@ export function createControls(parts: ControlledParts): EmulatorControls {
           throw refusedAt("left", "needs exhaust, which says of what so many are left");
         }
         accounts.rule(caller?.account, { plan, off });
-        parts.recording.forgetSpent(caller?.account);
+        parts.recording.lifted(caller?.account);
         if (token === undefined || exhaust === undefined) return;
         await limits.use(accounts.get(token), exhaust, left ?? 0);
       },
@@ -132,6 +132,7 @@ async function reset(
   if (all || scope === "data") {
     Object.assign(cleared, await host.store.write((context) => deleteData(context, account)));
     sockets.end(account, FORGOTTEN);
+    journal.takeBack(account);
     // What chance begins again may be drawn again: nobody may have it from before.
     if (account === undefined) cleared.tokens = accounts.forgetTokens();
     // With a seed the ids of the next test are those of this one, and so are its tags.
@@ -141,7 +142,7 @@ async function reset(
   if (all || scope === "limits") {
     accounts.forgetRules(account);
     limits.forget(account);
-    recording.forgetSpent(account);
+    recording.lifted(account);
     await host.store.write(({ db }) => deleteCounts(db, account));
   }
   if (all || scope === "requests") {
@@ -150,6 +151,7 @@ async function reset(
   }
   if (all || scope === "faults") {
     cleared.faults = faults.clear(account);
+    recording.lifted(account);
     if (account === undefined) faults.nameAnew();
   }
   journal.changed();
@@ -203,6 +205,7 @@ function createStateControls(
   const replaced = (account: AccountId | undefined) => {
     tags.begin(account);
     sockets.end(account, RESTORED);
+    journal.takeBack(account);
   };
   return {
     async import(seed, of = {}) {

@@ -3,6 +3,7 @@ import type { FaultRules } from "../faults/fault-rules.ts";
 import type { EmulatorFaults, FaultReport } from "../interface/faults.ts";
 import type { OfToken } from "../interface/of-token.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { Recording } from "../journal/recording.ts";
 import type { EmulatorAccounts } from "../state/emulator-accounts.ts";
 
 /** The rules of misbehaviour, for one token's account or for all. */
@@ -10,10 +11,12 @@ export function createFaultControls({
   faults,
   accounts,
   journal,
+  recording,
 }: {
   readonly faults: FaultRules;
   readonly journal: Journal;
   readonly accounts: EmulatorAccounts;
+  readonly recording: Pick<Recording, "lifted">;
 }): EmulatorFaults {
   const accountOf = ({ token }: OfToken) =>
     token === undefined ? undefined : accounts.get(token).account;
@@ -34,7 +37,10 @@ export function createFaultControls({
       return told(faults.replace(account, own));
     },
     list: (of = {}) => faults.list(accountOf(of)),
-    clear: (of = {}) => told(faults.clear(accountOf(of), of.id)),
+    clear(of = {}) {
+      recording.lifted(accountOf(of));
+      return told(faults.clear(accountOf(of), of.id));
+    },
     assertAllFired(of = {}) {
       const silent = faults.list(accountOf(of)).filter(({ hits }) => hits === 0);
       if (silent.length === 0) return;

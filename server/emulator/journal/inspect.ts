@@ -35,13 +35,35 @@ export function inspectEntries(
     entries.map((entry) => {
       const { own, key } = judged(entry, rules);
       const wrongs = [...untimely(entry), ...hidden(entry, own), ...own];
+      if (hasLookedUp(entry)) {
+        for (const [written, each] of lost) lost.set(written, each.filter(isUnseenBy(entry)));
+      }
       if (key === undefined) return [entry, wrongs];
       const before = lost.get(key) ?? [];
-      if (before.some((each) => knew(entry, each))) wrongs.push(REPEATED);
-      if (wasLost(entry)) lost.set(key, [...before, entry]);
+      if (before.some((each) => knew(entry, each) && isRecent(entry, each))) wrongs.push(REPEATED);
+      if (wasLost(entry) && !entry.isTakenBack) lost.set(key, [...before, entry]);
       return [entry, wrongs];
     }),
   );
+}
+
+/** Whether its client was told what there is: it knows whether a write before was done. */
+function hasLookedUp({ method, status, path }: RequestEntry): boolean {
+  return method === "GET" && status === 200 && LOOKED_UP.test(path);
+}
+
+const LOOKED_UP = /^\/(v1\/memories|(v1|api)\/projects)(\/|$)/;
+
+/** What this client has not looked for since it was lost. */
+function isUnseenBy(reader: RequestEntry): (lost: RequestEntry) => boolean {
+  return (lost) => lost.token !== reader.token || !knew(reader, lost);
+}
+
+/** As long as the answer to an Idempotency-Key is kept; nobody comes back with a write later. */
+const KEY_KEPT_MS = 24 * 60 * 60 * 1000;
+
+function isRecent(entry: RequestEntry, lost: RequestEntry): boolean {
+  return entry.receivedAt - lost.receivedAt < KEY_KEPT_MS;
 }
 
 /** Later it may be known that it was sent together with the other. */
@@ -103,7 +125,9 @@ function repeatable(entry: RequestEntry, body: unknown, rules: Rules): string | 
   const isKeyed = headers.has("idempotency-key") || "key" in body;
   // A key that nobody reads protects from nothing.
   if (isKeyed && !rules.publishedOnly) return undefined;
-  return `${token}\n${new TextDecoder().decode(bytes)}`;
+  // The header says in which project it is written.
+  const project = rules.publishedOnly ? "" : (headers.get("x-project-id") ?? "");
+  return [token, project, entry.query, new TextDecoder().decode(bytes)].join("\n");
 }
 
 /** Whether it may be written or not, for all that its client knows. */
@@ -117,6 +141,7 @@ function wrongsOf(entry: RequestEntry, body: unknown, rules: Rules): Wrong[] {
   const route =
     known.find((each) => each.method === method && each.path === entry.path) ??
     known.find((each) => each.method === method);
+  if (!route && isBrowsers(entry)) return [];
   if (!route) return [{ rule: "unmatched", text: unmatched(entry, method, rules) }];
   const operation = rules.operations.find((each) => {
     return each.method.toUpperCase() === method && samePath(each.path, route.path);
@@ -150,6 +175,12 @@ function wrongsOf(entry: RequestEntry, body: unknown, rules: Rules): Wrong[] {
   // What nobody reads is told once.
   const told = rules.publishedOnly ? { fields: [], parameters: [] } : beyond;
   return [...wrongs, ...unpublished(entry, route, told)];
+}
+
+/** What a browser asks of itself: no program under test is wrong by it. */
+function isBrowsers({ method, path, headers }: RequestEntry): boolean {
+  const isPreflight = method === "OPTIONS" && headers.has("access-control-request-method");
+  return isPreflight || (method === "GET" && (path === "/" || path === "/favicon.ico"));
 }
 
 /** In one line, why nothing answers. */

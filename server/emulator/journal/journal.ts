@@ -47,6 +47,8 @@ export interface RequestEntry {
   run: number | undefined;
   /** Whether it is answered, cut or given up. */
   isOver: boolean;
+  /** What it wrote, if anything, is gone by a reset or another state of the emulator. */
+  isTakenBack: boolean;
   /** The newest request's serial when its client had read its end in any case. */
   readAfter: number | undefined;
   readonly headers: Headers;
@@ -186,6 +188,13 @@ export class Journal {
 
   find(matches: Matches): RequestEntry[] {
     return this.#entries.filter(matches);
+  }
+
+  /** What an account has written, or all have, is gone: who writes it again writes it once. */
+  takeBack(account: AccountId | undefined): void {
+    for (const entry of this.#entries) {
+      if (account === undefined || entry.account === account) entry.isTakenBack = true;
+    }
   }
 
   /** How many were dropped for others; of an account, or of all. */

@@ -29,8 +29,8 @@ export interface Recording {
   injected(request: Request, id: string): void;
   /** Forgets who of an account was told to wait, or of all. */
   forgetWaits(account: AccountId | undefined): void;
-  /** Forgets whose plan had nothing left: it is another now. */
-  forgetSpent(account: AccountId | undefined): void;
+  /** What made somebody wait is lifted, of an account or of all: it is as if never said. */
+  lifted(account: AccountId | undefined): void;
   close(): void;
 }
 
@@ -111,7 +111,7 @@ export function createRecording(deps: RecordingDeps): Recording {
       waits.forget(account);
       ends.forget(account);
     },
-    forgetSpent: (account) => waits.forgetSpent(account),
+    lifted: (account) => waits.forget(account),
     close: () => ends.close(),
   };
 }
@@ -145,7 +145,7 @@ function newEntry({ method, headers, url }: Request, receipt: Receipt): RequestE
     ...{ body: undefined, bodyBytes: 0, finishedAt: undefined, status: undefined },
     ...{ aborted: false, refusal: undefined, requestId: undefined, retryAfter: null },
     ...{ responseHeaders: undefined, injected: undefined, socket: undefined },
-    ...{ run: undefined, isOver: false, readAfter: undefined },
+    ...{ run: undefined, isOver: false, readAfter: undefined, isTakenBack: false },
     ...{ changedAt: 0, violations: [] },
   };
 }

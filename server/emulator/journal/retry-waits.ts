@@ -18,6 +18,7 @@ export class RetryWaits {
 
   /** Says of a request that comes now what its client should have waited for. */
   came(entry: RequestEntry): void {
+    if (!isCounted(entry)) return;
     const spent = this.#spent.leftFor(accountKey(entry), entry);
     if (spent) this.#knowing.set(entry, spent.earlier);
     const ofAll = this.#retries.leftFor(accountKey(entry), entry);
@@ -50,11 +51,6 @@ export class RetryWaits {
   /** Of an account, or of all. */
   forget(account: AccountId | undefined): void {
     this.#retries.forget(account);
-    this.forgetSpent(account);
-  }
-
-  /** The limits of an account are others now, or those of all. */
-  forgetSpent(account: AccountId | undefined): void {
     this.#spent.forget(account);
   }
 
@@ -71,6 +67,11 @@ function spentMsIn({ responseHeaders }: RequestEntry): number | undefined {
   const told = responseHeaders?.get("ratelimit") ?? "";
   const seconds = [...told.matchAll(/;r=0;t=(\d+)/g)].map(([, after]) => Number(after));
   return seconds.length === 0 ? undefined : Math.max(...seconds) * 1000;
+}
+
+/** Whether a plan counts it: not the pages of a server, nor what a browser asks beforehand. */
+function isCounted({ method, path }: RequestEntry): boolean {
+  return method !== "OPTIONS" && /^\/(v1|api)\//.test(path);
 }
 
 function accountKey({ token = "" }: RequestEntry): string {

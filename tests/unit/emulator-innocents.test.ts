@@ -1,0 +1,100 @@
+import { expect, test } from "bun:test";
+import type { Emulator } from "../../server/emulator/start-emulator.ts";
+import { ask } from "../support/emulator-calls.ts";
+import { failureOf } from "../support/failure.ts";
+import { startTold } from "../support/told-emulator.ts";
+
+type Told = Awaited<ReturnType<typeof startTold>>;
+
+const body = { content: "x" };
+
+async function rulesOf(emulator: Emulator): Promise<string[]> {
+  return (await emulator.violations.list()).map(({ rule }) => rule);
+}
+
+/** A write of which nobody knows whether it was done. */
+async function lose(emulator: Told, headers: Readonly<Record<string, string>> = {}): Promise<void> {
+  emulator.faults.add({ method: "POST", disconnect: "after" });
+  await failureOf(() => ask(emulator, "POST /v1/memories", { body, headers }));
+  emulator.allRead();
+}
+
+const BETWEEN: Readonly<Record<string, (emulator: Told) => Promise<unknown>>> = {
+  "a reset of the data": (emulator) => emulator.reset({ scope: "data" }),
+  "another state was restored": (emulator) => emulator.snapshots.restore("before"),
+  "an import": (emulator) => emulator.import({}, { token: emulator.token }),
+  "its client has looked what there is": async (emulator) => {
+    await ask(emulator, "GET /v1/memories");
+    emulator.allRead();
+  },
+  "a day": (emulator) => emulator.clock.advance("25h"),
+};
+
+for (const [what, between] of Object.entries(BETWEEN)) {
+  test(`a write that was lost is written again after ${what} by who may`, async () => {
+    await using emulator = await startTold();
+    await emulator.snapshots.save("before");
+    await lose(emulator);
+    await between(emulator);
+    await ask(emulator, "POST /v1/memories", { body });
+    expect(await rulesOf(emulator)).toEqual([]);
+  });
+}
+
+test("a write in another project is another write", async () => {
+  await using emulator = await startTold();
+  for (const id of ["proj_a", "proj_b"])
+    await ask(emulator, "POST /api/projects", { body: { id } });
+  await lose(emulator, { "x-project-id": "proj_a" });
+  await ask(emulator, "POST /v1/memories", { body, headers: { "x-project-id": "proj_b" } });
+  expect(await rulesOf(emulator)).toEqual([]);
+  await ask(emulator, "POST /v1/memories", { body, headers: { "x-project-id": "proj_a" } });
+  expect(await rulesOf(emulator)).toEqual(["repeated-write"]);
+});
+
+/** Somebody was told to wait for a minute. */
+async function holdOff(emulator: Told): Promise<void> {
+  emulator.faults.add({ path: "/v1/projects", status: 429, retryAfter: 60 });
+  await ask(emulator, "GET /v1/projects");
+  emulator.allRead();
+}
+
+test("what no plan counts may be asked for at any time", async () => {
+  await using emulator = await startTold();
+  await holdOff(emulator);
+  for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs", "/metrics"]) {
+    await ask(emulator, `GET ${path}`);
+  }
+  await ask(emulator, "OPTIONS /v1/projects");
+  expect((await rulesOf(emulator)).filter((rule) => rule === "early-retry")).toEqual([]);
+  await ask(emulator, "GET /v1/memories");
+  expect(await rulesOf(emulator)).toContain("early-retry");
+});
+
+const LIFTED: Readonly<Record<string, (emulator: Told) => unknown>> = {
+  "the limits are reset": (emulator) => emulator.reset({ scope: "limits" }),
+  "the faults are reset": (emulator) => emulator.reset({ scope: "faults" }),
+  "the faults are cleared": (emulator) => emulator.faults.clear(),
+  "there are no limits any more": (emulator) => emulator.limits.set({ off: true }),
+};
+
+for (const [what, lift] of Object.entries(LIFTED)) {
+  test(`nobody has to wait once ${what}`, async () => {
+    await using emulator = await startTold();
+    await holdOff(emulator);
+    await lift(emulator);
+    await ask(emulator, "GET /v1/projects");
+    expect(await rulesOf(emulator)).toEqual([]);
+  });
+}
+
+test("what a browser asks of itself is nobody's mistake", async () => {
+  await using emulator = await startTold();
+  await ask(emulator, "GET /");
+  await ask(emulator, "GET /favicon.ico");
+  const headers = { "access-control-request-method": "GET", origin: "http://127.0.0.1:1" };
+  await ask(emulator, "OPTIONS /v1/memories", { headers });
+  expect(await rulesOf(emulator)).toEqual([]);
+  await ask(emulator, "GET /favicon.png");
+  expect(await rulesOf(emulator)).toEqual(["unmatched"]);
+});
