@@ -370,9 +370,10 @@ export class FollowedFile {
       overtaken,
     };
     const taken = await store.write((context) => takeSight(context, sight, options));
-    if (taken.kind !== "unfollowed") {
-      this.#glimpses.forget(overtaken);
-      if (sight.file.kind === "text") this.#glimpses.markKnown(sight.file.hash);
+    // Whatever was decided, they are in the history of a file that is known.
+    if (known || taken.kind !== "unfollowed") this.#glimpses.forget(overtaken);
+    if (taken.kind !== "unfollowed" && sight.file.kind === "text") {
+      this.#glimpses.markKnown(sight.file.hash);
     }
     switch (taken.kind) {
       case "unfollowed":

@@ -171,6 +171,17 @@ test("a half text that is gone with its file leaves a minute to the next one", a
   expect(await a.doc()).toBe(NEXT.replace("all.\n", "all.\nBuild with make.\n"));
 });
 
+test("a text that waited is in the history once, however many looks come while its file is gone", async () => {
+  const before = (await a.saves()).texts.length;
+  await a.saveAndLook(`# Guide\n\nMended.\n`);
+  a.remove();
+  for (let at = 0; at < 5; at++) {
+    a.pass(100);
+    await a.settle();
+  }
+  expect((await a.saves()).texts.slice(before)).toEqual([`# Guide\n\nMended.\n`]);
+});
+
 test("a text of which a program has written a part is waited for while that has the file open", async () => {
   a.isOpenToWrite = true;
   await a.saveAndLook("# Guide\n");
