@@ -155,7 +155,7 @@ const SAVE_WORDS = {
   held: "saved here, held",
   known: "brought by git",
   waiting: "saved here, waits for the service",
-  overtaken: "saved here, then saved over",
+  overtaken: "saved here, then saved over or removed",
 } as const;
 
 /** A version's part of `--json`. */

@@ -243,6 +243,7 @@ export class FollowedFile {
       await clearBegunWrite({ ...begunIn(folder, known, known.next), takeLate });
     }
     const againMs = await this.#unfinishedMs(read, standing, known);
+    this.#overtaken.noteWait(read, againMs > 0);
     const sight =
       againMs > 0
         ? { status: beingWritten(path), againMs }
@@ -368,6 +369,7 @@ export class FollowedFile {
       isFromGit,
       name: this.#counted.name,
       overtaken,
+      vanished: graceMs > 0 ? undefined : await this.#overtaken.vanished(sight.file),
     };
     const taken = await store.write((context) => takeSight(context, sight, options));
     // Whatever was decided, they are in the history of a file that is known.

@@ -37,6 +37,8 @@ export class OvertakenSaves {
   readonly #options: OvertakenOptions;
   /** The hash of the text that was left alone by the last look. */
   #left: string | undefined;
+  /** The text that waited for its end when the file was read last. */
+  #awaited: FileContent | undefined;
 
   constructor(options: OvertakenOptions) {
     this.#options = options;
@@ -82,6 +84,19 @@ export class OvertakenSaves {
       if (!deletionOf(open.document)) await keepOvertaken(context, open, { dir: link.dir, texts });
     });
     glimpses.forget(texts);
+  }
+
+  /** Notes whether the text that was read now waits for its end. */
+  noteWait(file: Readable, isWaiting: boolean): void {
+    if (file.kind === "text") this.#awaited = isWaiting ? file : undefined;
+  }
+
+  /** The text that waited and is gone with its file, unless git has it. */
+  async vanished({ kind, path: name }: Readable): Promise<FileContent | undefined> {
+    if (kind !== "absent" || !this.#awaited) return undefined;
+    const { git, folder } = this.#options;
+    const { content: text, savedAt: before } = this.#awaited;
+    return (await isInGit(git, folder, { name, text, before })) ? undefined : this.#awaited;
   }
 
   /** Whether the last look has left just this text alone: it is whole, and in the history. */

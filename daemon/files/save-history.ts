@@ -69,27 +69,28 @@ export async function isLastWaiting(db: Db, documentId: number, dir: string): Pr
 }
 
 /**
- * Updates a save that waited or was held and is stored already. False: this is another save. What
+ * Updates a save that waited or was held, or this very one, where it is stored already. False: this is another save. What
  * is taken now becomes a version of the text now, by whose time the two are known to be one.
  */
 async function settleKept(
   db: Db,
   open: OpenDocument,
   {
-    keptSave: { dir, outcome, conflicts },
+    keptSave: { dir, savedAt, outcome, conflicts },
     revision,
     now,
   }: { readonly keptSave: KeptSave; readonly revision: string; readonly now: number },
 ): Promise<boolean> {
   const last = await db
     .selectFrom("saves")
-    .select(["id", "revision", "outcome"])
+    .select(["id", "revision", "outcome", "saved_at"])
     .where("document_id", "=", open.id)
     .where("dir", "=", dir)
     .orderBy("id", "desc")
     .executeTakeFirst();
   const isOpen = last?.outcome === "waiting" || last?.outcome === "held";
-  if (!isOpen || last.revision !== revision) return false;
+  const isSame = last?.outcome === "overtaken" && last.saved_at === Math.round(savedAt);
+  if (!(isOpen || isSame) || last.revision !== revision) return false;
   await db
     .updateTable("saves")
     .set({ outcome, kept_at: now, conflicts: JSON.stringify([...new Set(conflicts)]) })

@@ -4,10 +4,12 @@ import type { DaemonTables } from "../home/tables.ts";
 import { listUnseen } from "./arrival-store.ts";
 import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
+import { type FollowedState, writeFollowed } from "./follow-store.ts";
 import { holdLateSave } from "./held-save.ts";
 import { keepSave } from "./save-history.ts";
 import { takeEdit } from "./take-edit.ts";
 import type { TakeOptions } from "./take-sight.ts";
+import { isHalfLine, withoutMissingEnd } from "./unfinished.ts";
 
 /**
  * Takes a save from a replaced file, which had `base` when it lost its name. Returns the file's
@@ -34,4 +36,23 @@ export async function takeLateSave(
   const outcome = conflicts.length > 0 ? "conflict" : "taken";
   await keepSave(context, open, { ...save, outcome, conflicts });
   return state;
+}
+
+/**
+ * Stores that the file is gone. What may have been half written then is taken: nobody will finish
+ * it, and what is missing at its end deletes nothing. A half line stays in the history only.
+ */
+export async function leaveGone(
+  context: WriteContext<DaemonTables>,
+  known: FollowedState,
+  { vanished, ...options }: Pick<TakeOptions, "account" | "link" | "clock" | "vanished">,
+): Promise<void> {
+  const isTaken = vanished !== undefined && !isHalfLine(known, vanished);
+  const taken = isTaken
+    ? await takeLateSave(context, withoutMissingEnd(known, vanished), {
+        ...options,
+        file: vanished,
+      })
+    : undefined;
+  await writeFollowed(context.db, options.link.dir, { ...known, ...taken, isGone: true });
 }

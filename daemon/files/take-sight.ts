@@ -46,6 +46,7 @@ import { forgetSettled } from "./settled-in-git.ts";
 import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
+import { leaveGone } from "./take-late-save.ts";
 import { contentLines } from "./text-lines.ts";
 import { isUnchanged } from "./unchanged-file.ts";
 
@@ -65,6 +66,8 @@ export interface TakeOptions {
   readonly name?: string | undefined;
   /** What was saved and saved over while the look before was under way, oldest first. */
   readonly overtaken?: readonly FileContent[];
+  /** What may have been half written when the file was removed. Nobody will finish it. */
+  readonly vanished?: FileContent | undefined;
 }
 
 /** The outcome of a look. */
@@ -168,7 +171,7 @@ class Taking {
       }
       case "gone":
       case "emptied-by-git":
-        if (known && !known.isGone) await this.#write({ ...known, isGone: true });
+        if (known && !known.isGone) await leaveGone(this.#context, known, this.#options);
         return { kind: "unfollowed", why: this.#goneWhy() };
       case "wait-service":
         await this.#keepWaiting(open);

@@ -26,9 +26,14 @@ export function isUnfinished(former: FileState | undefined, { content }: FileCon
   // An empty file has a longer wait of its own.
   if (content.trim() === "") return false;
   const before = former ? fileText(former) : "";
-  if (endsInsideLine(content) && !endsInsideLine(before)) return true;
+  if (former ? isHalfLine(former, { content }) : endsInsideLine(content)) return true;
   if (before !== content && before.startsWith(content)) return true;
   return missingEnd(before, content) > 0;
+}
+
+/** Whether the text ends inside a line, and the former one did not. */
+export function isHalfLine(former: FileState, { content }: Pick<FileContent, "content">): boolean {
+  return endsInsideLine(content) && !endsInsideLine(fileText(former));
 }
 
 /**

@@ -172,14 +172,31 @@ test("a half text that is gone with its file leaves a minute to the next one", a
 });
 
 test("a text that waited is in the history once, however many looks come while its file is gone", async () => {
-  const before = (await a.saves()).texts.length;
+  const before = (await a.saves()).outcomes.length;
   await a.saveAndLook(`# Guide\n\nMended.\n`);
   a.remove();
   for (let at = 0; at < 5; at++) {
     a.pass(100);
     await a.settle();
   }
-  expect((await a.saves()).texts.slice(before)).toEqual([`# Guide\n\nMended.\n`]);
+  expect((await a.saves()).outcomes.slice(before)).toHaveLength(1);
+});
+
+test("whole lines of a text that waited arrive, and delete nothing, where its file is removed meanwhile", async () => {
+  const before = (await a.saves()).outcomes.length;
+  await a.saveAndLook(`# Guide\n\nMended.\n`);
+  a.remove();
+  await a.settleAfterGrace();
+  const mended = START.replace("# Guide\n\n", "# Guide\n\nMended.\n");
+  expect(await a.doc()).toBe(mended);
+  expect((await a.saves()).outcomes.slice(before)).toEqual(["taken"]);
+  await b.save(`${START}${OF_B}`);
+  await exchange([a, b]);
+  expect(await b.conflicts()).toEqual([]);
+  expect(b.file()).toBe(`${mended}${OF_B}`);
+  await a.save(`${mended}Again.\n`);
+  expect(await a.doc()).toContain("Again.");
+  expect((await a.doc()).split("Mended.")).toHaveLength(2);
 });
 
 test("a text of which a program has written a part is waited for while that has the file open", async () => {
