@@ -1,6 +1,9 @@
+import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import type { ArrivalClock } from "./arrival-clock.ts";
 import { listUnseen } from "./arrival-store.ts";
 import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
@@ -8,8 +11,16 @@ import { type FollowedState, writeFollowed } from "./follow-store.ts";
 import { holdLateSave } from "./held-save.ts";
 import { keepSave } from "./save-history.ts";
 import { takeEdit } from "./take-edit.ts";
-import type { TakeOptions } from "./take-sight.ts";
 import { isHalfLine, withoutMissingEnd } from "./unfinished.ts";
+
+/** What a late save is taken with. */
+export interface LateOptions {
+  readonly account: AccountId;
+  readonly link: Link;
+  readonly clock: ArrivalClock;
+  /** What may have been half written when the file was removed. Nobody will finish it. */
+  readonly vanished?: FileContent | undefined;
+}
 
 /**
  * Takes a save from a replaced file, which had `base` when it lost its name. Returns the file's
@@ -18,12 +29,7 @@ import { isHalfLine, withoutMissingEnd } from "./unfinished.ts";
 export async function takeLateSave(
   context: WriteContext<DaemonTables>,
   base: FileState,
-  {
-    file,
-    account,
-    link,
-    clock,
-  }: { readonly file: FileContent } & Pick<TakeOptions, "account" | "link" | "clock">,
+  { file, account, link, clock }: { readonly file: FileContent } & Omit<LateOptions, "vanished">,
 ): Promise<FileState> {
   const open = await context.open(projectDocument(account, link.projectId));
   const save = { dir: link.dir, content: file.content, savedAt: file.savedAt };
@@ -45,7 +51,7 @@ export async function takeLateSave(
 export async function leaveGone(
   context: WriteContext<DaemonTables>,
   known: FollowedState,
-  { vanished, ...options }: Pick<TakeOptions, "account" | "link" | "clock" | "vanished">,
+  { vanished, ...options }: LateOptions,
 ): Promise<void> {
   const isTaken = vanished !== undefined && !isHalfLine(known, vanished);
   const taken = isTaken

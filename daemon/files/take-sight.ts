@@ -1,4 +1,3 @@
-import type { AccountId } from "../../shared/ids.ts";
 import {
   listTextConflicts,
   type NewTextConflict,
@@ -18,11 +17,9 @@ import { checkedOutEndings, committedEndings } from "../git/git-endings.ts";
 import { tellCommits } from "../git/known-commits.ts";
 import { heldAdvice } from "../held/advice.ts";
 import { dropHeld } from "../home/held-store.ts";
-import type { Link } from "../home/links.ts";
 import { readPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf } from "./also-file.ts";
-import type { ArrivalClock } from "./arrival-clock.ts";
 import { addArrival, listUnseen } from "./arrival-store.ts";
 import { HoldingConflicts } from "./aside-conflicts.ts";
 import { authors } from "./bringers.ts";
@@ -46,18 +43,15 @@ import { forgetSettled } from "./settled-in-git.ts";
 import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
-import { leaveGone } from "./take-late-save.ts";
+import { type LateOptions, leaveGone } from "./take-late-save.ts";
 import { contentLines } from "./text-lines.ts";
 import { isUnchanged } from "./unchanged-file.ts";
 
 type Context = WriteContext<DaemonTables>;
 
 /** What a sight is taken with. */
-export interface TakeOptions {
-  readonly account: AccountId;
+export interface TakeOptions extends LateOptions {
   readonly service: string;
-  readonly link: Link;
-  readonly clock: ArrivalClock;
   /** For how much longer an empty or missing file does not count. */
   readonly graceMs: number;
   /** The folder was in a repository when it was linked. */
@@ -66,8 +60,6 @@ export interface TakeOptions {
   readonly name?: string | undefined;
   /** What was saved and saved over while the look before was under way, oldest first. */
   readonly overtaken?: readonly FileContent[];
-  /** What may have been half written when the file was removed. Nobody will finish it. */
-  readonly vanished?: FileContent | undefined;
 }
 
 /** The outcome of a look. */
