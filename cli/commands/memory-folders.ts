@@ -23,6 +23,7 @@ import {
 import type { FolderStatusView } from "../../daemon/status/memory-status.ts";
 import { askStatus } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
+import { writtenSince } from "../local/written-memories.ts";
 import type { Environment } from "../place/environment.ts";
 import { findMeantProject } from "../place/find-project.ts";
 import { withLocal } from "../place/place.ts";
@@ -194,16 +195,33 @@ class FolderCommands {
     });
     const unknown = names.find((name) => !asked.some((each) => each.name === name));
     if (unknown !== undefined) throw new CommandFailed(`nothing is asked about ${unknown}`);
-    if (asked.length > 0 && as === "delete") await agreeToDelete(asked, flags);
+    const kept = as === "delete" ? await this.#writtenSince(asked) : [];
+    const settled = asked.filter((file) => !kept.includes(file));
+    if (settled.length > 0 && as === "delete") await agreeToDelete(settled, flags);
     await changeHome(env.home, async (db) => {
       for (const file of asked) await settleMemoryFile(db, file, as);
     });
-    if (flags.json) sayJson({ [as]: asked.map(({ folder, name }) => ({ folder, name })) });
-    else if (asked.length === 0) say("nothing is asked about");
-    else {
-      const what = count(asked.length, "file", "files");
+    const named = (files: typeof asked) => files.map(({ folder, name }) => ({ folder, name }));
+    if (flags.json) {
+      sayJson({ [as]: named(settled), ...(kept.length > 0 && { kept: named(kept) }) });
+    } else if (asked.length === 0) say("nothing is asked about");
+    else if (settled.length > 0) {
+      const what = count(settled.length, "file", "files");
       saySentence(`the daemon ${as === "delete" ? "deletes" : "brings back"} ${what}`);
     }
+    if (kept.length > 0) {
+      const names = kept.map(({ name }) => name).join(", ");
+      throw new CommandFailed(`not deleted, since somebody has written it meanwhile: ${names}`);
+    }
+  }
+
+  async #writtenSince(asked: readonly AskedMemoryFile[]): Promise<AskedMemoryFile[]> {
+    if (asked.length === 0) return [];
+    const { folders } = await this.#scan();
+    const env = this.#env;
+    return await withLocal(env, async (db) =>
+      db ? await writtenSince(env, db, { asked, folders }) : [],
+    );
   }
 }
 

@@ -200,3 +200,31 @@ scenario("a topic with an open conflict is deleted with all its versions", async
   );
   expect(a.read("topic.md")).toBeUndefined();
 });
+
+scenario(
+  "a missing file that somebody has written since is not deleted, and that is said",
+  async (lab) => {
+    const [a, b] = await twoAssistants(lab, emulator.account("auto-memory-kept"));
+    for (const { machine } of [a, b]) {
+      await machine.up();
+      await machine.memsync("auto-memory", "on", "--write");
+    }
+    a.save("kept.md", "one\n");
+    a.save("gone.md", "one\n");
+    for (const name of ["kept.md", "gone.md"]) await b.until(name, (text) => text === "one\n");
+    for (const name of ["kept.md", "gone.md"]) rmSync(join(a.folder, name));
+    await waitFor("the question", async () =>
+      (await a.machine.memsync("status")).includes("2 files missing here"),
+    );
+    b.save("kept.md", "by b\n");
+    await waitFor("what b wrote", async () =>
+      (await a.machine.memsync("get", "auto-memory/kept.md")).includes("by b"),
+    );
+    const { stdout, stderr, status } = await a.machine.run(["auto-memory", "delete", "--yes"]);
+    expect(stdout + stderr).toContain("the daemon deletes 1 file");
+    expect(stderr).toContain("not deleted, since somebody has written it meanwhile: kept.md");
+    expect(status).toBe(1);
+    await a.until("kept.md", (text) => text === "by b\n");
+    await waitFor("the deletion", async () => !(await b.listed()).includes("auto-memory/gone.md"));
+  },
+);

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const machine of [a, b]) await machine.remove();
 });
 
-test("a deletion beside a conflict takes all versions of it, and none that came after it was shown", async () => {
+test("a deletion beside a conflict takes all versions of it, and none where one came after it was shown", async () => {
   for (const name of ["conflict.md", "later.md", "edited.md"]) {
     a.save(name, "one\n");
     await settleMemories(a, b);
@@ -36,7 +36,7 @@ test("a deletion beside a conflict takes all versions of it, and none that came 
   await settleMemories(a, b);
   for (const each of [a, b]) {
     expect(await each.values("conflict.md")).toEqual([]);
-    expect(await each.values("later.md")).toEqual(["later by b\n"]);
-    expect(await each.values("edited.md")).toEqual(["edited by b\n"]);
+    expect(await each.values("later.md")).toEqual(["later by b\n", "of a\n"]);
+    expect(await each.values("edited.md")).toEqual(["edited by b\n", "of a\n"]);
   }
 });

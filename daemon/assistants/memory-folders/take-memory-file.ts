@@ -25,6 +25,7 @@ import {
   undoesUnseen,
   uniteOwnVersion,
 } from "./take-memory-edit.ts";
+import { areShown } from "./written-since.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -101,7 +102,12 @@ async function settled(
   if (asked === undefined && file === undefined) return undefined;
   const isAsAsked = (asked === "missing") === (file === undefined);
   if (isAsAsked && asked === "missing") {
-    if (by === "delete") open.document.deleteEntry("memories", keyOfName(format, name), known.seen);
+    const key = keyOfName(format, name);
+    const standing = open.document.memories.get(key).map(({ id }) => id);
+    // What somebody has written since stays, and so does a conflict about it.
+    if (by === "delete" && areShown(standing, known.seen)) {
+      open.document.deleteEntry("memories", key, known.seen);
+    }
     await context.flush(open);
     if (by === "delete") await forgetMemoryFile(db, folder, name);
     else await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, settled: by });

@@ -1,0 +1,42 @@
+import type { Kysely } from "kysely";
+import { keyOfName } from "../../daemon/assistants/memory-folders/memory-names.ts";
+import type { ScannedFolder } from "../../daemon/assistants/memory-folders/scan-memory-folders.ts";
+import { isWrittenSince } from "../../daemon/assistants/memory-folders/written-since.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import type { AskedMemoryFile, MemoryOwner } from "../../daemon/home/memory-files.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
+import type { Environment } from "../place/environment.ts";
+import { ownDocument } from "../place/layer-option.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** Those of the files whose memories somebody has written since: the daemon deletes none of them. */
+export async function writtenSince(
+  env: Environment,
+  db: Db,
+  {
+    asked,
+    folders,
+  }: { readonly asked: readonly AskedMemoryFile[]; readonly folders: readonly ScannedFolder[] },
+): Promise<AskedMemoryFile[]> {
+  const written: AskedMemoryFile[] = [];
+  for (const file of asked) {
+    const format = folders.find(({ path }) => path === file.folder)?.format;
+    if (!format) continue;
+    const key = keyOfName(format, file.name);
+    const document = file.owner === "user" ? ownDocument("user") : file.owner;
+    const account = await accountOf(env, db, file.owner);
+    if (await isWrittenSince(db, { ...file, document, account, key })) written.push(file);
+  }
+  return written;
+}
+
+/** As the daemon has it: what is a person's is the default remote's. */
+async function accountOf(env: Environment, db: Db, owner: MemoryOwner) {
+  if (owner !== "user") return (await findBinding(db, owner)) ?? LOCAL_ACCOUNT;
+  const view = await readRemotes(db, remoteEnvironment(env));
+  return view.follows ? LOCAL_ACCOUNT : getDefault(view).account;
+}
