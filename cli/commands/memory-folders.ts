@@ -23,7 +23,6 @@ import {
 import type { FolderStatusView } from "../../daemon/status/memory-status.ts";
 import { askStatus } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { writtenSince } from "../local/written-memories.ts";
 import type { Environment } from "../place/environment.ts";
 import { findMeantProject } from "../place/find-project.ts";
 import { withLocal } from "../place/place.ts";
@@ -44,6 +43,7 @@ import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
 import { FOLDER_WORDS, type FolderWords } from "../views/folder-words.ts";
 import { changeHome } from "../writes/inbox-write.ts";
+import { writtenSince } from "../writes/written-memories.ts";
 
 interface FolderFlags {
   readonly write?: boolean;

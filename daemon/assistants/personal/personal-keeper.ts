@@ -22,7 +22,7 @@ import { takeIgnored } from "../../ignored/ignore-file.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { settleVersions } from "./personal-document.ts";
 import type { PersonalFileStatus, PersonalLook } from "./personal-status.ts";
-import { readMerges, toldOf } from "./read-merges.ts";
+import { alikeLines, readMerges } from "./read-merges.ts";
 import { glimpsePersonalFile, type PersonalRead, readPersonalFile } from "./read-personal-file.ts";
 import { showing, takeBlock } from "./take-block.ts";
 import { NO_TEXT, type PersonalVersion, parseVersion } from "./version.ts";
@@ -161,7 +161,7 @@ export class PersonalKeeper {
       const status = await this.#bring(each, current);
       if (status) told.push(status);
     }
-    const merges = toldOf(await readMerges(store.reader, current), current?.text ?? "");
+    const merges = alikeLines(await readMerges(store.reader, current), current?.text ?? "");
     this.#status = { files: told, text: current?.text, merges };
     const isDone = told.every(({ state }) => state !== "waiting");
     if (isDone && this.#since.size === 0) {

@@ -31,7 +31,7 @@ export async function readMerges(
  * What somebody is told of such merges: the lines that may be versions of one line. Of two edits of
  * neighbouring lines neither is too much. A pair is over once one of its lines goes or is edited.
  */
-export function toldOf(merges: readonly PersonalMerge[], text: string): PersonalMerge[] {
+export function alikeLines(merges: readonly PersonalMerge[], text: string): PersonalMerge[] {
   const lines = new Set(text.split("\n"));
   const standing = (place: string) => place.split("\n").filter((line) => lines.has(line));
   return merges.flatMap((merge) => {

@@ -1,11 +1,16 @@
 import type { Kysely } from "kysely";
 import { keyOfName } from "../../daemon/assistants/memory-folders/memory-names.ts";
 import type { ScannedFolder } from "../../daemon/assistants/memory-folders/scan-memory-folders.ts";
-import { isWrittenSince } from "../../daemon/assistants/memory-folders/written-since.ts";
+import { areShown } from "../../daemon/assistants/memory-folders/written-since.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import type { AskedMemoryFile, MemoryOwner } from "../../daemon/home/memory-files.ts";
+import {
+  type AskedMemoryFile,
+  findMemoryFile,
+  type MemoryOwner,
+} from "../../daemon/home/memory-files.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { Environment } from "../place/environment.ts";
 import { ownDocument } from "../place/layer-option.ts";
@@ -13,7 +18,7 @@ import { remoteEnvironment } from "../place/remote-environment.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** Those of the files whose memories somebody has written since: the daemon deletes none of them. */
+/** Files whose memories somebody has written since: the daemon deletes none of them. */
 export async function writtenSince(
   env: Environment,
   db: Db,
@@ -29,7 +34,10 @@ export async function writtenSince(
     const key = keyOfName(format, file.name);
     const document = file.owner === "user" ? ownDocument("user") : file.owner;
     const account = await accountOf(env, db, file.owner);
-    if (await isWrittenSince(db, { ...file, document, account, key })) written.push(file);
+    const memories = await readLocalMemories(db, document, account);
+    const memory = memories.find((each) => each.key === key);
+    const shown = (await findMemoryFile(db, file.folder, file.name))?.seen ?? [];
+    if (memory && (memory.in_inbox || !areShown(memory.seen, shown))) written.push(file);
   }
   return written;
 }
