@@ -69,8 +69,9 @@ export async function isLastWaiting(db: Db, documentId: number, dir: string): Pr
 }
 
 /**
- * Updates a save that waited or was held, or this very one, where it is stored already. False: this is another save. What
- * is taken now becomes a version of the text now, by whose time the two are known to be one.
+ * Updates a save that waited or was held, or this very one, where it is stored already. False:
+ * this is another save. What is taken now becomes a version of the text now, by whose time the two
+ * are known to be one.
  */
 async function settleKept(
   db: Db,
