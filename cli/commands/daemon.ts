@@ -167,7 +167,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (flags.id !== id) throw new UsageError("--id is proj_ and 1 to 64 of [0-9A-Za-z_-]");
   if (id !== undefined) await withLocal(env, (db) => refuseMistyped(db, id));
   const folder = await meantFolder(env, dir);
-  assertFolder(folder);
+  await assertFolder(folder);
   const { json, yes, also, ...options } = flags;
   if (id !== undefined) await agreeToRelink(env, { dir: await realPathOf(folder), id }, { yes });
   const daemon = await getDaemon(env);

@@ -181,7 +181,7 @@ export async function foldersOf(env: Environment, dirs: readonly string[]): Prom
   const folders: string[] = [];
   for (const dir of dirs.length === 0 ? [undefined] : dirs) {
     const folder = await meantFolder(env, dir);
-    assertFolder(folder);
+    await assertFolder(folder);
     await sayMeant(env, dir, folder);
     folders.push(folder);
   }

@@ -73,7 +73,7 @@ async function ask(url: string, token: string): Promise<Contact> {
 function serviceFinding(url: string, { status, tookMs, retryAfterMs }: Contact): Finding {
   if (status === 429 || status === 503) {
     const wait = retryAfterMs === undefined ? "wait" : `wait ${spanShown(retryAfterMs)}`;
-    const why = status === 429 ? "the account's requests are used up" : "it takes no calls now";
+    const why = status === 429 ? "it takes no calls of this account now" : "it takes no calls now";
     const mend = `${wait}: ${why}; until then everything is saved here`;
     return warning("service", `${url} is busy: it answers ${status}`, mend);
   }

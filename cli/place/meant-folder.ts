@@ -1,6 +1,11 @@
 import { statSync } from "node:fs";
 import { createGit } from "../../daemon/git/run-git.ts";
-import { projectFolder, realPathOf, refuseGitsOwn } from "../../daemon/git/working-tree.ts";
+import {
+  projectFolder,
+  realPathOf,
+  refuseGitsOwn,
+  refuseLostTree,
+} from "../../daemon/git/working-tree.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { findLinkAbove } from "../../daemon/links/plan-place.ts";
 import { shellWord } from "../../shared/shell-word.ts";
@@ -48,11 +53,13 @@ export async function sayMeant(
 }
 
 /**
- * Throws for what is no folder, or is git's own, before anything else is read or started.
+ * Throws for what is no folder, is git's own, or a worktree without its repository, before anything
+ * else is read or started.
  */
-export function assertFolder(folder: string): void {
+export async function assertFolder(folder: string): Promise<void> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new CommandFailed(`${folder} is not a folder`);
   }
   refuseGitsOwn(folder);
+  await refuseLostTree(await realPathOf(folder));
 }

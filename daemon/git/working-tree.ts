@@ -30,6 +30,27 @@ export function refuseGitsOwn(dir: string): void {
   );
 }
 
+/**
+ * Throws for a worktree or a submodule whose `.git` leads nowhere, as after its repository was
+ * moved: git says nothing of it, and it would become a project of its own. No git process.
+ */
+export async function refuseLostTree(dir: string): Promise<void> {
+  for (let at = dir; ; at = dirname(at)) {
+    const link = await textAt(join(at, ".git"));
+    const [, to] = /^gitdir: (.+)$/m.exec(link ?? "") ?? [];
+    if (to !== undefined) {
+      const gitDir = resolve(at, to);
+      if (await mayExist(gitDir)) return;
+      throw new AppError(
+        "invalid_request",
+        `${at} belongs to a repository that is not at ${gitDir} any more: where it is now, ` +
+          `\`git worktree repair ${shellWord(at)}\` brings a worktree back`,
+      );
+    }
+    if (dirname(at) === at || (await mayExist(join(at, ".git")))) return;
+  }
+}
+
 export type TreeSearch =
   | { readonly kind: "tree"; readonly tree: WorkingTree }
   | { readonly kind: "no-git" }

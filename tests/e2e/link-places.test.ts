@@ -380,6 +380,22 @@ scenario("a .git, and what is inside of one, is no project's folder", async (lab
   expect((await machine.status()).projects).toHaveLength(1);
 });
 
+scenario("a worktree whose repository was moved is no project of its own", async (lab) => {
+  const repository = await lab.git.repository("a", { "README.md": "" });
+  await lab.git.run(repository, "worktree", "add", "-q", "../beside");
+  const beside = lab.git.path("beside");
+  const moved = lab.git.path("moved");
+  await rename(repository, moved);
+  const machine = lab.machine("a", moved);
+  await machine.up();
+  const { status, stderr } = await machine.run(["link"], { cwd: beside });
+  expect([status, stderr]).toEqual([1, expect.stringContaining("git worktree repair")]);
+  expect((await machine.status()).projects).toHaveLength(1);
+  await lab.git.run(moved, "worktree", "repair", beside);
+  expect((await machine.run(["link"], { cwd: beside })).status).toBe(0);
+  expect((await machine.status()).projects).toHaveLength(1);
+});
+
 scenario("an id that is all but a project's is taken for a mistyped one", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
   await machine.up();

@@ -27,6 +27,13 @@ const BETWEEN: Readonly<Record<string, (emulator: Told) => Promise<unknown>>> = 
     await ask(emulator, "GET /v1/memories");
     emulator.allRead();
   },
+  "its client has looked, and nothing was new": async (emulator) => {
+    const etag = (await ask(emulator, "GET /v1/memories")).headers.get("etag") ?? "";
+    emulator.allRead();
+    const headers = { "if-none-match": etag };
+    expect((await ask(emulator, "GET /v1/memories", { headers })).status).toBe(304);
+    emulator.allRead();
+  },
   "a day": (emulator) => emulator.clock.advance("25h"),
 };
 
@@ -75,6 +82,7 @@ const LIFTED: Readonly<Record<string, (emulator: Told) => unknown>> = {
   "the limits are reset": (emulator) => emulator.reset({ scope: "limits" }),
   "the faults are reset": (emulator) => emulator.reset({ scope: "faults" }),
   "the faults are cleared": (emulator) => emulator.faults.clear(),
+  "the faults are others": (emulator) => emulator.faults.set([]),
   "there are no limits any more": (emulator) => emulator.limits.set({ off: true }),
 };
 
@@ -92,6 +100,7 @@ test("what a browser asks of itself is nobody's mistake", async () => {
   await using emulator = await startTold();
   await ask(emulator, "GET /");
   await ask(emulator, "GET /favicon.ico");
+  await ask(emulator, "HEAD /");
   const headers = { "access-control-request-method": "GET", origin: "http://127.0.0.1:1" };
   await ask(emulator, "OPTIONS /v1/memories", { headers });
   expect(await rulesOf(emulator)).toEqual([]);

@@ -28,6 +28,7 @@ export function createFaultControls({
     add: (...rules) => told(faults.add(rules)),
     set(rules, of = {}) {
       const account = accountOf(of);
+      recording.lifted(account);
       if (account === undefined) return told(faults.replace(account, rules));
       const own = rules.map((rule, at) => {
         const { token = of.token } = rule;

@@ -48,8 +48,9 @@ export function inspectEntries(
 }
 
 /** Whether its client was told what there is: it knows whether a write before was done. */
-function hasLookedUp({ method, status, path }: RequestEntry): boolean {
-  return method === "GET" && status === 200 && LOOKED_UP.test(path);
+function hasLookedUp({ method, status, path, aborted, injected }: RequestEntry): boolean {
+  const isTold = (status === 200 || status === 304) && !aborted && injected === undefined;
+  return method === "GET" && isTold && LOOKED_UP.test(path);
 }
 
 const LOOKED_UP = /^\/(v1\/memories|(v1|api)\/projects)(\/|$)/;
@@ -180,7 +181,8 @@ function wrongsOf(entry: RequestEntry, body: unknown, rules: Rules): Wrong[] {
 /** What a browser asks of itself: no program under test is wrong by it. */
 function isBrowsers({ method, path, headers }: RequestEntry): boolean {
   const isPreflight = method === "OPTIONS" && headers.has("access-control-request-method");
-  return isPreflight || (method === "GET" && (path === "/" || path === "/favicon.ico"));
+  const isRead = method === "GET" || method === "HEAD";
+  return isPreflight || (isRead && (path === "/" || path === "/favicon.ico"));
 }
 
 /** In one line, why nothing answers. */
