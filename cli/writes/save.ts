@@ -5,7 +5,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import type { TextConflict } from "../local/local-conflicts.ts";
 import type { Environment } from "../place/environment.ts";
 import type { MemoryPlace } from "../place/place.ts";
-import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { CommandFailed } from "../screen/errors.ts";
 import { type WriteGuard, writeMemory, writeToInbox } from "./inbox-write.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
@@ -31,7 +31,7 @@ export async function saveMemory(
 
 /** Refuses what the interface would refuse, and what it would store with U+FFFD in it. */
 function assertSavable(key: string, value: string): void {
-  if (key === "") throw new UsageError("the key is empty: name the memory");
+  if (key === "") throw new CommandFailed("the key is empty: name the memory");
   if (`${key}${value}`.includes("\0")) throw new CommandFailed("a NUL character can't be saved");
   if (!`${key}\n${value}`.isWellFormed()) throw new CommandFailed(`the text ${NOT_WELL_FORMED}`);
   if (exceedsBytes(key, LIMITS.memoryKeyBytes)) {
