@@ -1,10 +1,12 @@
-// What a service turned out to be, without any service: only an answer decides.
+// What a service turned out to be, without any service: only an answer decides. `due` is a plain
+// service that is to be asked for an exchange once more.
 //
-//               exchanged                    asked, then read
-//   extended ◀──────────────── (unknown) ───────────────────────▶ plain ──┐
-//      ▲                                                            ▲     │ asked again
-//      │                         exchanged                          └─────┘
-//      └──────────────────────────────────────────────────────────────────
+//            exchanged              published                 unreachable, shows more, ten minutes
+//   unknown ──────────▶ extended ◀────────────▶ plain ◀────────────▶ due
+//                                 exchanged            published
+//
+//            published                              exchanged
+//   unknown ──────────▶ plain                  due ──────────▶ extended
 
 /** A service without an exchange is asked again after this time. */
 const ASK_AGAIN_MS = 10 * 60_000;

@@ -56,6 +56,13 @@ const MACHINES: readonly Machine[] = [
     told: [],
     never: [],
   },
+  {
+    file: "daemon/sync/service-kind.ts",
+    page: "docs/design/published-only.md",
+    corner: "kind",
+    told: [],
+    never: [],
+  },
 ];
 
 /** The arrows of a table, but for those that lead from a state to itself. */

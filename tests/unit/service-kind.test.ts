@@ -6,6 +6,7 @@ import {
   mustAsk,
   stepKind,
 } from "../../daemon/sync/service-kind.ts";
+import { readTransitions } from "../support/transition-table.ts";
 
 const ASK_AGAIN_MS = 600_000;
 const EXCHANGED: KindEvent = { kind: "exchanged" };
@@ -41,4 +42,54 @@ test("a plain service is asked again at once when it was out of reach or begins 
   expect(mustAsk(after(ASKED, showed(true), READ), 1)).toBe(true);
   expect(mustAsk(after(ASKED, showed(true), READ, ASKED, showed(true)), 1)).toBe(false);
   expect(mustAsk(after(showed(true), ASKED, showed(false), showed(true)), 1)).toBe(true);
+});
+
+/** What is known, and the time of the world's steady clock. */
+interface Moment {
+  readonly known: KnownKind;
+  readonly now: number;
+}
+
+const hear = (...events: readonly KindEvent[]) => {
+  return ({ known, now }: Moment): Moment => ({ known: events.reduce(stepKind, known), now });
+};
+
+/** As the columns of the table name them. */
+const EVENTS: Readonly<Record<string, (moment: Moment) => Moment>> = {
+  exchanged: hear(EXCHANGED),
+  published: (moment) => hear({ kind: "asked", at: moment.now }, READ)(moment),
+  "shows more": hear(showed(true)),
+  "shows less": hear(showed(false)),
+  unreachable: hear(UNREACHABLE),
+  "ten minutes": ({ known, now }) => ({ known, now: now + ASK_AGAIN_MS }),
+};
+
+function stateOf({ known, now }: Moment): string {
+  if (known.kind !== "plain") return known.kind ?? "unknown";
+  return mustAsk(known, now) ? "due" : "plain";
+}
+
+/** Moments that differ in nothing that could lead to another state. */
+const keyOf = (moment: Moment) => {
+  const { kind, isToAsk, showedMore } = moment.known;
+  return JSON.stringify([stateOf(moment), kind, isToAsk, showedMore]);
+};
+
+test("each event leads what is known of a service where the table says", async () => {
+  const found = new Map<string, Set<string>>();
+  const seen = new Set<string>();
+  const open: Moment[] = [{ known: KIND_UNKNOWN, now: 0 }];
+  for (let moment = open.pop(); moment !== undefined; moment = open.pop()) {
+    if (seen.has(keyOf(moment))) continue;
+    seen.add(keyOf(moment));
+    for (const [name, lead] of Object.entries(EVENTS)) {
+      const next = lead(moment);
+      const cell = `${stateOf(moment)} ${name}`;
+      found.set(cell, (found.get(cell) ?? new Set()).add(stateOf(next)));
+      open.push(next);
+    }
+  }
+  const cells = [...found].map(([cell, to]) => [cell, [...to].sort().join(" or ")] as const);
+  const table = await readTransitions("docs/design/published-only.md", "kind");
+  expect(cells.sort()).toEqual([...table].sort());
 });
