@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
-import { admitUpdate } from "../../shared/replica/admission/admit.ts";
+import { admitInSteps, admitUpdate } from "../../shared/replica/admission/admit.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { ENTRY_TIME_MAX } from "../../shared/replica/document/stored-value.ts";
 import {
@@ -345,4 +345,32 @@ describe("bytes that are no update", () => {
     expect(admitForged({ sections })).toContain("empty or doubled");
     expect(admitForged({ sections: [{ client: NEW, clock: 0, structs: [] }] })).toContain("empty");
   });
+});
+
+const PIECES = 20_000;
+
+/** A document whose text was typed in many places, and what a second one has typed there since. */
+function manyPieces(): { readonly before: Uint8Array; readonly after: Uint8Array } {
+  const one = new ReplicaDocument([], 77);
+  one.ydoc.transact(() => {
+    for (let at = 0; at < PIECES; at += 1) one.text.insert((at * 31) % (at + 1), "ab");
+  });
+  const before = Y.encodeStateAsUpdate(one.ydoc);
+  const other = new ReplicaDocument([before], 78);
+  for (let at = 0; at < PIECES; at += 200) other.text.insert(at, "c");
+  return { before, after: Y.encodeStateAsUpdate(other.ydoc) };
+}
+
+test.each([
+  ["all of it", false],
+  ["what others added to it", true],
+])("a text of many pieces is admitted in many steps: %s", (_, isKnown) => {
+  const { before, after } = manyPieces();
+  const document = new ReplicaDocument(isKnown ? [before] : [], OWN);
+  const steps = admitInSteps(document, after, OWN);
+  let taken = 1;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) taken += 1;
+  expect(step.value).toEqual({ kind: "admitted", adds: true });
+  expect(taken).toBeGreaterThan(PIECES / 2048);
 });

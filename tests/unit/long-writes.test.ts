@@ -167,7 +167,7 @@ test("an update from outside is admitted, applied and written in turns", async (
     const rights = { canWrite: true };
     await serveExchange(context, address(), { request, rights });
   });
-  expect(seen.slice(0, 2)).toEqual([false, true]);
+  expect(seen.slice(0, seen.indexOf(true)).length).toBeGreaterThan(1);
   expect(seen.length).toBeGreaterThan(10);
   expect(await countRows(temp.store)).toBe(MANY.length);
 });

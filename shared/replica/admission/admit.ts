@@ -1,5 +1,6 @@
 import * as Y from "yjs";
 import { messageOf } from "../../errors.ts";
+import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
 import { type ItemPlace, type ReplicaDocument, TEXT_ROOT } from "../document/document.ts";
 import { type EntryKind, kindOfRoot, ownerOfRoot } from "../document/entry-arrays.ts";
 import {
@@ -48,8 +49,19 @@ export function admitUpdate(
   update: Uint8Array,
   ownClient: number | undefined,
 ): Admission {
+  return inOneTurn(admitInSteps(document, update, ownClient));
+}
+
+/** The same step by step, while the document must not change. To decode is one step. */
+export function* admitInSteps(
+  document: ReplicaDocument,
+  update: Uint8Array,
+  ownClient: number | undefined,
+): Steps<Admission> {
   try {
-    return new AdmissionLook(document, decodeUpdate(update)).decide(ownClient);
+    const decoded = decodeUpdate(update);
+    yield;
+    return yield* new AdmissionLook(document, decoded).decide(ownClient);
   } catch (thrown) {
     if (thrown instanceof OwnRefusal) return { ...refusedBy(thrown), isOwn: true };
     if (thrown instanceof Refusal) return refusedBy(thrown);
@@ -81,18 +93,18 @@ class AdmissionLook {
     this.#order = new InsertionOrder(document.text, (id) => this.#find(id.client, id.clock));
   }
 
-  decide(ownClient: number | undefined): Admission {
+  *decide(ownClient: number | undefined): Steps<Admission> {
     const { clients } = this.#update;
     for (const [client, structs] of clients) this.#checkClient(client, structs, ownClient);
-    if (!this.#isComplete()) return { kind: "missing" };
+    if (!(yield* this.#isComplete())) return { kind: "missing" };
     const integrated = (client: number) => this.#integrated(client);
-    if (
-      !visitInOrder(clients, integrated, { referencesOf, visit: (struct) => this.#check(struct) })
-    ) {
+    const visit = (struct: Struct) => this.#check(struct);
+    if (!(yield* visitInOrder(clients, integrated, { referencesOf, visit }))) {
       return { kind: "refused", message: "its structures refer to each other in a circle" };
     }
     for (const [client, ranges] of this.#update.deletions) {
-      for (const { clock, len } of ranges) {
+      for (const [at, { clock, len }] of ranges.entries()) {
+        if (at % ITEMS_PER_STEP === 0) yield;
         this.#checkCut(client, clock);
         this.#checkCut(client, clock + len);
       }
@@ -101,7 +113,7 @@ class AdmissionLook {
       ([client, structs]) => endOf(structs) > this.#integrated(client),
     );
     // Consumes the structures.
-    this.#tryWhereNeeded();
+    yield* this.#tryWhereNeeded();
     return { kind: "admitted", adds };
   }
 
@@ -131,10 +143,11 @@ class AdmissionLook {
   }
 
   /** Whether everything that the update depends on is in the document or in the update. */
-  #isComplete(): boolean {
+  *#isComplete(): Steps<boolean> {
     for (const [client, structs] of this.#update.clients) {
       if ((structs[0]?.id.clock ?? 0) > this.#integrated(client)) return false;
-      for (const struct of structs) {
+      for (const [at, struct] of structs.entries()) {
+        if (at % ITEMS_PER_STEP === 0) yield;
         if (struct instanceof Y.Skip) return false;
         for (const id of referencesOf(struct)) if (id.clock >= this.#end(id.client)) return false;
       }
@@ -171,13 +184,17 @@ class AdmissionLook {
     this.#insertions += 1;
   }
 
-  #tryWhereNeeded(): void {
+  *#tryWhereNeeded(): Steps<void> {
     const { ydoc } = this.#document;
     let structs = this.#insertions;
     for (const structsOf of ydoc.store.clients.values()) structs += structsOf.length;
     if (this.#orderIsKnown && this.#insertions * structs <= SEARCH_STEPS_MAX) return;
     const snapshot = Y.encodeStateAsUpdate(ydoc);
-    const problem = problemOfTrial(ydoc, snapshot, { update: this.#update, textRoot: TEXT_ROOT });
+    yield;
+    const problem = yield* problemOfTrial(ydoc, snapshot, {
+      update: this.#update,
+      textRoot: TEXT_ROOT,
+    });
     if (problem !== undefined) throw new Refusal(problem);
   }
 

@@ -1,4 +1,5 @@
 import * as Y from "yjs";
+import { ITEMS_PER_STEP, type Steps } from "../../steps.ts";
 import { type DecodedUpdate, referencesOf, type Struct } from "./decode-update.ts";
 import { visitInOrder } from "./visit-in-order.ts";
 
@@ -13,26 +14,35 @@ export const SEARCH_STEPS_MAX = 2_000_000;
  * advance: insertions that come before their left neighbour, and insertions made so that Yjs's
  * quadratic search for their places takes minutes.
  */
-export function problemOfTrial(
+export function* problemOfTrial(
   { store }: Y.Doc,
   snapshot: Uint8Array,
   { update, textRoot }: { readonly update: DecodedUpdate; readonly textRoot: string },
-): string | undefined {
+): Steps<string | undefined> {
   const copy = new Y.Doc();
   Y.applyUpdate(copy, snapshot);
   const text = copy.getText(textRoot);
+  const integrated = (client: number) => Y.getState(store, client);
   let steps = 0;
-  copy.transact((transaction) => {
-    const integrated = (client: number) => Y.getState(store, client);
-    visitInOrder(update.clients, integrated, {
-      referencesOf,
-      visit: (struct) => {
-        if (steps <= SEARCH_STEPS_MAX) steps += takeIn(transaction, struct);
-      },
-    });
+  let visit = (_: Struct) => {};
+  const walk = visitInOrder(update.clients, integrated, {
+    referencesOf,
+    visit: (struct) => visit(struct),
   });
+  for (let isDone = false; !isDone; ) {
+    // A transaction can't be left open between two turns, so each step has one of its own.
+    copy.transact((transaction) => {
+      visit = (struct) => {
+        if (steps <= SEARCH_STEPS_MAX) steps += takeIn(transaction, struct);
+      };
+      isDone = walk.next().done === true;
+    });
+    if (!isDone) yield;
+  }
   if (steps > SEARCH_STEPS_MAX) return "its insertions are too many at one place";
-  return isInOrder(text, copy.store) ? undefined : "an insertion stands before what is on its left";
+  return (yield* isInOrder(text, copy.store))
+    ? undefined
+    : "an insertion stands before what is on its left";
 }
 
 /** Returns how many steps the search for its place took. */
@@ -73,18 +83,22 @@ function searchSteps(item: Y.Item, store: Y.Doc["store"]): number {
 }
 
 /** Whether Yjs has placed every insertion between its neighbours. */
-function isInOrder(text: Y.Text, store: Y.Doc["store"]): boolean {
+function* isInOrder(text: Y.Text, store: Y.Doc["store"]): Steps<boolean> {
   const starts = new Map<unknown, number>();
   let length = 0;
   for (let item = text._start; item !== null; item = item.right) {
     starts.set(item, length);
     length += item.length;
+    if (starts.size % ITEMS_PER_STEP === 0) yield;
   }
   const positionOf = (id: Y.ID) => {
     const struct = Y.getItem(store, id);
     return (starts.get(struct) ?? Number.NaN) + id.clock - struct.id.clock;
   };
+  let looked = 0;
   for (let item = text._start; item !== null; item = item.right) {
+    looked += 1;
+    if (looked % ITEMS_PER_STEP === 0) yield;
     const { origin, rightOrigin } = item;
     if (origin && rightOrigin && !(positionOf(origin) < positionOf(rightOrigin))) return false;
   }

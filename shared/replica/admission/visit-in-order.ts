@@ -1,4 +1,5 @@
 import type * as Y from "yjs";
+import { ITEMS_PER_STEP, type Steps } from "../../steps.ts";
 import type { Struct } from "./decode-update.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { Struct } from "./decode-update.ts";
  * `integratedOf`: up to which clock the document has a client's structures. Everything referred to
  * must be in the document or the update.
  */
-export function visitInOrder(
+export function* visitInOrder(
   clients: ReadonlyMap<number, readonly Struct[]>,
   integratedOf: (client: number) => number,
   {
@@ -17,7 +18,8 @@ export function visitInOrder(
     readonly referencesOf: (struct: Struct) => readonly Y.ID[];
     readonly visit: (struct: Struct) => void;
   },
-): boolean {
+): Steps<boolean> {
+  let visited = 0;
   const walks = new Map<number, Walk>();
   for (const [client, structs] of clients)
     walks.set(client, { structs, next: 0, end: 0, waits: false });
@@ -36,6 +38,8 @@ export function visitInOrder(
         walk.end = struct.id.clock + struct.length;
         walk.next += 1;
         visit(struct);
+        visited += 1;
+        if (visited % ITEMS_PER_STEP === 0) yield;
       } else {
         const other = walks.get(unmet.client);
         if (!other || other.waits || other.next === other.structs.length) return false;

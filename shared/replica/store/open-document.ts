@@ -3,10 +3,10 @@ import * as Y from "yjs";
 import { AppError, assert } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { explain } from "../../reasons.ts";
-import { inTurns } from "../../steps.ts";
+import { inOneTurn, inTurns, type Steps } from "../../steps.ts";
 import { NO_PAUSE, type Pause } from "../../turns.ts";
 import type { Position } from "../../wire/position.ts";
-import { type Admission, admitUpdate } from "../admission/admit.ts";
+import { type Admission, admitInSteps } from "../admission/admit.ts";
 import { findLargeDeletion } from "../conflicts/large-deletion.ts";
 import { recordTextConflict } from "../conflicts/text-conflict-record.ts";
 import type { DocumentAddress } from "../document/address.ts";
@@ -222,18 +222,18 @@ export class OpenDocument {
    * `bytesMax`, only deletions are accepted.
    */
   applyUpdate(update: Uint8Array, bytesMax: number = LIMITS.documentBytes): Admission {
-    return this.#apply(update, this.#admit(update, bytesMax));
+    return this.#apply(update, inOneTurn(this.#admit(update, bytesMax)));
   }
 
-  /** The same, where the turn may end after the admission of a long update. */
+  /** The same, where the turn may end during the admission of a long update, and after it. */
   async applyInTurns(update: Uint8Array, pause: Pause): Promise<Admission> {
-    const admission = this.#admit(update, LIMITS.documentBytes);
+    const admission = await inTurns(this.#admit(update, LIMITS.documentBytes), pause);
     await pause();
     return this.#apply(update, admission);
   }
 
-  #admit(update: Uint8Array, bytesMax: number): Admission {
-    const admission = admitUpdate(this.document, update, this.writer.clientId);
+  *#admit(update: Uint8Array, bytesMax: number): Steps<Admission> {
+    const admission = yield* admitInSteps(this.document, update, this.writer.clientId);
     const adds = admission.kind === "admitted" && admission.adds;
     return adds && this.#isOver(bytesMax) ? { kind: "refused", message: NO_ROOM } : admission;
   }
