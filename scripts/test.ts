@@ -4,14 +4,15 @@
 // the files that last longest, which `tests/timings.json` names, so that no core waits for one in
 // the end, and says which they were. `MEMSYNC_RENEW_TIMINGS=1` writes that list anew.
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { placeInMemory } from "../tests/support/disk.ts";
 import { compile } from "./bundle.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
-/** Scenarios that run at a time in each worker; they wait more than they compute. */
+/** More workers than cores, and some scenarios at a time in each: they wait as long as they compute. */
+const WORKERS_PER_CORE = 1.5;
 const SCENARIOS = 3;
 
 const OPEN_TO_ALL = 0o1777;
@@ -69,8 +70,9 @@ await chmod(folders, OPEN_TO_ALL);
 try {
   const binary = join(folder, "memsync");
   await compile(join(ROOT, "cli/main.ts"), binary);
+  const workers = Math.ceil(availableParallelism() * WORKERS_PER_CORE);
   // One file's modules are the next one's too, as in a single process.
-  const flags = ["--parallel", "--no-isolate", "--timeout", "30000"];
+  const flags = [`--parallel=${workers}`, "--no-isolate", "--timeout", "30000"];
   const timings = join(folder, "timings.json");
   await Bun.write(timings, Bun.file(TIMINGS));
   const order = [`--timings=${timings}`, "--update-timings"];
