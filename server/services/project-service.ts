@@ -23,6 +23,7 @@ import type { ServiceTables } from "../stores/tables.ts";
 import { assertBoundTo, assertCanWrite, getProject, mayReach } from "./access.ts";
 import { rememberProject } from "./current-project.ts";
 import { doOnce } from "./once.ts";
+import { asOfOneMoment } from "./one-moment.ts";
 import { writePlain } from "./plain-write.ts";
 import { viewProjects } from "./project-view.ts";
 import type { ServiceStore } from "./service-store.ts";
@@ -60,8 +61,11 @@ export function createProjectService(
 
     async get(caller, id) {
       await store.settle(caller.account);
-      const row = await getProject(store.reader, caller, id);
-      return await details(store, caller, { row, withholding });
+      const documents = { account: caller.account, documents: [id] };
+      return await asOfOneMoment(store.reader, documents, async () => {
+        const row = await getProject(store.reader, caller, id);
+        return await details(store, caller, { row, withholding });
+      });
     },
 
     async put(caller, request, once) {

@@ -38,6 +38,7 @@ import {
 import { rememberProject } from "./current-project.ts";
 import { longExchange, longSync } from "./long-edits.ts";
 import { doOnce } from "./once.ts";
+import { asOfOneMoment } from "./one-moment.ts";
 import { type PlainChanges, writePlain } from "./plain-write.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { Caller, ExchangeOptions, Services } from "./services.ts";
@@ -57,12 +58,15 @@ export function createSyncService(
   return {
     async read(caller, id, once) {
       await store.settle(caller.account);
+      const documents = memoriesOf(caller, id);
       if (once === undefined) {
-        const list = () => listWhole(store, memoriesOf(caller, id));
-        return await read(store.reader, caller, { id, list, withholding });
+        const list = () => listWhole(store, documents);
+        return await asOfOneMoment(store.reader, documents, () =>
+          read(store.reader, caller, { id, list, withholding }),
+        );
       }
       return await writeAs(store, caller, (context) => {
-        const list = () => listAllMemories(context.db, memoriesOf(caller, id), context);
+        const list = () => listAllMemories(context.db, documents, context);
         const work = () => read(context.db, caller, { id, list, withholding });
         return doOnce(context, caller, { asked: once, work });
       });
@@ -88,8 +92,11 @@ export function createSyncService(
         // Nobody's write has to wait until a long list is read.
         const work = (draft?: Draft<PlainChanges>) => (context: Context) => write(context, draft);
         const written = await writeLongAs(store, caller, { long, work });
-        const rows = await listWhole(store, memoriesOf(caller, id));
-        return await answer(store.reader, caller, { id, ...written, rows, withholding });
+        const documents = memoriesOf(caller, id);
+        return await asOfOneMoment(store.reader, documents, async () => {
+          const rows = await listWhole(store, documents);
+          return await answer(store.reader, caller, { id, ...written, rows, withholding });
+        });
       }),
 
     exchange: (caller, id, asked) =>

@@ -67,6 +67,40 @@ test("a project with a long list, and one that is connected to it, are read in t
   await temp.remove();
 });
 
+test("a project's text and memories are as of one moment, whatever is written meanwhile", async () => {
+  const { temp, services, between } = await createLong();
+  const write = (to: string) => {
+    const memories = MANY.map(({ key }) => ({ key, value: to }));
+    const payload = { memories, claude_md_content: `${to}\n`, metadata: { is: to } };
+    return services.sync.apply(ME, PROJECT, { payload, createMissing: true });
+  };
+  // The write comes in each of the pauses of a reading.
+  for (const at of [0, 1, 2, 3]) {
+    await write(`before ${at}`);
+    let syncing: Promise<unknown> | undefined;
+    const meanwhile = (to: string) => {
+      for (let passed = 0; passed < at; passed += 1) between.push(async () => {});
+      between.push(() => {
+        syncing = write(to);
+        // Its answer waits until the list is read.
+        return new Promise((resolve) => temp.store.onCommit(() => resolve()));
+      });
+    };
+    meanwhile(`after ${at}`);
+    const { claudeMdContent, memories } = await services.projects.get(ME, PROJECT);
+    between.length = 0;
+    await syncing;
+    expect(claudeMdContent).toBe(`${memories[0]?.content}\n`);
+    meanwhile(`last ${at}`);
+    const read = await services.sync.read(ME, PROJECT);
+    between.length = 0;
+    await syncing;
+    expect(read.claude_md_content).toBe(`${read.memories[0]?.value}\n`);
+    expect(read.metadata).toEqual({ is: read.memories[0]?.value ?? "" });
+  }
+  await temp.remove();
+});
+
 test("lists that are asked for at the same time are each as if they were alone", async () => {
   const { temp, services } = await createLong();
   const queries = [QUERY, { ...QUERY, layer: "project" as const }, QUERY];
