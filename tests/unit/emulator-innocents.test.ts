@@ -73,6 +73,8 @@ test("what no plan counts may be asked for at any time", async () => {
     await ask(emulator, `GET ${path}`);
   }
   await ask(emulator, "OPTIONS /v1/projects");
+  await ask(emulator, "GET /v1/nope");
+  await ask(emulator, "POST /v1/sessions", { body });
   expect((await rulesOf(emulator)).filter((rule) => rule === "early-retry")).toEqual([]);
   await ask(emulator, "GET /v1/memories");
   expect(await rulesOf(emulator)).toContain("early-retry");
@@ -95,6 +97,40 @@ for (const [what, lift] of Object.entries(LIFTED)) {
     expect(await rulesOf(emulator)).toEqual([]);
   });
 }
+
+test("a fault that goes takes with it what itself has said, and nothing else", async () => {
+  await using emulator = await startTold();
+  const busy = { status: 503, retryAfter: 60 };
+  emulator.faults.add(
+    { ...busy, path: "/v1/projects" },
+    { ...busy, path: "/v1/sessions", id: "s" },
+  );
+  const askBoth = async () => {
+    await ask(emulator, "GET /v1/sessions");
+    await ask(emulator, "GET /v1/projects");
+  };
+  await askBoth();
+  emulator.allRead();
+  emulator.faults.clear({ id: "s" });
+  // Those for all are not the account's own, and a call that is refused lifts nothing.
+  emulator.faults.clear({ token: emulator.token });
+  await failureOf(async () => emulator.faults.set([{ path: "/v1/nope", status: 500 }]));
+  await askBoth();
+  const { requests } = await emulator.requests.list();
+  const accused = requests.filter(({ violations = [] }) => violations.length > 0);
+  expect(accused.map(({ path }) => path)).toEqual(["/v1/projects"]);
+});
+
+test("what no fault has said stays without faults", async () => {
+  await using emulator = await startTold();
+  await emulator.limits.set({ token: emulator.token, exhaust: "minute" });
+  await ask(emulator, "GET /v1/projects");
+  emulator.allRead();
+  emulator.faults.clear();
+  await emulator.reset({ scope: "faults" });
+  await ask(emulator, "GET /v1/projects");
+  expect(await rulesOf(emulator)).toContain("early-retry");
+});
 
 test("what a browser asks of itself is nobody's mistake", async () => {
   await using emulator = await startTold();

@@ -27,7 +27,7 @@ import type { Snapshots } from "../state/snapshots.ts";
 import type { TagEpochs } from "../state/tag-epochs.ts";
 import type { DrivenWorlds } from "../time/driven-world.ts";
 import { parseDuration, parseTime } from "../time/parse-time.ts";
-import { createFaultControls } from "./fault-controls.ts";
+import { clearFaults, createFaultControls } from "./fault-controls.ts";
 import {
   createRequestControls,
   createViolationControls,
@@ -150,8 +150,7 @@ async function reset(
     recording.forgetWaits(account);
   }
   if (all || scope === "faults") {
-    cleared.faults = faults.clear(account);
-    recording.lifted(account);
+    cleared.faults = clearFaults({ faults, recording }, account);
     if (account === undefined) faults.nameAnew();
   }
   journal.changed();

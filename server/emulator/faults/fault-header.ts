@@ -7,6 +7,9 @@ import { inWireNames } from "./wire-names.ts";
 /** In it a single request asks for its own misfortune. */
 export const FAULT_HEADER = "x-memsync-fault";
 
+/** What such a misfortune has in place of a rule's id. */
+export const HEADER_FAULT = "header";
+
 type Reader = (value: string) => FaultEffect;
 
 const NUMBER = /^\d{1,9}$/;

@@ -94,11 +94,11 @@ export class FaultRules {
     return this.#of(account).map(reportOf);
   }
 
-  /** Returns how many there were. */
-  clear(account: AccountId | undefined, id?: string): number {
+  /** Returns the ids of those that were there. */
+  clear(account: AccountId | undefined, id?: string): string[] {
     const gone = new Set(this.#of(account).filter((kept) => id === undefined || kept.id === id));
     this.#kept = this.#kept.filter((kept) => !gone.has(kept));
-    return gone.size;
+    return [...gone].map((kept) => kept.id);
   }
 
   /** After a reset of all the names of rules are those of the start: answers have them. */

@@ -14,7 +14,7 @@ import { readJson } from "../../http/read-json.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { bodyRead, watchCopy } from "../../http/watched-body.ts";
 import type { FaultEffect } from "../interface/faults.ts";
-import { FAULT_HEADER, parseFaultHeader } from "./fault-header.ts";
+import { FAULT_HEADER, HEADER_FAULT, parseFaultHeader } from "./fault-header.ts";
 import { type FaultRules, latencyOf, type Misfortune } from "./fault-rules.ts";
 import { type ItemRefusal, refuseItem } from "./refuse-item.ts";
 import { sentOf, spoilSocket } from "./spoil-socket.ts";
@@ -152,7 +152,7 @@ class Fate {
             },
             holds,
           )
-        : { id: "header", effect: parseFaultHeader(asked) };
+        : { id: HEADER_FAULT, effect: parseFaultHeader(asked) };
     if (!misfortune) return { request: read.request };
     const name = misfortune.effect.refuseItem;
     const item = name === undefined ? undefined : await read.refusal(name);

@@ -1,4 +1,3 @@
-import type { AccountId } from "../../../shared/ids.ts";
 import type { World } from "../../../shared/world.ts";
 import type { RequestEntry } from "./journal.ts";
 import { knew } from "./known-ends.ts";
@@ -37,7 +36,7 @@ export class KnownWaits {
   constructor(readonly clocks: WaitClocks) {}
 
   add(key: string, answered: RequestEntry, waitMs: number): void {
-    if (this.#count >= WAITS_MAX) this.forget(undefined);
+    if (this.#count >= WAITS_MAX) this.forget(() => true);
     const waits = this.#take(key);
     waits.push({
       until: this.clocks.world.now() + waitMs,
@@ -62,11 +61,13 @@ export class KnownWaits {
     return left > 0 ? { ms: left, earlier: wait.answered } : undefined;
   }
 
-  /** Of an account, or of all. */
-  forget(account: AccountId | undefined): void {
+  /** Those that were told by such an answer. */
+  forget(isGone: (answered: RequestEntry) => boolean): void {
     for (const key of [...this.#waits.keys()]) {
-      const isOther = ({ answered }: Wait) => account !== undefined && answered.account !== account;
-      this.#put(key, this.#take(key).filter(isOther));
+      this.#put(
+        key,
+        this.#take(key).filter(({ answered }) => !isGone(answered)),
+      );
     }
   }
 

@@ -10,7 +10,7 @@ import { wasLost } from "./inspect.ts";
 import type { Journal, RequestEntry } from "./journal.ts";
 import { KnownEnds } from "./known-ends.ts";
 import { goneSocket, recordSocket } from "./recorded-socket.ts";
-import { RetryWaits } from "./retry-waits.ts";
+import { isCounted, RetryWaits } from "./retry-waits.ts";
 
 /** What recording stands on. */
 export interface RecordingDeps {
@@ -29,8 +29,11 @@ export interface Recording {
   injected(request: Request, id: string): void;
   /** Forgets who of an account was told to wait, or of all. */
   forgetWaits(account: AccountId | undefined): void;
-  /** What made somebody wait is lifted, of an account or of all: it is as if never said. */
-  lifted(account: AccountId | undefined): void;
+  /**
+   * What made somebody wait is lifted, of an account or of all: it is as if never said. With
+   * `faults`, which are ids, what these have said and nothing else.
+   */
+  lifted(account: AccountId | undefined, faults?: readonly string[]): void;
   close(): void;
 }
 
@@ -50,7 +53,7 @@ export function createRecording(deps: RecordingDeps): Recording {
     const connection = connectionOf(peer);
     const entry = newEntry(request, { serial, receivedAt: world.now(), account, connection });
     for (const together of ends.began(entry)) journal.changed(together);
-    waits.came(entry);
+    if (isCounted(entry, app.routes)) waits.came(entry);
     entries.set(request, entry);
     watchBody(request, (bytes) => journal.keepBody(entry, bytes));
     journal.add(entry);
@@ -108,11 +111,22 @@ export function createRecording(deps: RecordingDeps): Recording {
       if (entry) entry.injected = id;
     },
     forgetWaits(account) {
-      waits.forget(account);
+      waits.forget(isOf(account));
       ends.forget(account);
     },
-    lifted: (account) => waits.forget(account),
+    lifted: (account, faults) => waits.forget(isOf(account, faults)),
     close: () => ends.close(),
+  };
+}
+
+/** Of an account, or of all; with `faults` what had one of these. */
+function isOf(
+  account: AccountId | undefined,
+  faults?: readonly string[],
+): (entry: RequestEntry) => boolean {
+  return (entry) => {
+    const isTheirs = faults === undefined || faults.includes(entry.injected ?? "");
+    return isTheirs && (account === undefined || entry.account === account);
   };
 }
 

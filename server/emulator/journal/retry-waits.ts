@@ -1,4 +1,5 @@
-import type { AccountId } from "../../../shared/ids.ts";
+import { pathMatches } from "../faults/fault-paths.ts";
+import type { ServedRoute } from "../interface/emulator.ts";
 import type { RequestEntry } from "./journal.ts";
 import { KnownWaits, type WaitClocks } from "./known-waits.ts";
 
@@ -18,7 +19,6 @@ export class RetryWaits {
 
   /** Says of a request that comes now what its client should have waited for. */
   came(entry: RequestEntry): void {
-    if (!isCounted(entry)) return;
     const spent = this.#spent.leftFor(accountKey(entry), entry);
     if (spent) this.#knowing.set(entry, spent.earlier);
     const ofAll = this.#retries.leftFor(accountKey(entry), entry);
@@ -48,10 +48,10 @@ export class RetryWaits {
     return retryMs !== undefined || spentMs !== undefined;
   }
 
-  /** Of an account, or of all. */
-  forget(account: AccountId | undefined): void {
-    this.#retries.forget(account);
-    this.#spent.forget(account);
+  /** What was told by such an answer. */
+  forget(isGone: (answered: RequestEntry) => boolean): void {
+    this.#retries.forget(isGone);
+    this.#spent.forget(isGone);
   }
 
   #retryMs(retryAfter: string | null): number | undefined {
@@ -69,9 +69,15 @@ function spentMsIn({ responseHeaders }: RequestEntry): number | undefined {
   return seconds.length === 0 ? undefined : Math.max(...seconds) * 1000;
 }
 
-/** Whether a plan counts it: not the pages of a server, nor what a browser asks beforehand. */
-function isCounted({ method, path }: RequestEntry): boolean {
-  return method !== "OPTIONS" && /^\/(v1|api)\//.test(path);
+/** Whether a plan counts it: not the pages of a server, nor what nothing serves. */
+export function isCounted(
+  { method, path }: RequestEntry,
+  routes: readonly Pick<ServedRoute, "method" | "path">[],
+): boolean {
+  const asked = method === "HEAD" ? "GET" : method;
+  const isServed = (route: Pick<ServedRoute, "method" | "path">) =>
+    route.method === asked && pathMatches(route.path, path);
+  return /^\/(v1|api)\//.test(path) && routes.some(isServed);
 }
 
 function accountKey({ token = "" }: RequestEntry): string {
