@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Emulator } from "../../server/emulator/start-emulator.ts";
-import { ask } from "../support/emulator-calls.ts";
+import { ask, type EmulatorCall } from "../support/emulator-calls.ts";
 import { failureOf } from "../support/failure.ts";
 import { startTold } from "../support/told-emulator.ts";
 
@@ -13,9 +13,9 @@ async function rulesOf(emulator: Emulator): Promise<string[]> {
 }
 
 /** A write of which nobody knows whether it was done. */
-async function lose(emulator: Told, headers: Readonly<Record<string, string>> = {}): Promise<void> {
+async function lose(emulator: Told, call: EmulatorCall = {}): Promise<void> {
   emulator.faults.add({ method: "POST", disconnect: "after" });
-  await failureOf(() => ask(emulator, "POST /v1/memories", { body, headers }));
+  await failureOf(() => ask(emulator, "POST /v1/memories", { body, ...call }));
   emulator.allRead();
 }
 
@@ -48,11 +48,58 @@ for (const [what, between] of Object.entries(BETWEEN)) {
   });
 }
 
+const OF_PROJECT = { content: "x", project_id: "proj_a" };
+const OF_USER = { content: "x", layer: "user" };
+
+/** What a client reads between a write that was lost and the same write, and whether it shows it. */
+const LOOKS: readonly (readonly [string, typeof OF_PROJECT | typeof OF_USER, boolean])[] = [
+  ["/v1/memories?project_id=proj_a", OF_PROJECT, true],
+  ["/v1/memories?layer=project", OF_PROJECT, true],
+  ["/v1/memories", OF_PROJECT, true],
+  ["/api/projects/proj_a", OF_PROJECT, true],
+  ["/v1/projects/proj_a", OF_PROJECT, true],
+  ["/v1/projects", OF_PROJECT, true],
+  ["/v1/memories?project_id=proj_b", OF_PROJECT, false],
+  ["/v1/memories?layer=user", OF_PROJECT, false],
+  ["/api/projects/proj_b", OF_PROJECT, false],
+  ["/api/projects/stats", OF_PROJECT, false],
+  ["/v1/sessions", OF_PROJECT, false],
+  ["/v1/memories?project_id=proj_b", OF_USER, true],
+  ["/v1/memories?layer=user", OF_USER, true],
+  ["/v1/memories?layer=global", OF_USER, false],
+  ["/api/projects/proj_a", OF_USER, false],
+  ["/api/projects", OF_USER, false],
+];
+
+for (const [look, body, shows] of LOOKS) {
+  const where = "project_id" in body ? "a project's" : "a user's";
+  const told = shows ? "says what there is of" : "says nothing of";
+  test(`GET ${look} ${told} ${where} memories`, async () => {
+    await using emulator = await startTold();
+    for (const id of ["proj_a", "proj_b"])
+      await ask(emulator, "POST /api/projects", { body: { id } });
+    await lose(emulator, { body });
+    expect((await ask(emulator, `GET ${look}`)).status).toBe(200);
+    emulator.allRead();
+    await ask(emulator, "POST /v1/memories", { body });
+    expect(await rulesOf(emulator)).toEqual(shows ? [] : ["repeated-write"]);
+  });
+}
+
+test("where the specification alone is served, any list of memories shows a write", async () => {
+  await using emulator = await startTold({ publishedOnly: true });
+  await lose(emulator, { body: OF_USER });
+  await ask(emulator, "GET /v1/memories?layer=project");
+  emulator.allRead();
+  await ask(emulator, "POST /v1/memories", { body: OF_USER });
+  expect(await rulesOf(emulator)).toEqual(["unknown-parameter"]);
+});
+
 test("a write in another project is another write", async () => {
   await using emulator = await startTold();
   for (const id of ["proj_a", "proj_b"])
     await ask(emulator, "POST /api/projects", { body: { id } });
-  await lose(emulator, { "x-project-id": "proj_a" });
+  await lose(emulator, { headers: { "x-project-id": "proj_a" } });
   await ask(emulator, "POST /v1/memories", { body, headers: { "x-project-id": "proj_b" } });
   expect(await rulesOf(emulator)).toEqual([]);
   await ask(emulator, "POST /v1/memories", { body, headers: { "x-project-id": "proj_a" } });

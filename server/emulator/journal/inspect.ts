@@ -8,6 +8,7 @@ import { pathsNear } from "../faults/near-paths.ts";
 import type { ServedRoute } from "../interface/emulator.ts";
 import type { RequestEntry } from "./journal.ts";
 import { knew } from "./known-ends.ts";
+import { lookedUp, type Target, targetIn } from "./look-ups.ts";
 
 /** What requests are judged by. */
 export interface Rules {
@@ -30,34 +31,37 @@ export function inspectEntries(
   entries: readonly RequestEntry[],
   rules: Rules,
 ): ReadonlyMap<RequestEntry, readonly Wrong[]> {
-  const lost = new Map<string, RequestEntry[]>();
+  const lost = new Map<string, Lost[]>();
   return new Map(
     entries.map((entry) => {
-      const { own, key } = judged(entry, rules);
+      const { own, write } = judged(entry, rules);
       const wrongs = [...untimely(entry), ...hidden(entry, own), ...own];
-      if (hasLookedUp(entry)) {
-        for (const [written, each] of lost) lost.set(written, each.filter(isUnseenBy(entry)));
+      const shows = lookedUp(entry, rules);
+      if (shows) {
+        for (const [written, each] of lost) lost.set(written, each.filter(unseenBy(entry, shows)));
       }
-      if (key === undefined) return [entry, wrongs];
-      const before = lost.get(key) ?? [];
-      if (before.some((each) => knew(entry, each) && isRecent(entry, each))) wrongs.push(REPEATED);
-      if (wasLost(entry) && !entry.isTakenBack) lost.set(key, [...before, entry]);
+      if (write === undefined) return [entry, wrongs];
+      const before = lost.get(write.same) ?? [];
+      const isRepeated = before.some((each) => {
+        return knew(entry, each.entry) && isRecent(entry, each.entry);
+      });
+      if (isRepeated) wrongs.push(REPEATED);
+      if (wasLost(entry) && !entry.isTakenBack) lost.set(write.same, [...before, { entry, write }]);
       return [entry, wrongs];
     }),
   );
 }
 
-/** Whether its client was told what there is: it knows whether a write before was done. */
-function hasLookedUp({ method, status, path, aborted, injected }: RequestEntry): boolean {
-  const isTold = (status === 200 || status === 304) && !aborted && injected === undefined;
-  return method === "GET" && isTold && LOOKED_UP.test(path);
+/** A write of which its client does not know whether it was done. */
+interface Lost {
+  readonly entry: RequestEntry;
+  readonly write: Write;
 }
 
-const LOOKED_UP = /^\/(v1\/memories|(v1|api)\/projects)(\/|$)/;
-
 /** What this client has not looked for since it was lost. */
-function isUnseenBy(reader: RequestEntry): (lost: RequestEntry) => boolean {
-  return (lost) => lost.token !== reader.token || !knew(reader, lost);
+function unseenBy(reader: RequestEntry, shows: (written: Target) => boolean) {
+  return ({ entry, write }: Lost): boolean =>
+    entry.token !== reader.token || !knew(reader, entry) || !shows(write.target);
 }
 
 /** As long as the answer to an Idempotency-Key is kept; nobody comes back with a write later. */
@@ -85,7 +89,14 @@ function hidden({ path, status }: RequestEntry, own: readonly Wrong[]): Wrong[] 
 interface Judged {
   readonly body: Uint8Array | undefined;
   readonly own: readonly Wrong[];
-  readonly key: string | undefined;
+  readonly write: Write | undefined;
+}
+
+/** A write that would be two if it were sent twice. */
+interface Write {
+  /** The same of each that writes the same. */
+  readonly same: string;
+  readonly target: Target;
 }
 
 /** Whoever looks on asks again and again; the rules of an emulator stay. */
@@ -96,7 +107,7 @@ function judged(entry: RequestEntry, rules: Rules): Judged {
   if (before && before.body === entry.body) return before;
   const body = parsedBody(entry);
   const own = wrongsOf(entry, body, rules);
-  const found = { body: entry.body, own, key: repeatable(entry, body, rules) };
+  const found = { body: entry.body, own, write: repeatable(entry, body, rules) };
   known.set(entry, found);
   return found;
 }
@@ -118,8 +129,8 @@ const REPEATED: Wrong = {
     "without Idempotency-Key or a key of its own that is read here",
 };
 
-/** What makes a second write of a request that would be two; undefined for any other. */
-function repeatable(entry: RequestEntry, body: unknown, rules: Rules): string | undefined {
+/** Undefined for what writes nothing, or the same when it is sent again. */
+function repeatable(entry: RequestEntry, body: unknown, rules: Rules): Write | undefined {
   const { method, path, headers, token, body: bytes } = entry;
   if (method !== "POST" || path !== "/v1/memories") return undefined;
   if (typeof body !== "object" || body === null || !bytes) return undefined;
@@ -127,8 +138,9 @@ function repeatable(entry: RequestEntry, body: unknown, rules: Rules): string | 
   // A key that nobody reads protects from nothing.
   if (isKeyed && !rules.publishedOnly) return undefined;
   // The header says in which project it is written.
-  const project = rules.publishedOnly ? "" : (headers.get("x-project-id") ?? "");
-  return [token, project, entry.query, new TextDecoder().decode(bytes)].join("\n");
+  const project = rules.publishedOnly ? undefined : (headers.get("x-project-id") ?? undefined);
+  const same = [token, project ?? "", entry.query, new TextDecoder().decode(bytes)].join("\n");
+  return { same, target: targetIn(body, project) };
 }
 
 /** Whether it may be written or not, for all that its client knows. */

@@ -1,0 +1,46 @@
+import type { RequestEntry } from "./journal.ts";
+
+/** Where a memory was to be written. */
+export interface Target {
+  readonly layer: string;
+  /** Undefined where it goes without saying, as the account's only one. */
+  readonly project: string | undefined;
+}
+
+/** Where a body of `POST /v1/memories` is to be written, with the project that its header names. */
+export function targetIn(body: object, headerProject: string | undefined): Target {
+  const { layer = "project", project_id: own } = body as Readonly<Record<string, unknown>>;
+  return { layer: String(layer), project: typeof own === "string" ? own : headerProject };
+}
+
+/**
+ * What this request has told its client: whether it says of a target what is there. Undefined where
+ * it tells nothing. With `publishedOnly` nothing narrows a list, for it is not read.
+ */
+export function lookedUp(
+  entry: RequestEntry,
+  { publishedOnly }: { readonly publishedOnly: boolean },
+): ((written: Target) => boolean) | undefined {
+  const { method, status, path, query, headers, aborted, injected } = entry;
+  const isTold = (status === 200 || status === 304) && !aborted && injected === undefined;
+  if (method !== "GET" || !isTold) return undefined;
+  if (path === "/v1/memories") {
+    if (publishedOnly) return () => true;
+    const asked = new URLSearchParams(query);
+    const layer = asked.get("layer") ?? undefined;
+    const project = asked.get("project_id") ?? headers.get("x-project-id") ?? undefined;
+    return (written) => {
+      if (!isMaybe(layer, written.layer)) return false;
+      return written.layer !== "project" || isMaybe(project, written.project);
+    };
+  }
+  // A list of them has how many memories each holds.
+  const [found, project] = /^\/(?:v1|api)\/projects(?:\/(proj_[^/]+))?$/.exec(path) ?? [];
+  if (found === undefined) return undefined;
+  return (written) => written.layer === "project" && isMaybe(project, written.project);
+}
+
+/** What is not said may be the same. */
+function isMaybe(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
+}
