@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { readdir, readlink, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, readlink, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { EmulatorSeed } from "../../daemon/embedded/embedded-service.ts";
 import { PRIVATE_FILE, renameDurably, syncFile } from "../../shared/durable-files.ts";
@@ -9,6 +9,9 @@ import { CommandFailed } from "../screen/errors.ts";
 
 /** A file that is just written is younger, whoever writes it. */
 const LEFT_BEHIND_MS = 60 * 60 * 1000;
+
+/** No bit that lets a file run as another user. */
+const PERMISSIONS = 0o777;
 
 /** Throws where no export can be written to `path`. At the end what was to be in it is gone. */
 export async function assertExportable(path: string): Promise<void> {
@@ -27,10 +30,13 @@ export async function assertExportable(path: string): Promise<void> {
 /** Whoever reads the file meanwhile finds the former one, or this one whole. */
 export async function writeExport(path: string, seed: EmulatorSeed): Promise<void> {
   const target = await targetOf(path);
+  const former = await stat(target).catch(() => undefined);
   const partial = partialOf(target);
   try {
     await writeFile(partial, `${JSON.stringify(seed, null, 2)}\n`, { mode: PRIVATE_FILE });
     await syncFile(partial);
+    // Whoever could read the former one can read this.
+    if (former) await chmod(partial, former.mode & PERMISSIONS);
     await renameDurably(partial, target);
   } catch (thrown) {
     // Of a full disk, too, nothing stays.

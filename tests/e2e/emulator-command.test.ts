@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { lstat, readdir, readFile, symlink, utimes } from "node:fs/promises";
+import { chmod, lstat, readdir, readFile, stat, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { ask, control } from "../support/emulator-calls.ts";
 import { EMULATOR_IMAGE } from "../support/emulator-image.ts";
@@ -21,6 +21,7 @@ scenario(
     await lab.git.write(seed, JSON.stringify(SEED));
     const real = lab.git.path("out", "real.json");
     await lab.git.write(real, "former");
+    await chmod(real, 0o644);
     await symlink(join("out", "real.json"), after);
     // Of one that was killed long ago while it wrote, and of one that may be writing.
     for (const name of ["partial-1", "partial-2"]) await lab.git.write(`${real}.${name}`, "{");
@@ -36,6 +37,7 @@ scenario(
     await emulated.end("SIGTERM");
     expect(JSON.parse(await readFile(real, "utf8"))).toMatchObject(SEED);
     expect((await lstat(after)).isSymbolicLink()).toBe(true);
+    expect((await stat(real)).mode & 0o777).toBe(0o644);
     expect((await readdir(lab.git.path("out"))).sort()).toEqual([
       "real.json",
       "real.json.partial-2",

@@ -291,7 +291,11 @@ test("where a token is asked for, nobody controls without it, and health is open
   const { port } = emulator;
   const there = { url: `http://127.0.0.1:${port}` };
   const headers = { host: "emulator:4777" };
-  expect((await control(there, "POST reset", { body: {}, headers })).status).toBe(401);
+  const nobody = await control(there, "POST reset", { body: {}, headers });
+  expect([nobody.status, await nobody.text()]).toEqual([
+    401,
+    expect.stringContaining("the token that the emulator was given (MEMSYNC_EMULATOR_TOKEN"),
+  ]);
   expect((await control(there, "POST reset", { body: {}, headers, token: "no" })).status).toBe(401);
   const token = "secret";
   expect((await control(there, "POST reset", { body: {}, headers, token })).status).toBe(200);

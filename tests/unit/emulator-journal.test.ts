@@ -313,6 +313,8 @@ test("a request that nothing serves says what does, and a refused one why", asyn
   await ask(emulator, "GET /projects/proj_a");
   await ask(emulator, "GET /api/sessions/sess_a");
   await ask(emulator, "GET /memorys");
+  for (const path of ["/v1/nope", "/v1/acount", "/vi/memories", "/api/projekts", "/v1/projets"])
+    await ask(emulator, `GET ${path}`);
   await ask(emulator, "POST /v1/sessions", { body: {} });
   await ask(emulator, "POST /v1/memories", { body: {} });
   const { requests } = await emulator.requests.list();
@@ -323,6 +325,11 @@ test("a request that nothing serves says what does, and a refused one why", asyn
     "nothing serves GET /projects/proj_a: /api/projects/:id and /v1/projects/:id are served",
     "nothing serves GET /api/sessions/sess_a: /v1/sessions/:id is served",
     "nothing serves GET /memorys: /v1/memories is served",
+    "nothing serves GET /v1/nope",
+    "nothing serves GET /v1/acount: /api/account is served",
+    "nothing serves GET /vi/memories: /v1/memories is served",
+    "nothing serves GET /api/projekts: /api/projects is served",
+    "nothing serves GET /v1/projets: /v1/projects is served",
     "nothing serves POST /v1/sessions: the path takes GET",
     "/content is required",
   ]);

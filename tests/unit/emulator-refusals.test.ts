@@ -155,10 +155,14 @@ test("an item of a fixed route can be named behind an open part, and a latency o
   }
 });
 
-test("two moves of the clock in one call are refused", async () => {
+test("two moves of the clock in one call are refused, and a wrong one by its name", async () => {
   await using emulator = await startEmulator();
   const body = { advance: 1, advance_ms: 1 };
   expect((await control(emulator, "POST clock", { body })).status).toBe(400);
+  for (const name of ["advance", "advance_ms"]) {
+    const refused = await control(emulator, "POST clock", { body: { [name]: -1 } });
+    expect((await errorOf(refused)).message).toStartWith(`${name} must be milliseconds`);
+  }
 });
 
 for (const host of ["::1", "[", "[::1", "%"]) {

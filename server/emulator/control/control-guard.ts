@@ -42,8 +42,12 @@ export function refuseStrangers(
     if (equal(given, token)) return;
     guesses.failed(address, given);
   }
-  throw new AppError("unauthorized", "the emulator printed the token for this when it started");
+  throw new AppError("unauthorized", WHICH_TOKEN);
 }
+
+const WHICH_TOKEN =
+  "control calls need the token that the emulator was given (MEMSYNC_EMULATOR_TOKEN, " +
+  "controlToken), or made and printed when it started";
 
 /** A page at another port of this machine is one, too; to browsers it is of the same site. */
 function isOfOtherPage(

@@ -7,6 +7,7 @@ import type { RequestContext } from "../../http/request-context.ts";
 import { inWireNames } from "../faults/wire-names.ts";
 import type { ClockMoved, EmulatorControls, MadeToken, ResetScope } from "../interface/emulator.ts";
 import type { FaultReport } from "../interface/faults.ts";
+import { parseDuration } from "../time/parse-time.ts";
 import {
   ClockBody,
   LimitsBody,
@@ -291,14 +292,14 @@ function moveClock(
   { clock }: EmulatorControls,
   { set, advance, advance_ms, freeze, resume }: Static<typeof ClockBody>,
 ): Promise<ClockMoved> {
-  const by = advance ?? advance_ms;
   const given = [set, advance, advance_ms, freeze || undefined, resume || undefined];
   if (given.filter((each) => each !== undefined).length !== 1) {
     const message = "name one of set, advance, advance_ms, freeze and resume";
     throw new AppError("invalid_request", message);
   }
   if (set !== undefined) return clock.set(set);
-  if (by !== undefined) return clock.advance(by);
+  if (advance !== undefined) return clock.advance(advance);
+  if (advance_ms !== undefined) return clock.advance(parseDuration(advance_ms, "advance_ms"));
   if (resume) return clock.resume();
   return clock.freeze(typeof freeze === "boolean" ? undefined : freeze);
 }

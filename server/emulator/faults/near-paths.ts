@@ -8,13 +8,23 @@ const BEGINNINGS = ["/v1", "/api"] as const;
  * of the other variant; only then is it a slip.
  */
 export function pathsNear(path: string, served: readonly string[]): readonly string[] {
-  const rest = path.replace(/^\/(v\d+|api)(?=\/)/, "");
+  const rest = restOf(path);
   const meant = BEGINNINGS.map((beginning) => `${beginning}${rest}`);
   const same = served.filter((each) => meant.some((whole) => pathMatches(each, whole)));
   if (same.length > 0) return same;
-  const alike = nearWords(path, served);
-  if (alike.length > 0 && rest !== path) return alike.slice(0, 1);
-  return [...meant.flatMap((whole) => nearWords(whole, served)), ...alike].slice(0, 1);
+  // What all paths have at their beginning makes none like another.
+  const near = new Set(nearWords(rest, served.map(restOf)));
+  const own = path.slice(0, path.length - rest.length);
+  const alike = [own, ...BEGINNINGS, ""].flatMap((beginning) =>
+    served.filter((each) => near.has(restOf(each)) && each === `${beginning}${restOf(each)}`),
+  );
+  // A slip may be in the beginning, too.
+  return (alike.length > 0 || own !== "" ? alike : nearWords(path, served)).slice(0, 1);
+}
+
+/** A path without the beginning that says which variant it is of. */
+function restOf(path: string): string {
+  return path.replace(/^\/(v\d+|api)(?=\/)/, "");
 }
 
 /** The path, or a route, that a rule for a path was probably meant for. */
