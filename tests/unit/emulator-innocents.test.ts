@@ -95,6 +95,32 @@ test("where the specification alone is served, any list of memories shows a writ
   expect(await rulesOf(emulator)).toEqual(["unknown-parameter"]);
 });
 
+/** The Idempotency-Keys of equal writes, of which the first has no answer, and which is accused. */
+const KEYS: readonly (readonly [string, readonly (string | undefined)[], readonly number[]])[] = [
+  ["the same key", ["a", "a"], []],
+  ["a new key", ["a", "b"], [1]],
+  ["a key at last", [undefined, "b"], [1]],
+  ["no key any more", ["a", undefined], [1]],
+  ["a new key, and then another write", ["a", "b", "c"], [1]],
+  ["the same key, beside another write", ["a", "b", "a"], []],
+  ["the same key, and then another write", ["a", "a", "b"], []],
+];
+
+for (const [what, keys, accused] of KEYS) {
+  test(`who writes again under ${what} is ${accused.length === 0 ? "not " : ""}accused`, async () => {
+    await using emulator = await startTold();
+    emulator.faults.add({ method: "POST", disconnect: "after" });
+    for (const key of keys) {
+      const headers = key === undefined ? {} : { "idempotency-key": key };
+      await failureOf(() => ask(emulator, "POST /v1/memories", { body: OF_USER, headers }));
+      emulator.allRead();
+    }
+    const { requests } = await emulator.requests.list();
+    const wrong = requests.flatMap(({ violations = [] }, at) => violations.map(() => at));
+    expect(wrong).toEqual([...accused]);
+  });
+}
+
 test("a write in another project is another write", async () => {
   await using emulator = await startTold();
   for (const id of ["proj_a", "proj_b"])

@@ -8,7 +8,7 @@ import { pathsNear } from "../faults/near-paths.ts";
 import type { ServedRoute } from "../interface/emulator.ts";
 import type { RequestEntry } from "./journal.ts";
 import { knew } from "./known-ends.ts";
-import { lookedUp, type Target, targetIn } from "./look-ups.ts";
+import { repeatedWrites, type Write, writeIn } from "./repeated-writes.ts";
 
 /** What requests are judged by. */
 export interface Rules {
@@ -31,44 +31,18 @@ export function inspectEntries(
   entries: readonly RequestEntry[],
   rules: Rules,
 ): ReadonlyMap<RequestEntry, readonly Wrong[]> {
-  const lost = new Map<string, Lost[]>();
+  const repeated = repeatedWrites(entries, {
+    writeOf: (entry) => judged(entry, rules).write,
+    publishedOnly: rules.publishedOnly,
+  });
   return new Map(
     entries.map((entry) => {
-      const { own, write } = judged(entry, rules);
-      const wrongs = [...untimely(entry), ...hidden(entry, own), ...own];
-      const shows = lookedUp(entry, rules);
-      if (shows) {
-        for (const [written, each] of lost) lost.set(written, each.filter(unseenBy(entry, shows)));
-      }
-      if (write === undefined) return [entry, wrongs];
-      const before = lost.get(write.same) ?? [];
-      const isRepeated = before.some((each) => {
-        return knew(entry, each.entry) && isRecent(entry, each.entry);
-      });
-      if (isRepeated) wrongs.push(REPEATED);
-      if (wasLost(entry) && !entry.isTakenBack) lost.set(write.same, [...before, { entry, write }]);
-      return [entry, wrongs];
+      const { own } = judged(entry, rules);
+      const text = repeated.get(entry);
+      const again = text === undefined ? [] : [{ rule: "repeated-write", text }];
+      return [entry, [...untimely(entry), ...hidden(entry, own), ...own, ...again]];
     }),
   );
-}
-
-/** A write of which its client does not know whether it was done. */
-interface Lost {
-  readonly entry: RequestEntry;
-  readonly write: Write;
-}
-
-/** What this client has not looked for since it was lost. */
-function unseenBy(reader: RequestEntry, shows: (written: Target) => boolean) {
-  return ({ entry, write }: Lost): boolean =>
-    entry.token !== reader.token || !knew(reader, entry) || !shows(write.target);
-}
-
-/** As long as the answer to an Idempotency-Key is kept; nobody comes back with a write later. */
-const KEY_KEPT_MS = 24 * 60 * 60 * 1000;
-
-function isRecent(entry: RequestEntry, lost: RequestEntry): boolean {
-  return entry.receivedAt - lost.receivedAt < KEY_KEPT_MS;
 }
 
 /** Later it may be known that it was sent together with the other. */
@@ -92,13 +66,6 @@ interface Judged {
   readonly write: Write | undefined;
 }
 
-/** A write that would be two if it were sent twice. */
-interface Write {
-  /** The same of each that writes the same. */
-  readonly same: string;
-  readonly target: Target;
-}
-
 /** Whoever looks on asks again and again; the rules of an emulator stay. */
 const known = new WeakMap<RequestEntry, Judged>();
 
@@ -107,7 +74,7 @@ function judged(entry: RequestEntry, rules: Rules): Judged {
   if (before && before.body === entry.body) return before;
   const body = parsedBody(entry);
   const own = wrongsOf(entry, body, rules);
-  const found = { body: entry.body, own, write: repeatable(entry, body, rules) };
+  const found = { body: entry.body, own, write: writeIn(entry, body, rules) };
   known.set(entry, found);
   return found;
 }
@@ -120,32 +87,6 @@ export function parsedBody({ body, bodyBytes }: RequestEntry): unknown {
   } catch {
     return undefined;
   }
-}
-
-const REPEATED: Wrong = {
-  rule: "repeated-write",
-  text:
-    "was sent again after no answer, or one that leaves open whether it was written, " +
-    "without Idempotency-Key or a key of its own that is read here",
-};
-
-/** Undefined for what writes nothing, or the same when it is sent again. */
-function repeatable(entry: RequestEntry, body: unknown, rules: Rules): Write | undefined {
-  const { method, path, headers, token, body: bytes } = entry;
-  if (method !== "POST" || path !== "/v1/memories") return undefined;
-  if (typeof body !== "object" || body === null || !bytes) return undefined;
-  const isKeyed = headers.has("idempotency-key") || "key" in body;
-  // A key that nobody reads protects from nothing.
-  if (isKeyed && !rules.publishedOnly) return undefined;
-  // The header says in which project it is written.
-  const project = rules.publishedOnly ? undefined : (headers.get("x-project-id") ?? undefined);
-  const same = [token, project ?? "", entry.query, new TextDecoder().decode(bytes)].join("\n");
-  return { same, target: targetIn(body, project) };
-}
-
-/** Whether it may be written or not, for all that its client knows. */
-export function wasLost({ status, aborted }: RequestEntry): boolean {
-  return aborted || status === undefined || status >= 500;
 }
 
 function wrongsOf(entry: RequestEntry, body: unknown, rules: Rules): Wrong[] {

@@ -6,10 +6,10 @@ import { cutOf } from "../../http/cut-answer.ts";
 import type { PeerAddress } from "../../http/metrics-access.ts";
 import { pathOf } from "../../http/query.ts";
 import { watchBody } from "../../http/watched-body.ts";
-import { wasLost } from "./inspect.ts";
 import type { Journal, RequestEntry } from "./journal.ts";
 import { KnownEnds } from "./known-ends.ts";
 import { goneSocket, recordSocket } from "./recorded-socket.ts";
+import { wasLost } from "./repeated-writes.ts";
 import { isCounted, RetryWaits } from "./retry-waits.ts";
 
 /** What recording stands on. */

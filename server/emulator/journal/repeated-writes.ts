@@ -1,0 +1,117 @@
+import type { RequestEntry } from "./journal.ts";
+import { knew } from "./known-ends.ts";
+import { lookedUp, type Target, targetIn } from "./look-ups.ts";
+
+/** A write that would be two if it were sent twice without its Idempotency-Key. */
+export interface Write {
+  /** Its Idempotency-Key, where that is read. */
+  readonly once: string | undefined;
+  /** The same of each that writes the same. */
+  readonly same: string;
+  readonly target: Target;
+}
+
+/** A write of which its client does not know whether it was done. */
+interface Lost {
+  readonly entry: RequestEntry;
+  readonly write: Write;
+}
+
+/** How requests are read. */
+interface Reading {
+  readonly writeOf: (entry: RequestEntry) => Write | undefined;
+  /** Whether nothing beyond the specification is read. */
+  readonly publishedOnly: boolean;
+}
+
+/** Undefined for what writes nothing, or the same when it is sent again. */
+export function writeIn(
+  { method, path, query, headers, token, body: bytes }: RequestEntry,
+  body: unknown,
+  { publishedOnly }: Pick<Reading, "publishedOnly">,
+): Write | undefined {
+  if (method !== "POST" || path !== "/v1/memories") return undefined;
+  if (typeof body !== "object" || body === null || !bytes) return undefined;
+  // A key that nobody reads protects from nothing.
+  if ("key" in body && !publishedOnly) return undefined;
+  const read = (name: string) => (publishedOnly ? undefined : (headers.get(name) ?? undefined));
+  // The header says in which project it is written.
+  const project = read("x-project-id");
+  const same = [token, project ?? "", query, new TextDecoder().decode(bytes)].join("\n");
+  return { once: read("idempotency-key"), same, target: targetIn(body, project) };
+}
+
+/** Whether it may be written or not, for all that its client knows. */
+export function wasLost({ status, aborted }: RequestEntry): boolean {
+  return aborted || status === undefined || status >= 500;
+}
+
+/** Which of these wrote again what may be written, and how. The oldest comes first. */
+export function repeatedWrites(
+  entries: readonly RequestEntry[],
+  reading: Reading,
+): ReadonlyMap<RequestEntry, string> {
+  const repeated = new Map<RequestEntry, string>();
+  const lost = new Map<string, Lost[]>();
+  const comesAgain = retried(entries, reading);
+  for (const entry of entries) {
+    const shows = lookedUp(entry, reading);
+    if (shows) {
+      for (const [written, each] of lost) lost.set(written, each.filter(unseenBy(entry, shows)));
+    }
+    const write = reading.writeOf(entry);
+    if (!write) continue;
+    const before = lost.get(write.same) ?? [];
+    const again = before.filter((each) => isAgain({ entry, write }, each) && !comesAgain(each));
+    if (again.length > 0) repeated.set(entry, textOf(write));
+    if (!wasLost(entry)) {
+      // What comes after an answer is another write.
+      lost.set(
+        write.same,
+        before.filter((each) => !again.includes(each)),
+      );
+    } else if (!entry.isTakenBack) lost.set(write.same, [...before, { entry, write }]);
+  }
+  return repeated;
+}
+
+/** As long as the answer to an Idempotency-Key is kept; nobody comes back with a write later. */
+const KEY_KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** Under the same Idempotency-Key it is written once. */
+function isAgain({ entry, write }: Lost, before: Lost): boolean {
+  const isRecent = entry.receivedAt - before.entry.receivedAt < KEY_KEPT_MS;
+  const isProtected = write.once !== undefined && write.once === before.write.once;
+  return knew(entry, before.entry) && isRecent && !isProtected;
+}
+
+/** Whose Idempotency-Key comes more than once is sent again by it: no other is a repeat of it. */
+function retried(
+  entries: readonly RequestEntry[],
+  { writeOf }: Reading,
+): (written: Lost) => boolean {
+  const counts = new Map<string, number>();
+  const keyOf = ({ token }: RequestEntry, { once }: Write) => `${token}\n${once}`;
+  for (const entry of entries) {
+    const write = writeOf(entry);
+    if (write?.once === undefined) continue;
+    const key = keyOf(entry, write);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return ({ entry, write }) =>
+    write.once !== undefined && (counts.get(keyOf(entry, write)) ?? 0) > 1;
+}
+
+/** What this client has not looked for since it was lost. */
+function unseenBy(reader: RequestEntry, shows: (written: Target) => boolean) {
+  return ({ entry, write }: Lost): boolean =>
+    entry.token !== reader.token || !knew(reader, entry) || !shows(write.target);
+}
+
+function textOf({ once }: Write): string {
+  const how =
+    once === undefined
+      ? "without Idempotency-Key or a key of its own that is read here"
+      : "under an Idempotency-Key that it did not have before";
+  return `was sent again after no answer, or one that leaves open whether it was written, ${how}`;
+}
