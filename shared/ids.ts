@@ -4,6 +4,11 @@ import type { World } from "./world.ts";
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
+function branded<Id extends Branded<string>>(text: string): Id {
+  // There is no brand but for the compiler. Each caller has checked or made the text.
+  return text as Id;
+}
+
 /** `proj_` and 1 to 64 of `[0-9A-Za-z_-]`; scoped by account. */
 export type ProjectId = Branded<"ProjectId">;
 /** `mem_` and 1 to 64 of `[0-9A-Za-z_-]`; derived by `memoryIdOf`. */
@@ -30,27 +35,27 @@ export const SESSION_ID = new RegExp(`^sess_${BODY}$`);
 
 /** Undefined for a malformed text. Does not check whether the project exists. */
 export function parseProjectId(text: string): ProjectId | undefined {
-  return PROJECT_ID.test(text) ? (text as ProjectId) : undefined;
+  return PROJECT_ID.test(text) ? branded<ProjectId>(text) : undefined;
 }
 
 /** Undefined for a malformed text. Does not check whether the memory exists. */
 export function parseMemoryId(text: string): MemoryId | undefined {
-  return MEMORY_ID.test(text) ? (text as MemoryId) : undefined;
+  return MEMORY_ID.test(text) ? branded<MemoryId>(text) : undefined;
 }
 
 /** Undefined for a malformed text. Does not check whether the session exists. */
 export function parseSessionId(text: string): SessionId | undefined {
-  return SESSION_ID.test(text) ? (text as SessionId) : undefined;
+  return SESSION_ID.test(text) ? branded<SessionId>(text) : undefined;
 }
 
 /** An account's id, as our own database, file or message has it. */
 export function asAccountId(text: string): AccountId {
-  return text as AccountId;
+  return branded(text);
 }
 
 /** A user's id, as our own database or message has it. */
 export function asUserId(text: string): UserId {
-  return text as UserId;
+  return branded(text);
 }
 
 /** RFC 4648's alphabet in lower case. */
@@ -84,7 +89,7 @@ const MEMORY_ID_BYTES = 17;
  */
 export function memoryIdOf(documentId: string, key: string): MemoryId {
   const digest = hash("sha256", `${documentId}\n${key}`, "buffer");
-  return `mem_${base32(digest.subarray(0, MEMORY_ID_BYTES)).slice(0, 26)}` as MemoryId;
+  return branded(`mem_${base32(digest.subarray(0, MEMORY_ID_BYTES)).slice(0, 26)}`);
 }
 
 /** A random key for a memory that came without one: `note-` and 16 base32 characters. */
@@ -94,10 +99,10 @@ export function randomMemoryKey(world: World): string {
 
 /** A new project's id: `proj_` and 26 base32 characters (128 bits). */
 export function randomProjectId(world: World): ProjectId {
-  return `proj_${base32(world.randomBytes(16)).slice(0, 26)}` as ProjectId;
+  return branded(`proj_${base32(world.randomBytes(16)).slice(0, 26)}`);
 }
 
 /** A new request's id: `req_` and 16 base32 characters (80 bits). */
 export function randomRequestId(world: World): RequestId {
-  return `req_${base32(world.randomBytes(10))}` as RequestId;
+  return branded(`req_${base32(world.randomBytes(10))}`);
 }

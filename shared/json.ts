@@ -21,7 +21,12 @@ export function parseStored<Value>(text: string): Value {
 
 /** Reads JSON. Throws what `JSON.parse` does. */
 export function parseJson(text: string): JsonValue {
-  return JSON.parse(text) as JsonValue;
+  return JSON.parse(text);
+}
+
+/** Whether a value is an object as JSON has them: neither an array nor null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whether two JSON values are equal, whatever the order of their objects' keys. */
@@ -35,6 +40,7 @@ export function equalJson(one: JsonValue, other: JsonValue): boolean {
   if (left.length !== Object.keys(other).length) return false;
   return left.every(([key, value]) => {
     if (!Object.hasOwn(other, key)) return false;
+    // An array's keys are its indices, so both can be read as objects.
     return equalJson(value, (other as JsonObject)[key] as JsonValue);
   });
 }

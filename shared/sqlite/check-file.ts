@@ -1,5 +1,5 @@
 import { messageOf } from "../errors.ts";
-import type { SqliteConnection } from "./connection.ts";
+import { prepareRows, type SqliteConnection } from "./connection.ts";
 import { isDamage } from "./failures.ts";
 
 /**
@@ -13,7 +13,8 @@ export function findDamagedPage(
 ): string | undefined {
   try {
     const pragma = depth === "quick" ? "quick_check" : "integrity_check";
-    const [row] = connection.prepare(`PRAGMA ${pragma}(1)`).all([]) as Record<string, string>[];
+    const sql = `PRAGMA ${pragma}(1)`;
+    const [row] = prepareRows<Record<string, string>>(connection, sql).all([]);
     const said = row?.[pragma] ?? "no answer";
     return said === "ok" ? undefined : said.replace(/^\*+[^*]*\*+\s*/, "").replace(/\s+/g, " ");
   } catch (thrown) {

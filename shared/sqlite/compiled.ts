@@ -25,6 +25,7 @@ export interface Compiled<Tables, Values, Row> {
 export function compiled<Tables, Values extends object, Row>(
   build: (db: Kysely<Tables>, values: Values) => Compilable<Row>,
 ): Compiled<Tables, Values, Row> {
+  // There is one row, as the count says.
   const query = compiledForRows<Tables, Values, Row>(1, (db, [only]) => build(db, only as Values));
   const now = (db: Kysely<Tables>, values: Values) => query.now(db, [values]);
   const anywhere = (db: Kysely<Tables>, values: Values) => query(db, [values]);
@@ -43,6 +44,7 @@ export function compiledForRows<Tables, Values extends object, Row>(
   };
   const now = (db: Kysely<Tables>, rows: readonly Values[]): Row[] => {
     const query = queryFor(db);
+    // `build` made the query, whose rows are of this type.
     return transactionOf(db).run(query.sql, filled(query, rows)) as Row[];
   };
   const anywhere = async (db: Kysely<Tables>, rows: readonly Values[]): Promise<Row[]> => {
@@ -65,11 +67,13 @@ export function compilable<Tables, Row>(
 /** Rows that give a placeholder for any name. */
 function standInsFor<Values extends object>(count: number): Values[] {
   return Array.from({ length: count }, (_, row) => {
+    // It has every property, those of `Values` among them.
     return new Proxy({}, { get: (_, name) => new Placeholder(String(name), row) }) as Values;
   });
 }
 
 function filled({ parameters }: CompiledQuery, rows: readonly object[]): unknown[] {
+  // A placeholder has the name of one of the row's fields.
   const named = rows as readonly Readonly<Record<string, unknown>>[];
   return parameters.map((parameter) => {
     return parameter instanceof Placeholder ? named[parameter.row]?.[parameter.name] : parameter;

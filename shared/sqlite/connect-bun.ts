@@ -9,6 +9,7 @@ export function connect(path: string, options: ConnectionOptions): SqliteConnect
   );
   const prepare = (sql: string) => {
     const statement = database.prepare(sql);
+    // Bun itself refuses what can't be bound, when the statement runs.
     const bind = (parameters: readonly unknown[]) => parameters as SQLQueryBindings[];
     return {
       reader: statement.columnNames.length > 0,

@@ -13,15 +13,24 @@ export interface SqliteConnection {
 }
 
 /** A compiled statement. Parameters are bound in order; a row is an object by column. */
-export interface SqliteStatement {
+export interface SqliteStatement<Row = unknown> {
   /** Whether the statement returns rows. */
   readonly reader: boolean;
-  all(parameters: readonly unknown[]): unknown[];
+  all(parameters: readonly unknown[]): Row[];
   run(parameters: readonly unknown[]): {
     changes: number | bigint;
     lastInsertRowid: number | bigint;
   };
-  iterate(parameters: readonly unknown[]): IterableIterator<unknown>;
+  iterate(parameters: readonly unknown[]): IterableIterator<Row>;
+}
+
+/** A statement whose rows are of the type that the caller gives, who has written the SQL. */
+export function prepareRows<Row>(
+  connection: Pick<SqliteConnection, "prepare">,
+  sql: string,
+): SqliteStatement<Row> {
+  // SQLite checks no types. Whoever names the columns in `sql` gives their types in `Row`.
+  return connection.prepare(sql) as SqliteStatement<Row>;
 }
 
 /** How to open a database. A missing file is created if writing is allowed. */

@@ -1,7 +1,7 @@
 import { Kysely, SqliteDialect } from "kysely";
 import { assert } from "../errors.ts";
 import { atPath } from "../file-failures.ts";
-import type { SqliteConnection } from "./connection.ts";
+import { prepareRows, type SqliteConnection } from "./connection.ts";
 import { Direct, setDirect } from "./direct.ts";
 import { isDamage } from "./failures.ts";
 
@@ -83,7 +83,7 @@ async function openBoth<Tables>(options: OpenOptions): Promise<SqliteDatabase<Ta
 const SHRINK = "PRAGMA shrink_memory";
 
 function isEmpty(connection: SqliteConnection): boolean {
-  const [row] = connection.prepare("PRAGMA page_count").all([]) as { page_count: number }[];
+  const [row] = prepareRows<{ page_count: number }>(connection, "PRAGMA page_count").all([]);
   return row?.page_count === 0;
 }
 
@@ -100,7 +100,7 @@ async function openReading(path: string): Promise<SqliteConnection> {
 
 /** Counts other connections' commits. This one makes none. */
 function versionOf(reading: SqliteConnection): number {
-  const [row] = reading.prepare("PRAGMA data_version").all([]) as { data_version: number }[];
+  const [row] = prepareRows<{ data_version: number }>(reading, "PRAGMA data_version").all([]);
   assert(row, "a database has a version");
   return row.data_version;
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ERROR_STATUS, type ErrorDetail, messageOf } from "../errors.ts";
 import type { ProjectId } from "../ids.ts";
+import { isObject } from "../json.ts";
 import { LIMITS } from "../limits.ts";
 import { ErrorBody } from "./error.ts";
 import {
@@ -130,7 +131,7 @@ export interface ArrivedBatch {
 /** Throws a 400 for a malformed envelope. A project's malformed part is refused on its own. */
 export function parseBatchRequest(value: unknown): ArrivedBatch {
   const exchange = parseExchangeRequest(value);
-  const { projects } = (value as { readonly crdt: { readonly projects?: unknown } }).crdt;
+  const projects = projectsOf(value);
   if (projects === undefined || projects === null) return { exchange, parts: undefined };
   const path = "/crdt/projects";
   if (!isObject(projects)) throw invalid([{ path, message: "must be an object" }]);
@@ -165,10 +166,16 @@ export function parseBatchAnswer(
   asked: Iterable<ProjectId>,
 ): BatchAnswer | undefined {
   const { documents } = parseExchangeAnswer(value);
-  const { projects } = (value as { readonly crdt: { readonly projects?: unknown } }).crdt;
+  const projects = projectsOf(value);
   if (!isObject(projects)) return undefined;
   const answers = [...asked].map((id) => [id, partAnswerIn(projects, id)] as const);
   return { documents, projects: new Map(answers) };
+}
+
+/** The projects of a body, of which nobody has looked at more than the envelope. */
+function projectsOf(body: unknown): unknown {
+  // A body without `crdt` was refused with its envelope.
+  return (body as { readonly crdt: { readonly projects?: unknown } }).crdt.projects;
 }
 
 function partAnswerIn(projects: Readonly<Record<string, unknown>>, id: ProjectId): PartAnswer {
@@ -196,8 +203,4 @@ function parsePartAnswer(value: unknown): PartAnswer {
   const answer = body?.documents && documentAnswersIn(body.documents, "/documents", details);
   if (answer && details.length === 0) return { kind: "served", value: answer };
   throw invalid(details.length > 0 ? details : [{ path: "/documents", message: "is required" }]);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -158,6 +158,7 @@ export function parseExchangeRequest(value: unknown): ExchangeRequest {
   const details: ErrorDetail[] = [];
   const { crdt, sessions } = parseWith(ExchangeBody, value);
   for (const field of PLAIN_FIELDS) {
+    // What is no object was refused as the envelope was parsed.
     if ((value as Record<string, unknown>)[field] != null) {
       details.push({ path: `/${field}`, message: "must not come beside crdt" });
     }

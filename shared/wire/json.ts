@@ -82,6 +82,7 @@ function copy(
     details.push({ path, message: "is a number too large to be kept" });
     return null;
   }
+  // What is left of what JSON can say is a finite number, a boolean or null.
   if (typeof value !== "object" || value === null) return value as JsonValue;
   if (depth > LIMITS.metadataDepth) {
     details.push({ path, message: `must not be nested over ${LIMITS.metadataDepth} levels deep` });

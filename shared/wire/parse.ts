@@ -40,6 +40,7 @@ export function tryWith<T extends TSchema>(
 ): Static<T> | undefined {
   const shaped = shape(schema, value);
   const check = compile(schema);
+  // `check` was compiled from `schema`, and `Static` is what it lets through.
   if (check.Check(shaped)) return shaped as Static<T>;
   details.push(...detailsOf(check.Errors(shaped)));
   return undefined;
@@ -71,6 +72,7 @@ function shape(schema: TSchema, value: unknown): unknown {
   if (typeof value === "string") return wellFormed(value);
   if (Array.isArray(value)) return shapeArray(schema, value);
   if (typeof value !== "object" || value === null || !KindGuard.IsObject(schema)) return value;
+  // Each field that is read is looked at by its own schema.
   return shapeObject(schema.properties, value as Record<string, unknown>);
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { ErrorDetail } from "../errors.ts";
-import type { JsonObject } from "../json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import { LIMITS } from "../limits.ts";
 import { chunksOf, type Pause } from "../turns.ts";
 import { ProjectIdText } from "./id.ts";
@@ -89,7 +89,7 @@ const ITEMS_AT_ONCE = 256;
 
 /** The same, in parts between which the turn may end. */
 export async function parseLongSync(value: unknown, pause: Pause): Promise<SyncPayload> {
-  const fields = Object(value) as Readonly<Record<string, unknown>>;
+  const fields = isObject(value) ? value : {};
   const lists = LISTS.filter(({ field, itemsMax }) => {
     const items = fields[field];
     return Array.isArray(items) && items.length > ITEMS_AT_ONCE && items.length <= itemsMax;

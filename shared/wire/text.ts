@@ -48,6 +48,7 @@ export function text<T extends string = string>(
 
 /** The rules of a schema made by `text`; undefined for any other. */
 export function textRulesOf(schema: object): TextRules | undefined {
+  // No schema but one that `text` made has this key.
   return (schema as Partial<TextSchema>)[KIND];
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { base32 } from "../../ids.ts";
-import type { JsonObject, JsonValue } from "../../json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../json.ts";
 import { exceedsBytes, LIMITS } from "../../limits.ts";
 import { parseHomeId } from "../document/author.ts";
 import type { ReplicaDocument } from "../document/document.ts";
@@ -352,9 +352,10 @@ export function listTextConflicts({ metadata }: ReplicaDocument): TextConflictRe
 /** The places of a version's lines; none unless they are all of its lines. */
 function parsePlaces(value: JsonValue | undefined, text: string): PlacedLines[] {
   const lines = text.match(/[^\n]*\n/g) ?? [];
+  const kept: readonly JsonValue[] = Array.isArray(value) ? value : [];
   const places: PlacedLines[] = [];
   let from = 0;
-  for (const place of Array.isArray(value) ? value : []) {
+  for (const place of kept) {
     if (!isObject(place) || typeof place.behind !== "string") return [];
     if (typeof place.lines !== "number") return [];
     const own = lines.slice(from, from + place.lines);
@@ -398,8 +399,4 @@ function parseVersion(value: JsonValue): TextVersion | undefined {
     places: parsePlaces(value.places, value.text),
     isStanding: value.stands === true,
   };
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

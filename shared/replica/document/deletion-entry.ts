@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../json.ts";
+import { isObject, type JsonValue } from "../../json.ts";
 import { type Author, parseHomeId } from "./author.ts";
 import { machineName } from "./machine-name.ts";
 import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
@@ -13,8 +13,7 @@ export interface ProjectDeletion extends Author {
 
 /** Reads a deletion from an entry or a row of metadata. */
 export function parseDeletion(value: JsonValue): ProjectDeletion {
-  const fields = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-  const { at, machine, home } = fields as { readonly [name: string]: JsonValue | undefined };
+  const { at, machine, home } = isObject(value) ? value : {};
   return {
     at: typeof at === "number" ? at : 0,
     machine: machineName(machine),

@@ -310,12 +310,14 @@ export class ReplicaDocument {
 }
 
 function noChanges() {
+  const replaced: Entry[] = [];
+  const removedText: RemovedText[] = [];
   return {
     ...noTouch(),
     by: { local: noTouch(), remote: noTouch() },
-    replaced: [] as Entry[],
+    replaced,
     textClients: new Set<number>(),
-    removedText: [] as RemovedText[],
+    removedText,
   };
 }
 

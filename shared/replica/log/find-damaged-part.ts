@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { SqliteConnection } from "../../sqlite/connection.ts";
+import { prepareRows, type SqliteConnection } from "../../sqlite/connection.ts";
 
 interface Part {
   readonly document_id: number;
@@ -23,7 +23,7 @@ export function findDamagedPart(connection: SqliteConnection): string | undefine
   for (const { table, place, name } of CHECKED) {
     if (!hasTable(connection, table)) continue;
     const sql = `select document_id, ${place} as place, payload, checksum from ${table}`;
-    for (const part of connection.prepare(sql).iterate([]) as IterableIterator<Part>) {
+    for (const part of prepareRows<Part>(connection, sql).iterate([])) {
       if (crc32(part.payload) === part.checksum) continue;
       return `document ${part.document_id} is damaged at ${name} ${part.place}`;
     }

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../json.ts";
+import { isObject, type JsonValue } from "../../json.ts";
 import type { ReplicaDocument } from "../document/document.ts";
 import { machineName } from "../document/machine-name.ts";
 import { OWN_METADATA_PREFIX } from "../document/own-metadata.ts";
@@ -28,8 +28,7 @@ export function homeKey(home: string): string {
 /** Undefined for any other metadata, and for what no memsync has written. */
 export function parseHome(key: string, value: JsonValue | undefined): HomeRecord | undefined {
   if (!key.startsWith(HOME_PREFIX)) return undefined;
-  const fields = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-  const { at, clients, ...given } = fields as { readonly [name: string]: JsonValue | undefined };
+  const { at, clients, ...given } = isObject(value) ? value : {};
   const name = machineName(given.name);
   if (name === undefined || !isTime(at)) return undefined;
   const known = Array.isArray(clients) ? clients : [];

@@ -66,9 +66,9 @@ function withoutRenewed(lines: readonly SideLine[]): readonly SideLine[] {
 
 /** Equal lines that say something, with the equal ones between them. */
 function renewedIn(removed: readonly SideLine[], added: readonly SideLine[]) {
-  const [were, are] = [removed, added].map((lines) =>
-    [...lines.entries()].filter(([, { text }]) => isTelling(text)),
-  ) as [[number, SideLine][], [number, SideLine][]];
+  const tellingIn = (lines: readonly SideLine[]) =>
+    [...lines.entries()].filter(([, { text }]) => isTelling(text));
+  const [were, are] = [tellingIn(removed), tellingIn(added)];
   const textOf = ([, { text }]: [number, SideLine]) => text;
   const pairs: [at: number, nth: number][] = [];
   for (const [one, other] of commonLines(were.map(textOf), are.map(textOf))) {

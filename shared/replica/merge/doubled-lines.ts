@@ -88,7 +88,7 @@ function dropOf(match: Match): Doubles {
   const kept = new Set(pairs.map(([first]) => first));
   const dropped = new Set(pairs.map(([, second]) => second));
   const moved = new Map<MergedLine, MergedLine[]>();
-  for (const { stays, strays } of [0, 1].flatMap((side) => strayRuns(match, side as 0 | 1))) {
+  for (const { stays, strays } of [...strayRuns(match, 0), ...strayRuns(match, 1)]) {
     const late = strays.filter((block) => rankOf(block) > rankOf(stays));
     const lines = late.flatMap((block) => block.lines).filter((line) => !dropped.has(line));
     if (lines.length > 0) moved.set(stays.lines[0] as MergedLine, lines);

@@ -73,12 +73,13 @@ function isWrittenAnew(
 ): boolean {
   const isRemoved = (from: number) => removed.every(({ text }, i) => text === run[from + i]?.text);
   const first = run.findIndex((_, from) => isRemoved(from));
-  if (first === -1 || removed.length === 0) return false;
+  const [start, former] = [run[first], removed[0]];
+  if (start === undefined || former === undefined) return false;
   const taken = lines.filter(({ side, gone }) => side === "base" && gone[mover]);
   const texts = new Set(taken.map(({ text }) => text).filter(hasWord));
   const rest = [...run.slice(0, first), ...run.slice(first + removed.length)];
   if (rest.some(({ text }) => texts.has(text))) return false;
-  const at = [run[first], removed[0]].map((line) => lines.indexOf(line as SideLine));
+  const at = [lines.indexOf(start), lines.indexOf(former)];
   const between = lines.slice(Math.min(...at), Math.max(...at));
   return !between.some(({ side, gone }) => side === "base" && !gone[mover]);
 }
@@ -116,6 +117,7 @@ function placesIn(
   // What ends a list or a paragraph is of it, whatever comes behind.
   const isEnd = isMoved(before) && hasWord(before?.text ?? "") && goesOn(added, after);
   if (!hasWords && !(isMoved(before) && (isMoved(after) || isEnd))) return [];
+  // Where nothing was removed, the line before is one that moved, so there is one.
   const first = removed[0] ? base.indexOf(removed[0]) : base.indexOf(before as SideLine) + 1;
   const end = first + removed.length;
   const places: Omit<Followed, "lines">[] = [];

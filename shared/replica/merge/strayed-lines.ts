@@ -80,10 +80,17 @@ function undoneMover(
   { before, ...sides }: Sides & { readonly before: Sections },
 ): WritingSide | undefined {
   const text = now.lines[at] ?? "";
-  const all = [now, before, sides.mine, sides.theirs];
-  const over = all.map((each) => each.places(text).map((place) => each.over[place] ?? ""));
-  if (over.some(({ length }) => length !== 1)) return undefined;
-  const [[here], [former], [mine], [theirs]] = over as [string[], string[], string[], string[]];
+  const over = (sections: Sections) => {
+    const [place, ...others] = sections.places(text);
+    return place === undefined || others.length > 0 ? undefined : (sections.over[place] ?? "");
+  };
+  const [here, former, mine, theirs] = [
+    over(now),
+    over(before),
+    over(sides.mine),
+    over(sides.theirs),
+  ];
+  if ([here, former, mine, theirs].includes(undefined)) return undefined;
   if (here !== former || (mine === former) === (theirs === former)) return undefined;
   return mine === former ? "theirs" : "mine";
 }

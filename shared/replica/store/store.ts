@@ -150,6 +150,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     { isLong = false }: { readonly isLong?: boolean } = {},
   ): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
+      // It is called with what `work` gives, which is a `Result`.
       this.#ask({ run: work, resolve: resolve as (value: unknown) => void, reject, isLong });
     });
   }

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../json.ts";
+import { isObject, type JsonValue } from "../../json.ts";
 import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
 
 /**
@@ -132,8 +132,8 @@ function turnEndings(text: string): string {
 
 /** Reads a stored format. Malformed parts are as in the plain format. */
 export function readForm(value: JsonValue | undefined): TextForm {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return PLAIN_FORM;
-  const { bom, eol, final_newline: finalNewline } = value as Record<string, JsonValue>;
+  if (!isObject(value)) return PLAIN_FORM;
+  const { bom, eol, final_newline: finalNewline } = value;
   return {
     bom: bom === true,
     eol: eol === "crlf" ? "crlf" : "lf",
