@@ -1,6 +1,7 @@
 import type { App } from "../app/app.ts";
 import { pathOf } from "../http/query.ts";
 import { CONTROL_PREFIX, type ControlPlane } from "./control/control-plane.ts";
+import { datedAnswer } from "./time/dated-answer.ts";
 import type { DrivenClock } from "./time/driven-clock.ts";
 
 /**
@@ -11,10 +12,9 @@ export function createEdge(
   app: App,
   { clock, control }: { readonly clock: DrivenClock; readonly control: ControlPlane },
 ): App {
-  const dated = (response: Response): Response => {
-    if (clock.isDriven) response.headers.set("Date", new Date(clock.now()).toUTCString());
-    return response;
-  };
+  // What the service has answered has the time of that.
+  const dated = (response: Response): Response =>
+    response.headers.has("Date") ? response : datedAnswer(response, clock);
   return {
     world: app.world,
     routes: app.routes,

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { ask } from "../support/emulator-calls.ts";
 import { connectRaw } from "../support/raw-connection.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const BODY = JSON.stringify({ layer: "user", key: "k", content: "x" });
 const SEED = { user: { memories: [{ key: "kept", value: "v" }] } };
@@ -67,8 +69,38 @@ test("what is left at the end has the last write that was answered", async () =>
   expect(left).toMatchObject({ user: { memories: [{ key: "k" }] } });
 });
 
+test("a request under way when the clock is moved has the time before the move throughout", async () => {
+  await using emulator = await startEmulator({ clock: "2026-01-01T05:00:00Z" });
+  // A sweep falls due each hour.
+  for (const hour of ["05", "07", "09"]) {
+    using write = await beginWrite(emulator);
+    const moved = emulator.clock.advance("2h");
+    const later = ask(emulator, "POST /v1/memories", { body: { layer: "user", content: "y" } });
+    const answer = await write.end();
+    expect(answer).toContain(`Date: Thu, 01 Jan 2026 ${hour}:00:00 GMT`);
+    expect(answer).toContain(`"updated_at":"2026-01-01T${hour}:00:00.000Z"`);
+    const { now, ran } = await moved;
+    expect(ran.length).toBeGreaterThan(0);
+    expect(await (await later).json()).toMatchObject({ created_at: now });
+    await emulator.reset();
+  }
+});
+
+test("an answer that a fault holds back has the time of its making", async () => {
+  await using emulator = await startEmulator({ clock: "2026-01-01T05:00:00Z" });
+  emulator.faults.add({ path: "/v1/memories", latencyMs: 60_000 });
+  const body = { layer: "user", content: "x" };
+  const answered = ask(emulator, "POST /v1/memories", { body }).catch(() => undefined);
+  await waitFor("the write", async () => (await keysOf(emulator)).length === 1);
+  expect((await emulator.clock.advance("2h")).now).toBe("2026-01-01T07:00:00.000Z");
+  await emulator.close();
+  const answer = await answered;
+  expect(answer?.headers.get("date")).toBe("Thu, 01 Jan 2026 05:00:00 GMT");
+});
+
 test("half a request, whose rest never comes, holds nothing up for long", async () => {
   await using emulator = await startEmulator();
   using _write = await beginWrite(emulator);
   expect(await emulator.reset()).toMatchObject({ memories: 0 });
+  await emulator.clock.advance("1h");
 });

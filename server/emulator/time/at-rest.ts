@@ -1,6 +1,7 @@
 import type { World } from "../../../shared/world.ts";
 import type { App } from "../../app/app.ts";
 import { settledWithin } from "../../listen/listener.ts";
+import { datedAnswer } from "./dated-answer.ts";
 import type { DrivenClock } from "./driven-clock.ts";
 
 /** Half a request, whose rest never comes, holds nothing up for longer. */
@@ -14,37 +15,42 @@ export interface RestingApp {
 }
 
 /**
- * A service that takes up no request while its clock moves: each sees the time before a move or
- * after it, and a move has an end beside a client that never pauses. Requests under way go on.
+ * A service whose clock moves while nothing is under way: each request sees the time before a move
+ * or after it. What comes meanwhile waits, so that a move has an end beside a client that never
+ * pauses. What is held back by a fault was answered before.
  */
 export function atRest(
   app: App,
-  { clock, real }: { readonly clock: Pick<DrivenClock, "arrival">; readonly real: World },
+  { clock, real }: { readonly clock: DrivenClock; readonly real: World },
 ): RestingApp {
-  const underWay = new Set<Promise<Response>>();
+  const underWay = new Set<Promise<unknown>>();
+  const inTurn = async <T>(take: () => Promise<T>): Promise<T> => {
+    while (clock.arrival) await clock.arrival;
+    const answered = take();
+    underWay.add(answered);
+    try {
+      return await answered;
+    } finally {
+      underWay.delete(answered);
+    }
+  };
+  const settled = async () => {
+    if (underWay.size === 0) return;
+    await settledWithin(real, Promise.allSettled(underWay), UNDER_WAY_MS_MAX);
+  };
+  clock.beginMovesAfter(settled);
   return {
     app: {
       ...app,
-      async fetch(request, peer) {
-        await clock.arrival;
-        const answered = app.fetch(request, peer);
-        underWay.add(answered);
-        try {
-          return await answered;
-        } finally {
-          underWay.delete(answered);
-        }
-      },
-      async openLive(request, peer) {
-        await clock.arrival;
-        return await app.openLive(request, peer);
-      },
+      fetch: (request, peer) =>
+        inTurn(async () => datedAnswer(await app.fetch(request, peer), clock)),
+      openLive: (request, peer) => inTurn(() => app.openLive(request, peer)),
     },
     async rest() {
       // What has just come is under way after that.
       await new Promise<void>((resolve) => real.defer(resolve));
       await clock.arrival;
-      await settledWithin(real, Promise.allSettled(underWay), UNDER_WAY_MS_MAX);
+      await settled();
     },
   };
 }

@@ -46,6 +46,7 @@ export class DrivenClock {
   #moved = 0;
   #deferred = 0;
   #moves: Promise<unknown> = Promise.resolve();
+  #beforeMove: () => Promise<unknown> = async () => {};
   #movesLeft = 0;
 
   /** It stands still at `stillAt`, if that is given. */
@@ -78,6 +79,11 @@ export class DrivenClock {
    */
   get arrival(): Promise<unknown> | undefined {
     return this.#movesLeft === 0 ? undefined : this.#moves;
+  }
+
+  /** Each move begins when this has resolved, while `arrival` is there. */
+  beginMovesAfter(work: () => Promise<unknown>): void {
+    this.#beforeMove = work;
   }
 
   readonly now = (): number => this.#still?.wall ?? this.#base.now() + this.#ahead.wall;
@@ -144,6 +150,7 @@ export class DrivenClock {
 
   #move(work: () => Promise<number[]>): Promise<number[]> {
     return this.#inTurn(async () => {
+      await this.#beforeMove();
       const from = this.frozen ? undefined : this.#ahead;
       const { wall, steady } = this.#stop();
       try {
