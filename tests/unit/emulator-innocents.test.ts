@@ -53,33 +53,37 @@ const OF_USER = { content: "x", layer: "user" };
 
 /** What a client reads between a write that was lost and the same write, and whether it shows it. */
 const LOOKS: readonly (readonly [string, typeof OF_PROJECT | typeof OF_USER, boolean])[] = [
-  ["/v1/memories?project_id=proj_a", OF_PROJECT, true],
-  ["/v1/memories?layer=project", OF_PROJECT, true],
-  ["/v1/memories", OF_PROJECT, true],
-  ["/api/projects/proj_a", OF_PROJECT, true],
-  ["/v1/projects/proj_a", OF_PROJECT, true],
-  ["/v1/projects", OF_PROJECT, true],
-  ["/v1/memories?project_id=proj_b", OF_PROJECT, false],
-  ["/v1/memories?layer=user", OF_PROJECT, false],
-  ["/api/projects/proj_b", OF_PROJECT, false],
-  ["/api/projects/stats", OF_PROJECT, false],
-  ["/v1/sessions", OF_PROJECT, false],
-  ["/v1/memories?project_id=proj_b", OF_USER, true],
-  ["/v1/memories?layer=user", OF_USER, true],
-  ["/v1/memories?layer=global", OF_USER, false],
-  ["/api/projects/proj_a", OF_USER, false],
-  ["/api/projects", OF_USER, false],
+  ["GET /v1/memories?project_id=proj_a", OF_PROJECT, true],
+  ["GET /v1/memories?layer=project", OF_PROJECT, true],
+  ["GET /v1/memories", OF_PROJECT, true],
+  ["GET /api/projects/proj_a", OF_PROJECT, true],
+  ["GET /v1/projects/proj_a", OF_PROJECT, true],
+  ["GET /v1/projects", OF_PROJECT, true],
+  ["POST /v1/projects/proj_a/sync", OF_PROJECT, true],
+  ["POST /api/projects/proj_b/sync", OF_PROJECT, false],
+  ["POST /api/projects/proj_a/sync", OF_USER, false],
+  ["GET /v1/memories?project_id=proj_b", OF_PROJECT, false],
+  ["GET /v1/memories?layer=user", OF_PROJECT, false],
+  ["GET /api/projects/proj_b", OF_PROJECT, false],
+  ["GET /api/projects/stats", OF_PROJECT, false],
+  ["GET /v1/sessions", OF_PROJECT, false],
+  ["GET /v1/memories?project_id=proj_b", OF_USER, true],
+  ["GET /v1/memories?layer=user", OF_USER, true],
+  ["GET /v1/memories?layer=global", OF_USER, false],
+  ["GET /api/projects/proj_a", OF_USER, false],
+  ["GET /api/projects", OF_USER, false],
 ];
 
 for (const [look, body, shows] of LOOKS) {
   const where = "project_id" in body ? "a project's" : "a user's";
   const told = shows ? "says what there is of" : "says nothing of";
-  test(`GET ${look} ${told} ${where} memories`, async () => {
+  test(`${look} ${told} ${where} memories`, async () => {
     await using emulator = await startTold();
     for (const id of ["proj_a", "proj_b"])
       await ask(emulator, "POST /api/projects", { body: { id } });
     await lose(emulator, { body });
-    expect((await ask(emulator, `GET ${look}`)).status).toBe(200);
+    const asked = look.startsWith("POST") ? { body: {} } : {};
+    expect((await ask(emulator, look, asked)).status).toBe(200);
     emulator.allRead();
     await ask(emulator, "POST /v1/memories", { body });
     expect(await rulesOf(emulator)).toEqual(shows ? [] : ["repeated-write"]);

@@ -23,7 +23,9 @@ export function lookedUp(
 ): ((written: Target) => boolean) | undefined {
   const { method, status, path, query, headers, aborted, injected } = entry;
   const isTold = (status === 200 || status === 304) && !aborted && injected === undefined;
-  if (method !== "GET" || !isTold) return undefined;
+  if (!isTold) return undefined;
+  if (method === "POST") return shownOf(SYNC.exec(path));
+  if (method !== "GET") return undefined;
   if (path === "/v1/memories") {
     if (publishedOnly) return () => true;
     const asked = new URLSearchParams(query);
@@ -34,9 +36,18 @@ export function lookedUp(
       return written.layer !== "project" || isMaybe(project, written.project);
     };
   }
-  // A list of them has how many memories each holds.
-  const [found, project] = /^\/(?:v1|api)\/projects(?:\/(proj_[^/]+))?$/.exec(path) ?? [];
-  if (found === undefined) return undefined;
+  return shownOf(PROJECTS.exec(path));
+}
+
+/** Its answer has the memories of the project's own layer. */
+const SYNC = /^\/(?:v1|api)\/projects\/(proj_[^/]+)\/sync$/;
+
+/** One of them, or a list, which has how many memories each holds. */
+const PROJECTS = /^\/(?:v1|api)\/projects(?:\/(proj_[^/]+))?$/;
+
+function shownOf(found: RegExpExecArray | null): ((written: Target) => boolean) | undefined {
+  if (!found) return undefined;
+  const [, project] = found;
   return (written) => written.layer === "project" && isMaybe(project, written.project);
 }
 
