@@ -51,7 +51,7 @@ for (const [what, between] of Object.entries(BETWEEN)) {
 const OF_PROJECT = { content: "x", project_id: "proj_a" };
 const OF_USER = { content: "x", layer: "user" };
 
-/** What a client reads between a write that was lost and the same write, and whether it shows it. */
+/** What a client asks after a write that was lost, and whether its answer shows that write. */
 const LOOKS: readonly (readonly [string, typeof OF_PROJECT | typeof OF_USER, boolean])[] = [
   ["GET /v1/memories?project_id=proj_a", OF_PROJECT, true],
   ["GET /v1/memories?layer=project", OF_PROJECT, true],

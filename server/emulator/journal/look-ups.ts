@@ -9,6 +9,7 @@ export interface Target {
 
 /** Where a body of `POST /v1/memories` is to be written, with the project that its header names. */
 export function targetIn(body: object, headerProject: string | undefined): Target {
+  // Any object has fields of some names.
   const { layer = "project", project_id: own } = body as Readonly<Record<string, unknown>>;
   return { layer: String(layer), project: typeof own === "string" ? own : headerProject };
 }
