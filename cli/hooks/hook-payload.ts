@@ -1,5 +1,4 @@
-import { isObject } from "../../daemon/assistants/transcripts/session-facts.ts";
-import { type JsonObject, parseJson } from "../../shared/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../shared/json.ts";
 
 /** What an assistant tells of the moment at which it runs a hook. */
 export interface HookPayload {

@@ -31,6 +31,7 @@ export function budgetsIn(store: ReplicaStore<DaemonTables>): BudgetStore {
 function recordIn(text: string): BudgetRecord | undefined {
   const record = parseStored<Partial<BudgetRecord> | null>(text);
   const isWhole = record !== null && FIELDS.every((field) => field in record);
+  // It has every field, as the program that kept it wrote them.
   return isWhole ? (record as BudgetRecord) : undefined;
 }
 

@@ -97,10 +97,7 @@ export class HoldingConflicts {
     for (const conflict of this.aside) {
       // Of a version that was cut nobody knows all lines: somebody has to settle it.
       if (conflict.versions.some(({ cut }) => cut)) continue;
-      const [stood, put] = [true, false].map((stands) => wordsOf(conflict, stands)) as [
-        string[],
-        string[],
-      ];
+      const [stood, put] = [wordsOf(conflict, true), wordsOf(conflict, false)];
       if (put.some((line) => alone.has(line))) continue;
       const isMeant = placeIn(inDocument, conflict);
       const isBack = stood.every((line) => {
@@ -121,10 +118,10 @@ export class HoldingConflicts {
     const without = ({ text: _, places: __, ...who }: NewVersion): NewVersion => {
       return { text: "", ...who };
     };
-    const [one, other] = versions.map((each) => (each.isStanding ? each : without(each)));
-    const left = [one, other] as [NewVersion, NewVersion];
-    const times = { now: conflict.foundAt };
-    return recordTextConflict(this.#open.document, { kind, versions: left }, times);
+    const left = (each: NewVersion) => (each.isStanding ? each : without(each));
+    const [one, other] = versions;
+    const record = { kind, versions: [left(one), left(other)] } as const;
+    return recordTextConflict(this.#open.document, record, { now: conflict.foundAt });
   }
 }
 

@@ -413,11 +413,7 @@ interface UndoneChanges {
 
 /** Asks by place: an equal line elsewhere in the file says nothing of one. */
 function undone(committed: string, saved: string, now: string): UndoneChanges {
-  const [then, before, after] = [committed, saved, now].map(plainLines) as [
-    string[],
-    string[],
-    string[],
-  ];
+  const [then, before, after] = [plainLines(committed), plainLines(saved), plainLines(now)];
   const [savedAt, nowAt] = [linesThatStay(then, before), linesThatStay(then, after)];
   const [wasCommitted, isCommittedNow] = [new Set(savedAt.values()), new Set(nowAt.values())];
   const hunks = diffLines(before, after);

@@ -1,5 +1,6 @@
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, asAccountId, type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { isObject } from "../../shared/json.ts";
 import { ALSO_NAMES, FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
 import type { AlsoName } from "../files/also-file.ts";
 import type { RemoteChange } from "../remotes/remote-change.ts";
@@ -141,7 +142,7 @@ export function createControl(daemon: () => Controlled): Control {
 async function bodyOf(request: Request): Promise<Readonly<Record<string, unknown>>> {
   try {
     const body: unknown = JSON.parse((await request.text()) || "{}");
-    if (typeof body === "object" && body !== null) return body as Record<string, unknown>;
+    if (isObject(body)) return body;
   } catch {
     // Refused below, like any other bad call.
   }

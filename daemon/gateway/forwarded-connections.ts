@@ -1,4 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
+import { isObject } from "../../shared/json.ts";
 import type { Connection, ConnectRequest } from "../../shared/wire/connection.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
 import type { Outcome, Service } from "../service/service.ts";
@@ -29,7 +30,11 @@ function queryOf({ project_id, target_project_id }: ConnectRequest): string {
 }
 
 function connectionIn(outcome: Outcome<unknown>): Connection {
-  if (outcome.kind === "answered") return (outcome.value as { connection: Connection }).connection;
+  if (outcome.kind === "answered") {
+    const { connection } = isObject(outcome.value) ? outcome.value : {};
+    // It is passed on as the service has it. Who asked does without one that is not told.
+    return connection as Connection;
+  }
   const message = `connections are made by the service: ${outcome.message}`;
   if (outcome.kind !== "refused") throw new AppError("internal", message);
   if (outcome.status === 404) throw new AppError("not_found", message);

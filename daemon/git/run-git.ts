@@ -70,10 +70,11 @@ async function run(
 ): Promise<GitResult> {
   let child: GitProcess;
   try {
-    const stdio = ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"];
+    const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
     child = Bun.spawn([...command], { env, stdio, windowsHide: true });
   } catch (thrown) {
-    if ((thrown as { code?: unknown }).code === "ENOENT") return { kind: "no-program" };
+    const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+    if (code === "ENOENT") return { kind: "no-program" };
     // An argument that can't be passed to a process, such as one with a NUL.
     return { kind: "failed", why: { trouble: "refused", said: messageOf(thrown) } };
   }

@@ -28,8 +28,8 @@ interface StoredRules {
 
 /** gitleaks' rules; see `gitleaks-rules.json` for their version and licence. */
 export async function loadGitleaksRules(): Promise<SecretRule[]> {
-  const stored = (await import("./gitleaks-rules.json")) as { default: StoredRules };
-  const { rules, allowed, allowed_words: words } = stored.default;
+  const stored: StoredRules = (await import("./gitleaks-rules.json")).default;
+  const { rules, allowed, allowed_words: words } = stored;
   const isAllowed = anyOf(allowed);
   const index = new WordIndex(words);
   return rules.map((rule) => toRule(rule, (secret) => isAllowed(secret) || index.isIn(secret)));

@@ -1,3 +1,4 @@
+import { isObject, parseJson } from "../../shared/json.ts";
 import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 import { isWordy, standsForSecret } from "./wordy.ts";
@@ -75,7 +76,8 @@ function isSignedToken(token: string): boolean {
   const signature = parts.at(-1) ?? "";
   if (isPlaceholder(signature) || entropyOf(parts.join("")) <= RANDOM_ENTROPY) return false;
   try {
-    const { alg } = JSON.parse(Buffer.from(header, "base64url").toString()) as { alg?: unknown };
+    const said = parseJson(Buffer.from(header, "base64url").toString());
+    const { alg } = isObject(said) ? said : {};
     return typeof alg === "string" && alg.toLowerCase() !== "none";
   } catch {
     return false;

@@ -1,6 +1,6 @@
 import { messageOf } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import { isObject } from "../../shared/json.ts";
 import type { Log } from "../../shared/log.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { DERIVED_KEY } from "../../shared/replica/document/own-metadata.ts";
@@ -121,6 +121,5 @@ function putFacts(
 
 function derivedIn({ metadata }: OpenDocument["document"]): ProjectFacts {
   const value = metadata.get(DERIVED_KEY)[0]?.value;
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as JsonObject) : {};
+  return isObject(value) ? value : {};
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../shared/json.ts";
 /** What a project's manifests say of it; see `language` and `framework` of the interface. */
 export interface ProjectFacts {
   readonly language?: string;
@@ -179,8 +180,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { isObject } from "../../shared/json.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { parseSyncPayload, type SyncPayload } from "../../shared/wire/sync.ts";
 import { wellFormed } from "../../shared/wire/well-formed.ts";
@@ -83,7 +83,7 @@ export function readCreated(answer: unknown): Pick<ReadMemory, "id" | "createdAt
 }
 
 /** Null: the service holds no text yet. */
-function textOf(shown: JsonValue | undefined, untakable: Untakable[]): string | undefined {
+function textOf(shown: unknown, untakable: Untakable[]): string | undefined {
   if (shown === null) return "";
   if (shown === undefined) return undefined;
   const text = acceptable({ claude_md_content: shown })?.claude_md_content;
@@ -91,7 +91,7 @@ function textOf(shown: JsonValue | undefined, untakable: Untakable[]): string | 
   return text;
 }
 
-function readMemories(shown: readonly JsonValue[], untakable: Untakable[]): ReadItems {
+function readMemories(shown: readonly unknown[], untakable: Untakable[]): ReadItems {
   const items = new Map<string, TheirItem>();
   let complete = true;
   for (const each of shown) {
@@ -109,7 +109,7 @@ function readMemories(shown: readonly JsonValue[], untakable: Untakable[]): Read
   return { items, complete };
 }
 
-function readMetadata(shown: JsonObject, untakable: Untakable[]): ReadItems {
+function readMetadata(shown: Readonly<Record<string, unknown>>, untakable: Untakable[]): ReadItems {
   const items = new Map<string, TheirItem>();
   let complete = true;
   for (const [key, value] of Object.entries(shown)) {
@@ -124,7 +124,7 @@ function readMetadata(shown: JsonObject, untakable: Untakable[]): ReadItems {
 }
 
 /** `project`: the memory belongs to that layer. */
-function readMemory(shown: JsonValue): ReadMemory | "project" | undefined {
+function readMemory(shown: unknown): ReadMemory | "project" | undefined {
   if (!isObject(shown)) return undefined;
   const { id, content, layer, created_at: createdAt } = shown;
   if (layer === "project") return "project";
@@ -141,10 +141,6 @@ function acceptable(payload: unknown): SyncPayload | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textOrNull(value: unknown): string | null {

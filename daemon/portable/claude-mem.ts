@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { prepareRows } from "../../shared/sqlite/connection.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import type { PortableMemory } from "./format.ts";
@@ -50,9 +51,9 @@ export async function readClaudeMem(
   try {
     const asked = "select name from sqlite_master where type = 'table' and name = 'observations'";
     if (connection.prepare(asked).all([]).length === 0) return undefined;
-    const rows = connection.prepare("select * from observations order by id").all([]);
+    const every = "select * from observations order by id";
     const projects = new Map<string, PortableMemory[]>();
-    for (const row of rows as Observation[]) {
+    for (const row of prepareRows<Observation>(connection, every).all([])) {
       const project = textOf(row.merged_into_project) ?? textOf(row.project);
       const memory = memoryOf(row);
       if (project === undefined || !memory) continue;

@@ -1,4 +1,8 @@
-import type { SqliteConnection, SqlValue } from "../../shared/sqlite/connection.ts";
+import {
+  prepareRows,
+  type SqliteConnection,
+  type SqlValue,
+} from "../../shared/sqlite/connection.ts";
 
 /** A row by column, with its row id as `rowid_`. */
 export type DamagedRow = Readonly<Record<string, SqlValue>> & { readonly rowid_: number };
@@ -33,7 +37,7 @@ function take(
 ): boolean {
   try {
     const sql = `select rowid as rowid_, * from ${table} not indexed order by rowid ${order}`;
-    const found = connection.prepare(sql).iterate([]) as IterableIterator<DamagedRow>;
+    const found = prepareRows<DamagedRow>(connection, sql).iterate([]);
     for (const row of found) rows.set(row.rowid_, row);
     return true;
   } catch {

@@ -2,7 +2,11 @@ import { crc32 } from "node:zlib";
 import * as Y from "yjs";
 import { assert } from "../../shared/errors.ts";
 import { type AccountId, asAccountId, parseProjectId } from "../../shared/ids.ts";
-import type { SqliteConnection, SqlValue } from "../../shared/sqlite/connection.ts";
+import {
+  prepareRows,
+  type SqliteConnection,
+  type SqlValue,
+} from "../../shared/sqlite/connection.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import { isMisfitRow } from "../../shared/sqlite/failures.ts";
 import type { World } from "../../shared/world.ts";
@@ -137,18 +141,22 @@ export async function salvage(
 
 async function readTables(from: string): Promise<Tables> {
   const connection = await openConnection(from, true).catch(() => undefined);
-  if (!connection) return Object.fromEntries(TABLES.map((table) => [table, UNREAD])) as Tables;
+  if (!connection) return tablesFrom(() => UNREAD);
   try {
     allowShortFile(connection);
     const needed = await neededColumns(readDamaged(connection, "schema_migrations"));
-    const read = (table: Table) => {
+    return tablesFrom((table) => {
       const found = readDamaged(connection, table);
-      return [table, isReadable(found, needed(table)) ? found : UNREAD];
-    };
-    return Object.fromEntries(TABLES.map(read)) as Tables;
+      return isReadable(found, needed(table)) ? found : UNREAD;
+    });
   } finally {
     connection.close();
   }
+}
+
+function tablesFrom(read: (table: Table) => DamagedTable): Tables {
+  // Each of `TABLES` has its entry, and these are all names that there are.
+  return Object.fromEntries(TABLES.map((table) => [table, read(table)])) as Tables;
 }
 
 function documentsIn({ documents, updates, snapshots }: Tables): Found[] {
@@ -269,8 +277,9 @@ function insertAll(connection: SqliteConnection, table: string, rows: readonly R
 }
 
 function columnsIn(connection: SqliteConnection, table: string): ReadonlySet<string> {
-  const rows = connection.prepare("select name from pragma_table_info(?)").all([table]);
-  return new Set((rows as { name: string }[]).map(({ name }) => name));
+  const sql = "select name from pragma_table_info(?)";
+  const rows = prepareRows<{ name: string }>(connection, sql).all([table]);
+  return new Set(rows.map(({ name }) => name));
 }
 
 function withId(row: DamagedRow, ids: ReadonlyMap<SqlValue, number>): Row[] {

@@ -3,6 +3,7 @@ import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
 import { messageOf } from "../../shared/errors.ts";
+import { isObject } from "../../shared/json.ts";
 
 const PRIVATE_FILE = 0o600;
 
@@ -23,6 +24,8 @@ export interface DamageNote {
   /** What could be read of it, and what happens with the rest. */
   readonly message: string;
 }
+
+const NOTE_FIELDS = ["found_at", "reason", "set_aside", "message"] as const;
 
 /** The names of a database and its replacement during their exchange. */
 function namesOf(path: string, stamp: string) {
@@ -78,17 +81,22 @@ export function readDamageNotes(home: string): DamageNote[] {
   const names = readdirSync(home).filter((name) => /\.db\.damaged-.+\.json$/.test(name));
   return names.sort().map((name) => {
     try {
-      return JSON.parse(readFileSync(join(home, name), "utf8")) as DamageNote;
+      const note: unknown = JSON.parse(readFileSync(join(home, name), "utf8"));
+      return isDamageNote(note) ? note : unreadNote(join(home, name), "it is no such note");
     } catch (thrown) {
-      return unreadNote(join(home, name), thrown);
+      return unreadNote(join(home, name), messageOf(thrown));
     }
   });
 }
 
+function isDamageNote(value: unknown): value is DamageNote {
+  return isObject(value) && NOTE_FIELDS.every((field) => typeof value[field] === "string");
+}
+
 /** The database is there even if its note can't be read. */
-function unreadNote(path: string, thrown: unknown): DamageNote {
+function unreadNote(path: string, why: string): DamageNote {
   const set_aside = path.slice(0, -".json".length);
-  const reason = `${path} can't be read: ${messageOf(thrown)}`;
+  const reason = `${path} can't be read: ${why}`;
   const message = `${set_aside} is a database that was damaged; what was read of it is not known`;
   return { found_at: "at an unknown time", reason, set_aside, message: `${message} (${reason})` };
 }

@@ -10,6 +10,7 @@ import {
 import { dirname } from "node:path";
 import { AppError } from "../../shared/errors.ts";
 import { atPath } from "../../shared/file-failures.ts";
+import { isObject } from "../../shared/json.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
 import { delay, type World } from "../../shared/world.ts";
 
@@ -50,11 +51,16 @@ function readAll(path: string): Tokens {
     throw unreadable(path);
   }
   try {
-    return JSON.parse(text) as Tokens;
+    const tokens: unknown = JSON.parse(text);
+    if (isTokens(tokens)) return tokens;
   } catch {
     // The parser's own message quotes the file.
-    throw unreadable(path);
   }
+  throw unreadable(path);
+}
+
+function isTokens(value: unknown): value is Tokens {
+  return isObject(value) && Object.values(value).every((token) => typeof token === "string");
 }
 
 function unreadable(path: string): AppError {

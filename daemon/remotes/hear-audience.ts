@@ -1,3 +1,4 @@
+import { isObject } from "../../shared/json.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import type { Outcome, Service } from "../service/service.ts";
@@ -25,8 +26,8 @@ export async function askAccount({ forward }: Service): Promise<Outcome<Account>
 
 /** A malformed part counts as not told. */
 export function parseAccount(value: unknown): Account {
-  if (typeof value !== "object" || value === null) return UNTOLD;
-  const { name, plan, users, user } = value as Readonly<Record<string, unknown>>;
+  if (!isObject(value)) return UNTOLD;
+  const { name, plan, users, user } = value;
   return {
     name: isName(name) ? name : null,
     plan: plan === "pro" || plan === "team" ? plan : null,

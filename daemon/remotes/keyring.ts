@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { isObject, parseJson } from "../../shared/json.ts";
 import type { World } from "../../shared/world.ts";
 
 /** A keyring that waits for an absent person is given up after this time. */
@@ -95,7 +96,8 @@ function callOnce(
 
 function resultOf(stdout: string): KeyringResult {
   try {
-    const { value } = JSON.parse(stdout) as { value?: unknown };
+    const said = parseJson(stdout);
+    const { value } = isObject(said) ? said : {};
     if (value === null || typeof value === "string") return { kind: "done", value };
   } catch {
     // Its output may contain a secret and is not quoted.

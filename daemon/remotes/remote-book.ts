@@ -52,7 +52,7 @@ export async function nameRemotes(
   const known = await listRemotes(db);
   if (known.length > 0) return known;
   const synced = await db.selectFrom("sync_positions").select("service").limit(1).execute();
-  const url = (synced[0]?.service ?? environment.url ?? EMBEDDED) as string;
+  const url = synced[0]?.service ?? environment.url ?? EMBEDDED;
   if (url === EMBEDDED) {
     await insertRemote(db, { name: EMBEDDED, url: undefined, account: LOCAL_ACCOUNT }, now);
   } else {

@@ -1,4 +1,5 @@
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import { isObject } from "../../shared/json.ts";
 import type { World } from "../../shared/world.ts";
 import { within } from "../home/within.ts";
 import type { Service } from "../service/service.ts";
@@ -67,10 +68,7 @@ export class ServiceProjects {
 async function readList(service: Pick<Service, "forward">): Promise<Listed | undefined> {
   const outcome = await service.forward("GET", `/v1/projects?limit=${PAGE}`);
   if (outcome.kind !== "answered") return undefined;
-  const { projects, next_cursor: next } = (outcome.value ?? {}) as {
-    readonly projects?: unknown;
-    readonly next_cursor?: unknown;
-  };
+  const { projects, next_cursor: next } = isObject(outcome.value) ? outcome.value : {};
   if (!Array.isArray(projects)) return undefined;
   const ids = projects.flatMap((each: { readonly id?: unknown } | null) => each?.id ?? []);
   return { ids: new Set(ids.map(String)), isWhole: typeof next !== "string" };

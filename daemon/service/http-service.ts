@@ -1,6 +1,7 @@
 import { count } from "../../shared/count.ts";
 import { type ErrorDetail, messageOf } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import { isObject } from "../../shared/json.ts";
 import {
   type BatchAnswer,
   encodeBatchRequest,
@@ -299,8 +300,4 @@ function errorIn(
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

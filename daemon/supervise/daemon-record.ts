@@ -7,8 +7,9 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { isObject } from "../../shared/json.ts";
 import type { Home } from "../home/home.ts";
-import type { Started } from "./introduction.ts";
+import { type Started, startedOf } from "./introduction.ts";
 
 const PRIVATE_FILE = 0o600;
 
@@ -40,8 +41,10 @@ export function findHolder(home: Home): DaemonRecord | undefined {
 
 function readRecord(home: Home): DaemonRecord | undefined {
   try {
-    const record = JSON.parse(readFileSync(home.record, "utf8")) as DaemonRecord;
-    return Number.isInteger(record.pid) && record.pid > 1 ? record : undefined;
+    const record: unknown = JSON.parse(readFileSync(home.record, "utf8"));
+    const { pid, started, ready } = isObject(record) ? record : {};
+    if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 1) return undefined;
+    return { pid, started: startedOf(started), ready: ready === true };
   } catch {
     return undefined;
   }

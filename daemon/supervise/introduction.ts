@@ -1,3 +1,4 @@
+import { isObject } from "../../shared/json.ts";
 import { VERSION } from "../../shared/version.ts";
 
 /** Incremented when the daemon's own calls change in a way that misleads an older command line. */
@@ -50,11 +51,8 @@ export function serviceVariables(variables: Variables): ServiceVariables {
 
 /** Reads an introduction. Fields that an older daemon leaves out get the most cautious value. */
 export function parseIntroduction(value: unknown): Introduction {
-  const fields = (typeof value === "object" && value !== null ? value : {}) as Record<
-    string,
-    unknown
-  >;
-  const environment = (fields.environment ?? {}) as Record<string, unknown>;
+  const fields = isObject(value) ? value : {};
+  const environment = isObject(fields.environment) ? fields.environment : {};
   return {
     version: typeof fields.version === "string" ? fields.version : "0.0.0",
     protocol: typeof fields.protocol === "number" ? fields.protocol : 0,
@@ -68,7 +66,8 @@ export function parseIntroduction(value: unknown): Introduction {
   };
 }
 
-function startedOf(value: unknown): Started {
+/** Anything unknown counts as started by hand: then nothing starts it again unasked. */
+export function startedOf(value: unknown): Started {
   return value === "background" || value === "service" ? value : "foreground";
 }
 

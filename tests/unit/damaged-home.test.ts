@@ -15,6 +15,7 @@ import { keepLinks, readKeptLinks } from "../../daemon/recovery/links-file.ts";
 import { countSalvaged } from "../../daemon/recovery/read-salvaged.ts";
 import { recoverHome } from "../../daemon/recovery/recover-home.ts";
 import { settleSalvaged } from "../../daemon/recovery/salvaged-memories.ts";
+import { readDamageNotes } from "../../daemon/recovery/set-aside.ts";
 import { silentLog } from "../../shared/log.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
@@ -210,4 +211,15 @@ test("a row that the disk changed is told to nobody, and reported", async () => 
   const rows = rowsBetween(store.reader as never, id, { afterSeq: 0, throughSeq: MEMORIES });
   expect(await rows.catch((thrown: unknown) => thrown)).toBeInstanceOf(CorruptDocumentError);
   await store.close();
+});
+
+test("a damaged database whose note is damaged, too, is told of all the same", () => {
+  const aside = `${home.database}.damaged-1`;
+  for (const text of ["", "null", '{"message":"the database was damaged"}']) {
+    writeFileSync(`${aside}.json`, text);
+    const [note] = readDamageNotes(home.dir);
+    expect(note?.set_aside).toBe(aside);
+    expect(note?.message).toContain(`${aside} is a database that was damaged`);
+    expect(note?.message).toContain(`${aside}.json can't be read`);
+  }
 });

@@ -141,6 +141,20 @@ test("a damaged file is named, without what is in it", async () => {
   expect(failed).not.toContain(TOKEN);
 });
 
+test("a file that is JSON of something else is damaged, too, and is not written over", async () => {
+  const { home, tokens } = storeOver(undefined);
+  for (const text of ["null", `["${TOKEN}"]`, '{"local/b/1":7}']) {
+    writeFileSync(home.credentials, text);
+    const found = await tokens.find(remoteOf("local/a/1", "file")).then(String, String);
+    const put = await tokens.put(remoteOf("local/a/1"), TOKEN).then(String, String);
+    for (const failed of [found, put]) {
+      expect(failed).toContain(`${home.credentials} can't be read: remove it`);
+      expect(failed).not.toContain(TOKEN);
+    }
+    expect(readFileSync(home.credentials, "utf8")).toBe(text);
+  }
+});
+
 test("what is refused is not repeated", () => {
   const refusals = [
     () => parseToken("mst_secret with spaces"),

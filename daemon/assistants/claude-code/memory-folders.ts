@@ -1,5 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { isObject, parseJson } from "../../../shared/json.ts";
 import { folderEntries, smallText } from "../transcripts/list-files.ts";
 
 /** `.claude.json` grows with each project that Claude Code has seen. */
@@ -75,8 +76,9 @@ export async function listClaudeCodePaths({
   const text = await smallText(stateFile, PATHS_BYTES_MAX);
   if (text === undefined) return (await isThere(stateFile)) ? undefined : [];
   try {
-    const { projects } = JSON.parse(text) as { readonly projects?: unknown };
-    return typeof projects === "object" && projects !== null ? Object.keys(projects) : [];
+    const state = parseJson(text);
+    if (!isObject(state)) return undefined;
+    return isObject(state.projects) ? Object.keys(state.projects) : [];
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { JsonObject, JsonValue } from "../../../shared/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import { smallText } from "../transcripts/list-files.ts";
 import { daysMs, type Retention } from "../transcripts/retention.ts";
-import { isObject, objectIn, textOf } from "../transcripts/session-facts.ts";
+import { objectIn, textOf } from "../transcripts/session-facts.ts";
 
 const SETTINGS_BYTES_MAX = 1024 * 1024;
 const AGE = "30d";
@@ -34,7 +34,7 @@ export async function geminiRetention(home: string): Promise<Retention | undefin
 async function settingsIn(path: string): Promise<JsonObject> {
   const text = await smallText(path, SETTINGS_BYTES_MAX);
   const { parse } = await import("jsonc-parser/lib/esm/main.js");
-  const settings = parse(text ?? "{}") as JsonValue;
+  const settings: JsonValue = parse(text ?? "{}");
   return isObject(settings) ? settings : {};
 }
 

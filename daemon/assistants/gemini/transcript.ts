@@ -1,6 +1,5 @@
-import type { JsonObject, JsonValue } from "../../../shared/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import {
-  isObject,
   objectIn,
   type ReadLine,
   type SessionFacts,
@@ -34,7 +33,8 @@ function recorded(facts: SessionFacts, record: JsonObject): SessionFacts {
 
 function whole(facts: SessionFacts, messages: JsonValue | undefined): SessionFacts {
   if (!Array.isArray(messages)) return facts;
-  return messages.filter(isObject).reduce(said, facts);
+  const lines: readonly JsonValue[] = messages;
+  return lines.filter((each) => isObject(each)).reduce(said, facts);
 }
 
 function said(facts: SessionFacts, line: JsonObject): SessionFacts {

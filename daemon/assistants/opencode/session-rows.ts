@@ -1,5 +1,5 @@
 import { parseJson } from "../../../shared/json.ts";
-import type { SqliteConnection } from "../../../shared/sqlite/connection.ts";
+import { prepareRows, type SqliteConnection } from "../../../shared/sqlite/connection.ts";
 import { NO_FACTS, objectIn, type SessionFacts, textOf } from "../transcripts/session-facts.ts";
 
 /**
@@ -35,11 +35,11 @@ const OPTIONAL = ["time_archived", "model"];
 
 /** All sessions. Throws where the database is not as it is known here. */
 export function listRows(db: SqliteConnection): SessionRow[] {
-  return db.prepare(`${selection(db)} ORDER BY s.id`).all([]) as SessionRow[];
+  return prepareRows<SessionRow>(db, `${selection(db)} ORDER BY s.id`).all([]);
 }
 
 function selection(db: SqliteConnection): string {
-  const columns = db.prepare("PRAGMA table_info(session)").all([]) as { readonly name: string }[];
+  const columns = prepareRows<{ name: string }>(db, "PRAGMA table_info(session)").all([]);
   const names = new Set(columns.map(({ name }) => name));
   const optional = OPTIONAL.map((name) => (names.has(name) ? `s.${name}` : `NULL AS ${name}`));
   return `SELECT s.id, s.parent_id, s.directory, s.title, s.time_created, s.time_updated,
@@ -56,12 +56,9 @@ const SAID = `SELECT count(*) AS messages, max(time_updated) AS last
 
 /** What a session's rows tell. Nothing of a message is in it. */
 export function sessionFactsOf(db: SqliteConnection, id: string): SessionFacts {
-  const [row] = db.prepare(`${selection(db)} WHERE s.id = ?`).all([id]) as SessionRow[];
+  const [row] = prepareRows<SessionRow>(db, `${selection(db)} WHERE s.id = ?`).all([id]);
   if (row === undefined) return NO_FACTS;
-  const [said] = db.prepare(SAID).all([id]) as {
-    readonly messages: number;
-    readonly last: number | null;
-  }[];
+  const [said] = prepareRows<{ messages: number; last: number | null }>(db, SAID).all([id]);
   const title = titleIn(db, row);
   const model = modelIn(row.model);
   return {
@@ -80,7 +77,7 @@ export function sessionFactsOf(db: SqliteConnection, id: string): SessionFacts {
 /** Undefined for a title that is the beginning of something that the user said. */
 function titleIn(db: SqliteConnection, { id, title }: SessionRow): string | undefined {
   if (title === null || title.trim() === "" || NO_TITLE.test(title)) return undefined;
-  const said = db.prepare(PROMPTS).all([id]) as { readonly text: string | null }[];
+  const said = prepareRows<{ text: string | null }>(db, PROMPTS).all([id]);
   const words = onOneLine(title).replace(CUT, "").trimEnd();
   return said.some(({ text }) => onOneLine(text ?? "").startsWith(words)) ? undefined : title;
 }

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import * as zlib from "node:zlib";
-import { type JsonObject, type JsonValue, parseJson } from "../../../shared/json.ts";
-import { isObject, NO_FACTS, type ReadLine, type SessionFacts } from "./session-facts.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../../shared/json.ts";
+import { NO_FACTS, type ReadLine, type SessionFacts } from "./session-facts.ts";
 import type { TranscriptFile } from "./transcript-file.ts";
 
 /** A transcript is read in pieces of this size, with other work in between. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../../shared/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import { parseTimestamp } from "../../../shared/timestamps.ts";
 
 /**
@@ -71,12 +71,9 @@ export function objectIn(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The texts of a message's content, which is a text or a list of parts. */
 export function partsOf(content: JsonValue | undefined): readonly JsonObject[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.filter(isObject) : [];
+  const parts: readonly JsonValue[] = Array.isArray(content) ? content : [];
+  return parts.filter((each) => isObject(each));
 }
