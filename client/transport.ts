@@ -87,6 +87,7 @@ export class Transport {
       ...this.#options,
       ...options,
     };
+    // Each platform declares its own `AbortSignal`, and all have what is used of it here.
     const signal = options.signal as AbortSignal | undefined;
     const giveUpAt = this.world.monotonic() + deadlineMs;
     for (let attempt = 1; ; attempt++) {
@@ -109,6 +110,7 @@ export class Transport {
         code: failure?.code,
         retryInMs,
       });
+      // The caller names the type that the interface has for its call; nothing is checked here.
       if (!failure) return outcome.answer as Answer;
       if (retryInMs === undefined) throw failure;
       await this.#pause(retryInMs, signal);
@@ -155,6 +157,7 @@ export class Transport {
       ...(body !== undefined && { "Content-Type": "application/json" }),
       ...headers,
     };
+    // Each platform declares its own `fetch`, and all take what is given to it here.
     const send = (this.#options.fetch ?? fetch) as typeof fetch;
     return send(`${this.#base}${path}${queryText(query)}`, {
       method,

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { findProjectName } from "../../daemon/home/project-name.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
-import type { Connection } from "../../shared/wire/connection.ts";
+import { isObject } from "../../shared/json.ts";
 import { ASKED_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import { callSync } from "../contact/sync-progress.ts";
@@ -69,8 +69,9 @@ async function change(
   const other = await find(env, b);
   if (one.id === other.id) throw new UsageError(`${a} and ${b} are one project: name two`);
   const request = { project_id: one.id, target_project_id: other.id };
-  const { connection } = (await ask(env, method, request)) as { connection?: Connection };
+  const answer = await ask(env, method, request);
   // Another implementation of the service may only answer that it is done.
+  const connection = isObject(answer) ? answer.connection : undefined;
   const done = { project_ids: [one.id, other.id], connected: method === "POST" };
   if (json) sayJson(connection ?? done);
   else if (method === "POST") {

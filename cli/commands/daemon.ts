@@ -14,6 +14,7 @@ import type { BoundLink } from "../../daemon/links/linked-folders.ts";
 import type { DaemonStatus, FolderStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
+import { isObject, parseJson } from "../../shared/json.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { askStatus, type GatewayClient, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
@@ -328,10 +329,7 @@ async function printEnv(
   { json, remote }: JsonOption & { remote?: string },
 ): Promise<void> {
   const daemon = await getDaemon(env);
-  const gateway = JSON.parse(await readFile(env.home.gateway, "utf8")) as {
-    url: string;
-    token: string;
-  };
+  const gateway = await readGateway(env);
   const { url } = gateway;
   const token = remote === undefined ? gateway.token : await askToken(daemon, remote);
   if (json) {
@@ -340,6 +338,18 @@ async function printEnv(
   }
   say(`export MEMSYNC_GATEWAY_URL=${url}`);
   say(`export MEMSYNC_GATEWAY_TOKEN=${token}`);
+}
+
+/** The address of the gateway, and its token, as the daemon has written them. */
+async function readGateway({ home }: Environment): Promise<{ url: string; token: string }> {
+  try {
+    const gateway = parseJson(await readFile(home.gateway, "utf8"));
+    const { url, token } = isObject(gateway) ? gateway : {};
+    if (typeof url === "string" && typeof token === "string") return { url, token };
+  } catch {
+    // The parser's own message quotes the file, and so the token.
+  }
+  throw new CommandFailed(`${home.gateway} can't be read: \`memsync restart\` writes it anew`);
 }
 
 /** The token that is valid for one remote only. */

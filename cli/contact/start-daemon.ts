@@ -6,6 +6,7 @@ import { openLogFile } from "../../daemon/supervise/rotating-file.ts";
 import { RUNTIME_ENVIRONMENT } from "../../daemon/supervise/runtime-environment.ts";
 import { selfCommand } from "../../daemon/supervise/self-command.ts";
 import { ServiceManager } from "../../daemon/supervise/service-manager.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import { noRoomAt, storageFailure } from "../../shared/sqlite/failures.ts";
 import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
@@ -110,8 +111,8 @@ function openLog({ log }: Home): number {
 }
 
 async function failure(child: ChildProcess): Promise<never> {
-  const [error] = (await once(child, "error")) as [Error];
-  throw new CommandFailed(`the daemon did not start: ${error.message}`);
+  const [error] = await once(child, "error");
+  throw new CommandFailed(`the daemon did not start: ${messageOf(error)}`);
 }
 
 /** Resolves to the daemon once it answers; `look` may throw why none will. */

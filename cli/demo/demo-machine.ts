@@ -5,8 +5,8 @@ import { prepareHome } from "../../daemon/home/home.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { introduce } from "../../daemon/supervise/introduction.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
+import { existingProjectId } from "../../shared/wire/project-id.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { listConflicts } from "../local/local-conflicts.ts";
 import { type Environment, readEnvironment } from "../place/environment.ts";
@@ -14,7 +14,7 @@ import { withLocal } from "../place/place.ts";
 import { saveMemory } from "../writes/save.ts";
 
 /** The project of which both machines of the demonstration have a copy. */
-const DEMO_PROJECT = "proj_shop" as ProjectId;
+const DEMO_PROJECT = existingProjectId("proj_shop");
 
 const FILE = "CLAUDE.md";
 

@@ -9,6 +9,7 @@ import { openKeyring } from "../../daemon/remotes/keyring.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
 import { messageOf } from "../../shared/errors.ts";
+import { asAccountId } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { UNUSED_TOKEN } from "../lifecycle/shell-service.ts";
 import type { Environment } from "../place/environment.ts";
@@ -85,7 +86,7 @@ async function remotesIn(env: Environment, environment: RemoteEnvironment): Prom
 /** The environment's service, which has no name in the home. */
 function unnamed(url: string | undefined): Remote {
   const name = url ?? EMBEDDED;
-  return { name, url, account: "" as Remote["account"], tokenPlace: undefined, isDefault: true };
+  return { name, url, account: asAccountId(""), tokenPlace: undefined, isDefault: true };
 }
 
 function embeddedFindings({ home }: Environment, token: string | undefined): ServiceFindings {

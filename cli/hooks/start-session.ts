@@ -20,7 +20,7 @@ export async function startSession(
     budget_tokens: BUDGET_TOKENS,
     outline: false,
   });
-  const { memories, sessions } = data as { memories: readonly object[]; sessions?: object[] };
+  const { memories, sessions } = data;
   if (memories.length === 0 && sessions === undefined) return "";
   // What comes too late is not printed, and must not count as told.
   if (late.aborted) return "";

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 import { closeSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import pino from "pino";
@@ -199,7 +199,12 @@ function startAgain({ env: { home }, started }: DaemonRun, reason: string): void
   if (started !== "background") throw new CommandFailed(`the daemon ends, because ${reason}`);
   const log = openLogFile(home.log);
   const [program = "", ...args] = selfCommand();
-  const options = { cwd: "/", detached: true, stdio: ["ignore", log, log], env: process.env };
-  spawn(program, [...args, ...process.argv.slice(2)], options as object).unref();
+  const options: SpawnOptions = {
+    cwd: "/",
+    detached: true,
+    stdio: ["ignore", log, log],
+    env: process.env,
+  };
+  spawn(program, [...args, ...process.argv.slice(2)], options).unref();
   closeSync(log);
 }

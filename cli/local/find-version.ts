@@ -264,10 +264,8 @@ function findBeside(lines: readonly string[], version: Version, other: Version) 
   const [own, others] = [plainLines(version.text), plainLines(other.text)];
   if (others.length === 0 || other.cut || version.text === other.text) return undefined;
   if (version.places.some(isTwin)) return undefined;
-  const [before, behind] = [
-    [...own, ...others],
-    [...others, ...own],
-  ].map((both) => occurrences(lines, both)) as [number[], number[]];
+  const before = occurrences(lines, [...own, ...others]);
+  const behind = occurrences(lines, [...others, ...own]);
   const starts = [...before, ...behind.map((at) => at + others.length)];
   const [at, ...more] = starts;
   if (at === undefined || more.length > 0) return undefined;

@@ -31,6 +31,14 @@ export interface RecallRequest {
   readonly outline?: boolean | undefined;
 }
 
+/** What `recall` answers. */
+export interface Recalled extends ToolResult {
+  readonly data: ToolResult["data"] & {
+    readonly memories: readonly ShownMemory[];
+    readonly sessions?: readonly PastSession[];
+  };
+}
+
 const LIMIT = 20;
 const BUDGET_TOKENS = 2000;
 const BUDGET_TOKENS_MAX = 10_000;
@@ -45,7 +53,7 @@ export async function recall(
   env: Environment,
   option: string | undefined,
   request: RecallRequest,
-): Promise<ToolResult> {
+): Promise<Recalled> {
   const query = request.query?.trim() ?? "";
   if (exceedsBytes(query, LIMITS.queryBytes)) {
     throw new ToolRefusal(`the query is over ${LIMITS.queryBytes} bytes: use fewer words`);
@@ -66,6 +74,7 @@ export async function recall(
     const found = db ? await findMemories(env, db, { scope, query, layer: request.layer }) : [];
     const shown: ShownMemory[] = [];
     for (const each of found.slice(0, request.limit ?? LIMIT)) {
+      // Without a database nothing was found.
       const memory = await shownMemory(env, db as Kysely<DaemonTables>, {
         found: each,
         passageOf: (value) => passageOf(value, query, PASSAGE_LENGTH_MAX),
@@ -167,7 +176,7 @@ function asResult({
   readonly shown: readonly ShownMemory[];
   readonly left: number;
   readonly background: Awaited<ReturnType<typeof readBackground>> | undefined;
-}): ToolResult {
+}): Recalled {
   const next =
     left === 0 ? null : `${left} more: use other words, a layer or a larger budget_tokens`;
   const none = query === "" ? "No memories yet." : `No memory holds any of: ${query}`;

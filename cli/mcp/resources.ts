@@ -41,8 +41,7 @@ export async function memoryResources(
   option: string | undefined,
 ): Promise<NamedResource[]> {
   const { data } = await recall(env, option, { limit: LISTED_MAX, budget_tokens: LIST_TOKENS });
-  const memories = data.memories as readonly { key: string; layer: string; project?: string }[];
-  return memories
+  return data.memories
     .filter(({ project }) => project === undefined)
     .map(({ key, layer }) => {
       const uri = `memsync://memory/${layer}/${encodeURIComponent(key)}`;

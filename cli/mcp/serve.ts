@@ -83,6 +83,7 @@ interface ServerOptions {
 function createServer(env: Environment, options: ServerOptions): McpServer {
   const info = { name: "memsync", title: "memsync", version: VERSION };
   const server = new McpServer(info, { instructions: INSTRUCTIONS });
+  // `TOOLS` is written out, and has no tool without its name in the type.
   for (const name of Object.keys(TOOLS) as ToolName[]) addTool(server, env, { name, ...options });
   addResources(server, env, options);
   server.registerPrompt(
@@ -99,7 +100,7 @@ function addTool(
   { name, option, queue }: ServerOptions & { readonly name: ToolName },
 ): void {
   const { inputSchema, ...face } = TOOLS[name];
-  const schema = fromJsonSchema<never>(structuredClone(inputSchema) as object);
+  const schema = fromJsonSchema<never>(structuredClone(inputSchema));
   server.registerTool(name, { ...face, inputSchema: schema }, async (request: never) => {
     try {
       return answered(await queue.run(() => HANDLERS[name](env, option, request)));

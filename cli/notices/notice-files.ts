@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../daemon/home/home.ts";
+import { isObject } from "../../shared/json.ts";
 import type { Notice, Notices } from "./notice.ts";
 
 /** Suffix of the file that says that a notice was shown. */
@@ -103,10 +104,14 @@ function put(folder: string, name: string, text: string): void {
   renameSync(part, join(folder, name));
 }
 
-/** Undefined where it has just been removed. */
+/** Undefined where it has just been removed, and for what is no notice. */
 function readNotice(path: string): Notice | undefined {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Notice;
+    const notice: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const { kind, where, what } = isObject(notice) ? notice : {};
+    if (kind !== "conflict" && kind !== "held") return undefined;
+    if (typeof where !== "string" || typeof what !== "string") return undefined;
+    return { kind, where, what };
   } catch {
     return undefined;
   }

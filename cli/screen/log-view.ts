@@ -1,4 +1,5 @@
 import { parseActivity } from "../../daemon/home/activity.ts";
+import { isObject } from "../../shared/json.ts";
 import { activityLine } from "./activity-view.ts";
 import { visible } from "./visible.ts";
 
@@ -57,7 +58,7 @@ function wordsOf(line: string): string {
 function parseFields(line: string): Fields | undefined {
   try {
     const fields: unknown = JSON.parse(line);
-    return typeof fields === "object" && fields !== null ? (fields as Fields) : undefined;
+    return isObject(fields) ? fields : undefined;
   } catch {
     return undefined;
   }

@@ -14,7 +14,7 @@ export function unifiedDiff(
   after: string,
   { from, to }: { readonly from: string; readonly to: string },
 ): string {
-  const [old, next] = [before, after].map(linesOf) as [string[], string[]];
+  const [old, next] = [linesOf(before), linesOf(after)];
   const groups = groupsOf(diffLines(old, next));
   if (groups.length === 0) return "";
   const parts = groups.flatMap((group) => partOf(group, old, next));

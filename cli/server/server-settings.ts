@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import {
   databasePath,
   flagOf,
-  type GivenSettings,
   type ReadSettings,
   readSettings,
   SETTING_NAMES,
@@ -48,7 +47,7 @@ export function settingsOf(env: Environment, flags: SettingFlags): ReadSettings 
     if (text !== undefined) written[name] = String(text);
   }
   try {
-    return readSettings(written as GivenSettings, flags.config, {
+    return readSettings(written, flags.config, {
       env: env.variables,
       dir: env.dir,
     });

@@ -7,6 +7,7 @@ import {
   parse,
   printParseErrorCode,
 } from "jsonc-parser/lib/esm/main.js";
+import { isObject } from "../../shared/json.ts";
 import { cutValue, isHollow } from "./cut-value.ts";
 
 /**
@@ -212,10 +213,6 @@ function tableOf({ keys, value }: SettingsEntry): string {
 /** TOML writes strings, and lists of them, as JSON does. */
 function tomlValue(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(tomlValue).join(", ")}]` : JSON.stringify(value);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Without the byte order mark, which no parser wants. */

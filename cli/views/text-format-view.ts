@@ -1,4 +1,4 @@
-import { type JsonValue, parseJson } from "../../shared/json.ts";
+import { isObject, parseJson } from "../../shared/json.ts";
 import { PLAIN_FORM, readForm, type ShownForm } from "../../shared/replica/text/text-form.ts";
 
 /** Reads a text's format as a conflict stores it. Anything malformed counts as the plain format. */
@@ -6,7 +6,7 @@ export function parseFormat(stored: string): ShownForm {
   try {
     const value = parseJson(stored);
     const form = readForm(value);
-    const { eol } = value as { readonly eol?: JsonValue };
+    const { eol } = isObject(value) ? value : {};
     return eol === "mixed" ? { ...form, eol } : form;
   } catch {
     return PLAIN_FORM;

@@ -6,6 +6,7 @@ import {
   expectStatus,
   expectThat,
   isDone,
+  isObject,
   objectOf,
   objectsIn,
   stringIn,
@@ -146,12 +147,13 @@ async function create(bench: Bench, layer: Layer): Promise<Exchange> {
 
 /** What a call created is deleted at the end, whether it should have been created or not. */
 function remember(bench: Bench, exchange: Exchange): void {
-  const { id } = (exchange.json ?? {}) as { id?: unknown };
+  const { id } = isObject(exchange.json) ? exchange.json : {};
   if (isDone(exchange) && typeof id === "string") bench.made.add(id);
 }
 
 async function answersMemory(bench: Bench, layer: Layer): Promise<void> {
   const exchange = await created[layer](bench);
+  // `created` has sent it, with a content.
   const sent = JSON.parse(exchange.sent ?? "{}") as { content: string };
   expectThat(exchange, /^mem_./.test(stringIn(exchange, "id")), {
     expected: "an id that begins with mem_",

@@ -104,6 +104,7 @@ function idOf(bench: Bench, exchange: Exchange): string {
   }
   expectDone(exchange);
   const answered = exchange.status === 204 ? undefined : objectOf(exchange).id;
+  // The suite itself has sent it, with an id; see `make`.
   const asked = (JSON.parse(exchange.sent ?? "{}") as { id: string }).id;
   const id = typeof answered === "string" ? answered : asked;
   expectThat(exchange, /^proj_./.test(id), { expected: "an id that begins with proj_" });

@@ -116,6 +116,20 @@ scenario("with a fixed port a program that was set up survives restarts", async 
   expect([token, renewed.MEMSYNC_GATEWAY_TOKEN]).not.toContain(free.MEMSYNC_GATEWAY_TOKEN);
 });
 
+scenario("a damaged note of the gateway is named, without what is in it", async (lab) => {
+  const [folder] = await lab.clones(IGNORED);
+  const machine = lab.machine("a", folder);
+  await machine.up();
+  const path = join(machine.home, "gateway.json");
+  for (const text of ["mst_local_half of", "null", '{"token":"mst_local_half of"}']) {
+    writeFileSync(path, text);
+    const { status, stdout, stderr } = await machine.run(["env"]);
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(`${path} can't be read: \`memsync restart\` writes it anew`);
+    expect(stderr).not.toContain("half of");
+  }
+});
+
 scenario("a fixed port that is in use, or is none, is one sentence", async (lab) => {
   const [folder] = await lab.clones(IGNORED);
   const machine = lab.machine("a", folder);

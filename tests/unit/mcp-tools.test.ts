@@ -131,7 +131,7 @@ test("without words, rules come behind what the assistant does not find by itsel
   await save("build", "make");
   await save("rules/cursor/tests.mdc", "no sleeps");
   const { data } = await recall(env, undefined, {});
-  const keys = (data.memories as { key: string }[]).map(({ key }) => key);
+  const keys = data.memories.map(({ key }) => key);
   expect(keys).toEqual(["build", "rules/cursor/tests.mdc"]);
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Notice, Notices } from "../../cli/notices/notice.ts";
@@ -57,5 +57,14 @@ test("what a command showed while the daemon looked at what was before it is not
   markSeen(home, ["held-1"]);
   expect(keepNotices(home, new Map(), before)).toEqual([]);
   expect(kept(home, NOW)).toEqual([HELD]);
+  expect(readUnseen(home)).toEqual([]);
+});
+
+test("a file that holds no notice is not shown", () => {
+  const home = newHome();
+  mkdirSync(home.notices);
+  for (const [at, text] of ["", "null", "[]", '{"kind":"held","where":"widget"}'].entries()) {
+    writeFileSync(join(home.notices, `held-${at}`), text);
+  }
   expect(readUnseen(home)).toEqual([]);
 });
