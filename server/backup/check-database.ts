@@ -1,6 +1,6 @@
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
-import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
+import { prepareRows, type SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { kyselyOver, openConnection } from "../../shared/sqlite/database.ts";
 import { isUnknownName } from "../../shared/sqlite/failures.ts";
 import { readSchemaState } from "../../shared/sqlite/misfit.ts";
@@ -44,8 +44,9 @@ async function openToRead(path: string, name: string): Promise<SqliteConnection>
 
 function stepsIn(connection: SqliteConnection, name: string): readonly string[] {
   try {
-    const rows = connection.prepare("select name from schema_migrations order by name").all([]);
-    return (rows as { name: string }[]).map((row) => row.name);
+    const sql = "select name from schema_migrations order by name";
+    const rows = prepareRows<{ name: string }>(connection, sql).all([]);
+    return rows.map((row) => row.name);
   } catch (thrown) {
     if (isUnknownName(thrown)) throw refused(`${name} is not a database of a memsync server`);
     throw refused(`${name} can't be read as a database (${messageOf(thrown)})`);

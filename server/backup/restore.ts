@@ -3,7 +3,7 @@ import { copyFile, open, rename, rm } from "node:fs/promises";
 import { createPrivateFile, keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
 import { AppError } from "../../shared/errors.ts";
 import { base32 } from "../../shared/ids.ts";
-import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
+import { prepareRows, type SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import { writeFailure } from "../../shared/sqlite/failures.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
@@ -144,8 +144,7 @@ async function readEnded(database: string): Promise<readonly Ended[]> {
     const removed = "select id, removed_at as at, 1 as removed from removed_tokens";
     const isOlder = !hasTable(connection, "removed_tokens");
     const sql = `${isOlder ? revoked : `${revoked} union all ${removed}`} order by id`;
-    // The statement names these columns.
-    return connection.prepare(sql).all([]) as unknown as Ended[];
+    return prepareRows<Ended>(connection, sql).all([]);
   } finally {
     connection.close();
   }

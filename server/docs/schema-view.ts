@@ -1,3 +1,4 @@
+import { isObject } from "../../shared/json.ts";
 import type { OpenApiDocument } from "../openapi/document.ts";
 import type { JsonSchema } from "../openapi/published-schema.ts";
 import { type Html, type HtmlPart, html } from "./html.ts";
@@ -34,8 +35,8 @@ export class SchemaView {
     if (Array.isArray(anyOf)) return html`${this.type(anyOf[0])} or null`;
     if (Array.isArray(values)) return oneOf(values);
     if ("const" in schema) return html`<code>${JSON.stringify(schema.const)}</code>`;
-    if (schema.items !== undefined) {
-      const items = this.type(schema.items as JsonSchema);
+    if (isObject(schema.items)) {
+      const items = this.type(schema.items);
       return isOfLength(schema)
         ? html`array of ${Number(schema.maxItems)}: ${items}`
         : html`array of ${items}`;
@@ -77,12 +78,17 @@ export class SchemaView {
 
   /** All fields, each followed by those inside of it. The schemas have no cycles. */
   *#fields(schema: JsonSchema, prefix: string): Generator<Field> {
-    const { properties, required = [], items, anyOf } = this.resolve(schema);
-    if (items !== undefined) yield* this.#fields(items as JsonSchema, `${prefix}[]`);
+    const { properties, required, items, anyOf } = this.resolve(schema);
+    if (isObject(items)) yield* this.#fields(items, `${prefix}[]`);
     if (Array.isArray(anyOf)) yield* this.#fields(anyOf[0], prefix);
-    for (const [name, property] of Object.entries((properties ?? {}) as object)) {
+    for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
+      if (!isObject(property)) continue;
       const path = prefix === "" ? name : `${prefix}.${name}`;
-      yield { path, schema: property, required: (required as string[]).includes(name) };
+      yield {
+        path,
+        schema: property,
+        required: Array.isArray(required) && required.includes(name),
+      };
       yield* this.#fields(property, path);
     }
   }

@@ -24,6 +24,7 @@ export async function parseScanned(
   const parsed: unknown[][] = [];
   for (const list of lists) parsed.push(await parseList(bytes, list, pause));
   if (typeof around !== "object" || around === null) return around;
+  // JSON has just made it, and nobody else has it yet: its fields may be written.
   const fields = around as Record<string, unknown>;
   for (const [name, value] of Object.entries(fields)) {
     // Every list directly in this object holds the number of its content.

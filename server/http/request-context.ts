@@ -38,5 +38,6 @@ export interface CallerContext extends RequestContext {
  */
 export const withContext = new Elysia({ name: "memsync:context" }).decorate(
   "context",
+  // No handler sees this object, since the app replaces it first. It is here for its type.
   {} as CallerContext,
 );

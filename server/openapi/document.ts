@@ -37,7 +37,7 @@ export interface PathOperation {
   readonly parameters?: readonly Reference[];
   readonly requestBody?: { readonly required: boolean; readonly content: MediaTypes };
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
-  readonly "x-websocket-frames"?: Readonly<Record<"client" | "server", readonly Reference[]>>;
+  readonly "x-websocket-frames"?: Readonly<Record<"client" | "server", readonly JsonSchema[]>>;
 }
 
 export interface PathParameter {
@@ -95,7 +95,7 @@ export function createOpenApiDocument(): OpenApiDocument {
   }
   const parameters = parameterComponents(publisher);
   const responses = responseComponents(publisher);
-  return {
+  const document = {
     openapi: "3.1.1",
     info: { title: "memsync", version: VERSION, description: INTRODUCTION, ...INFO },
     servers: [{ url: "/", description: "The server that this was read from." }],
@@ -109,7 +109,8 @@ export function createOpenApiDocument(): OpenApiDocument {
       responses,
       securitySchemes: { token: SECURITY },
     },
-  } as OpenApiDocument;
+  };
+  return document;
 }
 
 const INFO = { license: { name: "MIT", identifier: "MIT" } };
@@ -143,8 +144,8 @@ function pathOperation(publisher: SchemaPublisher, operation: Operation): PathOp
     responses: responsesOf(publisher, operation),
     ...(frames && {
       "x-websocket-frames": {
-        client: frames.client.map((each) => publisher.publish(each, "request") as Reference),
-        server: frames.server.map((each) => publisher.publish(each, "answer") as Reference),
+        client: frames.client.map((each) => publisher.publish(each, "request")),
+        server: frames.server.map((each) => publisher.publish(each, "answer")),
       },
     }),
   };
@@ -166,6 +167,7 @@ function responsesOf(
   for (const code of new Set([...refusals, ...(open ? ALWAYS_OPEN : ALWAYS)])) {
     responses[ERROR_STATUS[code]] = refTo("responses", REFUSALS[code].name);
   }
+  // An operation writes its own answers out as OpenAPI has them.
   return { ...responses, ...(more?.answers as Record<string, ResponseObject>) };
 }
 
@@ -207,6 +209,7 @@ function responseComponents(publisher: SchemaPublisher): Record<string, Response
   const schema = publisher.publish(ErrorBody, "answer");
   return Object.fromEntries(
     Object.entries(REFUSALS).map(([code, { name, description, example }]) => {
+      // `REFUSALS` has the codes for its names, and no other.
       const headers = headerRefs(REFUSAL_HEADERS[ERROR_STATUS[code as ErrorCode]] ?? []);
       const content = { "application/json": { schema, examples: { [code]: example } } };
       return [name, { description, headers, content }];

@@ -1,5 +1,5 @@
 import type { Static } from "@sinclair/typebox";
-import type { MemoryId, ProjectId, SessionId } from "../../shared/ids.ts";
+import { memoryIdOf, type SessionId } from "../../shared/ids.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import type { BatchAnswerBody, BatchBody } from "../../shared/wire/batch.ts";
 import type { ConnectAnswer, ConnectBody } from "../../shared/wire/connection.ts";
@@ -19,21 +19,22 @@ import type {
   ProjectWithMemories,
   ProjectWithText,
 } from "../../shared/wire/project.ts";
+import { existingProjectId } from "../../shared/wire/project-id.ts";
 import type { Session, SessionBody, SessionList } from "../../shared/wire/session.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import type { SyncAnswer, SyncBody } from "../../shared/wire/sync.ts";
 
 // One account's story, so that the examples fit together: two projects, three memories, a session.
 
-const WIDGET = "proj_widget" as ProjectId;
-const SHOP = "proj_shop" as ProjectId;
+const WIDGET = existingProjectId("proj_widget");
+const SHOP = existingProjectId("proj_shop");
 const EPOCH = "8uLBcyGr_FUmg8jOpObqHg";
 const UPDATE =
   "AQHNjKCWCQAIARNtZW1vcmllcy8yNDYyNTgyMzQ5AXYEA2tleXcVbm90ZS1yNzV4M3Z5Z2d2b2R4ZmV5BXZhbHVldw" +
   "xQcmVmZXJzIHRhYnMKY3JlYXRlZF9hdHtCeh/J4LNwAAp1cGRhdGVkX2F0e0J6H8ngs3AAAA==";
 
 export const memory: Memory = {
-  id: "mem_u6ykwnieueldi33viiaqvs22vd" as MemoryId,
+  id: memoryIdOf(WIDGET, "build"),
   content: "npm run build",
   layer: "project",
   created_at: "2026-11-21T05:39:38.421Z",
@@ -43,7 +44,7 @@ export const memory: Memory = {
 };
 
 export const userMemory: Memory = {
-  id: "mem_umijbm7657zszja4djnrybbv2d" as MemoryId,
+  id: memoryIdOf("user", "note-r75x3vyggvodxfey"),
   content: "Prefers tabs",
   layer: "user",
   created_at: "2026-11-21T05:39:38.423Z",
@@ -148,6 +149,7 @@ export const sync: Static<typeof SyncBody> = {
 };
 
 const sessionUpload: Static<typeof SessionBody> = {
+  // It has the form that `parseSessionId` asks for.
   id: "sess_7f3a" as SessionId,
   source: "claude-code",
   title: "Fix the login",

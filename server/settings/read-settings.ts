@@ -77,6 +77,7 @@ export function readSettings(
     }
   }
   if (problems.length > 0) throw new SettingsError(problems);
+  // Every name has its value and its source from the loop.
   return { settings: values as Settings, sources: sources as ReadSettings["sources"] };
 }
 

@@ -41,37 +41,37 @@ export const SETTINGS = {
   allowed_hosts: {
     help: "names that a proxy on this machine serves it under, with commas between",
     form: "names",
-    initial: [] as readonly string[],
+    initial: [],
     parse: hostNames,
   },
   trusted_proxies: {
     help: "addresses and networks of proxies that tell the client's address (X-Forwarded-For)",
     form: "addresses",
-    initial: [] as readonly string[],
+    initial: [],
     parse: proxyNetworks,
   },
   log_level: {
     help: `how much is logged to standard error: ${LOG_LEVELS.join(", ")}`,
     form: "level",
-    initial: "info" as (typeof LOG_LEVELS)[number],
+    initial: "info",
     parse: oneOf(LOG_LEVELS),
   },
   metrics_token: {
     help: "the bearer token that reads /metrics from anywhere; without one, this machine may",
     form: "token",
-    initial: undefined as string | undefined,
+    initial: undefined,
     secret: true,
     parse: matching(/^[^\s]{16,}$/, "is at least 16 characters without white space"),
   },
   limits: {
     help: "whether requests are held to the accounts' plans: on or off",
     form: "on|off",
-    initial: "on" as "on" | "off",
+    initial: "on",
     parse: oneOf(["on", "off"] as const),
   },
   published_only: {
     help: "serve the published specification and nothing else",
-    initial: false as boolean,
+    initial: false,
     parse: trueOrFalse,
   },
   live_sockets_max: {
@@ -104,6 +104,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 
 /** All names, in the order in which they are documented. */
+// `SETTINGS` is written out above, so that it has no other names.
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
 /** A value for every setting. */

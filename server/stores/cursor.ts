@@ -20,7 +20,7 @@ export function parseCursor(list: ListName, cursor: string | undefined): PageEnd
   try {
     const decoded: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     if (Array.isArray(decoded) && decoded.length === 3 && decoded[0] === list) {
-      const [, sort, id] = decoded as unknown[];
+      const [, sort, id]: readonly unknown[] = decoded;
       if (typeof sort === "number" && typeof id === "string") return { sort, id };
     }
   } catch {

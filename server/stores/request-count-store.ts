@@ -47,8 +47,6 @@ export async function dropRequestCountsBefore(db: Db, day: number): Promise<void
 
 /** Forgets an account's counts, or everybody's without one. */
 export async function deleteCounts(db: Db, account: AccountId | undefined): Promise<void> {
-  await db
-    .deleteFrom("request_counts")
-    .$if(account !== undefined, (query) => query.where("account", "=", account as AccountId))
-    .execute();
+  const all = db.deleteFrom("request_counts");
+  await (account === undefined ? all : all.where("account", "=", account)).execute();
 }

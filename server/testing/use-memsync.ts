@@ -92,6 +92,7 @@ function setVariables(variables: Readonly<Record<string, string>>): () => void {
 
 /** Its properties are those of the emulator that runs at the time. */
 function whenItRuns(running: () => Emulator | undefined): Emulator {
+  // Every property is asked of the handler, which asks the emulator.
   return new Proxy({} as Emulator, {
     get(_, name) {
       const emulator = running();

@@ -1,9 +1,4 @@
-import type {
-  EmulatorControls,
-  EmulatorTokenRequest,
-  LimitChange,
-  ResetScope,
-} from "../interface/emulator.ts";
+import type { EmulatorControls, EmulatorTokenRequest } from "../interface/emulator.ts";
 import type { EmulatorFaults, FaultRule } from "../interface/faults.ts";
 import type { EmulatorRequests, EmulatorViolations } from "../interface/requests.ts";
 import type { EmulatorSnapshots } from "../interface/state.ts";
@@ -25,6 +20,7 @@ import { inCamelCase, parseStrict } from "./parse-strict.ts";
 const LibraryToken = inCamelCase(TokenBody);
 
 const ofToken = (of: unknown = {}) => parseStrict(TokenOnlyBody, of);
+// `inCamelCase` gives a schema no type. This one lets through what a rule is.
 const ruleOf = (rule: unknown) => parseStrict(LibraryRule, rule) as FaultRule;
 
 /**
@@ -36,7 +32,7 @@ export function checkedControls(controls: EmulatorControls): EmulatorControls {
     ...controls,
     async reset(options = {}) {
       const { scope, token } = parseStrict(ResetBody, options);
-      return await controls.reset({ scope: scope as ResetScope | undefined, token });
+      return await controls.reset({ scope, token });
     },
     seed: async (seed, of) => await controls.seed(seed, ofToken(of)),
     import: async (seed, of) => await controls.import(seed, ofToken(of)),
@@ -48,11 +44,12 @@ export function checkedControls(controls: EmulatorControls): EmulatorControls {
     violations: checkedViolations(controls.violations),
     limits: {
       set: async (change) => {
-        await controls.limits.set(parseStrict(LimitsBody, change) as LimitChange);
+        await controls.limits.set(parseStrict(LimitsBody, change));
       },
     },
     tokens: {
       create(request = {}) {
+        // `inCamelCase` gives a schema no type. This one lets through what a request is.
         return controls.tokens.create(parseStrict(LibraryToken, request) as EmulatorTokenRequest);
       },
     },

@@ -18,7 +18,9 @@ const Duration = Type.Union([Type.String(), Type.Number()], {
 export const ResetBody = Type.Object({
   scope: optional(
     Type.Union(
-      ["all", "data", "limits", "faults", "requests"].map((scope) => Type.Literal(scope)),
+      (["all", "data", "limits", "faults", "requests"] as const).map((scope) =>
+        Type.Literal(scope),
+      ),
       { expected: "all, data, limits, faults or requests" },
     ),
   ),

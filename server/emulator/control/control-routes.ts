@@ -5,7 +5,7 @@ import { refusedAt } from "../../../shared/wire/parse.ts";
 import { answerDocument } from "../../http/answer-document.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { inWireNames } from "../faults/wire-names.ts";
-import type { ClockMoved, EmulatorControls, MadeToken, ResetScope } from "../interface/emulator.ts";
+import type { ClockMoved, EmulatorControls, MadeToken } from "../interface/emulator.ts";
 import type { FaultReport } from "../interface/faults.ts";
 import { parseDuration } from "../time/parse-time.ts";
 import {
@@ -67,7 +67,7 @@ export function controlRoutes(
       path: "reset",
       async answer({ request }) {
         const { scope, token } = await readStrict(request, ResetBody);
-        const cleared = await controls.reset({ scope: scope as ResetScope | undefined, token });
+        const cleared = await controls.reset({ scope, token });
         return { cleared };
       },
     },

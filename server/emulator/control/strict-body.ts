@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { AppError } from "../../../shared/errors.ts";
+import { isObject } from "../../../shared/json.ts";
 import { invalid, parseWith, refusedAt } from "../../../shared/wire/parse.ts";
 import { emptyBody, type JsonBody, readJson } from "../../http/read-json.ts";
 import { parseStrict } from "./parse-strict.ts";
@@ -36,7 +37,7 @@ export async function readFields<T extends TObject>(
   if (body === undefined) throw emptyBody();
   await refuseDoubleFields(body);
   const known = parseWith(schema, body.value);
-  const fields = Object.entries(body.value as Readonly<Record<string, unknown>>);
+  const fields = Object.entries(isObject(body.value) ? body.value : {});
   const rest = fields.filter(([name]) => !Object.hasOwn(schema.properties, name));
   return { known, rest: Object.fromEntries(rest) };
 }

@@ -1,4 +1,4 @@
-import { AppError, ERROR_STATUS, type ErrorCode } from "../../../shared/errors.ts";
+import { AppError, ERROR_STATUS } from "../../../shared/errors.ts";
 import type { AccountId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";
 import type { Log } from "../../../shared/log.ts";
@@ -249,12 +249,13 @@ async function late(answered: Response, effect: FaultEffect): Promise<Response> 
 /** Begins like an answer, and is no JSON. */
 const MALFORMED = '{"memories":[{"id":"mem_';
 
-const CODES = new Map(Object.entries(ERROR_STATUS).map(([code, status]) => [status, code]));
+const CODES = new Map<number, string>(
+  Object.entries(ERROR_STATUS).map(([code, status]) => [status, code]),
+);
 
 function injectedAnswer(effect: FaultEffect, context: RequestContext): Response {
   const { status = 429, error, retryAfter } = effect;
-  const code =
-    error ?? CODES.get(status as never) ?? (status >= 500 ? "internal" : "invalid_request");
+  const code = error ?? CODES.get(status) ?? (status >= 500 ? "internal" : "invalid_request");
   const wait = retryAfter ?? (status === 429 ? 1 : undefined);
   const headers = {
     ...context.headers,
@@ -266,7 +267,7 @@ function injectedAnswer(effect: FaultEffect, context: RequestContext): Response 
   if (status === 204 || status === 304) return new Response(null, { status, headers });
   const message = "this answer was injected by a fault";
   const { requestId: request_id } = context;
-  const body = status < 300 ? {} : { error: { code: code as ErrorCode, message, request_id } };
+  const body = status < 300 ? {} : { error: { code, message, request_id } };
   return new Response(JSON.stringify(body), { status, headers });
 }
 

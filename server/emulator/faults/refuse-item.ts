@@ -25,6 +25,7 @@ export interface ItemRefusal {
  * whole or not at all; of an exchange one document or project. Undefined if there is no such item.
  */
 export function refuseItem(body: unknown, name: string): ItemRefusal | undefined {
+  // Of each field that is read here it is looked what it is.
   const { memories, crdt } = (typeof body === "object" && body !== null ? body : {}) as SyncBody;
   const same = (answer: unknown) => answer;
   if (Array.isArray(memories)) {
@@ -38,12 +39,14 @@ export function refuseItem(body: unknown, name: string): ItemRefusal | undefined
   if (!crdt || !part) return undefined;
   const { [name]: _, ...rest } = crdt[part] ?? {};
   return {
+    // What has `crdt` is an object.
     body: { ...(body as object), crdt: { documents: {}, ...crdt, [part]: rest } },
     complete: (answer, requestId) => {
       const refused =
         part === "documents"
           ? { refused: { message: MESSAGE } }
           : { error: { code: "invalid_request", message: MESSAGE, request_id: requestId } };
+      // An exchange is answered with `crdt`, whatever else is in it.
       const known = answer as { crdt: Record<string, object> };
       const parts = { ...known.crdt[part], [name]: refused };
       return { ...known, crdt: { ...known.crdt, [part]: parts } };

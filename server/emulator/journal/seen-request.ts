@@ -1,3 +1,4 @@
+import { isObject } from "../../../shared/json.ts";
 import { timestampOf } from "../../../shared/timestamps.ts";
 import type { SeenFrame, SeenRequest, Violation } from "../interface/requests.ts";
 import { parsedBody, type Wrong } from "./inspect.ts";
@@ -66,8 +67,7 @@ function parsed(text: string): unknown {
 }
 
 function messageIn(refusal: unknown): string | undefined {
-  const { error } = (typeof refusal === "object" && refusal !== null ? refusal : {}) as {
-    readonly error?: { readonly message?: unknown };
-  };
-  return typeof error?.message === "string" ? error.message : undefined;
+  const { error } = isObject(refusal) ? refusal : {};
+  const { message } = isObject(error) ? error : {};
+  return typeof message === "string" ? message : undefined;
 }

@@ -37,6 +37,7 @@ async function readSeedFile(path: string): Promise<EmulatorSeed> {
     if (thrown instanceof AppError) refusePlaces(placedIn(path, text, thrown.details));
     throw thrown;
   }
+  // `parseSeed` has refused what is no seed.
   return seed as EmulatorSeed;
 }
 
