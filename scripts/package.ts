@@ -14,6 +14,7 @@ const folder = resolve(process.argv[2] ?? join(ROOT, "out/npm"));
 async function stageMain(checkout: Manifest, commit: string | undefined): Promise<string> {
   await run([process.execPath, "scripts/build.ts"]);
   const stage = await emptyFolder("memsync");
+  // This checkout's own manifest lists its files.
   for (const file of checkout.files as readonly string[]) {
     await cp(join(ROOT, file), join(stage, file), { recursive: true });
   }
@@ -70,10 +71,12 @@ async function run(command: readonly string[]): Promise<string> {
 async function pack(stage: string): Promise<void> {
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const said = await run([npm, "pack", stage, "--json", "--pack-destination", folder]);
+  // npm has packed one folder, and tells one file.
   const [packed] = JSON.parse(said) as [{ readonly filename: string }];
   process.stdout.write(`${join(folder, packed.filename)}\n`);
 }
 
+// It is this checkout's own, which has a version.
 const checkout = (await Bun.file(join(ROOT, "package.json")).json()) as Manifest;
 const commit = await findCommit();
 const platform = findPlatform();

@@ -41,6 +41,7 @@ async function publishedIntegrity(name: string): Promise<string | undefined> {
   command.push("--loglevel=error");
   const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "pipe"] });
   const [said, complaint] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  // npm was asked for one field, which is a text.
   if ((await child.exited) === 0) return JSON.parse(said) as string;
   if (/\bE404\b/.test(complaint)) return undefined;
   throw new Error(`the registry does not say whether it has ${name}: ${complaint}`);

@@ -1,5 +1,7 @@
 import { OPERATIONS } from "../server/openapi/document.ts";
 import { type JsonSchema, SchemaPublisher } from "../server/openapi/published-schema.ts";
+import { assert } from "../shared/errors.ts";
+import { isObject } from "../shared/json.ts";
 
 const JSON_TYPES = `/** What JSON can say. */
 export type JsonValue =
@@ -37,32 +39,37 @@ function typeOf(schema: JsonSchema, indent: string): string {
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(" | ");
   if ("const" in schema) return JSON.stringify(schema.const);
   if (maxItems !== undefined && minItems === maxItems) {
-    const each = typeOf(items as JsonSchema, indent);
+    const each = typeOf(schemaIn(items), indent);
     return `readonly [${Array.from({ length: Number(maxItems) }, () => each).join(", ")}]`;
   }
-  if (items !== undefined) return `readonly (${typeOf(items as JsonSchema, indent)})[]`;
+  if (items !== undefined) return `readonly (${typeOf(schemaIn(items), indent)})[]`;
   const { additionalProperties } = schema;
   if (additionalProperties !== undefined) return recordOf(additionalProperties, indent);
   if (properties !== undefined) return objectOf(schema, indent);
-  const types = (Array.isArray(type) ? type : [type]) as readonly string[];
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   return types.map((each) => (each === "integer" ? "number" : each)).join(" | ");
 }
 
 function recordOf(values: unknown, indent: string): string {
-  if (typeof values !== "object" || values === null) return "JsonObject";
-  return `{ readonly [key: string]: ${typeOf(values as JsonSchema, indent)} }`;
+  if (!isObject(values)) return "JsonObject";
+  return `{ readonly [key: string]: ${typeOf(values, indent)} }`;
 }
 
-function objectOf({ properties, required = [] }: JsonSchema, indent: string): string {
+function objectOf({ properties, required }: JsonSchema, indent: string): string {
   const inner = `${indent}  `;
-  const fields = Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(
-    ([name, schema]) => {
-      const mark = (required as readonly string[]).includes(name) ? "" : "?";
-      const comment = commentOf(schema, inner);
-      return `${comment}${inner}readonly ${name}${mark}: ${typeOf(schema, inner)};\n`;
-    },
-  );
+  const fields = Object.entries(schemaIn(properties)).map(([name, field]) => {
+    const schema = schemaIn(field);
+    const mark = Array.isArray(required) && required.includes(name) ? "" : "?";
+    const comment = commentOf(schema, inner);
+    return `${comment}${inner}readonly ${name}${mark}: ${typeOf(schema, inner)};\n`;
+  });
   return `{\n${fields.join("")}${indent}}`;
+}
+
+/** A part of a schema that has to be an object. */
+function schemaIn(part: unknown): JsonSchema {
+  assert(isObject(part), "a published schema is whole");
+  return part;
 }
 
 function commentOf({ description }: JsonSchema, indent: string): string {

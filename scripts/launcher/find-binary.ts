@@ -19,6 +19,7 @@ export function findBinary(): BinarySearch {
   const name = packageNameOf(platform);
   const manifest = findManifest(name);
   if (manifest === undefined) return { kind: "none" };
+  // npm installs no package without a version.
   const { version } = require(manifest) as { readonly version: string };
   if (version !== VERSION) return { kind: "mismatch", name, version };
   const path = join(dirname(manifest), executableOf(platform));

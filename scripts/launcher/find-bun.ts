@@ -19,6 +19,7 @@ export function findBun(): string | undefined {
 /** Where the executable lies when install scripts were not run: in the package of this platform. */
 function findPlatformBun(manifest: string): string | undefined {
   const requireThere = createRequire(manifest);
+  // It is the manifest of the package `bun`, which names one package for each platform.
   const { optionalDependencies } = requireThere(manifest) as {
     readonly optionalDependencies: Readonly<Record<string, string>>;
   };
