@@ -154,7 +154,7 @@ const SAVE_WORDS = {
   conflict: "saved here, conflict",
   held: "saved here, held",
   known: "brought by git",
-  waiting: "saved here, waits for the service",
+  waiting: "saved here, waits",
   overtaken: "saved here, then saved over or removed",
 } as const;
 

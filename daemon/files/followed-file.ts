@@ -9,7 +9,6 @@ import type { Timer, World } from "../../shared/world.ts";
 import { isOpenToWrite } from "../disk/open-to-write.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import { replaceFile } from "../disk/write-file.ts";
-import { isStaged } from "../git/blob-in-git.ts";
 import type { FindGitProcess } from "../git/git-processes.ts";
 import type { Head } from "../git/git-refs.ts";
 import { type FileStanding, fileStanding } from "../git/git-state.ts";
@@ -25,7 +24,7 @@ import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
 import { CountedFile } from "./counted-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
-import { isTakenAt, isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
+import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
 import {
   beingWritten,
@@ -49,6 +48,7 @@ import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
 import { noteWritten } from "./note-arrival.ts";
 import { OvertakenSaves } from "./overtaken-saves.ts";
+import type { Overtaken } from "./save-history.ts";
 import { lookAtMarks } from "./shown-by-git.ts";
 import { takeLateSave } from "./take-late-save.ts";
 import { type ToWrite, takeSight } from "./take-sight.ts";
@@ -242,8 +242,9 @@ export class FollowedFile {
       const takeLate = (file: FileContent) => this.#takeLate(known, file);
       await clearBegunWrite({ ...begunIn(folder, known, known.next), takeLate });
     }
-    const againMs = await this.#unfinishedMs(read, standing, known);
-    this.#overtaken.noteWait(read, againMs > 0);
+    const save = await this.#overtaken.findSave(read, standing, known);
+    const againMs = save ? await this.#unfinished.left(known, save) : 0;
+    if (save === undefined) this.#unfinished.over();
     const sight =
       againMs > 0
         ? { status: beingWritten(path), againMs }
@@ -252,7 +253,7 @@ export class FollowedFile {
       // Of a tracked file nobody has looked yet what git did to it.
       const isMoved =
         standing.kind === "tracked" || isElsewhere(known, await checkedOutAt(standing));
-      await this.#overtaken.keep(overtaken, { file: read, isMoved, known });
+      await this.#overtaken.keep(overtaken, { file: read, isMoved, known }, save ?? undefined);
       return sight;
     }
     if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
@@ -271,21 +272,6 @@ export class FollowedFile {
     if (read.kind === "absent" || read.hash === known?.hash) return true;
     const again = await readFileAt(this.#folder, read.path);
     return again.kind === "text" && again.hash === read.hash;
-  }
-
-  /** For how long a text that may be half written is left. What git has written is whole. */
-  async #unfinishedMs(
-    read: Readable,
-    standing: FileStanding,
-    known: FollowedState | undefined,
-  ): Promise<number> {
-    if (read.kind === "absent" || !isTakenAt(standing)) return 0;
-    const isKnown = [known?.hash, known?.next?.hash].includes(read.hash);
-    if (isKnown || this.#overtaken.isLeft(read.hash)) return this.#unfinished.over();
-    const { git } = this.#options;
-    const isGits =
-      standing.kind === "tracked" && (await isStaged(git, standing.file, read.content));
-    return isGits ? this.#unfinished.over() : await this.#unfinished.left(known, read);
   }
 
   #lookAgain(path: string): Look {
@@ -351,11 +337,7 @@ export class FollowedFile {
   }
 
   /** Does what was decided, and writes the file where the document has more. */
-  async #take(
-    sight: Sight,
-    known: FollowedState | undefined,
-    overtaken: readonly FileContent[],
-  ): Promise<Look> {
+  async #take(sight: Sight, known: FollowedState | undefined, overtaken: Overtaken): Promise<Look> {
     const { account, service, store } = this.#options;
     const { path } = sight.file;
     const graceMs = this.#grace.left(isWithoutText(known, sight.file));
@@ -373,7 +355,7 @@ export class FollowedFile {
     };
     const taken = await store.write((context) => takeSight(context, sight, options));
     // Whatever was decided, they are in the history of a file that is known.
-    if (known || taken.kind !== "unfollowed") this.#glimpses.forget(overtaken);
+    if (known || taken.kind !== "unfollowed") this.#glimpses.forget(overtaken.saves);
     if (taken.kind !== "unfollowed" && sight.file.kind === "text") {
       this.#glimpses.markKnown(sight.file.hash);
     }
@@ -422,7 +404,8 @@ export class FollowedFile {
   }
 
   #takeLateSaves(options?: { readonly isLast: boolean }): Promise<void> {
-    return this.#lateSaves.take((base, file) => this.#takeLate(base, file), options);
+    const keep = (file: FileContent) => this.#overtaken.keepLate(file);
+    return this.#lateSaves.take((base, file) => this.#takeLate(base, file), { ...options, keep });
   }
 
   async #takeLate(base: FileState, file: FileContent): Promise<FileState> {

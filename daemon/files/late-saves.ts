@@ -22,10 +22,19 @@ interface Replaced {
   /** Size and time at the last look; undefined before the first. */
   signature: string | undefined;
   readonly unfinished: UnfinishedText;
+  /** The hash of the half-written text that is in the history. */
+  kept: string | undefined;
 }
 
 /** Takes a save that was made from `base`. Returns the file's new state. */
 type Take = (base: FileState, file: FileContent) => Promise<FileState>;
+
+interface TakeLateOptions {
+  /** This is the last look: what is not written yet deletes nothing. */
+  readonly isLast?: boolean;
+  /** Keeps a save that may be half written meanwhile: it is nowhere else. */
+  readonly keep?: (file: FileContent) => Promise<void>;
+}
 
 /**
  * Finds saves into replaced files. A program that opened the followed file before it was replaced
@@ -55,15 +64,14 @@ export class LateSaves {
   async add(handle: FileHandle, state: FileState): Promise<void> {
     const unfinished = new UnfinishedText({ world: this.#world, isWatched: true });
     const at = this.#world.monotonic();
-    this.#kept.unshift({ handle, at, state, signature: undefined, unfinished });
+    this.#kept.unshift({ handle, at, state, signature: undefined, unfinished, kept: undefined });
     this.#schedule(FIRST_LOOK_MS);
   }
 
   /**
-   * Takes late saves. A file that is just being written is left for a later look; if `isLast`,
-   * there is none, and what is not written yet deletes nothing.
+   * Takes late saves. A file that is just being written is left for a later look.
    */
-  async take(take: Take, { isLast = false } = {}): Promise<void> {
+  async take(take: Take, { isLast = false, keep }: TakeLateOptions = {}): Promise<void> {
     const unfinished = new Map<Replaced, number>();
     for (const replaced of this.#kept) {
       const signature = await signatureOf(replaced.handle);
@@ -73,6 +81,8 @@ export class LateSaves {
       const leftMs = await replaced.unfinished.left(replaced.state, file);
       if (leftMs > 0 && !isLast) {
         unfinished.set(replaced, leftMs);
+        if (file.hash !== replaced.kept) await keep?.(file);
+        replaced.kept = file.hash;
         continue;
       }
       const base = leftMs > 0 ? withoutMissingEnd(replaced.state, file) : replaced.state;

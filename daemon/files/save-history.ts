@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
+import type { DocumentAddress } from "../../shared/replica/document/address.ts";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
-import { addRevision } from "../../shared/replica/history/revisions.ts";
+import { addRevision, listRevisions } from "../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
@@ -13,13 +14,17 @@ type Db = Kysely<DaemonTables>;
 /** The outcome is kept for this many saves of a document. */
 const SAVES_MAX = 100;
 
-/** A save of a followed file, and its outcome. */
-export interface KeptSave {
-  readonly dir: string;
+/** A text as it was saved. */
+export interface SavedText {
   /** Byte for byte. */
   readonly content: string;
   /** Milliseconds since the Unix epoch. */
   readonly savedAt: number;
+}
+
+/** A save of a followed file, and its outcome. */
+export interface KeptSave extends SavedText {
+  readonly dir: string;
   readonly outcome: SaveOutcome;
   /** Ids of the conflicts that it led to. */
   readonly conflicts: readonly string[];
@@ -44,13 +49,29 @@ export async function keepSave({ db, now }: Context, open: OpenDocument, save: K
   });
 }
 
-/** Keeps texts that were saved over before any of them could be taken, oldest first. */
+/** What was saved over before any of it could be taken. */
+export interface Overtaken {
+  /** Oldest first. */
+  readonly saves: readonly FileContent[];
+  /** Beginnings of later texts, which are no saves of their own. */
+  readonly begun: readonly FileContent[];
+}
+
+/** Keeps texts that were saved over before any of them could be taken. */
 export async function keepOvertaken(
   context: Context,
   open: OpenDocument,
-  { dir, texts }: { readonly dir: string; readonly texts: readonly FileContent[] },
+  { dir, saves, begun }: { readonly dir: string } & Overtaken,
 ): Promise<void> {
-  for (const { content, savedAt } of texts) {
+  const last = await readLast(context.db, open.id, dir);
+  if (last?.outcome === "waiting") {
+    const text = begun.find(({ content }) => revisionName(content) === last.revision);
+    if (text) {
+      await context.db.deleteFrom("saves").where("id", "=", last.id).execute();
+      await dropText(context.db, open, text);
+    }
+  }
+  for (const { content, savedAt } of saves) {
     const told = { outcome: "overtaken", conflicts: [] } as const;
     await keepSave(context, open, { dir, content, savedAt, ...told });
   }
@@ -58,14 +79,66 @@ export async function keepOvertaken(
 
 /** Whether a folder's last save still waits, because the file disappeared before it was taken. */
 export async function isLastWaiting(db: Db, documentId: number, dir: string): Promise<boolean> {
-  const last = await db
+  return (await readLast(db, documentId, dir))?.outcome === "waiting";
+}
+
+/** A folder's last save, where that still waits. */
+export async function readWaiting(
+  db: Db,
+  { owner, name }: DocumentAddress,
+  dir: string,
+): Promise<SavedText | undefined> {
+  const document = await db
+    .selectFrom("documents")
+    .select("id")
+    .where("owner", "=", owner)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  if (!document) return undefined;
+  const last = await readLast(db, document.id, dir);
+  if (last?.outcome !== "waiting") return undefined;
+  const texts = await listRevisions(narrowTables(db), document.id, { kind: "save", key: "" });
+  const text = texts.find(({ value }) => revisionName(value) === last.revision);
+  return text && { content: text.value, savedAt: last.saved_at };
+}
+
+/** What waited was saved over, or removed: nothing else will become of it. */
+export async function endWaiting(db: Db, documentId: number, { dir, but }: EndedWait) {
+  await db
+    .updateTable("saves")
+    .set({ outcome: "overtaken" })
+    .where("document_id", "=", documentId)
+    .where("dir", "=", dir)
+    .where("outcome", "=", "waiting")
+    .where("revision", "!=", but === undefined ? "" : revisionName(but))
+    .execute();
+}
+
+/** `but`: the text that is there now, which may wait. */
+interface EndedWait {
+  readonly dir: string;
+  readonly but?: string | undefined;
+}
+
+async function readLast(db: Db, documentId: number, dir: string) {
+  return await db
     .selectFrom("saves")
-    .select("outcome")
+    .select(["id", "revision", "outcome", "saved_at"])
     .where("document_id", "=", documentId)
     .where("dir", "=", dir)
     .orderBy("id", "desc")
     .executeTakeFirst();
-  return last?.outcome === "waiting";
+}
+
+/** Only what was stored for just this save: an equal text may belong to another one. */
+async function dropText(db: Db, { id }: OpenDocument, { content, savedAt }: SavedText) {
+  await db
+    .deleteFrom("revisions")
+    .where("document_id", "=", id)
+    .where("kind", "=", "save")
+    .where("written_at", "=", Math.round(savedAt))
+    .where("value", "=", content)
+    .execute();
 }
 
 /**
@@ -77,27 +150,45 @@ async function settleKept(
   db: Db,
   open: OpenDocument,
   {
-    keptSave: { dir, savedAt, outcome, conflicts },
+    keptSave: { dir, content, savedAt, outcome, conflicts },
     revision,
     now,
   }: { readonly keptSave: KeptSave; readonly revision: string; readonly now: number },
 ): Promise<boolean> {
-  const last = await db
-    .selectFrom("saves")
-    .select(["id", "revision", "outcome", "saved_at"])
-    .where("document_id", "=", open.id)
-    .where("dir", "=", dir)
-    .orderBy("id", "desc")
-    .executeTakeFirst();
+  const last = await readLast(db, open.id, dir);
   const isOpen = last?.outcome === "waiting" || last?.outcome === "held";
-  const isSame = last?.outcome === "overtaken" && last.saved_at === Math.round(savedAt);
-  if (!(isOpen || isSame) || last.revision !== revision) return false;
+  const kept =
+    isOpen && last.revision === revision
+      ? last
+      : await findOvertaken(db, open, { dir, savedAt, revision });
+  if (!kept) return false;
   await db
     .updateTable("saves")
     .set({ outcome, kept_at: now, conflicts: JSON.stringify([...new Set(conflicts)]) })
-    .where("id", "=", last.id)
+    .where("id", "=", kept.id)
     .execute();
+  // As a version of the document it needs no place among the saves.
+  if (content === open.document.content()) {
+    await dropText(db, open, { content, savedAt: kept.saved_at });
+  }
   return true;
+}
+
+/** This very save, which seemed to be gone for good. */
+async function findOvertaken(
+  db: Db,
+  { id }: OpenDocument,
+  { dir, savedAt, revision }: Pick<KeptSave, "dir" | "savedAt"> & { readonly revision: string },
+) {
+  return await db
+    .selectFrom("saves")
+    .select(["id", "saved_at"])
+    .where("document_id", "=", id)
+    .where("dir", "=", dir)
+    .where("outcome", "=", "overtaken")
+    .where("saved_at", "=", Math.round(savedAt))
+    .where("revision", "=", revision)
+    .executeTakeFirst();
 }
 
 async function addSave(
@@ -110,6 +201,7 @@ async function addSave(
   }: { readonly save: KeptSave } & { readonly revision: string; readonly keptAt: number },
 ): Promise<void> {
   const { dir, savedAt, outcome, conflicts } = save;
+  await endWaiting(db, id, { dir });
   await db
     .insertInto("saves")
     .values({

@@ -1,6 +1,7 @@
 import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { hashOf } from "../disk/read-file.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
@@ -9,7 +10,7 @@ import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
 import { type FollowedState, writeFollowed } from "./follow-store.ts";
 import { holdLateSave } from "./held-save.ts";
-import { keepSave } from "./save-history.ts";
+import { keepSave, type SavedText } from "./save-history.ts";
 import { takeEdit } from "./take-edit.ts";
 import { isHalfLine, withoutMissingEnd } from "./unfinished.ts";
 
@@ -19,7 +20,7 @@ export interface LateOptions {
   readonly link: Link;
   readonly clock: ArrivalClock;
   /** What may have been half written when the file was removed. Nobody will finish it. */
-  readonly vanished?: FileContent | undefined;
+  readonly vanished?: SavedText | undefined;
 }
 
 /**
@@ -53,12 +54,10 @@ export async function leaveGone(
   known: FollowedState,
   { vanished, ...options }: LateOptions,
 ): Promise<void> {
-  const isTaken = vanished !== undefined && !isHalfLine(known, vanished);
-  const taken = isTaken
-    ? await takeLateSave(context, withoutMissingEnd(known, vanished), {
-        ...options,
-        file: vanished,
-      })
-    : undefined;
+  const file = vanished && { ...vanished, hash: hashOf(vanished.content) };
+  const taken =
+    file && !isHalfLine(known, file)
+      ? await takeLateSave(context, withoutMissingEnd(known, file), { ...options, file })
+      : undefined;
   await writeFollowed(context.db, options.link.dir, { ...known, ...taken, isGone: true });
 }

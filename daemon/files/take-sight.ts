@@ -9,7 +9,6 @@ import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import { historyTime } from "../../shared/replica/history/history-clock.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
@@ -22,11 +21,9 @@ import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf } from "./also-file.ts";
 import { addArrival, listUnseen } from "./arrival-store.ts";
 import { HoldingConflicts } from "./aside-conflicts.ts";
-import { authors } from "./bringers.ts";
 import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "./brought-back.ts";
-import { cameBack, differences } from "./come-back.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
-import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
+import { type FileContent, knownBase, takeSave } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-reasons.ts";
@@ -34,17 +31,22 @@ import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from 
 import { isClearedFor } from "./followed-imports.ts";
 import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-save.ts";
 import { mayWriteOthers } from "./may-write-others.ts";
+import { meetFile, renewFile } from "./meet-file.ts";
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
-import { joinedText } from "./placed-runs.ts";
 import { tellProjectFile } from "./project-file.ts";
-import { isLastWaiting, keepOvertaken, keepSave } from "./save-history.ts";
+import {
+  endWaiting,
+  isLastWaiting,
+  keepOvertaken,
+  keepSave,
+  type Overtaken,
+} from "./save-history.ts";
 import { forgetSettled } from "./settled-in-git.ts";
 import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
 import { type LateOptions, leaveGone } from "./take-late-save.ts";
-import { contentLines } from "./text-lines.ts";
 import { isUnchanged } from "./unchanged-file.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -59,7 +61,7 @@ export interface TakeOptions extends LateOptions {
   /** By which name the folder has the file. */
   readonly name?: string | undefined;
   /** What was saved and saved over while the look before was under way, oldest first. */
-  readonly overtaken?: readonly FileContent[];
+  readonly overtaken?: Overtaken;
 }
 
 /** The outcome of a look. */
@@ -92,6 +94,8 @@ export async function takeSight(
 ): Promise<TakenSight> {
   return await new Taking(context, sight, options).take();
 }
+
+const NONE: Overtaken = { saves: [], begun: [] };
 
 const ABSENT: FileState = { hash: ABSENT_HASH, base: { text: "", spans: [] }, form: PLAIN_FORM };
 
@@ -143,9 +147,20 @@ class Taking {
     const known = await this.#known();
     if (known) await this.#keepOvertaken(open, known);
     if (known && (await isUnchanged(db, open, { ...this.#sight, known, file: this.#file }))) {
+      await this.#endWaiting(open, "follow");
       return { kind: "done" };
     }
     const decision = decideFollowing(await this.#facts(open, known));
+    const taken = await this.#do(decision, open, known);
+    if (known) await this.#endWaiting(open, decision);
+    return taken;
+  }
+
+  async #do(
+    decision: FollowDecision,
+    open: OpenDocument,
+    known: FollowedState | undefined,
+  ): Promise<TakenSight> {
     switch (decision) {
       case "follow":
       case "meet":
@@ -234,9 +249,19 @@ class Taking {
   }
 
   async #keepOvertaken(open: OpenDocument, { hash }: FollowedState): Promise<void> {
-    const { overtaken = [], link } = this.#options;
-    const texts = overtaken.filter((each) => each.hash !== hash && each.hash !== this.#file.hash);
-    await keepOvertaken(this.#context, open, { dir: link.dir, texts });
+    const { overtaken = NONE, link } = this.#options;
+    const isOther = (each: FileContent) => each.hash !== hash && each.hash !== this.#file.hash;
+    const saves = overtaken.saves.filter(isOther);
+    await keepOvertaken(this.#context, open, { dir: link.dir, ...overtaken, saves });
+  }
+
+  /** What waited is saved over, or gone with its file: not just missing while git works. */
+  async #endWaiting(open: OpenDocument, decision: FollowDecision): Promise<void> {
+    const { link, graceMs } = this.#options;
+    const isText = this.#sight.file.kind === "text";
+    if (!isText && (graceMs > 0 || decision.startsWith("leave-"))) return;
+    const but = isText ? this.#saved : undefined;
+    await endWaiting(this.#context.db, open.id, { dir: link.dir, but });
   }
 
   async #write(state: FollowedState): Promise<void> {
@@ -374,9 +399,13 @@ class Taking {
           known,
         });
       case "meet":
-        return await this.#meet(open);
+        return await meetFile(this.#context, open, this.#file);
       case "renew":
-        return await this.#renew(open, known ?? ABSENT);
+        return await renewFile(this.#context, open, {
+          known: known ?? ABSENT,
+          file: this.#file,
+          options: this.#options,
+        });
       case "follow":
         return unconflicted(await this.#followed(open, known ?? ABSENT, holding.settled));
       default:
@@ -398,50 +427,6 @@ class Taking {
     const captured = { ...known, base: document.captureText(), form: document.textForm() };
     await noteShown(this.#context, open, { from: known, to: captured, options: this.#options });
     return captured;
-  }
-
-  /**
-   * Takes a file that was created again. What the document has beyond it stays. Lines of it that
-   * others have deleted since return. A conflict is recorded for both.
-   */
-  async #renew(open: OpenDocument, known: FileState): Promise<TakenSave> {
-    const { come, ...kept } = differences(open, this.#file);
-    const before = new Set(contentLines(known.base.text));
-    const back = come((line) => before.has(line));
-    const state = takeFirst(this.#context, open, this.#file);
-    // These lines of others may come from one of our commands, or were copied from elsewhere.
-    await noteShown(this.#context, open, { from: known, to: state, options: this.#options });
-    const told = await this.#tellKept(open, kept);
-    const conflicts = cameBack(open, this.#file, back);
-    return {
-      state,
-      conflicts: [...told, ...(await record(this.#context, open, { conflicts }))],
-      moved: [],
-    };
-  }
-
-  /**
-   * The first meeting: the text of both stays. A conflict is recorded where one has what the other
-   * lacks, because a section may be in the text twice.
-   */
-  async #meet(open: OpenDocument): Promise<TakenSave> {
-    const { come, ...kept } = differences(open, this.#file);
-    const state = takeFirst(this.#context, open, this.#file);
-    const conflicts = come(hasWord).length > 0 ? await this.#tellKept(open, kept) : [];
-    return { state, conflicts, moved: [] };
-  }
-
-  async #tellKept(
-    open: OpenDocument,
-    { kept, keptSpans }: Pick<ReturnType<typeof differences>, "kept" | "keptSpans">,
-  ): Promise<string[]> {
-    if (!kept.some(({ text }) => hasWord(text))) return [];
-    const machine = authors(this.#context.db, open, keptSpans);
-    const versions = [
-      { text: joinedText(kept), machine, places: kept },
-      { text: "", machine: open.writer.machine, at: Math.round(this.#file.savedAt) },
-    ] as const;
-    return await record(this.#context, open, { conflicts: [{ kind: "renewed", versions }] });
   }
 
   async #noteMoved({ moved }: TakenSave): Promise<void> {

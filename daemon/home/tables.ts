@@ -284,8 +284,8 @@ interface SavesTable {
 /**
  * The outcome of a save. `taken`: all of it is in the document. `conflict`: it undid what its
  * author may not have seen. `held`: it is only on this machine. `known`: git brought it, and it
- * changes nothing by itself. `waiting`: the service has not answered yet. `overtaken`: the next
- * save came before it was taken.
+ * changes nothing by itself. `waiting`: it is in the file, and is not taken yet. `overtaken`: the
+ * next save came before it was taken, or the file went.
  */
 export type SaveOutcome = "taken" | "conflict" | "held" | "known" | "waiting" | "overtaken";
 

@@ -190,7 +190,7 @@ scenario(
     await writeFile(`${folder}/${FILE}`, "# Text\n");
     await machine.up();
     await waitFor("the save to be kept", async () => {
-      return (await machine.memsync("doc", "history")).includes("waits for the service");
+      return (await machine.memsync("doc", "history")).includes("saved here, waits");
     });
     await rm(`${folder}/${FILE}`);
     network.restore();

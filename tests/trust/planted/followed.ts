@@ -1,6 +1,7 @@
 import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const half = mistakesIn("daemon/files/unfinished.ts", "unit/unfinished-saves.test.ts");
+const waits = mistakesIn("daemon/files/overtaken-saves.ts", "unit/waiting-saves.test.ts");
 const past = mistakesIn("daemon/git/git-past.ts", "long/cloned-anew.test.ts");
 const aside = mistakesIn("daemon/files/take-git-version.ts", "long/discarded-in-git.test.ts");
 const sight = mistakesIn("daemon/files/tracked-sight.ts", "long/discarded-in-git.test.ts");
@@ -48,8 +49,20 @@ export const FOLLOWED: readonly Mistake[] = [
   mistakesIn("daemon/files/followed-file.ts", "unit/unfinished-saves.test.ts")(
     "what was saved over while a text waits is kept in memory",
     "each of many saves that look half written is in the history while the last one still waits",
-    "await this.#overtaken.keep(overtaken, { file: read, isMoved, known });",
+    "await this.#overtaken.keep(overtaken, { file: read, isMoved, known }, save ?? undefined);",
     "",
+  ),
+  waits(
+    "a text that waits is only in its file",
+    "a text that may be half written is in the history at once, and stays there",
+    "if (isNew) await keepSave(context, open, { dir, ...waiting, ...WAITING });",
+    "",
+  ),
+  waits(
+    "a text that waits seems to be saved over while its file is away",
+    "whole lines of a text that waited arrive once its file is gone",
+    "const now = last?.hash ?? this.#waiting;",
+    "const now = last?.hash;",
   ),
   aside(
     "what git discards is a deletion of others' lines",

@@ -163,7 +163,7 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "nobody is told what a file that was made anew does not have",
     "a file that is made anew after it was gone takes nothing away, and that is told",
-    TAKE,
+    "daemon/files/meet-file.ts",
     "if (!kept.some(({ text }) => hasWord(text))) return [];",
     "return [];",
   ),
