@@ -32,7 +32,7 @@ function queryOf({ project_id, target_project_id }: ConnectRequest): string {
 function connectionIn(outcome: Outcome<unknown>): Connection {
   if (outcome.kind === "answered") {
     const { connection } = isObject(outcome.value) ? outcome.value : {};
-    // It is passed on as the service has it. Who asked does without one that is not told.
+    // It is passed on unread, as the service tells it. Whoever asked takes none for done.
     return connection as Connection;
   }
   const message = `connections are made by the service: ${outcome.message}`;

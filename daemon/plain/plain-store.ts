@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
-import { equalJson, type JsonValue, parseJson, parseStored } from "../../shared/json.ts";
+import { equalJson, isObject, type JsonValue, parseJson, parseStored } from "../../shared/json.ts";
 import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { AgreedItem } from "./merge-items.ts";
@@ -73,7 +73,7 @@ export function itemName(kind: RefusedKind, key: string): string {
 /** A hash of a value that does not depend on the order of its objects' keys. */
 export function hashOfValue(value: JsonValue): string {
   const sorted = JSON.stringify(value, (_key, each: JsonValue) => {
-    if (typeof each !== "object" || each === null || Array.isArray(each)) return each;
+    if (!isObject(each)) return each;
     return Object.fromEntries(
       Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)),
     );

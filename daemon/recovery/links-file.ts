@@ -64,7 +64,7 @@ const NOTHING: KeptLinks = { links: [], bindings: undefined };
 export function readKeptLinks(home: Home): KeptLinks {
   if (!existsSync(home.links)) return NOTHING;
   try {
-    // Of what nobody but this program wrote, as the checksum below tells.
+    // The checksum tells below whether this program wrote it.
     const file = JSON.parse(readFileSync(home.links, "utf8")) as LinksFile;
     if (crc32(summed(file)) !== file.checksum) return NOTHING;
     const { bindings = { remotes: [], projects: {} } } = file;

@@ -1,3 +1,4 @@
+import { isObject } from "../../shared/json.ts";
 import { chunksOf, type Pause } from "../../shared/turns.ts";
 import { answerInParts, type Parts } from "./answer-parts.ts";
 import { etagOf, matchesEtag, tagInParts } from "./etag.ts";
@@ -101,7 +102,7 @@ function* piecesOfList(items: readonly unknown[]): Generator<string> {
 
 /** Whether it has a long list, or its items have. */
 function holdsLong(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (!isObject(value)) return false;
   return Object.values(value).some((each) => isLong(each) || hasLongItems(each));
 }
 

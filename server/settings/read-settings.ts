@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
+import { isObject } from "../../shared/json.ts";
 import { nearWords } from "../../shared/near-words.ts";
 import {
   flagOf,
@@ -77,7 +78,7 @@ export function readSettings(
     }
   }
   if (problems.length > 0) throw new SettingsError(problems);
-  // Every name has its value and its source from the loop.
+  // The loop has set both for every name.
   return { settings: values as Settings, sources: sources as ReadSettings["sources"] };
 }
 
@@ -141,7 +142,7 @@ function objectIn(path: string, problems: string[]): object {
   }
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+    if (isObject(value)) return value;
   } catch {
     // The runtime's message quotes the file, which may contain a secret.
   }

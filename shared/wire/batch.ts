@@ -174,7 +174,7 @@ export function parseBatchAnswer(
 
 /** The projects of a body, of which nobody has looked at more than the envelope. */
 function projectsOf(body: unknown): unknown {
-  // A body without `crdt` was refused with its envelope.
+  // The envelope was parsed from it, so it has `crdt`.
   return (body as { readonly crdt: { readonly projects?: unknown } }).crdt.projects;
 }
 

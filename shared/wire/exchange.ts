@@ -158,7 +158,7 @@ export function parseExchangeRequest(value: unknown): ExchangeRequest {
   const details: ErrorDetail[] = [];
   const { crdt, sessions } = parseWith(ExchangeBody, value);
   for (const field of PLAIN_FIELDS) {
-    // What is no object was refused as the envelope was parsed.
+    // The envelope was parsed from it, so it is an object.
     if ((value as Record<string, unknown>)[field] != null) {
       details.push({ path: `/${field}`, message: "must not come beside crdt" });
     }

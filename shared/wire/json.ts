@@ -1,6 +1,6 @@
 import { type SchemaOptions, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 import { ERROR_DETAILS_MAX, type ErrorDetail } from "../errors.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json.ts";
 import { LIMITS, utf8Bytes } from "../limits.ts";
 import { pointerToken } from "./parse.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -36,7 +36,7 @@ function fieldsOf(schema: TSchema): Readonly<Record<string, TSchema>> {
  */
 export function parseMetadata(value: unknown, path: string, details: ErrorDetail[]): JsonObject {
   const known = details.length;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     details.push({ path, message: "must be an object" });
     return {};
   }
@@ -59,11 +59,8 @@ export function parseMetadata(value: unknown, path: string, details: ErrorDetail
 
 /** `parseMetadata` of a body's `metadata`; undefined if there is none of the right type. */
 export function metadataIn(body: unknown, details: ErrorDetail[]): JsonObject | undefined {
-  if (typeof body !== "object" || body === null || !("metadata" in body)) return undefined;
-  const { metadata } = body;
-  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata))
-    return undefined;
-  return parseMetadata(metadata, "/metadata", details);
+  if (!isObject(body) || !isObject(body.metadata)) return undefined;
+  return parseMetadata(body.metadata, "/metadata", details);
 }
 
 function isStringOrNull(value: unknown): boolean {

@@ -15,6 +15,6 @@ function guarded<T extends object>(calls: T, isClosed: () => boolean): T {
     };
     return [name, call];
   });
-  // Each property has its former name, and a call what it takes and gives.
+  // Each property keeps its name, and each call takes and gives what it did.
   return Object.fromEntries(entries) as T;
 }

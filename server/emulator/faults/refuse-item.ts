@@ -25,7 +25,7 @@ export interface ItemRefusal {
  * whole or not at all; of an exchange one document or project. Undefined if there is no such item.
  */
 export function refuseItem(body: unknown, name: string): ItemRefusal | undefined {
-  // Of each field that is read here it is looked what it is.
+  // Each field is looked at before it is used.
   const { memories, crdt } = (typeof body === "object" && body !== null ? body : {}) as SyncBody;
   const same = (answer: unknown) => answer;
   if (Array.isArray(memories)) {

@@ -1,3 +1,5 @@
+import { isObject } from "../../../shared/json.ts";
+
 /** Fields of `POST /v1/memories` that the specification names. */
 export const MEMORY_FIELDS = ["content", "layer", "project_id"] as const;
 
@@ -9,6 +11,6 @@ export const SYNC_FIELDS = ["claude_md_content", "memories", "metadata"] as cons
  * type. A body that is no object is left for the parser to refuse.
  */
 export function publishedFields(body: unknown, fields: readonly string[]): unknown {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  if (!isObject(body)) return body;
   return Object.fromEntries(Object.entries(body).filter(([field]) => fields.includes(field)));
 }
