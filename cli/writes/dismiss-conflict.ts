@@ -1,3 +1,4 @@
+import type { TextConflictKind } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { holdsEachLine } from "../../shared/replica/text/standing-lines.ts";
 import { finderFor } from "../local/find-version.ts";
@@ -19,27 +20,33 @@ export function dismissal(conflict: TextConflict): TextChoice {
   );
   if (missing.some(({ cut }) => cut)) throw tooLong(id);
   const { content } = bringAllBack(conflict, missing);
-  const steps = [base, withoutStanding(conflict), content];
+  const steps = [base, withoutKept(conflict), content];
   const values = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
   return { base, values, seenSeq, settles: [conflict] };
 }
 
 /**
- * The text without the lines that git set aside, for a first step: like what is chosen they are
+ * The text without the lines that are to stay, for a first step: like what is chosen they are
  * written anew, so that they stay where another machine has chosen them away meanwhile.
  */
-function withoutStanding(conflict: TextConflict): string {
+function withoutKept(conflict: TextConflict): string {
   const { content, record, versions } = conflict;
   const standing = versions.findIndex(({ isStanding }) => isStanding);
-  if (record.kind !== "set-aside" || standing === -1) return content;
-  try {
-    return settle(conflict, standing).without;
-  } catch (thrown) {
-    // Nobody can say which lines they are, so no choice of another machine takes them out.
-    if (thrown instanceof CommandFailed) return content;
-    throw thrown;
+  const isAside = record.kind === "set-aside";
+  if (isAside ? standing === -1 : !KEEPING_BOTH.includes(record.kind)) return content;
+  for (const chosen of isAside ? [standing] : [0, 1]) {
+    try {
+      return settle(conflict, chosen).without;
+    } catch (thrown) {
+      // Nobody can say which lines they are, so no choice of another machine takes them out.
+      if (!(thrown instanceof CommandFailed)) throw thrown;
+    }
   }
+  return content;
 }
+
+/** The kinds of which a choice takes lines out that `dismiss` leaves. */
+const KEEPING_BOTH: readonly TextConflictKind[] = ["both", "unseen", "renewed"];
 
 /** Whether the document lacks lines of a version where they stood, or anywhere. */
 function isMissing({ content, record, versions }: TextConflict, version: PlacedVersion): boolean {
