@@ -6,7 +6,7 @@ import {
   type PlaceInProject,
 } from "../../daemon/assistants/sessions/project-of-folder.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
-import { isInRepositoryBelow, realPathOf } from "../../daemon/git/working-tree.ts";
+import { isInRepositoryBelow, lostTreeShown, realPathOf } from "../../daemon/git/working-tree.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findLinkAbove } from "../../daemon/links/plan-place.ts";
@@ -35,7 +35,7 @@ export async function findMeantProject(
  * folder above it, which may have been moved since, or of a folder with the same identity, such as
  * another worktree. In a repository inside a linked folder, as a submodule is, that identity counts
  * first, and that of the repository on this machine that it is a clone of. Throws where nothing
- * here is known of it, or where that can't be told.
+ * here is known of it, or where that can't be told, as of a worktree whose repository was moved.
  */
 export async function findMeant(
   db: Kysely<DaemonTables> | undefined,
@@ -79,6 +79,7 @@ async function findByRepository(
   folder: string,
 ): Promise<PlaceInProject | undefined> {
   const search = await new FolderProjects(createGit()).findAnywhere(folder, links);
+  if (search.kind === "lost") throw new CommandFailed(lostTreeShown(search.lost));
   if (search.kind !== "unsure") return search.kind === "found" ? search.place : undefined;
   const folders = search.links.map((link) => `${link.dir} (${link.projectId})`).join(", ");
   throw new CommandFailed(

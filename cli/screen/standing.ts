@@ -3,7 +3,12 @@ import { join } from "node:path";
 import { FOLLOWED_NAMES } from "../../daemon/disk/followable-files.ts";
 import { identifyProject } from "../../daemon/git/identity.ts";
 import { createGit, type Git } from "../../daemon/git/run-git.ts";
-import { projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
+import {
+  findLostTree,
+  type LostTree,
+  projectFolder,
+  realPathOf,
+} from "../../daemon/git/working-tree.ts";
 
 /** The current folder: in a followed project, in another one, or in none. */
 export type Standing =
@@ -15,6 +20,8 @@ export type Standing =
       /** The followed project of which this is another clone, and where that is. */
       readonly others: { readonly name: string; readonly dir: string } | undefined;
     }
+  /** Not followed, and nobody knows whose it is: its repository is missing. */
+  | { readonly kind: "lost"; readonly lost: LostTree }
   | { readonly kind: "nowhere" };
 
 /** The parts of a followed project that decide where it is. */
@@ -45,6 +52,8 @@ export async function findStanding(
 ): Promise<Standing> {
   const real = await realPathOf(dir);
   const nearest = nearestProject(status.projects, real);
+  const lost = await findLostTree(real);
+  if (lost && !(nearest && isWithin(lost.root, nearest.dir))) return { kind: "lost", lost };
   if (nearest) return { kind: "in", ...nearest };
   const git = createGit();
   const folder = await projectFolder(git, real);
@@ -76,10 +85,14 @@ function nearestProject(
   let nearest: { readonly project: string; readonly dir: string } | undefined;
   for (const project of projects) {
     for (const folder of project.folders) {
-      const isAbove = folder.dir === dir || dir.startsWith(`${folder.dir}/`);
-      if (!isAbove || (nearest && nearest.dir.length > folder.dir.length)) continue;
+      if (!isWithin(folder.dir, dir) || (nearest && nearest.dir.length > folder.dir.length))
+        continue;
       nearest = { project: project.id, dir: folder.dir };
     }
   }
   return nearest;
+}
+
+function isWithin(above: string, dir: string): boolean {
+  return dir === above || dir.startsWith(`${above}/`);
 }

@@ -199,13 +199,14 @@ export function homeStatusLines(
   const here = status.projects.filter(isHere);
   const rest = status.projects.filter((project) => !isHere(project));
   const shown = others === "count" ? [] : rest;
+  const unfollowed = unfollowedLines(standing);
   const left = count(rest.length - shown.length, "project", "projects");
   return [
     ...here.flatMap((project) => {
       const folders = hereFirst(standing, project.folders);
       return projectLines({ ...project, folders }, true, several);
     }),
-    ...unfollowedLines(standing),
+    ...unfollowed,
     ...shown.flatMap((project) => {
       const lines = projectLines(project, false, several);
       return others === "line" ? lines.slice(0, 1) : lines;
@@ -213,7 +214,7 @@ export function homeStatusLines(
     ...(shown.length < rest.length
       ? [`projects  ${left} more: \`memsync projects\` lists each`]
       : []),
-    ...(status.projects.length === 0 && standing.kind !== "unfollowed"
+    ...(status.projects.length === 0 && unfollowed.length === 0
       ? ["project   none linked; run `memsync link` in one"]
       : []),
     ...unlinkedLines(status.unlinked, several),

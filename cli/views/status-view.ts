@@ -1,3 +1,4 @@
+import { lostTreeShown } from "../../daemon/git/working-tree.ts";
 import { UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
 import type { DamageNote } from "../../daemon/recovery/set-aside.ts";
 import { tokenAdvice } from "../../daemon/service/token-advice.ts";
@@ -67,10 +68,11 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
           ? [briefLine(project, shown, brief.columns)]
           : projectLines(project, shown);
       });
-  const none = status.projects.length === 0 && standing.kind !== "unfollowed";
+  const unfollowed = unfollowedLines(standing);
+  const none = status.projects.length === 0 && unfollowed.length === 0;
   return [
     ...linesOf(true),
-    ...unfollowedLines(standing),
+    ...unfollowed,
     ...serviceLines({ ...status, remotes }, several, time),
     ...(short ? [] : [`gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`]),
     ...linesOf(false),
@@ -93,8 +95,9 @@ function namedProjects({ projects, unlinked }: DaemonStatus): { id: string; name
   return [...projects, ...others];
 }
 
-/** That the current folder is not followed, and whose clone it is, if that is known. */
+/** That the current folder is not followed, and why, or whose clone it is, if that is known. */
 export function unfollowedLines(standing: Standing): string[] {
+  if (standing.kind === "lost") return [`here      ${lostTreeShown(standing.lost)}`];
   if (standing.kind !== "unfollowed") return [];
   const { dir, file, others } = standing;
   const which = file === undefined ? "" : `, nor its ${file}`;

@@ -30,25 +30,57 @@ export function refuseGitsOwn(dir: string): void {
   );
 }
 
+/** A working tree whose `.git` leads nowhere, as after its repository was moved. */
+export interface LostTree {
+  readonly root: string;
+  /** Where its `.git` says that git's folder is. Nothing is there. */
+  readonly gitDir: string;
+  readonly kind: "worktree" | "submodule" | "other";
+}
+
 /**
- * Throws for a worktree or a submodule whose `.git` leads nowhere, as after its repository was
- * moved: git says nothing of it, and it would become a project of its own. No git process.
+ * The lost working tree that a folder is in. git knows nothing of it, so whatever is asked about it
+ * would be answered by a folder around it, or it would count as a project of its own. No git
+ * process.
  */
-export async function refuseLostTree(dir: string): Promise<void> {
-  for (let at = dir; ; at = dirname(at)) {
-    const link = await textAt(join(at, ".git"));
-    const [, to] = /^gitdir: (.+)$/m.exec(link ?? "") ?? [];
+export async function findLostTree(dir: string): Promise<LostTree | undefined> {
+  for (let root = dir; ; root = dirname(root)) {
+    const to = linkIn(await textAt(join(root, ".git")));
     if (to !== undefined) {
-      const gitDir = resolve(at, to);
-      if (await mayExist(gitDir)) return;
-      throw new AppError(
-        "invalid_request",
-        `${at} belongs to a repository that is not at ${gitDir} any more: where it is now, ` +
-          `\`git worktree repair ${shellWord(at)}\` brings a worktree back`,
-      );
+      const gitDir = resolve(root, to);
+      return (await mayExist(gitDir)) ? undefined : { root, gitDir, kind: kindOf(gitDir) };
     }
-    if (dirname(at) === at || (await mayExist(join(at, ".git")))) return;
+    if (dirname(root) === root || (await mayExist(join(root, ".git")))) return undefined;
   }
+}
+
+/** git keeps what belongs to a worktree or a submodule in folders of these names. */
+function kindOf(gitDir: string): LostTree["kind"] {
+  const parts = gitDir.split(sep);
+  if (parts.at(-2) === "worktrees" && parts.at(-3) !== "modules") return "worktree";
+  return parts.includes("modules") ? "submodule" : "other";
+}
+
+/** What is wrong with a lost working tree, and how it is brought back. */
+export function lostTreeShown({ root, gitDir, kind }: LostTree): string {
+  const where = `${root} belongs to a repository that is not at ${gitDir} any more`;
+  switch (kind) {
+    case "worktree":
+      return `${where}: where it is now, \`git worktree repair ${shellWord(root)}\` brings it back`;
+    case "submodule":
+      return (
+        `${where}: move the folder aside, and \`git submodule update --init\` in the repository ` +
+        "around it makes the submodule anew"
+      );
+    case "other":
+      return `${where}: move that back, or name in ${join(root, ".git")} where it is now`;
+  }
+}
+
+/** Throws for a lost working tree: it would become a project of its own. No git process. */
+export async function refuseLostTree(dir: string): Promise<void> {
+  const lost = await findLostTree(dir);
+  if (lost) throw new AppError("invalid_request", lostTreeShown(lost));
 }
 
 export type TreeSearch =
@@ -142,11 +174,16 @@ export async function commonDirAt(folder: string): Promise<string | undefined> {
 
 /** `link`: what the `.git` says that is a file, as that of a worktree or a submodule is. */
 async function commonDirOf(root: string, link: string | undefined): Promise<string> {
-  const [, to] = /^gitdir: (.+)$/m.exec(link ?? "") ?? [];
+  const to = linkIn(link);
   if (to === undefined) return await realPathOf(join(root, ".git"));
   const gitDir = await realPathOf(resolve(root, to));
   const common = await textAt(join(gitDir, "commondir"));
   return common === undefined ? gitDir : await realPathOf(resolve(gitDir, common.trim()));
+}
+
+/** Where a `.git` that is a file says that git's folder is. */
+function linkIn(text: string | undefined): string | undefined {
+  return /^gitdir: (.+)$/m.exec(text ?? "")?.[1];
 }
 
 async function textAt(path: string): Promise<string | undefined> {
@@ -164,13 +201,15 @@ async function isUnderDotGit(folder: string): Promise<boolean> {
 
 /**
  * The folder that is the project for a user in `folder`: the top level of its working tree; or the
- * folder itself, without one or where git gave no answer. Absolute, with symbolic links resolved. A
- * sub-folder is a project of its own only where the caller was told so.
+ * folder itself, without one or where git gave no answer. Of a lost working tree it is that one's
+ * top level. Absolute, with symbolic links resolved. A sub-folder is a project of its own only where
+ * the caller was told so.
  */
 export async function projectFolder(git: Git, folder: string): Promise<string> {
   const real = await realPathOf(folder);
   const search = await findWorkingTree(git, real);
-  return search.kind === "tree" ? search.tree.root : real;
+  if (search.kind === "tree") return search.tree.root;
+  return search.kind === "no-git" ? real : ((await findLostTree(real))?.root ?? real);
 }
 
 /** The working tree of the file at `path`, with symbolic links resolved. One git process. */

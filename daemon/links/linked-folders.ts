@@ -18,7 +18,7 @@ import {
 } from "../files/place-store.ts";
 import { identifyProject, identityAmong, type ProjectIdentity } from "../git/identity.ts";
 import type { Git } from "../git/run-git.ts";
-import { realPathOf, refuseGitsOwn } from "../git/working-tree.ts";
+import { realPathOf, refuseGitsOwn, refuseLostTree } from "../git/working-tree.ts";
 import { secretHider } from "../held/secret-scan.ts";
 import type { Home } from "../home/home.ts";
 import { forgetIgnoreText } from "../home/ignore-files.ts";
@@ -173,6 +173,7 @@ export class LinkedFolders {
       throw new AppError("invalid_request", `${folder} is not a folder`);
     }
     refuseGitsOwn(dir);
+    await refuseLostTree(dir);
     if (await holdsHome(dir)) {
       const whose = `${folder} is your home folder, or holds it`;
       throw new AppError("invalid_request", `${whose}: link the folder of one project`);

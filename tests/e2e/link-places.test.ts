@@ -396,6 +396,68 @@ scenario("a worktree whose repository was moved is no project of its own", async
   expect((await machine.status()).projects).toHaveLength(1);
 });
 
+scenario("in a worktree without its repository nothing is read or written", async (lab) => {
+  const repository = await lab.git.repository("a", { "README.md": "" });
+  await lab.git.run(repository, "worktree", "add", "-q", "inside");
+  await lab.git.run(repository, "worktree", "add", "-q", "../beside");
+  const lib = await lab.git.repository("lib", { "lib.ts": "" });
+  const add = ["submodule", "--quiet", "add", lib, "sub"];
+  await lab.git.run(repository, "-c", "protocol.file.allow=always", ...add);
+  const moved = lab.git.path("moved");
+  await rename(repository, moved);
+  await rename(join(moved, ".git", "modules"), join(moved, ".git", "away"));
+  const machine = lab.machine("a", moved);
+  await machine.up();
+  await machine.memsync("set", "greeting", "hello");
+  const lost = [
+    [lab.git.path("beside"), "git worktree repair"],
+    [join(moved, "inside"), "git worktree repair"],
+    [join(moved, "sub"), "git submodule update --init"],
+  ] as const;
+  const calls = [
+    ["get", "greeting"],
+    ["set", "k", "v"],
+    ["add", "x"],
+    ["rm", "greeting"],
+    ["list"],
+  ];
+  const expectRefused = async () => {
+    for (const [cwd, mending] of lost) {
+      for (const args of calls) {
+        const { status, stdout, stderr } = await machine.run(args, { cwd });
+        expect([cwd, args, status, stdout]).toEqual([cwd, args, 1, ""]);
+        expect(stderr).toContain(mending);
+      }
+      const shown = (await machine.run(["status"], { cwd })).stdout;
+      expect(shown).toContain(mending);
+      expect(shown).not.toContain("`memsync link` follows it");
+    }
+  };
+  await expectRefused();
+  for (const [dir] of lost) {
+    expect((await machine.gateway("POST", "/_memsync/link", { dir })).status).toBe(400);
+  }
+  expect(await machine.list()).toHaveLength(1);
+  await machine.memsync("stop");
+  await expectRefused();
+  await lab.git.run(moved, "worktree", "repair", "inside", "../beside");
+  expect(await machine.memsyncWith({ cwd: join(moved, "inside") }, "get", "greeting")).toBe(
+    "hello",
+  );
+});
+
+scenario("a link to a worktree counts, though its repository was moved", async (lab) => {
+  const repository = await lab.git.repository("a", { "README.md": "" });
+  await lab.git.run(repository, "worktree", "add", "-q", "../beside");
+  const beside = lab.git.path("beside");
+  const machine = lab.machine("a", beside);
+  await machine.up();
+  await machine.memsync("set", "greeting", "hello");
+  await rename(repository, lab.git.path("moved"));
+  expect(await machine.memsync("get", "greeting")).toBe("hello");
+  expect(await machine.memsync("status")).toContain("here      a   proj_");
+});
+
 scenario("an id that is all but a project's is taken for a mistyped one", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
   await machine.up();

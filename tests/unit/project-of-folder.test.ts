@@ -30,11 +30,12 @@ async function found(...names: readonly string[]): Promise<readonly (string | un
   const folder = git.path(...names);
   const search = await projects.findAnywhere(folder, links);
   const unsure = search.kind === "unsure" ? `? ${search.links.map(({ name }) => name)}` : undefined;
+  const lost = search.kind === "lost" ? `lost ${search.lost.kind}` : undefined;
   const anywhere = search.kind === "found" ? search.place : undefined;
   const [one, other] = [await projects.find(folder, links), anywhere].map((place) => {
     return place && [`${place.project}`, place.path].join(" ").trim();
   });
-  return [one, other ?? unsure];
+  return [one, other ?? unsure ?? lost];
 }
 
 async function addSubmodule(around: string, url: string, name: string): Promise<void> {
@@ -159,4 +160,18 @@ test("another repository at the path of an origin is not what was cloned from th
   if (identity.kind === "none") throw new Error("it has an origin");
   links = [{ ...(links[0] as Link), dir: git.path("of-other"), ...identity }];
   expect(await found("clone")).toEqual([undefined, undefined]);
+});
+
+test("what has lost its repository is in no project, unless it is linked itself", async () => {
+  const lib = await git.repository("lib", { "lib.ts": "" });
+  const shop = await git.repository("shop", { "shop.ts": "" });
+  await addSubmodule("shop", lib, "sub");
+  await git.run(shop, "worktree", "add", "-q", "tree");
+  link("shop", shop);
+  renameSync(join(shop, ".git"), git.path("away"));
+  await git.run(git.folder, "init", "-q", "shop");
+  expect(await found("shop", "sub")).toEqual([undefined, "lost submodule"]);
+  expect(await found("shop", "tree")).toEqual([undefined, "lost worktree"]);
+  link("tree", join(shop, "tree"));
+  expect(await found("shop", "tree")).toEqual(["proj_tree", "proj_tree"]);
 });

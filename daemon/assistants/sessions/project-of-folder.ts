@@ -11,8 +11,10 @@ import { hasCommitInCommon } from "../../git/related-repositories.ts";
 import type { Git } from "../../git/run-git.ts";
 import {
   commonDirAt,
+  findLostTree,
   findWorkingTree,
   isInRepositoryBelow,
+  type LostTree,
   realPathOf,
   type WorkingTree,
 } from "../../git/working-tree.ts";
@@ -33,6 +35,8 @@ export interface PlaceInProject {
 export type FolderSearch =
   | { readonly kind: "found"; readonly place: PlaceInProject }
   | { readonly kind: "none" }
+  /** It is in a working tree without its repository, which alone says whose it is. */
+  | { readonly kind: "lost"; readonly lost: LostTree }
   /**
    * It is in a clone of a repository that is not, or not for sure, the one at this path now. These
    * links may be it; nobody but the user can tell.
@@ -89,7 +93,10 @@ export class FolderProjects {
     if (above && !(await isInRepositoryBelow(above.dir, real)))
       return foundAt(placeOf(above, real));
     const tree = await this.#treeOf(real);
-    if (!tree) return foundAt(above && placeOf(above, real));
+    if (!tree) {
+      const lost = await findLostTree(real);
+      return lost ? { kind: "lost", lost } : foundAt(above && placeOf(above, real));
+    }
     const inside = pathIn(tree, real);
     const shared = await this.#sharing(tree, inside, links);
     if (shared) return foundAt(shared);
