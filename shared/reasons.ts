@@ -127,6 +127,11 @@ export const REASONS = {
     say: () => "the token may not write it, or does not reach it",
     advise: () => "give `memsync login`, or MEMSYNC_TOKEN, one that may",
   },
+  "out-of-reach": {
+    meaning: "the token is bound to projects, so it does not reach `user` and `global`",
+    say: () => "the token reaches only the projects that it is bound to",
+    advise: () => "`memsync login`, or MEMSYNC_TOKEN, with one of the whole account sends them",
+  },
   "call-forbidden": {
     meaning: "the service answered a call about the project with 403",
     say: ({ said }: Said) => said,

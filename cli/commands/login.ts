@@ -114,15 +114,16 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
   }
   if (!flags.json) {
     saySentence(`logged in to ${remote.name} (${url}): ${rightsLine(rights)}`);
+    if (rights.boundTo) saySentence(reachLine(rights.boundTo));
     saySentence(`the token is ${placeLine(env, place)}`);
     if (becameDefault) saySentence("what is linked from now on is bound to it");
     for (const line of await boundLines(env, remote.name)) saySentence(line);
   }
   const moved = await offerToMove(env, flags, { remote, rights });
   if (!flags.json) return;
-  const { plan = null, canWrite = null } = rights;
+  const { plan = null, canWrite = null, boundTo = null } = rights;
   const { name = null, users = null } = account ?? {};
-  const told = { plan, can_write: canWrite, account: name, users };
+  const told = { plan, can_write: canWrite, account: name, users, bound_to: boundTo };
   sayJson({ remote: remote.name, url, ...told, token: place, moved });
 }
 
@@ -153,10 +154,13 @@ async function boundLines(env: Environment, name: string): Promise<string[]> {
   const listed = (await listRemotesOf(env)).find((each) => each.name === name);
   const { projects = [] } = listed ?? {};
   if (projects.length === 0) return [];
-  const names = projects.slice(0, NAMED_MAX).map((project) => project.name);
-  const more = projects.length > NAMED_MAX ? ` and ${projects.length - NAMED_MAX} more` : "";
   const bound = count(projects.length, "project is", "projects are");
-  return [`${bound} bound to it: ${names.join(", ")}${more}`];
+  return [`${bound} bound to it: ${someOf(projects.map(({ name: each }) => each))}`];
+}
+
+function someOf(names: readonly string[]): string {
+  const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : "";
+  return `${names.slice(0, NAMED_MAX).join(", ")}${more}`;
 }
 
 /** A token that the service accepts. */
@@ -256,6 +260,14 @@ function rightsLine({ plan, canWrite, account }: TokenRights): string {
     return `${onPlan}the token may only read, so nothing that is saved here reaches the service`;
   }
   return `${onPlan}the token ${canWrite ? "may read and write" : "is good"}`;
+}
+
+function reachLine(projects: readonly string[]): string {
+  const which = projects.length === 0 ? "" : ` (${someOf(projects)})`;
+  return (
+    `it is bound to projects${which}: memories of the layers user and global stay on this ` +
+    "machine, and those of others do not come"
+  );
 }
 
 function placeLine(env: Environment, place: TokenPlace): string {

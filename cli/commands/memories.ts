@@ -21,6 +21,7 @@ import { layerShown, memoryJson, valueLine } from "../views/memory-view.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
 import { writeMemory } from "../writes/inbox-write.ts";
 import { saveMemory } from "../writes/save.ts";
+import { sayIfOutOfReach } from "../writes/say-out-of-reach.ts";
 
 interface ReadOptions extends PlaceOptions {
   readonly json?: boolean;
@@ -95,6 +96,7 @@ async function save(
     const { account, document } = await targetOf(env, db, options);
     return { kind: "memory", account, document, key };
   });
+  await sayIfOutOfReach(env, place);
   if (place.layer === "project") await sayIfUnlinked(env, place.document, options.project);
 }
 

@@ -80,6 +80,10 @@ export function checkOwn({ remotes }: DaemonStatus, readOnly: ReadOnly): Finding
     if (readOnly.has(name) && isForbidden(own)) {
       return [warning("own", `user and global: ${stays(own)}`, KEPT_HERE)];
     }
+    if (own.refused_code === "out-of-reach") {
+      const left = count(own.waiting, "change stays", "changes stay");
+      return [warning("own", `user and global: ${left} on this machine`, own.refused)];
+    }
     const detail = `user and global are refused by ${name}: ${own.refused}`;
     return [wrong("own", detail, "`memsync status` says what waits, `memsync sync` tries again")];
   });

@@ -16,6 +16,9 @@ import { CommandFailed } from "../screen/errors.ts";
 import type { Environment } from "./environment.ts";
 import { assertKnownProject } from "./known-projects.ts";
 
+/** The folder is in some project, and its missing repository alone says which. */
+export class LostFolder extends CommandFailed {}
+
 /** The project that was found, and by which linked folder; that of an id is by none. */
 export type MeantProject = Pick<PlaceInProject, "project"> &
   Partial<Pick<PlaceInProject, "dir" | "by">>;
@@ -79,7 +82,7 @@ async function findByRepository(
   folder: string,
 ): Promise<PlaceInProject | undefined> {
   const search = await new FolderProjects(createGit()).findAnywhere(folder, links);
-  if (search.kind === "lost") throw new CommandFailed(lostTreeShown(search.lost));
+  if (search.kind === "lost") throw new LostFolder(lostTreeShown(search.lost));
   if (search.kind !== "unsure") return search.kind === "found" ? search.place : undefined;
   const folders = search.links.map((link) => `${link.dir} (${link.projectId})`).join(", ");
   throw new CommandFailed(

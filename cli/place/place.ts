@@ -17,7 +17,7 @@ import type { Layer } from "../../shared/wire/layer.ts";
 import { openLocal } from "../local/open-local.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import type { Environment } from "./environment.ts";
-import { findMeantProject } from "./find-project.ts";
+import { findMeantProject, LostFolder } from "./find-project.ts";
 import { LAYER_ORDER, ownDocument, parseLayerOption } from "./layer-option.ts";
 import { remoteEnvironment } from "./remote-environment.ts";
 
@@ -99,6 +99,8 @@ export async function placesToRead(
       places.push(await targetOf(env, db, { ...options, layer }));
     } catch (thrown) {
       if (isNamed || layer !== "project" || !(thrown instanceof CommandFailed)) throw thrown;
+      // Its project may have what would be read in place of what `user` and `global` have.
+      if (thrown instanceof LostFolder) throw thrown;
       unlinked = thrown;
     }
   }

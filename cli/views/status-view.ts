@@ -253,11 +253,24 @@ function layerLines(
   const whose = { remote: several ? name : undefined, audience };
   const line = (unit: UnitStatus) => unitLine(unit, keeperOf(remote));
   const notes = (unit: UnitStatus) => unit.notes.map(({ message }) => `          ${message}`);
-  return (["user", "global"] as const).flatMap((layer) => {
+  const layers = ["user", "global"] as const;
+  const at = several ? ` at ${name}` : "";
+  const isOut = layers.every(
+    (layer) => isOutOfReach(remote[layer]) && remote[layer].memories === 0,
+  );
+  if (isOut && isUnitSynced(remote.own)) return [`own       user and global${at}: ${OUT_OF_REACH}`];
+  return layers.flatMap((layer) => {
     const unit = remote[layer];
     if (short && unit.refused === null && unit.notes.length === 0 && isUnitSynced(unit)) return [];
     return [layerLine(layer, whose, line(unit)), ...notes(unit)];
   });
+}
+
+const OUT_OF_REACH = "out of the token's reach, which is bound to projects";
+
+/** Nothing is wrong, for the token was made for certain projects. */
+function isOutOfReach({ refused_code }: UnitStatus): boolean {
+  return refused_code === "out-of-reach";
 }
 
 interface ProjectView extends Keeper {
@@ -381,6 +394,10 @@ function unitLine(unit: UnitStatus, view: UnitView): string {
 /** How much of it the service has acknowledged. */
 function syncedShown(unit: UnitStatus, view: UnitView): string {
   const { hasFailing = false, isLocal, isShut, isBlocked } = view;
+  if (isOutOfReach(unit)) {
+    if (isUnitSynced(unit)) return OUT_OF_REACH;
+    return toned("pending", `on this machine alone: ${unit.refused}`);
+  }
   if (unit.refused !== null) return refusedShown(unit.refused);
   if (!unit.contacted && isBlocked) return "kept here until its service can be called";
   if (!unit.contacted) return "waiting for the service's first answer";

@@ -13,6 +13,8 @@ export interface TokenRights {
   readonly canWrite: boolean | undefined;
   /** The account that the token belongs to; undefined where the service does not tell. */
   readonly account: Account | undefined;
+  /** The names of the projects that it is bound to; undefined where it is bound to none. */
+  readonly boundTo: readonly string[] | undefined;
 }
 
 /**
@@ -25,7 +27,8 @@ export async function checkToken(url: string, token: string, world: World): Prom
   if (stats.kind !== "answered") throw refusalOf(stats, url);
   const canWrite = await mayWrite(service);
   const account = await hearAccount(service);
-  return { plan: planIn(stats.value), canWrite, account };
+  const boundTo = (await reachesUser(service)) === false ? await projectNames(service) : undefined;
+  return { plan: planIn(stats.value), canWrite, account, boundTo };
 }
 
 function refusalOf(outcome: Exclude<Outcome<unknown>, { kind: "answered" }>, url: string) {
@@ -36,6 +39,29 @@ function refusalOf(outcome: Exclude<Outcome<unknown>, { kind: "answered" }>, url
     "internal",
     `the token could not be tried at ${url} (${outcome.message}): nothing was changed`,
   );
+}
+
+/** A position at which no service is, so that it answers with no content. */
+const NOWHERE = { epoch: "-", seq: 1 };
+
+/** Whether a token reaches the layer `user`; one that is bound to projects does not. */
+async function reachesUser({ exchange }: Service): Promise<boolean | undefined> {
+  const outcome = await exchange(null, { documents: { user: { position: NOWHERE } } });
+  if (outcome.kind !== "answered" || outcome.value === "plain") return undefined;
+  const { user } = outcome.value.documents;
+  return user && !("forbidden" in user);
+}
+
+/** Of the projects that a token reaches, as far as the service lists them. */
+async function projectNames({ forward }: Service): Promise<readonly string[]> {
+  const outcome = await forward("GET", "/api/projects");
+  const value = outcome.kind === "answered" ? outcome.value : undefined;
+  const listed =
+    typeof value === "object" && value !== null && "projects" in value ? value.projects : [];
+  return (Array.isArray(listed) ? listed : []).flatMap((each: unknown) => {
+    const { name } = { name: undefined, ...(each as object) } as { readonly name: unknown };
+    return typeof name === "string" ? [name] : [];
+  });
 }
 
 function planIn(stats: unknown): string | undefined {

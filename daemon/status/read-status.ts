@@ -286,9 +286,12 @@ async function unitStatus(
       continue;
     }
     const { position, ...sync } = await readDocumentSync(store.reader, service, document.id);
-    memories += await countSavedMemories(store.reader, document.id);
-    waiting += sync.waiting;
-    contacted &&= position.remote !== undefined || isForbiddenOwn(unit, position);
+    const saved = await countSavedMemories(store.reader, document.id);
+    const isOut = unit === "own" && isOutOfReach(position);
+    memories += saved;
+    // What was written and deleted again before any contact is nothing to the service.
+    waiting += isOut && saved === 0 ? 0 : sync.waiting;
+    contacted &&= position.remote !== undefined || isOut;
     refused ??= position.refused;
     notes.push(...sync.notes);
   }
@@ -296,7 +299,7 @@ async function unitStatus(
   return { memories, waiting, contacted, ...why, notes };
 }
 
-/** A token for certain projects may not read the other documents, and the service said so. */
-function isForbiddenOwn(unit: SyncUnit, { refused }: SyncPosition): boolean {
-  return unit === "own" && refused?.code === "token-forbids";
+/** The service has said that the token does not reach the document, and never answered about it. */
+function isOutOfReach({ remote, refused }: SyncPosition): boolean {
+  return remote === undefined && refused?.code === "out-of-reach";
 }

@@ -17,7 +17,9 @@ export function listRefusals(status: DaemonStatus): string[] {
   });
   return [
     ...shut.map(whyShut),
-    ...refused.map(({ name, refused: why }) => `the service refuses ${name}: ${why}`),
+    ...refused.map(({ name, refused: why, refused_code: code }) => {
+      return `${code === "out-of-reach" ? "not sent:" : "the service refuses"} ${name}: ${why}`;
+    }),
     ...listFailing(status).map(failureOf),
   ];
 }

@@ -80,7 +80,9 @@ export async function takeAnswer(
       position: { ...position, refused: undefined, ...changes },
     });
   if ("forbidden" in answer) {
-    await save({ refused: { code: "token-forbids" } });
+    // A token that may only read gets an answer to what asks for nothing to be written.
+    const code = sent.request.update ? "token-forbids" : "out-of-reach";
+    await save({ refused: { code } });
     return { again: false };
   }
   if ("refused" in answer) {

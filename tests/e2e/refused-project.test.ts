@@ -129,10 +129,46 @@ scenario("with a token bound to a project, that project is all there is to sync"
   await machine.memsync("link", "--id", BOUND);
   await machine.memsync("set", "key", "value");
   expect(await machine.memsync("sync", "--wait", "3600")).toContain("everything is synced");
-  await machine.memsync("set", "mine", "value", "--layer", "user");
+  const shown = await machine.memsync("status");
+  expect(shown).toContain("own       user and global: out of the token's reach");
+  expect(shown).not.toContain("refused");
+  const set = await machine.run(["set", "mine", "value", "--layer", "user"]);
+  expect([set.status, set.stderr]).toEqual([0, expect.stringContaining("stays on this machine")]);
   const told = await machine.run(["sync", "--wait", "3600"]);
   expect(told.status).toBe(1);
-  expect(told.stderr).toContain("the service refuses user and global: the token may not write it");
+  expect(told.stderr).toContain("not sent: user and global: the token reaches only the projects");
+  expect((await machine.status()).remotes[0]?.own.refused_code).toBe("out-of-reach");
+  expect((await machine.run(["doctor"])).stdout).toContain("1 change stays on this machine");
+  await machine.memsync("rm", "mine", "--layer", "user");
+  expect(await machine.memsync("sync", "--wait", "3600")).toContain("everything is synced");
+  await machine.memsync("set", "ours", "value", "--layer", "global", "--yes");
+  const whole = (await host.token({ account: "bound" })).token;
+  await machine.run(["login", "--url", host.url, "--token-stdin"], { stdin: whole });
+  await machine.memsyncWith({ env: { MEMSYNC_TOKEN: whole } }, "restart");
+  await machine.memsyncWith({ env: { MEMSYNC_TOKEN: whole } }, "sync", "--wait", "3600");
+  const other = lab.machine("b", folder, { url: host.url, token: whole });
+  await other.memsync("start");
+  await other.untilSynced();
+  expect((await other.list("--layer", "global")).map(({ key }) => key)).toEqual(["ours"]);
+});
+
+scenario("a login says to which projects its token is bound", async (lab) => {
+  await using host = await startHost();
+  await host.admin.createAccount("bound", "pro");
+  const { token } = await host.token({ account: "bound", projects: [BOUND] });
+  const whole = (await host.token({ account: "bound" })).token;
+  const headers = { authorization: `Bearer ${whole}`, "content-type": "application/json" };
+  const body = JSON.stringify({ id: BOUND, name: "widget" });
+  await fetch(`${host.url}/api/projects`, { method: "POST", headers, body });
+  const machine = lab.machine("a", lab.git.folder);
+  const login = ["login", "--url", host.url, "--token-stdin"];
+  const said = (await machine.run(login, { stdin: token })).stdout;
+  expect(said).toContain(
+    "it is bound to projects (widget): memories of the layers user and global",
+  );
+  const json = await machine.run([...login, "--json"], { stdin: token });
+  expect(JSON.parse(json.stdout)).toMatchObject({ bound_to: ["widget"] });
+  expect((await machine.run(login, { stdin: whole })).stdout).not.toContain("bound to projects");
 });
 
 scenario("a sync does not wait for a remote that nobody has logged in to", async (lab) => {
