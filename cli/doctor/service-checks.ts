@@ -1,5 +1,5 @@
-import { parseRetryAfter } from "../../daemon/budget/quota-headers.ts";
-import { whyUnsent } from "../../daemon/service/http-service.ts";
+import { parseQuotas, parseRetryAfter } from "../../daemon/budget/quota-headers.ts";
+import { errorMessageIn, whyUnsent } from "../../daemon/service/http-service.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { rightOf } from "../contact/token-right.ts";
 import { spanShown } from "../screen/output.ts";
@@ -20,6 +20,10 @@ interface Contact {
   readonly tookMs: number;
   /** The pause that it asks for; undefined where it says none. */
   readonly retryAfterMs: number | undefined;
+  /** In its words. */
+  readonly refusal: string;
+  /** By the counts that it tells. */
+  readonly isUsedUp: boolean;
 }
 
 /** The findings about a service. */
@@ -63,19 +67,22 @@ async function ask(url: string, token: string): Promise<Contact> {
     headers: { authorization: `Bearer ${token}` },
     signal: AbortSignal.timeout(DEADLINE_MS),
   });
-  await response.arrayBuffer();
+  const refusal = errorMessageIn(await response.text());
   const tookMs = Math.round(realWorld.monotonic() - startedAt);
   const { status, headers } = response;
   const retryAfterMs = parseRetryAfter(headers, realWorld.now());
-  return { status, at: Date.parse(headers.get("date") ?? ""), tookMs, retryAfterMs };
+  const at = Date.parse(headers.get("date") ?? "");
+  const isUsedUp = parseQuotas(headers)?.some(({ remaining }) => remaining === 0) ?? false;
+  return { status, at, tookMs, retryAfterMs, refusal, isUsedUp };
 }
 
-function serviceFinding(url: string, { status, tookMs, retryAfterMs }: Contact): Finding {
+function serviceFinding(url: string, contact: Contact): Finding {
+  const { status, tookMs, retryAfterMs, refusal, isUsedUp } = contact;
   if (status === 429 || status === 503) {
     const wait = retryAfterMs === undefined ? "wait" : `wait ${spanShown(retryAfterMs)}`;
-    const why = status === 429 ? "it takes no calls of this account now" : "it takes no calls now";
+    const why = isUsedUp ? "the account's requests are used up" : "it takes no calls now";
     const mend = `${wait}: ${why}; until then everything is saved here`;
-    return warning("service", `${url} is busy: it answers ${status}`, mend);
+    return warning("service", `${url} is busy: it answers ${status}: ${refusal}`, mend);
   }
   if (status < 500 && status !== 404) return ok("service", `${url} answers in ${tookMs} ms`);
   const mend = "look at the address: it is the host alone, without /v1 or /api";

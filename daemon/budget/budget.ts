@@ -235,11 +235,16 @@ export class Budget {
     this.#windows = [];
   }
 
-  /** The service refused a request and asked for a pause of `retryAfterMs`. */
-  refused(retryAfterMs: number, now: number, fraction: number): void {
+  /** The service asked for a pause, for whatever reason. */
+  paused(retryAfterMs: number, now: number): void {
     this.#pass(now);
-    this.#jitter = fraction;
     this.#closedUntil = Math.max(this.#closedUntil, now + retryAfterMs);
+  }
+
+  /** The service refused a request for its limits, and asked for a pause of `retryAfterMs`. */
+  refused(retryAfterMs: number, now: number, fraction: number): void {
+    this.paused(retryAfterMs, now);
+    this.#jitter = fraction;
     const inMinute = this.#own.inMinute(now).length;
     const part = this.#limits === "published" ? inMinute / PUBLISHED_LIMITS.minute : 1;
     this.#share.refused(now, part);

@@ -126,6 +126,13 @@ export class RequestBudget {
     this.#keep();
   }
 
+  /** The service takes no calls for now, whoever calls. */
+  paused(retryAfterMs: number): void {
+    this.#budget.paused(retryAfterMs, this.#now);
+    this.#keep();
+  }
+
+  /** It takes no more calls of this account for now. */
   refused(retryAfterMs: number | undefined): void {
     this.#budget.refused(retryAfterMs ?? 0, this.#now, randomFraction(this.#world));
     this.#keep();
@@ -139,6 +146,11 @@ export class RequestBudget {
   /** The machine slept: the steady clock stood still for this long. */
   slept(milliseconds: number): void {
     this.#offsetMs += milliseconds;
+  }
+
+  /** Whether a limit of the account is reached, as far as is known here. */
+  get isUsedUp(): boolean {
+    return this.view().quotas.some(({ remaining }) => remaining === 0);
   }
 
   view(): BudgetView {

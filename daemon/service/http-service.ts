@@ -181,7 +181,9 @@ async function untilRoom({
   }
   const seconds = Math.ceil(waitMs / MS_PER_S);
   const when = count(seconds, "second", "seconds");
-  const message = `the account's requests are used up; there are more in ${when}`;
+  const message = budget?.isUsedUp
+    ? `the account's requests are used up; there are more in ${when}`
+    : `the service asked for a pause, and is asked again in ${when}`;
   return { kind: "busy", message, retryAfterMs: waitMs };
 }
 
@@ -204,7 +206,7 @@ async function callOnce(
     const quotas = parseQuotas(response.headers);
     budget?.answered(quotas);
     const outcome = await outcomeOf(response, world.now());
-    if (response.status === 429 && outcome.kind === "busy") budget?.refused(outcome.retryAfterMs);
+    if (outcome.kind === "busy") notePause(budget, response.status, outcome.retryAfterMs);
     return { ...outcome, tellsQuotas: quotas !== undefined };
   } catch (thrown) {
     if (!abort.signal.aborted) budget?.unsent();
@@ -215,6 +217,15 @@ async function callOnce(
     deadline.cancel();
     underWay?.delete(abort);
   }
+}
+
+function notePause(
+  budget: ServiceCallOptions["budget"],
+  status: number,
+  retryAfterMs: number | undefined,
+): void {
+  if (status === 429) budget?.refused(retryAfterMs);
+  else if (PAUSES.includes(status) && retryAfterMs) budget?.paused(retryAfterMs);
 }
 
 /** Why a call got no answer, by the codes of system calls. */
@@ -279,7 +290,8 @@ async function outcomeOf(response: Response, now: number): Promise<Outcome<unkno
   return { kind: "refused", status: response.status, message, details: errorDetailsIn(text) };
 }
 
-function errorMessageIn(text: string): string {
+/** What a service says in the body of a refusal. */
+export function errorMessageIn(text: string): string {
   return String(errorIn(text)?.message ?? "no reason given");
 }
 

@@ -127,3 +127,19 @@ test("every request counts, and its answer tells; a person is told when there is
   expect(untold).toMatchObject({ kind: "busy", message: expect.stringContaining("30 seconds") });
   expect(answers).toEqual([]);
 });
+
+test("a person is told of a pause as such, and of used-up requests where they are counted", async () => {
+  const { world, open } = await home();
+  const budget = await open();
+  const send = async () => {
+    return new Response("{}", { status: 503, headers: { "retry-after": "600" } });
+  };
+  const { forward } = createCalls({ send, base: BASE, token: "t", world, budget });
+  expect(await forward("GET", "/v1/memories")).toMatchObject({ kind: "busy", isPause: true });
+  const paused = "the service asked for a pause, and is asked again in 600 seconds";
+  expect(await forward("GET", "/v1/memories")).toMatchObject({ kind: "busy", message: paused });
+  world.advance(600 * SECOND_MS);
+  for (let at = 0; at < 60; at++) budget.sent();
+  const used = expect.stringContaining("the account's requests are used up; there are more in");
+  expect(await forward("GET", "/v1/memories")).toMatchObject({ kind: "busy", message: used });
+});
