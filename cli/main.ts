@@ -14,6 +14,7 @@ import { rawArguments } from "./place/changed-arguments.ts";
 import { type Environment, readEnvironment } from "./place/environment.ts";
 import { takeLauncherPipe } from "./place/launcher-end.ts";
 import { CommandEnded, CommandFailed, UsageError } from "./screen/errors.ts";
+import { homeFailure } from "./screen/home-failure.ts";
 import { complain } from "./screen/output.ts";
 
 /** The end of the list of all commands, which is longer than a screen. */
@@ -128,7 +129,7 @@ function sentence(thrown: unknown, place: string | undefined): string {
   if (thrown instanceof CommandFailed || thrown instanceof UsageError) return thrown.message;
   if (thrown instanceof AppError) return thrown.message.split("\n", 1)[0] ?? "";
   if (process.env.MEMSYNC_DEBUG && thrown instanceof Error) return String(thrown);
-  return unforeseen(thrown, place);
+  return place === undefined ? unforeseen(thrown) : homeFailure(thrown, place);
 }
 
 /** Commands whose databases lie elsewhere than in the home. */

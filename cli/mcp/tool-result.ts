@@ -1,7 +1,7 @@
 import { secretHider } from "../../daemon/held/secret-scan.ts";
 import { AppError } from "../../shared/errors.ts";
-import { unforeseen } from "../../shared/sqlite/failures.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { homeFailure } from "../screen/home-failure.ts";
 import { visible } from "../screen/visible.ts";
 
 /** What a tool answers: the same facts in words and as data, for hosts show only one of the two. */
@@ -43,7 +43,7 @@ function refusalOf(thrown: unknown, place: string): ToolResult {
   if (thrown instanceof ToolRefusal) return { text: thrown.message, data: thrown.data };
   const isSaid =
     thrown instanceof CommandFailed || thrown instanceof UsageError || thrown instanceof AppError;
-  return { text: isSaid ? thrown.message : unforeseen(thrown, place), data: {} };
+  return { text: isSaid ? thrown.message : homeFailure(thrown, place), data: {} };
 }
 
 /** A text of others, whose lines are marked as quoted. */

@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import type { Home } from "../../daemon/home/home.ts";
 import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { findHolder } from "../../daemon/supervise/daemon-record.ts";
-import { unforeseen } from "../../shared/sqlite/failures.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
 import { LIVENESS_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { followMoved } from "../contact/follow-moved.ts";
 import { findDaemon, type GatewayClient } from "../contact/gateway-client.ts";
 import { wasInStartTurn } from "../contact/start-daemon.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import { homeFailure } from "../screen/home-failure.ts";
 import { count } from "../screen/output.ts";
 import type { Environment } from "./environment.ts";
 import { withLocal } from "./place.ts";
@@ -47,7 +47,7 @@ export async function noDaemon(env: Environment): Promise<CommandFailed> {
     return new CommandFailed(`${said}${advice}${await whatWaits(env)}`);
   } catch (thrown) {
     // No daemon starts on such a home, or mends it, as this says.
-    return new CommandFailed(`${said}; ${unforeseen(thrown, env.home.dir)}`);
+    return new CommandFailed(`${said}; ${homeFailure(thrown, env.home.dir)}`);
   }
 }
 

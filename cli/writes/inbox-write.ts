@@ -5,12 +5,13 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { explain, type Reason } from "../../shared/reasons.ts";
-import { storageFailure } from "../../shared/sqlite/failures.ts";
+import { isDamage, storageFailure } from "../../shared/sqlite/failures.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import type { MemoryPlace } from "../place/place.ts";
+import { damagedHome } from "../screen/home-failure.ts";
 import { sayAside } from "../screen/output.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
@@ -124,7 +125,9 @@ async function changeFile<Result>(
       await database.close();
     }
   } catch (thrown) {
-    const sentence = storageFailure(thrown, home.dir);
+    const sentence = isDamage(thrown)
+      ? `${damagedHome(home.dir)}; nothing of this was saved`
+      : storageFailure(thrown, home.dir);
     throw sentence === undefined ? thrown : new Error(sentence, { cause: thrown });
   } finally {
     gate.release();

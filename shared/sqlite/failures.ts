@@ -43,7 +43,7 @@ export function storageFailure(thrown: unknown, place?: string): string | undefi
     const reason = messageOf(thrown);
     return `${disk} failed (${reason}): see whether it is full or damaged; nothing was saved`;
   }
-  return isDamage(thrown) ? "the database is damaged; nothing of this was saved" : undefined;
+  return isDamage(thrown) ? "the database is damaged" : undefined;
 }
 
 /** Whether a system call failed because its disk takes nothing: it is full, or read-only. */

@@ -169,6 +169,31 @@ scenario("a damaged database is found", async (lab) => {
   expect((await examine(machine)).status).toBe(0);
 });
 
+scenario("who finds the database damaged while reading is told what mends it", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  await machine.down();
+  const path = join(machine.home, "memsync.db");
+  // It opens, for what it says of its own form is whole.
+  const database = new Database(path);
+  const root = database.query("select rootpage from sqlite_schema where name = 'links'").get();
+  const { page_size: size } = database.query("pragma page_size").get() as { page_size: number };
+  database.close();
+  const { rootpage } = root as { rootpage: number };
+  writeFileSync(path, readFileSync(path).fill(0xa5, (rootpage - 1) * size, rootpage * size));
+  for (const args of [["list"], ["get", "key"], ["set", "key", "value"]]) {
+    const { status, stderr } = await machine.run(args);
+    expect([args, status]).toEqual([args, 1]);
+    expect(stderr).toContain(" is damaged: `memsync restart` sets it aside");
+    expect(stderr).not.toContain("saved");
+  }
+  const set = await machine.run(["set", "key", "value", "--project", "proj_any"]);
+  expect(set.stderr).toContain("is damaged: `memsync restart`");
+  await machine.memsync("restart");
+  await machine.memsync("set", "key", "value");
+  expect(await machine.memsync("get", "key")).toBe("value");
+});
+
 scenario("the embedded service's database is examined, too, and mended as is said", async (lab) => {
   const machine = await makeMachine(lab);
   await machine.up();
