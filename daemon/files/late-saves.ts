@@ -93,9 +93,9 @@ export class LateSaves {
     if (unfinished.size > 0) {
       this.#again = this.#world.setTimer(Math.min(...unfinished.values()), this.#changed);
     }
-    const isOver = (replaced: Replaced) => !unfinished.has(replaced) && this.#isOld(replaced);
-    await closeAll(this.#kept.filter(isOver));
-    this.#kept = this.#kept.filter((replaced) => !isOver(replaced));
+    const over = this.#kept.filter((each) => !unfinished.has(each) && this.#isOld(each));
+    this.#kept = this.#kept.filter((replaced) => !over.includes(replaced));
+    await closeAll(over);
   }
 
   #isOld({ at }: Replaced): boolean {

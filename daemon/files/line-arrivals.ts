@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import {
@@ -16,8 +17,14 @@ import { type ArrivalTime, UNSEEN_MS } from "./arrivals.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
 
+/** A change of which it matters whether who saves has seen it. */
+interface Seeable extends ArrivalTime {
+  /** A look has found it in the file a minute after it came. */
+  readonly isSeen?: boolean | undefined;
+}
+
 /** A line that came into a file or left it, and of which no characters are known. */
-export interface CameLine extends ArrivalTime {
+export interface CameLine extends Seeable {
   readonly line: string;
   /** A program saved it here. Else a write of ours brought it. */
   readonly isOwn: boolean;
@@ -47,10 +54,16 @@ const TOLD_MS = 24 * 60 * 60_000;
  * Which lines came into files of whole values when, and which left them, by the rule for followed
  * files: only a save that was made a minute later is sure to have seen that. They are in the home,
  * so a restart changes nothing.
+ *
+ * The time of the save that is taken says too little: others may have been made before it that no
+ * look has found, by a program that had not seen the change. So a look has to have found the file
+ * with it, a minute after it came; see `noteSeen`.
  */
 export class LineArrivals {
   readonly #world: Pick<World, "monotonic" | "now">;
   readonly #clocks = new Map<string, ArrivalClock>();
+  /** Files in which every change that came is seen. */
+  readonly #allSeen = new Set<string>();
 
   constructor(world: Pick<World, "monotonic" | "now">) {
     this.#world = world;
@@ -58,27 +71,74 @@ export class LineArrivals {
 
   /** The lines of which the author of a save may not have seen that they came, or left. */
   async unseen(db: Db, path: string, savedAt: number): Promise<CameLine[]> {
-    return this.#clockOf(path).unseenAt(await listCame(db, path), savedAt);
+    return this.#unseenOf(path, await listCame(db, path), savedAt);
+  }
+
+  /** A look finds this text in the file, and nothing that is not taken. */
+  async noteSeen(db: Db, path: string, text: string): Promise<void> {
+    if (this.#allSeen.has(path)) return;
+    const stands = new Set(plainLines(text));
+    const lines = await listCame(db, path);
+    const isShown = ({ line, isGone = false }: CameLine) => stands.has(line) !== isGone;
+    const left = [
+      ...(await this.#noteSeenOf(db, path, lines.filter(isShown))),
+      ...(await this.#noteSeenOf(db, shownBeforeKey(path), await listShown(db, path))),
+    ];
+    if (left.length === 0) this.#allSeen.add(path);
+  }
+
+  /** Whether later looks at the same text say no more than the last one. */
+  isAllSeen(path: string): boolean {
+    return this.#allSeen.has(path);
+  }
+
+  /** Returns which are not yet. */
+  async #noteSeenOf(db: Db, dir: string, changes: readonly Seeable[]): Promise<Seeable[]> {
+    const open = changes.filter(({ isSeen }) => !isSeen);
+    const young = this.#clockOf(dir).unseenAt(open, this.#world.now());
+    const seen = open.filter((each) => !young.includes(each)).map(({ id }) => id);
+    if (seen.length > 0) {
+      const change = sql<string>`json_set(change, '$.isSeen', json('true'))`;
+      await db.updateTable("file_arrivals").set({ change }).where("id", "in", seen).execute();
+    }
+    return young;
+  }
+
+  #unseenOf<Change extends Seeable>(
+    dir: string,
+    changes: readonly Change[],
+    savedAt: number,
+  ): Change[] {
+    const young = this.#clockOf(dir).unseenAt(changes, savedAt);
+    return changes.filter((each) => !each.isSeen || young.includes(each));
   }
 
   /**
-   * A file's text changes. A line that a save has left out, and that a write brings back, is no
-   * newer than before. To be called in the transaction that records the change.
+   * A file's text changes. A line that a save has left out, and that a write brings back, is as new
+   * as one that comes: meanwhile programs may have read the file without it. To be called in the
+   * transaction that records the change.
    */
   async note(db: Db, path: string, { from, to, isOwn, savedAt }: ChangedLines): Promise<void> {
     const clock = this.#clockOf(path);
     const now = this.#world.now();
     await forgetSeen(db, lineArrivalKey(path), { clock, now });
     const came = await listCame(db, path);
-    const inDoubt = savedAt === undefined ? [] : clock.unseenAt(came, savedAt);
+    const inDoubt = savedAt === undefined ? [] : this.#unseenOf(path, came, savedAt);
+    this.#allSeen.delete(path);
     const stands = new Set(plainLines(to));
     const isOver = (each: CameLine) => !stands.has(each.line) && !inDoubt.includes(each);
     const over = came.filter((each) => (each.isGone ? stands.has(each.line) : isOver(each)));
     for (const { id } of over) await db.deleteFrom("file_arrivals").where("id", "=", id).execute();
     const kept = came.filter((each) => !over.includes(each));
     clock.keep(kept);
-    const known = kept.flatMap(({ line, isGone }) => (isGone ? [] : [line]));
-    const brought = without(without(plainLines(to), plainLines(from)), known);
+    const known = kept.filter(({ isGone }) => !isGone);
+    const come = without(plainLines(to), plainLines(from));
+    const again = isOwn ? [] : known.filter(({ line }) => come.includes(line));
+    for (const { id } of again) await this.#renew(db, path, id);
+    const brought = without(
+      come,
+      known.map(({ line }) => line),
+    );
     const left = new Set(isOwn ? [] : plainLines(from).filter((line) => !stands.has(line)));
     const changes = [
       ...brought.map((line) => ({ line, isOwn })),
@@ -90,10 +150,18 @@ export class LineArrivals {
     }
   }
 
+  async #renew(db: Db, path: string, id: number): Promise<void> {
+    const change = sql<string>`json_remove(change, '$.isSeen')`;
+    const values = { arrived_at: this.#world.now(), change };
+    await db.updateTable("file_arrivals").set(values).where("id", "=", id).execute();
+    this.#clockOf(path).came(id);
+  }
+
   /** A write of ours comes into a file that showed these entries. */
   async noteShown(db: Db, path: string, seen: readonly EntryId[]): Promise<void> {
     const dir = shownBeforeKey(path);
     const clock = this.#clockOf(dir);
+    this.#allSeen.delete(path);
     const at = this.#world.now();
     await forgetSeen(db, dir, { clock, now: at });
     clock.came(await addLine(db, dir, { change: { seen: entryIdsText(seen) }, at }));
@@ -101,9 +169,7 @@ export class LineArrivals {
 
   /** What the author of a save has seen of the file before writes that he may not have seen. */
   async shownBefore(db: Db, path: string, savedAt: number): Promise<EntryId[]> {
-    const dir = shownBeforeKey(path);
-    const writes = await listChanges<{ readonly seen: string }>(db, dir);
-    const [first] = this.#clockOf(dir).unseenAt(writes, savedAt);
+    const [first] = this.#unseenOf(shownBeforeKey(path), await listShown(db, path), savedAt);
     return first ? parseEntryIds(first.seen) : [];
   }
 
@@ -215,6 +281,11 @@ function without(lines: readonly string[], others: readonly string[]): string[] 
 
 function listCame(db: Db, path: string): Promise<CameLine[]> {
   return listChanges(db, lineArrivalKey(path));
+}
+
+/** What it showed before each write of ours. */
+function listShown(db: Db, path: string): Promise<({ readonly seen: string } & Seeable)[]> {
+  return listChanges(db, shownBeforeKey(path));
 }
 
 async function addLine(

@@ -19,8 +19,14 @@ export function shownBeforeKey(path: string): string {
   return `shown:${path}`;
 }
 
+/** The same for the time since when it has texts that are not taken yet. */
+export function waitingSinceKey(path: string): string {
+  return `waiting:${path}`;
+}
+
 /** Forgets all of these. Durable with the transaction. */
 export async function forgetLines(db: Kysely<DaemonTables>, path: string): Promise<void> {
-  const dirs = [lineArrivalKey(path), returnedLineKey(path), shownBeforeKey(path)];
+  const keys = [lineArrivalKey, returnedLineKey, shownBeforeKey, waitingSinceKey];
+  const dirs = keys.map((keyOf) => keyOf(path));
   await db.deleteFrom("file_arrivals").where("dir", "in", dirs).execute();
 }

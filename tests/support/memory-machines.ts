@@ -70,6 +70,8 @@ export class MemoryMachine {
   /** How often git was run. */
   readonly gitRuns = { count: 0 };
   #saves = 0;
+  /** Transactions until the keeper is killed. */
+  #left = Number.POSITIVE_INFINITY;
 
   private constructor(
     readonly name: string,
@@ -107,7 +109,7 @@ export class MemoryMachine {
       return run(folder, args);
     };
     this.keeper = new MemoryKeeper({
-      store: this.store,
+      store: this.#mortal(this.store),
       world: this.world,
       log: silentLog,
       git,
@@ -121,6 +123,32 @@ export class MemoryMachine {
   async end(): Promise<void> {
     await this.keeper.stop();
     await this.store.close();
+  }
+
+  /** Ends it as a kill does, after so many more transactions of a look. */
+  async killIn(transactions: number): Promise<void> {
+    this.#left = transactions;
+    await this.keeper.look();
+    this.#left = 0;
+    await this.keeper.stop().catch(() => undefined);
+    await this.store.close();
+    this.#left = Number.POSITIVE_INFINITY;
+  }
+
+  /** A store that a kill takes away from who has it. */
+  #mortal(store: ReplicaStore<DaemonTables>): ReplicaStore<DaemonTables> {
+    const write: typeof store.write = (act) => {
+      if (this.#left <= 0) return Promise.reject(new Error("killed"));
+      this.#left -= 1;
+      return store.write(act);
+    };
+    return new Proxy(store, {
+      get(target, name) {
+        if (name === "write") return write;
+        const value = Reflect.get(target, name, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
   }
 
   async remove(): Promise<void> {

@@ -293,6 +293,7 @@ test("indexes that are too long together stay apart, and that is told", async ()
   for (const { keeper } of [a, b]) expect(keeper.status[0]?.notes).toContainEqual(apart);
   const [line] = String(a.read("MEMORY.md")).split("\n");
   a.world.advance(61_000);
+  await a.look();
   a.save("MEMORY.md", `${line}\n`);
   await settleMemories(a, b);
   for (const { keeper } of [a, b]) expect(keeper.status[0]?.notes).not.toContainEqual(apart);
@@ -423,6 +424,7 @@ test("who mends the only line of an index has it mended everywhere, and once", a
   await settleMemories(a, b);
   const mended = "# Memory\n\n- The server is at 10.0.0.2\n";
   a.world.advance(61_000);
+  await a.look();
   a.save("MEMORY.md", mended);
   await settleMemories(a, b);
   expect(a.read("MEMORY.md")).toBe(mended);

@@ -25,6 +25,7 @@ test("a line that both changed stays in both versions, and is told until one is 
   expect(b.block("codex")).toBe(a.block("claude") ?? "");
   for (const { keeper } of [a, b]) expect(keeper.status.merges).toHaveLength(1);
   a.world.advance(61_000);
+  await a.look();
   a.edit("claude", (text) => text.replace("use bun\n", ""));
   await settlePersonal(a, b);
   for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
@@ -36,7 +37,10 @@ test("neighbouring lines that two machines change at once are no versions of one
   await b.on("codex");
   a.edit("claude", () => "- rule one XX\n- from b\n- rule two ZZ\n- rule three\n");
   await settlePersonal(a, b);
-  for (const { world } of [a, b]) world.advance(61_000);
+  for (const machine of [a, b]) {
+    machine.world.advance(61_000);
+    await machine.look();
+  }
   a.edit("claude", (text) => text.replace("- rule one XX", "- rule one: use tabs in Go"));
   b.edit("codex", (text) => text.replace("- from b", "- never push to main"));
   await settlePersonal(a, b);
@@ -44,7 +48,10 @@ test("neighbouring lines that two machines change at once are no versions of one
   for (const line of ["- rule one: use tabs in Go\n", "- never push to main\n"]) {
     expect(b.block("codex")).toContain(line);
   }
-  for (const { world } of [a, b]) world.advance(61_000);
+  for (const machine of [a, b]) {
+    machine.world.advance(61_000);
+    await machine.look();
+  }
   a.edit("claude", (text) => text.replace("- rule three", "- rule three, by a"));
   b.edit("codex", (text) => text.replace("- rule three", "- rule three, by b"));
   await settlePersonal(a, b);
@@ -52,7 +59,10 @@ test("neighbouring lines that two machines change at once are no versions of one
     const told = keeper.status.merges.map(({ mine, theirs }) => [mine, theirs].sort());
     expect(told).toEqual([["- rule three, by a\n", "- rule three, by b\n"]]);
   }
-  for (const { world } of [a, b]) world.advance(61_000);
+  for (const machine of [a, b]) {
+    machine.world.advance(61_000);
+    await machine.look();
+  }
   a.edit("claude", (text) => text.replace("- rule three, by a", "-  - rule three, by a"));
   await settlePersonal(a, b);
   for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);

@@ -40,6 +40,7 @@ test("who changes a topic a minute after others did has seen what they wrote", a
   b.save("topic.md", "one\nthree\n");
   await settleMemories(a, b);
   a.world.advance(61_000);
+  await a.look();
   a.save("topic.md", "one\ntwo\n");
   await settleMemories(a, b);
   expect(await b.values("topic.md")).toEqual(["one\ntwo\n"]);

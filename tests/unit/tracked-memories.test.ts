@@ -302,6 +302,7 @@ test("CRLF that git makes at a checkout are nobody's edit, and are kept", async 
   await settleMemories(a, b);
   expect(a.read("core.md")).toBe(text.replace("two", "two, by ben"));
   a.world.advance(MINUTE_MS);
+  await a.look();
   a.save("core.md", text.replace("two", "two, by both"));
   await settleMemories(a, b);
   expect(b.read("core.md")).toBe(crlf(text.replace("two", "two, by both")));

@@ -90,8 +90,11 @@ export class LateMemorySaves {
 
   /** Saves into replaced files are nowhere else. */
   async close(): Promise<void> {
-    await this.take({ isLast: true });
-    for (const { saves } of this.#saves.values()) await saves.close();
+    try {
+      await this.take({ isLast: true });
+    } finally {
+      for (const { saves } of this.#saves.values()) await saves.close();
+    }
   }
 }
 

@@ -24,6 +24,7 @@ import {
   putMemoryFolder,
   readMemoryFiles,
 } from "../../home/memory-files.ts";
+import { forgetWaiting } from "../../home/waiting-since.ts";
 import type { WhyIgnored } from "../../ignored/ignore-file.ts";
 import { FolderGit, type FolderInGit, NOT_IN_GIT } from "./folder-in-git.ts";
 import { takeIgnoredIn } from "./ignored-in-folder.ts";
@@ -90,7 +91,7 @@ export class MemoryFolderKeeper {
     const { world } = options;
     this.#options = options;
     this.#reader = new MemoryFolderReader(world);
-    this.#unfinished = new UnfinishedMemories(world);
+    this.#unfinished = new UnfinishedMemories(options);
     this.#came = new LineArrivals(world);
     this.#writer = new MemoryFolderWriter({ ...options, came: this.#came });
   }
@@ -143,7 +144,11 @@ export class MemoryFolderKeeper {
     const open = new Map([...read.files].filter(([name]) => !isLeft(seen, name)));
     const isDone =
       arrivals.written === 0 && ![...all.map(({ why }) => why), git.why].some(isPassing);
-    if (sign !== undefined && isDone && isAllTaken(open, known)) {
+    const isAllSeen = [...open].every(([name, file]) => {
+      const isAsShown = file.kind === "text" && file.hash === known.get(name)?.hash;
+      return !isAsShown || this.#came.isAllSeen(join(path, name));
+    });
+    if (sign !== undefined && isDone && isAllSeen && isAllTaken(open, known)) {
       this.#quiet.set(path, { sign, at: world.monotonic(), status });
     }
     return status;
@@ -197,10 +202,13 @@ export class MemoryFolderKeeper {
       const at = join(path, name);
       if (this.#unfinished.isJustEmptied(at, each.former, read)) continue;
       const file = withoutEmptied(read);
-      if (file && this.#unfinished.isUnfinished(at, each.former, file)) continue;
       try {
+        if (file && (await this.#isUnfinished(seen, { name, file, former }))) continue;
         const git = await askGit(seen.git, { ...each, file }, commit);
         await store.write(async (context) => {
+          const isAsShown = former !== undefined && former.hash === file?.hash;
+          if (isAsShown) await this.#came.noteSeen(context.db, at, former.text);
+          await forgetWaiting(context.db, at);
           const open = await context.open(documentOf(this.#options, owner));
           if (deletionOf(open.document)) return;
           // What git has put there is no save of anybody.
@@ -225,6 +233,19 @@ export class MemoryFolderKeeper {
       await store.write(({ db }) => putFolderCommit(db, path, now));
     }
     return notes;
+  }
+
+  async #isUnfinished(
+    { path, format }: SeenFolder,
+    { name, file, former }: Omit<ToTake, "read"> & { readonly file: MemoryText },
+  ): Promise<boolean> {
+    const at = join(path, name);
+    const isAsked = name === format.index && former !== undefined && former.hash !== file.hash;
+    // An index keeps them in any case.
+    const unseen = isAsked
+      ? await this.#came.unseen(this.#options.store.reader, at, file.savedAt)
+      : [];
+    return await this.#unfinished.isUnfinished(at, { former, file, unseen });
   }
 
   /**

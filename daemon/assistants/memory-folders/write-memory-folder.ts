@@ -159,19 +159,24 @@ export class MemoryFolderWriter {
     const outcome = await writeMemoryFile({ ...folder, isDue }, arrival, world);
     if (outcome.kind === "refused") return outcome.why;
     if (outcome.kind === "changed") return undefined;
-    const former = (await readMemoryFiles(store.reader, path)).get(name);
-    await store.write(async ({ db }) => {
-      await putMemoryFile(db, path, { ...shownBy(former, name), ...next });
-      // A file that was not there nobody has read before.
-      if (name !== format.index && !former?.text) return;
-      const change = { from: former?.text ?? "", to: next.text, isOwn: false };
-      await came.note(db, join(path, name), change);
-      if (former) await came.noteShown(db, join(path, name), former.seen);
-    });
-    if (outcome.replaced && former) {
-      const at = { folder: path, format, name, address: documentOf(this.#options, owner) };
-      await late.add(outcome.replaced, { ...at, base: former });
-    } else await outcome.replaced?.close();
+    try {
+      const former = (await readMemoryFiles(store.reader, path)).get(name);
+      await store.write(async ({ db }) => {
+        await putMemoryFile(db, path, { ...shownBy(former, name), ...next });
+        // A file that was not there nobody has read before.
+        if (name !== format.index && !former?.text) return;
+        const change = { from: former?.text ?? "", to: next.text, isOwn: false };
+        await came.note(db, join(path, name), change);
+        if (former) await came.noteShown(db, join(path, name), former.seen);
+      });
+      if (outcome.replaced && former) {
+        const at = { folder: path, format, name, address: documentOf(this.#options, owner) };
+        await late.add(outcome.replaced, { ...at, base: former });
+      } else await outcome.replaced?.close();
+    } catch (thrown) {
+      await outcome.replaced?.close();
+      throw thrown;
+    }
     return undefined;
   }
 

@@ -163,7 +163,9 @@ export class PersonalKeeper {
     }
     const merges = alikeLines(await readMerges(store.reader, current), current?.text ?? "");
     this.#status = { files: told, text: current?.text, merges };
-    const isDone = told.every(({ state }) => state !== "waiting");
+    const isDone = told.every(({ state, path }) => {
+      return state === "current" ? this.#came.isAllSeen(path) : state !== "waiting";
+    });
     if (isDone && this.#since.size === 0) {
       // What came in the midst of this look is looked at once more.
       const after = await this.#signOf(await listPersonalFiles(store.reader));
@@ -256,6 +258,8 @@ export class PersonalKeeper {
       const shown = file.shown === undefined ? "" : parseVersion(file.shown).text;
       if (next !== undefined) {
         await this.#came.note(db, file.path, { from: shown, to: next, isOwn: false });
+      } else if (block?.text === shown) {
+        await this.#came.noteSeen(db, file.path, shown);
       }
       const unseen = await this.#came.unseen(db, file.path, savedAt);
       const found = await takeBlock(context, open, {

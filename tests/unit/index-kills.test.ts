@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { pick, seededRandom } from "../support/random.ts";
+
+const INDEX = "MEMORY.md";
+const FIRST = "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n";
+const READ_MS_MAX = 50_000;
+const TIMEOUT_MS = 120_000;
+
+let a: MemoryMachine;
+let b: MemoryMachine;
+
+beforeEach(async () => {
+  a = await MemoryMachine.start("anna");
+  b = await MemoryMachine.start("ben");
+  a.save(INDEX, FIRST);
+  await settleMemories(a, b);
+});
+afterEach(async () => {
+  for (const machine of [a, b]) await machine.remove();
+});
+
+function advance(milliseconds: number): void {
+  for (const machine of [a, b]) machine.world.advance(milliseconds);
+}
+
+/** A line of b comes into a's file, at its end. */
+async function bring(line: string): Promise<void> {
+  b.save(INDEX, `${b.read(INDEX)}${line}\n`);
+  await b.look();
+  await exchangeMemories(a, b);
+  await a.keeper.look();
+  expect(a.read(INDEX)).toContain(line);
+}
+
+test("a save that lacks the last line that came is no half-written one", async () => {
+  const before = a.read(INDEX) ?? "";
+  await bring("- of b");
+  a.save(INDEX, before.replace("- [Two]", "- of a\n- [Two]"));
+  await a.keeper.look();
+  expect((await a.values(INDEX)).join("")).toContain("- of a\n");
+  expect((await a.values(INDEX)).join("")).toContain("- of b\n");
+});
+
+test("a text that looks half written, and is saved again and again, is taken after a minute", async () => {
+  for (const isKilled of [false, true]) {
+    a.save(INDEX, FIRST);
+    await settleMemories(a, b);
+    advance(61_000);
+    await settleMemories(a, b);
+    let text = FIRST.replace("- [Two](two.md)\n", "");
+    let looks = 0;
+    do {
+      text = text.replace("- [One]", `- save ${looks} ${isKilled}\n- [One]`);
+      a.save(INDEX, text);
+      await a.keeper.look();
+      if (isKilled) {
+        await a.killIn(0);
+        await a.begin();
+      }
+      advance(4000);
+      looks += 1;
+      expect(looks).toBeLessThan(20);
+    } while (!(await a.values(INDEX)).join("").includes(`- save 0 ${isKilled}`));
+  }
+});
+
+test("what a save while no daemon ran took out is in doubt, whatever was saved after it", async () => {
+  const before = a.read(INDEX) ?? "";
+  await bring("- of b");
+  await a.end();
+  advance(2000);
+  // A program has read the index before b's line came, and reads it again much later.
+  a.save(INDEX, `${before}- of a\n`);
+  advance(90_000);
+  a.save(INDEX, `${a.read(INDEX)}- of a, later\n`);
+  await a.begin();
+  await settleMemories(a, b);
+  for (const line of ["- of b\n", "- of a\n", "- of a, later\n"]) {
+    expect(b.read(INDEX)).toContain(line);
+  }
+});
+
+/** A program that reads the index, adds a line some time later, and deletes none. */
+class Writer {
+  readonly #random: () => number;
+  #read: string | undefined;
+  #readAt = 0;
+  readonly lines: string[] = [];
+
+  constructor(
+    readonly machine: MemoryMachine,
+    random: () => number,
+  ) {
+    this.#random = random;
+  }
+
+  /** Whoever saves a minute after having read has seen nothing of that minute. */
+  step(): void {
+    const now = this.machine.world.now();
+    if (this.#read === undefined || now - this.#readAt > READ_MS_MAX) {
+      this.#read = this.machine.read(INDEX) ?? "";
+      this.#readAt = now;
+      return;
+    }
+    const lines = this.#read.split("\n").slice(0, -1);
+    const line = `- ${this.machine.name} ${this.lines.length}`;
+    lines.splice(Math.floor(this.#random() * (lines.length + 1)), 0, line);
+    this.machine.save(INDEX, `${lines.join("\n")}\n`);
+    this.lines.push(line);
+    this.#read = undefined;
+  }
+}
+
+for (const seed of [1, 2, 3, 4, 5, 6]) {
+  test(
+    `whatever is killed and when, no line leaves an index that nobody deletes, seed ${seed}`,
+    async () => {
+      const random = seededRandom(seed);
+      const writers = [a, b].map((machine) => new Writer(machine, random));
+      const down = new Set<MemoryMachine>();
+      for (let step = 0; step < 90; step++) {
+        const writer = pick(random, writers);
+        const { machine } = writer;
+        const is = random();
+        if (is < 0.5) writer.step();
+        else if (is < 0.65 && !down.has(machine)) {
+          await machine.killIn(Math.floor(random() * 12));
+          down.add(machine);
+        } else {
+          if (down.delete(machine)) await machine.begin();
+          await machine.keeper.look();
+        }
+        if (down.size === 0 && random() < 0.5) await exchangeMemories(a, b);
+        advance(Math.floor(random() * 9000));
+      }
+      for (const machine of down) await machine.begin();
+      advance(6000);
+      await settleMemories(a, b);
+      for (const { lines } of writers) {
+        for (const line of lines) {
+          for (const machine of [a, b]) {
+            const there = machine.read(INDEX)?.split("\n").includes(line);
+            expect([seed, line, machine.name, there]).toEqual([seed, line, machine.name, true]);
+          }
+        }
+      }
+      expect(a.read(INDEX)).toBe(b.read(INDEX) ?? "");
+    },
+    TIMEOUT_MS,
+  );
+}
