@@ -181,8 +181,10 @@ export class LineArrivals {
 
   /** A save has brought back lines of which its author may not have seen that they left. */
   async noteReturned(db: Db, path: string, lines: readonly string[]): Promise<void> {
-    const at = this.#world.now();
-    for (const line of lines) await addLine(db, returnedLineKey(path), { change: { line }, at });
+    const [dir, at] = [returnedLineKey(path), this.#world.now()];
+    const isOver = db.deleteFrom("file_arrivals").where("arrived_at", "<", at - TOLD_MS);
+    await isOver.where("dir", "=", dir).execute();
+    for (const line of lines) await addLine(db, dir, { change: { line }, at });
   }
 
   /** Which of those of the last day still stand in the file's text. */

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LineArrivals } from "../../daemon/files/line-arrivals.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import { createDrivenWorld } from "../support/driven-world.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+test("which lines a save has brought back is told for a day, and not kept for ever", async () => {
+  const world = createDrivenWorld("a");
+  const folder = mkdtempSync(join(tmpdir(), "line-arrivals-"));
+  const store = await openReplica(join(folder, "memsync.db"), world, {
+    machine: "a",
+    homeId: () => "home",
+  });
+  const arrivals = new LineArrivals(world);
+  const rows = () => store.reader.selectFrom("file_arrivals").select("id").execute();
+  await store.write(({ db }) => arrivals.noteReturned(db, "x.md", ["one"]));
+  world.advance(DAY_MS + 1);
+  await store.write(({ db }) => arrivals.noteReturned(db, "x.md", ["two"]));
+  expect(await store.write(({ db }) => arrivals.returned(db, "x.md", "one\ntwo\n"))).toEqual([
+    "two",
+  ]);
+  expect(await rows()).toHaveLength(1);
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
