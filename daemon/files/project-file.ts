@@ -34,19 +34,20 @@ export async function nameToCreate(
 
 /**
  * Tells the others in which file the text is, so that a machine that has none makes one of the same
- * name: a `CLAUDE.md` would hide an `AGENTS.md` from Claude Code. Only an edit changes what was
- * told.
+ * name: a `CLAUDE.md` would hide an `AGENTS.md` from Claude Code. The first text tells it, and each
+ * edit: whose file only meets a text of others knows nothing of the name that those use.
  */
 export function tellProjectFile(
   document: ReplicaDocument,
-  { name: given, link, sight, decision }: FoundFile,
+  { name: given, link, sight, decision, isFirst }: FoundFile,
   now: number,
 ): void {
   const isWithoutText = sight.file.kind !== "text" || document.content().trim() === "";
   if (isWithoutText || alsoNameOf(link) !== undefined) return;
   const name = FOLLOWED_NAMES.find((each) => each === given);
   const told = projectFileName(document);
-  if (name === undefined || name === (told ?? USUAL) || (told && decision !== "edit")) return;
+  if (name === undefined || name === (told ?? USUAL)) return;
+  if (decision !== "edit" && (told !== undefined || !isFirst)) return;
   document.setEntry("metadata", FILE_KEY, { value: slashed(name), now });
 }
 
@@ -56,4 +57,6 @@ interface FoundFile {
   readonly link: Link;
   readonly sight: Sight;
   readonly decision: FollowDecision;
+  /** The document had no text before. */
+  readonly isFirst: boolean;
 }

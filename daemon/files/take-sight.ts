@@ -285,6 +285,7 @@ class Taking {
     }
     const refused = await findRefusedText(db, open);
     const { now } = this.#context;
+    const isFirst = open.document.content().trim() === "";
     const time = await historyTime(narrowTables(db), now);
     const holding = new HoldingConflicts(open, known?.holding, { now, time });
     const shown = known?.hash === this.#file.hash ? undefined : baseOfRefused(open, known, refused);
@@ -298,7 +299,7 @@ class Taking {
       tellCommits(open.document, this.#sight.past.changes, this.#context.now);
     }
     const { name, link } = this.#options;
-    const found = { name, link, sight: this.#sight, decision };
+    const found = { name, link, sight: this.#sight, decision, isFirst };
     tellProjectFile(open.document, found, this.#context.now);
     await this.#context.flush(open);
     if (known?.hash !== this.#file.hash && this.#sight.file.kind === "text") {

@@ -69,6 +69,25 @@ for (const isLinkedBefore of [false, true]) {
   });
 }
 
+test("a machine that only meets others' text tells nobody the name of its file", async () => {
+  await a.save(TEXT);
+  await a.follow();
+  await exchange([a, b]);
+  b.put(`${TEXT}More.\n`, OTHER);
+  await b.follow();
+  await exchange([a, b]);
+  const later = await machine("later");
+  await exchange([a, later]);
+  await later.follow({ write: true });
+  expect(readdirSync(later.dir)).toEqual([FILE]);
+  await b.save(`${TEXT}More.\nAnd more.\n`, OTHER);
+  await exchange([b, a]);
+  const last = await machine("last");
+  await exchange([b, last]);
+  await last.follow({ write: true });
+  expect(readdirSync(last.dir)).toEqual([OTHER]);
+});
+
 test("a machine without an instruction file gets CLAUDE.md where the others use that, and the last name that somebody edited", async () => {
   await writeFile(at(a, OTHER), TEXT);
   await a.follow();
