@@ -184,6 +184,9 @@ async function keptIn(db: Db, id: string, account: AccountId) {
   return { memories, text: kept, changed_at: changedAt > 0 ? timestampOf(changedAt) : null };
 }
 
+/** Follows the current folder where no daemon runs that `memsync link` could ask. */
+const START_HERE = "memsync start .";
+
 /**
  * The home's status in a few lines, the current folder's project first. The others are shown
  * completely, in one line each, or counted.
@@ -199,7 +202,7 @@ export function homeStatusLines(
   const here = status.projects.filter(isHere);
   const rest = status.projects.filter((project) => !isHere(project));
   const shown = others === "count" ? [] : rest;
-  const unfollowed = unfollowedLines(standing);
+  const unfollowed = unfollowedLines(standing, START_HERE);
   const left = count(rest.length - shown.length, "project", "projects");
   return [
     ...here.flatMap((project) => {
@@ -215,7 +218,7 @@ export function homeStatusLines(
       ? [`projects  ${left} more: \`memsync projects\` lists each`]
       : []),
     ...(status.projects.length === 0 && unfollowed.length === 0
-      ? ["project   none linked; run `memsync link` in one"]
+      ? [`project   none linked; run \`${START_HERE}\` in one`]
       : []),
     ...unlinkedLines(status.unlinked, several),
     ...own.flatMap((layers) => layerLines(layers, several)),

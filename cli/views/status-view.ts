@@ -95,14 +95,17 @@ function namedProjects({ projects, unlinked }: DaemonStatus): { id: string; name
   return [...projects, ...others];
 }
 
-/** That the current folder is not followed, and why, or whose clone it is, if that is known. */
-export function unfollowedLines(standing: Standing): string[] {
+/**
+ * That the current folder is not followed, and why, or whose clone it is, if that is known.
+ * `command`: what follows it; `memsync link` needs a daemon.
+ */
+export function unfollowedLines(standing: Standing, command = "memsync link"): string[] {
   if (standing.kind === "lost") return [`here      ${lostTreeShown(standing.lost)}`];
   if (standing.kind !== "unfollowed") return [];
   const { dir, file, others } = standing;
   const which = file === undefined ? "" : `, nor its ${file}`;
   const also = others ? `, though ${others.name} is in ${tilde(others.dir)}` : "";
-  return [`here      ${tilde(dir)}   not followed${which}${also}: \`memsync link\` follows it`];
+  return [`here      ${tilde(dir)}   not followed${which}${also}: \`${command}\` follows it`];
 }
 
 const NONE_LINKED = "project   none linked; run `memsync link` in one";

@@ -98,16 +98,21 @@ scenario(
 scenario("whoever stands in a clone that is not followed is told so", async (lab) => {
   const [folder, clone] = await lab.clones({ "README.md": "" });
   const machine = lab.machine("a", folder);
-  const unfollowed =
-    /^here {6}\S+ {3}not followed, though origin is in \S+: `memsync link` follows/m;
+  const so = (command: string) =>
+    new RegExp(
+      `^here {6}\\S+ {3}not followed, though origin is in \\S+: \`${command}\` follows`,
+      "m",
+    );
+  const unfollowed = so("memsync link");
   expect(await machine.memsync("start", folder)).not.toMatch(unfollowed);
   const there = { cwd: clone };
   for (const command of ["start", "status", "restart"]) {
     expect(await machine.memsyncWith(there, command)).toMatch(unfollowed);
   }
   await machine.memsync("stop");
-  expect((await machine.run(["status"], there)).stdout).toMatch(unfollowed);
-  await machine.memsync("start", folder, clone);
+  // Without a daemon `memsync link` would only say that there is none.
+  expect((await machine.run(["status"], there)).stdout).toMatch(so("memsync start \\."));
+  await machine.memsyncWith(there, "start", ".");
   const shown = await machine.memsyncWith(there, "status");
   expect(shown).toMatch(new RegExp(`^here .*\n +\\S*/${clone.split("/").at(-1)}/CLAUDE`));
   expect(shown).not.toMatch(unfollowed);
