@@ -29,6 +29,7 @@ import {
   findEmbedded,
   type Moved,
   moveEmbedded,
+  moveHint,
   NOTHING_MOVED,
   stayLine,
 } from "../writes/move-embedded.ts";
@@ -55,7 +56,8 @@ With --move one that was given before does.
 It is tried first, then kept in the system's keyring where that works, else in a file of the home
 that only you may read. The first login's service becomes the default: what is linked from then on
 is bound to it. What is in the embedded service stays there unless you agree to move it: projects,
-and the memories of the layers user and global. What is moved is not there any more.
+and the memories of the layers user and global. What is moved is not there any more. What would be
+seen by others in the account's global is moved after a yes, or with --yes.
 
 Examples:
   memsync login --url https://memory.example.com
@@ -293,7 +295,7 @@ async function offerToMove(
   } else if (move || isTerminal()) {
     return await moveEmbedded(env, embedded, { remote, all: move === true, yes, tell });
   } else {
-    tell(`${stayLine(embedded)}; \`--move\` moves all of it`);
+    tell(`${stayLine(embedded)}; ${await moveHint(env, embedded, remote)}`);
   }
   return NOTHING_MOVED;
 }

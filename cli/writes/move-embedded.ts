@@ -3,8 +3,8 @@ import type { MovedMemories, SharedLayer } from "../../daemon/remotes/move-memor
 import type { ListedRemote } from "../../daemon/remotes/remote-change.ts";
 import type { Environment } from "../place/environment.ts";
 import { ask, confirm, isTerminal, isYes } from "../screen/ask.ts";
-import { count } from "../screen/output.ts";
-import { isShared } from "../views/seen-by.ts";
+import { count, sayAside } from "../screen/output.ts";
+import { isShared, seenBy } from "../views/seen-by.ts";
 import { audienceOf, mayBeSeen } from "./audience.ts";
 import { changeRemotes, listRemotesOf } from "./remote-changes.ts";
 
@@ -59,7 +59,7 @@ export async function moveEmbedded(
     const memories = embedded.memories[layer];
     if (memories === 0) return NONE;
     const what = `Move ${ofLayer(memories, layer)}`;
-    const isMeant = layer === "global" ? mayMoveGlobal(env, what, options) : agreed(what);
+    const isMeant = layer === "global" ? mayMoveGlobal(env, memories, options) : agreed(what);
     if (!(await isMeant)) return NONE;
     const change = { op: "memories", layer, from: EMBEDDED, to: remote.name } as const;
     const { memories: moved = NONE } = await changeRemotes(env, change);
@@ -87,15 +87,24 @@ function moveLater({ name }: Remote): string {
   return `\`memsync login --remote ${name} --move\` moves it later`;
 }
 
-/** Nobody else could read it in the embedded service. The question covers both. */
+/**
+ * Nobody else could read it in the embedded service. The question covers both; where nobody can be
+ * asked, only `--yes` or an earlier yes shows it to others.
+ */
 async function mayMoveGlobal(
   env: Environment,
-  what: string,
+  memories: number,
   { remote, all, yes }: MoveOptions,
 ): Promise<boolean> {
   const audience = await audienceOf(env, remote.account);
-  const question = `${what} to ${remote.name}?`;
-  const isAskedAnyway = isShared(audience) && !audience.agreed && !yes && isTerminal();
+  const what = ofLayer(memories, "global");
+  const question = `Move ${what} to ${remote.name}?`;
+  const isUnagreed = isShared(audience) && !audience.agreed && !yes;
+  if (isUnagreed && !isTerminal()) {
+    sayAside(`${what} not moved: global is seen by ${seenBy(audience)}; --yes agrees to that`);
+    return false;
+  }
+  const isAskedAnyway = isUnagreed && isTerminal();
   if (!all && !isAskedAnyway && !(await confirm(question))) return false;
   return await mayBeSeen(env, remote.account, { audience, question, yes });
 }
@@ -127,6 +136,17 @@ function ofLayer(memories: number, layer: SharedLayer): string {
 
 function hasAnything({ projects, memories: { user, global } }: ListedRemote): boolean {
   return projects.length + user + global > 0;
+}
+
+/** How what stays is moved, and who sees it then, if others do. */
+export async function moveHint(
+  env: Environment,
+  { memories }: ListedRemote,
+  { account }: Remote,
+): Promise<string> {
+  const audience = memories.global > 0 ? await audienceOf(env, account) : null;
+  if (!isShared(audience)) return "`--move` moves all of it";
+  return `\`--move\` moves all of it, and global is then seen by ${seenBy(audience)}`;
 }
 
 /** Says what is in the embedded service and stays there. */

@@ -1,9 +1,13 @@
+import { count } from "../../shared/count.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import type { World } from "../../shared/world.ts";
 import { createHttpService } from "../service/http-service.ts";
 import type { Outcome, Service } from "../service/service.ts";
 import { hearAccount } from "./hear-audience.ts";
+
+const NOT_FOUND = 404;
+const MS_PER_S = 1000;
 
 /** What a service says about a token. */
 export interface TokenRights {
@@ -35,10 +39,16 @@ function refusalOf(outcome: Exclude<Outcome<unknown>, { kind: "answered" }>, url
   if (outcome.kind === "refused" && outcome.status === 401) {
     return new AppError("unauthorized", `${url} does not know this token: nothing was changed`);
   }
-  return new AppError(
-    "internal",
-    `the token could not be tried at ${url} (${outcome.message}): nothing was changed`,
-  );
+  if (outcome.kind === "refused" && outcome.status === NOT_FOUND) {
+    const where = "look at the address, which is the host alone, without /v1 or /api";
+    const what = `there is no memsync service at ${url} (it answered 404)`;
+    return new AppError("not_found", `${what}: nothing was changed; ${where}`);
+  }
+  const waitMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
+  const seconds = Math.ceil((waitMs ?? 0) / MS_PER_S);
+  const again = seconds > 0 ? `; try again in ${count(seconds, "second", "seconds")}` : "";
+  const why = `the token could not be tried at ${url} (${outcome.message})`;
+  return new AppError("internal", `${why}: nothing was changed${again}`);
 }
 
 /** A position at which no service is, so that it answers with no content. */

@@ -305,6 +305,63 @@ scenario(
   { needs: TERMINALS },
 );
 
+scenario(
+  "without a terminal nothing is moved into a shared account's global without a yes",
+  (lab) =>
+    withTeam(lab, async ({ machine, server }) => {
+      const { service } = await machine("ann");
+      const mover = machineIn(lab, "mover");
+      await mover.memsync("set", "mine", "v", "--layer", "user");
+      await mover.memsync("set", "ours", "v", ...GLOBAL);
+      const login = async (...args: string[]) => {
+        const words = ["login", "--url", server.url, "--token-stdin", ...args];
+        return await mover.run(words, { stdin: service?.token ?? "" });
+      };
+      expect((await login()).stdout).toContain(
+        "`--move` moves all of it, and global is then seen by everybody in acme (3 users",
+      );
+      const refused = await login("--move");
+      expect(refused.stderr).toContain(
+        "1 memory of the layer global not moved: global is seen by everybody in acme (3 users",
+      );
+      expect(refused.stdout).toContain("moved 1 memory of the layer user");
+      expect(refused.stdout).toContain(
+        "1 memory of the layer global stays in the embedded service",
+      );
+      const json = JSON.parse((await login("--move", "--json")).stdout);
+      expect(json.moved.global.moved).toBe(0);
+      expect((await login("--move", "--yes")).stdout).toContain(
+        "moved 1 memory of the layer global",
+      );
+    }),
+);
+
+scenario(
+  "a login says when a busy service may be tried again, and where there is none",
+  async (lab) => {
+    const machine = machineIn(lab, "one");
+    let status = 503;
+    const fetch = () => {
+      const headers = { "retry-after": "300", "content-type": "text/html" };
+      return new Response("<h1>no</h1>", { status, headers });
+    };
+    using server = Bun.serve({ port: 0, fetch });
+    const login = ["login", "--url", server.url.origin, "--token-stdin"];
+    for (status of [503, 429]) {
+      const { stderr } = await machine.run(login, { stdin: "mst_dev_pro" });
+      expect(stderr).toContain(
+        `(it answered ${status}: no reason given): nothing was changed; try`,
+      );
+      expect(stderr).toContain("try again in 300 seconds");
+    }
+    status = 404;
+    const { stderr } = await machine.run(login, { stdin: "mst_dev_pro" });
+    expect(stderr).toContain(
+      `there is no memsync service at ${server.url.origin} (it answered 404)`,
+    );
+  },
+);
+
 scenario("a token of another account is refused under the name of a remote", (lab) =>
   withTeam(lab, async ({ folder, server }) => {
     const [acme, rival] = [await folder.token("acme"), await folder.token("rival")];
