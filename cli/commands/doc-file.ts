@@ -3,7 +3,6 @@ import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { Environment } from "../place/environment.ts";
 import { findText } from "../place/project-text.ts";
 import { agreeTo } from "../screen/agree.ts";
-import { isTerminal } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, say, sayJson } from "../screen/output.ts";
 import { saveText } from "../writes/save.ts";
@@ -29,6 +28,7 @@ deleted stays in the history; \`memsync doc restore REV\` brings it back.
 
 Examples:
   memsync doc clear
+  memsync doc clear --yes                   in a script, where nobody can be asked
   memsync doc history                       the text that was deleted, with its REV`;
 
 /** Adds `doc write` and `doc clear`, which decide about a missing file. */
@@ -43,7 +43,7 @@ export function addFileCommands(doc: Command, env: Environment): void {
     .action((_: Options, command: Command) => write(env, command.optsWithGlobals()));
   doc
     .command("clear")
-    .description("delete the document's text on every machine; a terminal asks")
+    .description("delete the document's text on every machine, after asking")
     .option("--project <dir|id|name>", project)
     .option("--yes", "do it without asking")
     .option("--json", "print what was deleted as JSON")
@@ -80,10 +80,7 @@ async function clear(env: Environment, options: Options): Promise<void> {
     throw new CommandFailed("the document has no text: there is nothing to delete");
   }
   const lines = count(plainLines(current.value).length, "line", "lines");
-  if (isTerminal()) {
-    const question = `Delete ${lines} of text here and on every other machine, files too?`;
-    await agreeTo(question, options);
-  }
+  await agreeTo(`Delete ${lines} of text here and on every other machine, files too?`, options);
   await saveText(env, id, { base: current.value, values: [""], seenSeq });
   const { revision } = current;
   if (options.json) {

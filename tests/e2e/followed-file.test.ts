@@ -176,7 +176,11 @@ scenario("a missing file deletes nothing, and is got back or deleted by a comman
   await untilFile(b, "# Text\n\nmore\n");
   await waitFor("b to follow it again", async () => (await b.fileStatus())?.state === "followed");
   await rm(`${b.folder}/${FILE}`);
-  expect((await b.run(["doc", "clear"])).status).toBe(0);
+  const unasked = await b.run(["doc", "clear"]);
+  expect([unasked.status, unasked.stdout]).toEqual([1, ""]);
+  expect(unasked.stderr).toStartWith("memsync: nothing was deleted: Delete 3 lines of text here");
+  expect(await b.doc(id)).toBe("# Text\n\nmore\n");
+  expect((await b.run(["doc", "clear", "--yes"])).status).toBe(0);
   await untilFile(a, "");
 });
 

@@ -57,7 +57,7 @@ scenario("without a daemon each write says that it waits, and with one none does
     ["set", "mine", "value", "--layer", "user"],
     ["add", "text"],
     ["rm", "key"],
-    ["doc", "clear"],
+    ["doc", "clear", "--yes"],
   ];
   await lab.git.write(`${machine.folder}/CLAUDE.md`, "text\n");
   await machine.up();
