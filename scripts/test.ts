@@ -11,7 +11,7 @@ import { compile } from "./bundle.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
-/** More workers than cores, and some scenarios at a time in each: they wait as long as they compute. */
+/** More workers than cores, and some scenarios at a time in each: they often wait. */
 const WORKERS_PER_CORE = 1.5;
 const SCENARIOS = 3;
 
