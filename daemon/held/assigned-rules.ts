@@ -1,4 +1,5 @@
-import { isStrongPassword } from "./password.ts";
+import { isMixedPassword, isStrongPassword } from "./password.ts";
+import { PASSWORD_VALUE } from "./password-names.ts";
 import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 import { isWordy, standsForSecret } from "./wordy.ts";
@@ -16,10 +17,12 @@ const NO_SECRET_BEFORE =
 const ABOUT_ONE =
   /(?:[_. -]|(?=[A-Z]))(?:arn|bytes|checksum|count|digest|endpoint|env|expir\w*|file|fingerprint|format|hash|id|ids|issuer|length|limit|name|path|pattern|prefix|provider|ref|scope|sha\d*|size|sum|ttl|type|ur[il]|usage|version)["'`]?$/i;
 
+const ASSIGNED_TO =
+  `(?:${NAMES})[\\w.-]{0,20}["'\`]?[*_]{0,2}[ \\t]{0,5}(?::=|=>|\\?=|[:=])[*_]{0,2}` +
+  "[ \\t]{0,5}";
 /** A name, and what is assigned to it to its end. */
 const ASSIGNED = new RegExp(
-  `(?:${NAMES})[\\w.-]{0,20}["'\`]?[*_]{0,2}[ \\t]{0,5}(?::=|=>|\\?=|[:=])[*_]{0,2}` +
-    "[ \\t]{0,5}[\"'`]?([\\w+/-]{16,512}={0,2})(?![\\w+/=([\\\\-]|[.:]\\w|[.]{2}|…)",
+  `${ASSIGNED_TO}["'\`]?([\\w+/-]{16,512}={0,2})(?![\\w+/=([\\\\-]|[.:]\\w|[.]{2}|…)`,
   "gi",
 );
 
@@ -31,6 +34,13 @@ export const ASSIGNED_RULES: readonly SecretRule[] = [
     keywords: ["secret", "token", "pass", "pwd", "cred", "key"],
     pattern: ASSIGNED,
     accepts: (found) => isAssignedSecret(found),
+  },
+  {
+    id: "assigned-secret-with-signs",
+    kind: "an API key or a token",
+    keywords: ["secret", "token", "pass", "pwd", "cred", "key"],
+    pattern: new RegExp(`${ASSIGNED_TO}${PASSWORD_VALUE}`, "gi"),
+    accepts: (found) => isSignedValue(found.secret) && isAssignedSecret(found),
   },
   {
     id: "exported-secret",
@@ -48,14 +58,6 @@ export const ASSIGNED_RULES: readonly SecretRule[] = [
     // YAML, with the value on lines of its own.
     pattern:
       /(?:passw(?:or)?d|passphrase|pass|pwd)["']?:[ \t]{0,5}[|>][+-]?[ \t]{0,5}\r?\n[ \t]{1,20}([^\s]{6,128})[ \t]{0,5}(?:\r?\n|$)/gi,
-    accepts: ({ secret }) => isStrongPassword(secret) || isRandom(secret),
-  },
-  {
-    id: "password-of-client",
-    kind: "a password in a command",
-    keywords: ["sshpass", "mysql", "mariadb"],
-    pattern:
-      /\b(?:sshpass\s{1,3}(?:-[ev]\s{1,3})?-p\s{0,3}|(?:mysql(?:dump|admin)?|mariadb)\b[^\n]{0,200}?(?<=\s)(?:-p|--password=))(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|([^\s"'`<>|;]{6,128}))/g,
     accepts: ({ secret }) => isStrongPassword(secret) || isRandom(secret),
   },
   {
@@ -103,6 +105,13 @@ export const ASSIGNED_RULES: readonly SecretRule[] = [
     accepts: ({ secret }) => isRandom(secret),
   },
   {
+    id: "crates-io",
+    kind: "a crates.io token",
+    keywords: ["cio"],
+    pattern: /(?<![\w-])cio[A-Za-z0-9]{32}(?![\w-])/g,
+    accepts: ({ secret }) => isMixed(secret) && isRandom(secret),
+  },
+  {
     id: "github-token",
     kind: "a GitHub token",
     keywords: ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
@@ -115,6 +124,13 @@ export const ASSIGNED_RULES: readonly SecretRule[] = [
 /** A commit, a checksum and an address are in small letters. */
 function isMixed(value: string): boolean {
   return /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value);
+}
+
+/** What has a sign that no name has, nor a URL; an expression has a dot, too: `config!.Key2`. */
+function isSignedValue(value: string): boolean {
+  const isExpression = /\w[!?]?\.[a-z_]/i.test(value);
+  const hasSign = /[!@#$^*?~]/.test(value.slice(0, -1));
+  return hasSign && !isExpression && isMixedPassword(value) && isStrongPassword(value);
 }
 
 /** Of all 36 letters and digits; what repeats a few of them is an example. */

@@ -19,6 +19,7 @@ const MARKED: readonly (readonly [id: string, kind: string, keyword: string, pat
   ["groq", "a Groq API key", "gsk_", /\bgsk_[A-Za-z0-9]{52}(?![A-Za-z0-9])/g],
   ["linear", "a Linear API key", "lin_", /\blin_(?:api|oauth)_[A-Za-z0-9]{32,128}\b/g],
   ["openai", "an OpenAI API key", "sk-", /\bsk-(?:proj|svcacct|admin)-[\w-]{74,200}(?![\w-])/g],
+  ["new-relic", "a New Relic key", "nrak-", /\bNRAK-[A-Z0-9]{27}(?![A-Za-z0-9])/g],
   ["shopify", "a Shopify token", "shp", /\bshp(?:at|ca|pa|ss)_[A-Za-z0-9]{32,64}(?![A-Za-z0-9])/g],
   ["slack", "a Slack token", "xox", /\bxox[a-z]-(?:\d-)?(?:[A-Za-z0-9]{1,40}-){1,5}[\w%]{10,200}/g],
   [
@@ -57,14 +58,6 @@ const EXAMPLE =
 /** Passwords that every other database guide contains. */
 const COMMON =
   /^(?:pass(?:word|wd)?|pwd|secret|token|postgres(?:ql)?|mysql|mongo|redis|rabbitmq|minio|root|admin|user(?:name)?|guest|test|dev(?:elopment)?|local|db)\d{0,3}$/i;
-
-/** Where a program is to find it, as `openssl` is told. */
-const NAMED_SOURCE = /^(?:env|fd|file|pass):/i;
-
-/** A shell's or YAML's word without the quotes that are in it. */
-function unquoted(word: string): string {
-  return word.replace(/\\?["']/g, "");
-}
 
 /** `pass` alone is a result, too: `Pass: 12tests`, `pass: PR#123`. */
 const IN_PROSE = /^pass["'`]?[*_]{0,2}[ \t]{0,10}:/i;
@@ -139,26 +132,6 @@ export const OWN_RULES: readonly SecretRule[] = [
     pattern:
       /\b(?:mongodb|mysqlx?|postgres(?:ql)?|rediss?)(?:\+[a-z]{1,20})?:\/\/[^\s:/@"'`<>|]{0,100}:[^\s/@"'`<>|]{3,200}@[^\s/?#"'`<>|,)]{1,200}/gi,
     accepts: (found) => opensSomething(found),
-  },
-  {
-    id: "password-in-command",
-    kind: "a password in a command",
-    keywords: ["curl"],
-    // A quote belongs to the password where more of the word follows: `'bob:O''Reilly2'`.
-    pattern:
-      /\bcurl\s(?:[^\n\\]|\\\r?\n?){0,300}?(?<=\s)(?:-[A-Za-z]{0,6}u|--(?:proxy-)?user)[ =]{0,2}["']?[^\s:"']{1,100}:["']?((?:[^\s"'`]|["'](?=[\\"']{0,3}\w)){6,100})/g,
-    accepts: ({ secret }) => isStrongPassword(unquoted(secret)),
-  },
-  {
-    id: "password-of-option",
-    kind: "a password in a command",
-    keywords: ["-pass", "-pwd", "password", "passphrase"],
-    // The value is the next word, also behind a backslash at the line's end, or the next line is
-    // nothing else, as in a list of arguments.
-    pattern:
-      /(?<![\w-])--?(?!no-|ask-)(?:[a-z][a-z0-9]{0,20}-){0,3}(?:passw(?:or)?d|passphrase|passcode|pass|pwd)(?:["'](?:,[ \t]{0,10}\r?\n?)?|,(?=[ \t]))?(?:[ \t]{1,10}(?:\\\r?\n[ \t]{0,40})?|[ \t]{0,10}\r?\n[ \t]{0,40}(?:-[ \t]{1,4})?(?=[^\s]{6,130}[ \t]{0,10}[\\]?\r?(?:\n|$)))(?:"([^"\n]{6,128})"|'((?:[^'\n]|''(?=\w)|(?<=\\)'(?=\w)){6,128})'|(?!-)((?:[^\s"'`<>|;,()]|'(?=\w)){6,128})(?![^\s"'`,;|)]))/gi,
-    accepts: ({ secret }) =>
-      !NAMED_SOURCE.test(secret) && (isStrongPassword(unquoted(secret)) || isPassphrase(secret)),
   },
   {
     id: "password",

@@ -1,12 +1,7 @@
 import { isUsualInTexts } from "./password.ts";
+import { PASSWORD_KEYWORDS, PASSWORD_NAMES } from "./password-names.ts";
 import { isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
-
-/** What a person calls a password in a note. Not `pass`: as often, that is a test's result. */
-const NAMES =
-  "passwor[dt]|passwd|passphrase|passcode|pwd?|kennwort|contrase[ñn]a|senha|" +
-  "mot\\x20de\\x20passe|(?:wi-?fi|wlan|wpa\\d?)(?:[\\x20_-]network)?[\\x20_-]key";
-const KEYWORDS = ["pass", "pw", "kennwort", "contrase", "senha", "wifi", "wi-fi", "wlan", "wpa"];
 
 /**
  * A whole line `password: word`, as people keep it in a note. In a sentence a word can't be told
@@ -14,7 +9,7 @@ const KEYWORDS = ["pass", "pw", "kennwort", "contrase", "senha", "wifi", "wi-fi"
  */
 const LINE = new RegExp(
   "(?<=^|\\n)[ \\t]{0,20}(?:[-*+>#]{1,3}[ \\t]{1,4}|\\d{1,3}[.)][ \\t]{1,4})?[*_`]{0,3}" +
-    `(?:[a-z][a-z0-9\\x20./_-]{0,40}[\\x20./_-])?(?:${NAMES})[*_\`]{0,3}` +
+    `(?:[a-z][a-z0-9\\x20./_-]{0,40}[\\x20./_-])?(?:${PASSWORD_NAMES})[*_\`]{0,3}` +
     "[ \\t]{0,10}[:=][*_]{0,3}[ \\t]{1,10}[*_\"'`]{0,3}" +
     "([^\\s\"'`*_<>(){}[\\],;|]{4,40})[*_\"'`]{0,3}[.!]?[ \\t]{0,10}" +
     "(?:(?<=[ \\t])(?:#|//)[^\\r\\n]{0,100})?(?=\\r?\\n|$)",
@@ -26,7 +21,7 @@ export const PLAIN_PASSWORD_RULES: readonly SecretRule[] = [
   {
     id: "plain-password",
     kind: "a password",
-    keywords: KEYWORDS,
+    keywords: PASSWORD_KEYWORDS,
     pattern: LINE,
     needsLine: true,
     accepts: (found) => isPlainPassword(found),

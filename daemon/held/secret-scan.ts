@@ -99,9 +99,10 @@ function knownRules(): Promise<readonly SecretRule[]> {
 }
 
 async function loadRules(): Promise<readonly SecretRule[]> {
-  const [own, { TOKEN_RULES }, { ASSIGNED_RULES }, plain, sentence, { loadGitleaksRules }] =
+  const [own, command, { TOKEN_RULES }, { ASSIGNED_RULES }, plain, sentence, gitleaks] =
     await Promise.all([
       import("./own-rules.ts"),
+      import("./command-rules.ts"),
       import("./token-rules.ts"),
       import("./assigned-rules.ts"),
       import("./plain-password.ts"),
@@ -111,7 +112,8 @@ async function loadRules(): Promise<readonly SecretRule[]> {
   // What is only known by its name comes last: other rules say more exactly what they found.
   return [
     ...own.OWN_RULES,
-    ...(await loadGitleaksRules()),
+    ...command.COMMAND_RULES,
+    ...(await gitleaks.loadGitleaksRules()),
     ...TOKEN_RULES,
     ...ASSIGNED_RULES,
     ...plain.PLAIN_PASSWORD_RULES,

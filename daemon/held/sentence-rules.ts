@@ -1,6 +1,31 @@
 import { isRandom } from "./assigned-rules.ts";
-import { isMixedPassword, isStrongPassword } from "./password.ts";
-import type { SecretRule } from "./secret-rule.ts";
+import { isMixedPassword, isPassphrase, isStrongPassword } from "./password.ts";
+import { PASSWORD_KEYWORDS, PASSWORD_NAMES, PASSWORD_VALUE } from "./password-names.ts";
+import type { FoundSecret, SecretRule } from "./secret-rule.ts";
+
+/** Says of a password what it is, in the languages whose word for it we know. */
+const IS = "(?:is|was|ist|war|lautet|est|es|è|é)(?=[\\s:])";
+
+/** Begins what the password is for: `for prod`, `of ann's account`, `für die Datenbank`. */
+const FOR =
+  "for|of|on|to|in|at|from|für|von|vom|zu|zum|zur|im|am|des|der|pour|de|du|sur|del|para|da|do|di|" +
+  "per|van|voor";
+const WHAT_FOR =
+  `(?:[ \\t]{1,3}\\([^()\\n]{1,60}\\)|[ \\t]{1,3}(?:${FOR})` +
+  `(?:[ \\t]{1,3}(?!${IS})(?:[^\\s:=,;]|:(?=\\S)){1,40}(?<![.!?])){1,8}?)`;
+
+const QUOTE = "[\"'`]?[*_]{0,2}";
+const NAME = `(?<![a-z])(?:${PASSWORD_NAMES})${QUOTE}`;
+const GIVEN =
+  `(?:${WHAT_FOR}${QUOTE}[ \\t]{0,5}[:=]|` +
+  `${WHAT_FOR}?[ \\t]{1,3}(?:(?:→|->|[-–—])[ \\t]|` +
+  `${IS}(?:[ \\t]{1,3}(?:now|still|jetzt|(?:changed|reset|set) to)(?=[\\s:]))?[ \\t]{0,3}:?))`;
+/** In place of a verb behind the name, a word before it. */
+const WITH = "\\b(?:with|use|using|mit|avec|con|com|met)[ \\t](?:(?:the|dem|le|la|het)[ \\t])?";
+
+/** Quotes of code, or the beginning of a block of it. */
+const FENCE = "[ \\t]{0,20}(?:```|~~~)\\w{0,20}[ \\t]{0,20}\\r?\\n";
+const LINE_END = "[ \\t]{0,20}\\r?\\n";
 
 /** How a secret is written down in a note: in a sentence, or beside the name of its user. */
 export const SENTENCE_RULES: readonly SecretRule[] = [
@@ -37,7 +62,45 @@ export const SENTENCE_RULES: readonly SecretRule[] = [
       /(?<!:\/\/)\b(?:user(?:name)?|log ?in|account|cred(?:ential)?s?)\b["'`*_]{0,3}(?:[ \t:=]{1,3}|[ \t]{1,3}(?:as|is|with)[ \t:]{1,3})["'`]?[\w.@+-]{1,60}:([^\s"'`<>(){}[\],;|:]{8,128})(?![:\w])/gi,
     accepts: ({ secret }) => isPasswordSaid(secret) && isHardToTakeForName(secret),
   },
+  {
+    id: "password-in-sentence",
+    kind: "a password",
+    keywords: PASSWORD_KEYWORDS,
+    pattern: new RegExp(
+      `(?:${NAME}${GIVEN}|${WITH}${NAME}[ \\t])[*_]{0,2}[ \\t]{0,5}${PASSWORD_VALUE}`,
+      "gi",
+    ),
+    accepts: ({ secret }) => isPasswordInProse(secret),
+  },
+  {
+    id: "password-below",
+    kind: "a password",
+    keywords: PASSWORD_KEYWORDS,
+    // Alone on the line below its name, or the first line of a block of code there.
+    pattern: new RegExp(
+      `${NAME}${WHAT_FOR}?(?:[ \\t]{0,5}:|[ \\t]{1,3}${IS}:?)?[*_]{0,2}(?:${LINE_END}){1,3}` +
+        `(?:${FENCE})?[ \\t]{0,20}(?:[-+*>][ \\t]{1,4})?[*_]{0,2}["'\`]?` +
+        "([^\\s\"'`<>(){}[\\],;|]{6,128})[\"'`]?[*_]{0,2}[ \\t]{0,20}(?=\\r?\\n|$)",
+      "gi",
+    ),
+    accepts: (found) => isPasswordInProse(found.secret) && isAnnounced(found),
+  },
 ];
+
+/** A sentence's own sign at its end says nothing about the password. */
+function isPasswordInProse(secret: string): boolean {
+  const password = secret.replace(/[.,:;!?*_)]+$/, "");
+  return isPasswordSaid(password) || isPassphrase(password);
+}
+
+const ANNOUNCES = new RegExp(`(?::|[ \\t]${IS})[*_]{0,2}\\s*$`, "i");
+const HEADING = /(?:^|\n)[ \t>+*-]*(?:#{1,6}[ \t]|[*_]{2})[^\n]*$/;
+
+/** Whether the line above the password says that one follows, and does not merely end so. */
+function isAnnounced({ match, text, at }: FoundSecret): boolean {
+  const above = match.slice(0, match.indexOf("\n") + 1);
+  return ANNOUNCES.test(above) || HEADING.test(text.slice(Math.max(0, at - 100), at));
+}
 
 const MAIL_ADDRESS = /^[^\s@]+@[\w-]+\.[\w.-]+$/;
 

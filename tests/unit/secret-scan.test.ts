@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ASSIGNED_RULES } from "../../daemon/held/assigned-rules.ts";
+import { COMMAND_RULES } from "../../daemon/held/command-rules.ts";
 import { loadGitleaksRules } from "../../daemon/held/gitleaks-rules.ts";
 import { OWN_RULES } from "../../daemon/held/own-rules.ts";
 import { PLAIN_PASSWORD_RULES } from "../../daemon/held/plain-password.ts";
@@ -24,6 +25,7 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
 const allRules = async () => [
   ...OWN_RULES,
+  ...COMMAND_RULES,
   ...TOKEN_RULES,
   ...ASSIGNED_RULES,
   ...PLAIN_PASSWORD_RULES,
