@@ -63,9 +63,15 @@ async function createToken(env: Environment, flags: TokenFlags): Promise<void> {
   const { account, user, name, scope } = flags;
   const projects = flags.project.length === 0 ? null : flags.project.map(parseProject);
   const expiresAt = flags.expires === undefined ? null : parseExpiry(flags.expires);
-  const made = await administer(presentDatabase(env, flags), (admin) =>
-    admin.createToken({ account, user, name, scope, projects, expiresAt }),
-  );
+  const { made, missing } = await administer(presentDatabase(env, flags), async (admin) => ({
+    made: await admin.createToken({ account, user, name, scope, projects, expiresAt }),
+    missing: await admin.missingProjects(account, projects ?? []),
+  }));
+  // A client may choose a project's id, so the token may be there before its project.
+  if (missing.length > 0) {
+    const which = missing.join(", ");
+    sayAside(`${account} has no ${which} yet: where it is mistyped, revoke ${made.id}`);
+  }
   if (flags.json) sayJson(made);
   else say(made.token);
 }

@@ -30,6 +30,8 @@ export interface LiveView {
 
 const TITLE = "memsync is up";
 const KEYS = "Ctrl-C stops it";
+/** On a screen that has no room for all. */
+const MORE = "more: `memsync status`";
 /** Which file of a project's folder is followed. */
 export const RULE = `followed: the first of ${FOLLOWED_NAMES.join(", ")} that is there`;
 
@@ -73,7 +75,7 @@ interface Layout {
 /** `short`: without what one can do without where the screen has few rows. */
 function layOut(view: LiveView, screen: Screen, short: boolean): Layout {
   const { status, standing, notices, now } = view;
-  const head = [titleLine(screen)];
+  const head = [titleLine(screen, short ? [`${MORE}; ${KEYS}`, MORE, KEYS] : [KEYS])];
   // Whole, because the command that shows them stands at the end.
   const conflicts = conflictLine(notices)
     .flatMap((line) => wrapped(visible(line), screen.columns - 1, NOTICE_INDENT))
@@ -86,11 +88,13 @@ function layOut(view: LiveView, screen: Screen, short: boolean): Layout {
   return { above, foot, left: screen.rows - above.length - foot.length };
 }
 
-function titleLine({ columns }: Screen): string {
+/** `hints`: of which the first is shown that has room. */
+function titleLine({ columns }: Screen, hints: readonly string[]): string {
   const left = styled("bold", TITLE);
-  const room = columns - 1 - KEYS.length;
-  if (room <= TITLE.length) return left;
-  return left + padded("", room - TITLE.length) + styled("dim", KEYS);
+  const room = columns - 1 - TITLE.length;
+  const hint = hints.find(({ length }) => length < room);
+  if (hint === undefined) return left;
+  return left + padded("", room - hint.length) + styled("dim", hint);
 }
 
 function happenedLine({ at, activity }: Happened, { columns }: Screen): string {

@@ -21,6 +21,7 @@ import {
   updatePlan,
 } from "../stores/account-store.ts";
 import type { HostTables } from "../stores/account-tables.ts";
+import { findProject } from "../stores/project-store.ts";
 import { hashToken, mintToken } from "./token.ts";
 
 const ID_BYTES = 10;
@@ -106,6 +107,17 @@ export class HostAdmin {
       await insertToken(db, { id, hash, userId, name, scope, projects, createdAt: now, expiresAt });
     });
     return { id, token };
+  }
+
+  /** Which of these projects an account does not have, or not yet. */
+  async missingProjects(named: string, projects: readonly ProjectId[]): Promise<ProjectId[]> {
+    const account = await findAccount(this.database.reader, named);
+    if (!account) throw noAccount(named);
+    const missing: ProjectId[] = [];
+    for (const id of projects) {
+      if (!(await findProject(this.database.reader, account.id, id))) missing.push(id);
+    }
+    return missing;
   }
 
   /** Those of one account if it is named. */

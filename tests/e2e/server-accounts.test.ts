@@ -83,6 +83,21 @@ test("a call that is under way writes nothing any more once its token is gone", 
   expect(remainsOf(folder.database, "LATE")).toEqual([]);
 });
 
+test("a token for a project that its account does not have is said to be so", async () => {
+  await using folder = await ServerFolder.create();
+  const token = await folder.token("acme");
+  const { url } = await folder.server();
+  await ask(url, token, "POST", "/api/projects", { id: "proj_p", name: "p" });
+  const create = ["server", "token", "create", "--account", "acme", "--json", "--project"];
+  const made = await folder.run([...create, "proj_p", "proj_nothere"]);
+  const { id } = JSON.parse(made.stdout);
+  expect([made.status, made.stderr]).toEqual([
+    0,
+    `memsync: acme has no proj_nothere yet: where it is mistyped, revoke ${id}\n`,
+  ]);
+  expect((await folder.run([...create, "proj_p"])).stderr).toBe("");
+});
+
 test("an account that is removed is gone with all it had, and so are its live sockets", async () => {
   await using folder = await ServerFolder.create();
   const token = await folder.token("acme");

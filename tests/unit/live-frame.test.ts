@@ -99,7 +99,11 @@ test("on a small screen the latest events are seen, before what says nothing new
   expect(lines).toHaveLength(12);
   expect(lines.filter((line) => line.includes("received"))).toHaveLength(5);
   expect(lines.join("\n")).not.toMatch(/gateway|followed: the first/);
+  expect(lines[0]).toMatch(/^memsync is up +more: `memsync status`; Ctrl-C stops it$/);
+  const narrow = frameOf({ ...calm, notices: [] }, { columns: 50, rows: 12 });
+  expect(narrow[0]).toMatch(/^memsync is up +more: `memsync status`$/);
   const quiet = frameOf({ ...calm, happened: [], notices: [] }, small).join("\n");
+  expect(quiet).toMatch(/^memsync is up +Ctrl-C stops it$/m);
   expect(quiet).toMatch(/gateway[\s\S]*followed: the first/);
   const waiting = calm.status.remotes.map((remote) => {
     return { ...remote, user: { ...remote.user, waiting: 2 } };
