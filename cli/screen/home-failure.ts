@@ -8,7 +8,7 @@ export function homeFailure(thrown: unknown, dir: string): string {
 /** That a home's database is damaged, and what mends it: a daemon's start. */
 export function damagedHome(dir: string): string {
   return (
-    `the database in ${dir} is damaged: \`memsync restart\` sets it aside, and makes a new one of ` +
-    "what can be read of it and what the service has"
+    `the database in ${dir} is damaged: \`memsync restart\` sets it aside, and makes a new one ` +
+    "of what can be read of it and what the service has"
   );
 }

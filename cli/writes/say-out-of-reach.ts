@@ -1,4 +1,4 @@
-import { readRefusal } from "../../daemon/home/positions.ts";
+import { readRefusal } from "../../daemon/home/read-refusal.ts";
 import { serviceNameOf } from "../../daemon/home/remote.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { explain } from "../../shared/reasons.ts";

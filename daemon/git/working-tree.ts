@@ -202,8 +202,8 @@ async function isUnderDotGit(folder: string): Promise<boolean> {
 /**
  * The folder that is the project for a user in `folder`: the top level of its working tree; or the
  * folder itself, without one or where git gave no answer. Of a lost working tree it is that one's
- * top level. Absolute, with symbolic links resolved. A sub-folder is a project of its own only where
- * the caller was told so.
+ * top level. Absolute, with symbolic links resolved. A sub-folder is a project of its own only
+ * where the caller was told so.
  */
 export async function projectFolder(git: Git, folder: string): Promise<string> {
   const real = await realPathOf(folder);

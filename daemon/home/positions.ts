@@ -62,23 +62,6 @@ export async function isKnownToService(
   return row !== undefined && !holdsNone.includes(row.epoch);
 }
 
-/** Why a service last refused a document of an account; undefined where it did not. */
-export async function readRefusal(
-  db: Db,
-  service: string,
-  { owner, name }: DocumentAddress,
-): Promise<Reason | undefined> {
-  const row = await db
-    .selectFrom("sync_positions")
-    .innerJoin("documents", "documents.id", "sync_positions.document_id")
-    .select("sync_positions.refused")
-    .where("sync_positions.service", "=", service)
-    .where("documents.owner", "=", owner)
-    .where("documents.name", "=", name)
-    .executeTakeFirst();
-  return row?.refused ? parseReason(row.refused) : undefined;
-}
-
 const findContact = compiled(
   (db: Db, given: { readonly service: string; readonly owner: AccountId; readonly name: string }) =>
     db

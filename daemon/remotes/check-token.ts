@@ -65,17 +65,19 @@ async function reachesUser({ exchange }: Service): Promise<boolean | undefined> 
 /** Of the projects that a token reaches, as far as the service lists them. */
 async function projectNames({ forward }: Service): Promise<readonly string[]> {
   const outcome = await forward("GET", "/api/projects");
-  const value = outcome.kind === "answered" ? outcome.value : undefined;
-  const listed =
-    typeof value === "object" && value !== null && "projects" in value ? value.projects : [];
-  return (Array.isArray(listed) ? listed : []).flatMap((each: unknown) => {
-    const { name } = { name: undefined, ...(each as object) } as { readonly name: unknown };
+  const listed = outcome.kind === "answered" ? fieldOf(outcome.value, "projects") : undefined;
+  return (Array.isArray(listed) ? listed : []).flatMap((each) => {
+    const name = fieldOf(each, "name");
     return typeof name === "string" ? [name] : [];
   });
 }
 
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
 function planIn(stats: unknown): string | undefined {
-  const plan = typeof stats === "object" && stats !== null && "plan" in stats ? stats.plan : null;
+  const plan = fieldOf(stats, "plan");
   return typeof plan === "string" && /^[a-z]{1,32}$/.test(plan) ? plan : undefined;
 }
 
