@@ -95,7 +95,7 @@ scenario("who only moves is asked for no token that is known, and reads names", 
     "memsync: there is no terminal to ask for the token: give it by --token-stdin\n",
   ]);
   await login(machine, a, "--no-move");
-  const said = await machine.memsync("login", "--move");
+  const said = await machine.memsync("login", "--move", "--yes");
   expect(said).toMatch(/^moved the project one \(proj_/m);
   expect(said).toContain("nothing stays in the embedded service");
   expect((await machine.run(["remote", "rm", nameOf(a.url)])).stderr).toStartWith(
@@ -110,7 +110,7 @@ scenario("who only moves is asked for no token that is known, and reads names", 
 scenario("a move that is killed at each of its steps loses and doubles nothing", async (lab) => {
   const a = await service(lab, "a");
   const machine = await halfWaiting(lab);
-  const args = ["login", "--url", a.url, "--token-stdin", "--move"];
+  const args = ["login", "--url", a.url, "--token-stdin", "--move", "--yes"];
   const steps = [/logged in/, /moved the project/, /of the layer user/, /of the layer global/];
   for (const [at, step] of steps.entries()) {
     // With the daemon, which makes the changes and is killed, and without it.
@@ -162,7 +162,7 @@ scenario("what was moved is read at once, and sent when the service is back", as
   const link = await lab.network({ url: emulator.url, token: "mst_dev_mover" });
   const machine = await halfWaiting(lab);
   await machine.up();
-  const steps = machine.spawn(["login", "--url", link.url, "--token-stdin", "--move"], {
+  const steps = machine.spawn(["login", "--url", link.url, "--token-stdin", "--move", "--yes"], {
     stdin: "mst_dev_mover",
   });
   await waitFor("the login", () => steps.stdout.includes("logged in") || !steps.running);
@@ -170,9 +170,12 @@ scenario("what was moved is read at once, and sent when the service is back", as
   expect((await steps.ended()).status).toBe(0);
   expect(await holdings(machine)).toMatchObject({ embedded: [0, 0, 0] });
   for (const key of KEYS) expect(await machine.memsync("get", key)).toBe(`value of ${key}`);
-  const offline = await machine.run(["login", "--url", link.url, "--token-stdin", "--move"], {
-    stdin: "mst_dev_mover",
-  });
+  const offline = await machine.run(
+    ["login", "--url", link.url, "--token-stdin", "--move", "--yes"],
+    {
+      stdin: "mst_dev_mover",
+    },
+  );
   expect([offline.status, offline.stderr]).toEqual([1, expect.stringContaining("nothing was")]);
   link.restore();
   await machine.untilSynced();

@@ -113,7 +113,7 @@ scenario("a login that is killed at each of its steps loses nothing", async (lab
   await set(machine, one, "own", "--layer", "user");
   await machine.untilSynced();
   const ids = [(await machine.projectOf(one)).id, (await machine.projectOf(two)).id];
-  const args = ["login", "--url", a.url, "--token-stdin", "--move"];
+  const args = ["login", "--url", a.url, "--token-stdin", "--move", "--yes"];
   const steps = [/logged in/, /the token is/, /moved the project one/, /moved the project two/];
   for (const [at, step] of steps.entries()) {
     // With the daemon and without it: then the command makes the changes itself.

@@ -27,10 +27,11 @@ export async function project(lab: Lab, name: string): Promise<string> {
   return folder;
 }
 
-/** Logs a machine in, by its own account. */
+/** Logs a machine in, by its own account, and agrees to whoever may see `global` there. */
 export async function login(machine: Machine, { url }: ServiceFolder, ...args: readonly string[]) {
   const stdin = `mst_dev_${machine.name}\n`;
-  return await machine.memsyncWith({ stdin }, "login", "--url", url, "--token-stdin", ...args);
+  const words = ["login", "--url", url, "--token-stdin", "--yes", ...args];
+  return await machine.memsyncWith({ stdin }, ...words);
 }
 
 /** Saves a memory from a folder. */
