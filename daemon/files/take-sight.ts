@@ -62,6 +62,8 @@ export interface TakeOptions extends LateOptions {
   readonly name?: string | undefined;
   /** What was saved and saved over while the look before was under way, oldest first. */
   readonly overtaken?: Overtaken;
+  /** When the first save was made since one was taken; undefined: this is the first. */
+  readonly untakenSince?: number | undefined;
 }
 
 /** The outcome of a look. */
@@ -374,7 +376,9 @@ class Taking {
     switch (decision) {
       case "edit": {
         const { db } = this.#context;
-        const unseen = await listUnseen(db, link.dir, { clock, savedAt: this.#file.savedAt });
+        const { savedAt: lastAt } = this.#file;
+        const savedAt = Math.min(this.#options.untakenSince ?? lastAt, lastAt);
+        const unseen = await listUnseen(db, link.dir, { clock, savedAt });
         const { base, undone, settled } = await baseOfEdit(this.#context, open, {
           sight: this.#sight,
           known: this.#withoutCleared(open, known ?? ABSENT),

@@ -155,6 +155,23 @@ test("a program that never stops writing is waited for a minute", async () => {
   expect(await a.doc()).toBe(text);
 });
 
+test("what the first of many saves had not seen is in doubt when the last one is taken", async () => {
+  await b.save(`${START}${OF_B}`);
+  await exchange([a, b]);
+  expect(a.file()).toBe(`${START}${OF_B}`);
+  // From a buffer of before, and from then on what the program has saved itself.
+  let text = START;
+  for (let ms = 0; ms <= UNFINISHED_MS_MAX; ms += UNFINISHED_MS / 2) {
+    text = `Line ${ms}.\n${text}`;
+    await a.saveAndLook(text);
+    a.pass(UNFINISHED_MS / 2);
+  }
+  await a.settle();
+  expect(await a.doc()).toContain("Line 0.");
+  expect(await a.doc()).toContain(OF_B.trim());
+  expect(await a.conflicts()).toHaveLength(1);
+});
+
 test("a half text that is gone with its file leaves a minute to the next one", async () => {
   await a.saveAndLook(START.slice(0, 5));
   a.remove();
