@@ -140,3 +140,12 @@ test("a machine without an instruction file gets it in a folder that is made for
   await exchange([a, b]);
   expect(b.file(INNER)).toBe(TEXT);
 });
+
+test("an empty file says by which name the text is to come, where nobody has told one", async () => {
+  b.put("", OTHER);
+  await b.setDoc(TEXT);
+  await b.follow();
+  await b.settle();
+  expect(b.file(OTHER)).toBe(TEXT);
+  expect(existsSync(at(b, FILE))).toBe(false);
+});
