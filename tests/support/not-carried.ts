@@ -28,6 +28,8 @@ export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["a project that is linked nowhere here is listed, and deleted everywhere", UNPUBLISHED],
   ["a deletion of what is linked nowhere waits for its service, as any", UNPUBLISHED],
   ["a project is deleted at its remote, be nothing else there linked any more", UNPUBLISHED],
+  ["`remote rm` is not kept from it by projects that were deleted", UNPUBLISHED],
+  ["a remote whose service is gone for good can be removed, and nothing is lost", UNPUBLISHED],
   ["`link` says that a project was deleted, also where that was not known", UNPUBLISHED],
   ["`link --anew` begins a project anew of whose end this machine had not heard", UNPUBLISHED],
   ["stats and sessions are the service's, or the replica's, and say which", UNPUBLISHED],

@@ -8,8 +8,9 @@ const ENDING = ".test.ts";
 /** What a test of machines imports. */
 const LAB = '/support/lab.ts"';
 
-/** What of the suite runs no daemon that syncs with anything. */
+/** What of the suite runs no daemon that syncs with anything, or drives an emulator's controls. */
 const WITHOUT_SERVICE: ReadonlySet<string> = new Set([
+  "busy",
   "completion",
   "conformance",
   "demo",
