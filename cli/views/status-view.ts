@@ -372,7 +372,8 @@ function folderLine({ dir, path, state, note }: FolderStatus): string {
   }
   if (note !== null) return `${place}   ${note}`;
   if (state === "upwards") {
-    return `${place}   followed upwards: git tracks it, so nothing is written into it`;
+    const why = "git tracks it, so others' changes are not written into it";
+    return `${place}   followed upwards: ${why}; \`memsync doc diff\` shows them`;
   }
   return `${place}   ${state}`;
 }

@@ -51,6 +51,8 @@ scenario(
     const after = await stat(`${b.folder}/${FILE}`, { bigint: true });
     expect([after.ino, after.mtimeNs]).toEqual([before.ino, before.mtimeNs]);
     expect((await b.fileStatus())?.state).toBe("upwards");
+    expect(await b.memsync("status")).toContain("`memsync doc diff` shows them");
+    expect(await b.memsync("doc", "diff")).toContain("-From a.");
     await write(b, `From b.\n\n${START}`);
     await untilDoc([a, b], `From b.\n\n${START}\nFrom a.\n`);
     expect(await read(a)).toBe(`${START}\nFrom a.\n`);
