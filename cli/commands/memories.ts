@@ -20,8 +20,8 @@ import { readStdinText } from "../screen/stdin.ts";
 import { layerShown, memoryJson, valueLine } from "../views/memory-view.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
 import { writeMemory } from "../writes/inbox-write.ts";
+import { sayIfOutOfReach } from "../writes/out-of-reach.ts";
 import { saveMemory } from "../writes/save.ts";
-import { sayIfOutOfReach } from "../writes/say-out-of-reach.ts";
 
 interface ReadOptions extends PlaceOptions {
   readonly json?: boolean;

@@ -13,6 +13,7 @@ import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { say, sayJson } from "../screen/output.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { findSource, moveMemory } from "../writes/move-memory.ts";
+import { sayIfOutOfReach } from "../writes/out-of-reach.ts";
 
 interface MoveOptions extends PlaceOptions {
   readonly layer: string;
@@ -67,6 +68,7 @@ async function move(env: Environment, key: string, options: MoveOptions): Promis
   const was: Layer = await moveMemory(env, { key, sources, target, allowSecret });
   if (options.json) sayJson({ key, from: was, layer });
   else say(`moved "${key}" from ${was} to ${layer}`);
+  await sayIfOutOfReach(env, target);
 }
 
 function orUnlinked(thrown: CommandFailed, unlinked: CommandFailed): CommandFailed {

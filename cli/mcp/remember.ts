@@ -11,6 +11,7 @@ import { type MemoryPlace, withLocal } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 import { audienceOf } from "../writes/audience.ts";
+import { whyOutOfReach } from "../writes/out-of-reach.ts";
 import { saveMemory } from "../writes/save.ts";
 import { whySecret } from "./kept-secret.ts";
 import {
@@ -135,12 +136,15 @@ async function asSaved(
       ? passageOf(before.value, "", FIRST_LINE_MAX)
       : undefined;
   const similar = before === undefined ? similarKeys(key, keys) : [];
-  const audience = place.layer === "global" ? await audienceOf(env, place.account) : null;
+  const alone = await whyOutOfReach(env, place);
+  const isTold = place.layer === "global" && alone === undefined;
+  const audience = isTold ? await audienceOf(env, place.account) : null;
   const said = [
     why === undefined ? `${status}: ${key}` : heldSentence(key, why),
     ...(replaces === undefined ? [] : [`it replaces: ${replaces}`]),
     ...(similar.length === 0 ? [] : [`similar keys: ${similar.join(", ")}`]),
     ...(isShared(audience) ? [`seen by ${seenBy(audience)}`] : []),
+    ...(alone === undefined ? [] : [alone]),
   ];
   return {
     text: framed([scopeLine(scope), ...said]),

@@ -4,6 +4,7 @@ import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { startHost } from "../support/host-server.ts";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { Assistant } from "../support/mcp-client.ts";
 import { projectId } from "../support/project-id.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -139,6 +140,13 @@ scenario("with a token bound to a project, that project is all there is to sync"
   expect(told.stderr).toContain("not sent: user and global: the token reaches only the projects");
   expect((await machine.status()).remotes[0]?.own.refused_code).toBe("out-of-reach");
   expect((await machine.run(["doctor"])).stdout).toContain("1 change stays on this machine");
+  const assistant = await Assistant.start(machine);
+  const kept = await assistant.call("remember", { key: "mine", value: "it", layer: "user" });
+  await assistant.end();
+  expect(kept.text).toContain("user stays on this machine, where nobody else sees it");
+  const moved = await machine.run(["move", "key", "--layer", "user"]);
+  expect([moved.status, moved.stderr]).toEqual([0, expect.stringContaining("user stays on this")]);
+  await machine.memsync("move", "key", "--layer", "project");
   await machine.memsync("rm", "mine", "--layer", "user");
   expect(await machine.memsync("sync", "--wait", "3600")).toContain("everything is synced");
   await machine.memsync("set", "ours", "value", "--layer", "global", "--yes");
