@@ -10,6 +10,7 @@ import {
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -171,6 +172,52 @@ test("what the first of many saves had not seen is in doubt when the last one is
   expect(await a.doc()).toContain(OF_B.trim());
   expect(await a.conflicts()).toHaveLength(1);
 });
+
+test("what the first of many saves had not seen is in doubt, though the daemon ends meanwhile", async () => {
+  await b.save(`${START}${OF_B}`);
+  await exchange([a, b]);
+  a.pass(10_000);
+  let text = START;
+  for (let ms = 0; ms <= 50_000; ms += UNFINISHED_MS / 2) {
+    text = `Line ${ms}.\n${text}`;
+    await a.saveAndLook(text);
+    a.pass(UNFINISHED_MS / 2);
+  }
+  expect(await a.doc()).not.toContain("Line 0.");
+  await a.stop();
+  a = await lab.open("a");
+  a.pass(120_000);
+  a.put(`Later.\n${text}`);
+  await a.follow();
+  for (const line of ["Line 0.", "Later.", OF_B.trim()]) expect(await a.doc()).toContain(line);
+  expect(await a.conflicts()).toHaveLength(1);
+});
+
+for (const isEnded of [false, true]) {
+  test(`what a held save had not seen is in doubt when it is mended${isEnded ? " while no daemon runs" : ""}, and can be deleted then`, async () => {
+    await b.save(`${START}${OF_B}`);
+    await exchange([a, b]);
+    a.put(`${START}The key is ${PLANTED.github}.\n`);
+    await a.settle();
+    expect(a.status.state).toBe("held");
+    if (isEnded) {
+      await a.stop();
+      a = await lab.open("a");
+      // Its clock has begun anew.
+      a.pass(60_000);
+    }
+    a.pass(2 * UNFINISHED_MS_MAX);
+    a.put(`${START}Mended.\n`);
+    if (isEnded) await a.follow();
+    await a.settle();
+    for (const line of ["Mended.", OF_B.trim()]) expect(await a.doc()).toContain(line);
+    expect(await a.conflicts()).toHaveLength(1);
+    a.pass(2 * UNFINISHED_MS_MAX);
+    a.put(a.file().replace(OF_B, ""));
+    await a.settle();
+    expect(await a.doc()).not.toContain(OF_B.trim());
+  });
+}
 
 test("a half text that is gone with its file leaves a minute to the next one", async () => {
   await a.saveAndLook(START.slice(0, 5));
