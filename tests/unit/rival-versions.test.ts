@@ -75,7 +75,7 @@ async function choose(machine: FollowedMachine, wanted: string, other: string): 
   await machine.setDoc(settled.without);
   await machine.setDoc(settled.content);
   const along = settledAlong(conflict, all, settled.content);
-  for (const { id } of [conflict, ...along]) await machine.dismiss(id);
+  for (const { id } of [conflict, ...along]) await machine.deleteConflict(id);
   return settled.content;
 }
 
