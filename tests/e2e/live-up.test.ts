@@ -98,7 +98,7 @@ onTerminals("the screen of `up` follows the window's size, and leaves it in orde
   await using up = new TerminalSession(lab, a, ["up"]);
   await up.untilOnScreen(/sent {7}origin {2}document/);
   up.resize(40, 12);
-  await up.untilOnScreen(/^memsync is up {11}Ctrl-C stops it\nhere/);
+  await up.untilOnScreen(/^memsync is up {4}more: `memsync status`\nhere/);
   expect(up.screen.lines.every((line) => line.length <= 40)).toBe(true);
   up.resize(100, 30);
   await up.untilOnScreen(/^memsync is up {71}Ctrl-C stops it\n/);

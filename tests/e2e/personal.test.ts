@@ -58,6 +58,14 @@ class Desk {
     this.save(path, saved);
   }
 
+  /** Killed sooner, it would count what it has just written as something that comes. */
+  async untilCurrent(): Promise<void> {
+    await waitFor(`what ${this.machine.name} wrote to be known`, async () => {
+      const shown = JSON.parse(await this.machine.memsync("personal", "--json"));
+      return shown.files.every(({ state }: { readonly state: string }) => state === "current");
+    });
+  }
+
   async until(path: string, text: string): Promise<void> {
     // A service that announces nothing is asked as often as its account allows.
     const deadlineMs = ON_PLAIN_SERVICE ? WAIT_MS_MAX : undefined;
@@ -142,6 +150,7 @@ scenario(
     }
     a.edit(CLAUDE, () => "one\ntwo\nthree\n");
     for (const desk of [a, b]) await desk.until(CODEX, "one\ntwo\nthree\n");
+    await b.untilCurrent();
     await b.machine.down("SIGKILL");
     // Within a minute of its coming "three" would stay beside what is made of it.
     anHourLater(b.machine);

@@ -64,6 +64,7 @@ test("two files whose names are one on some systems are both kept the same, and 
   expect(a.read("foo.md")).toBe("small, by b\n");
   expect(a.read("Foo.md")).toBe("large\n");
   a.world.advance(MINUTE_MS);
+  await settleMemories(a, b);
   a.save("foo.md", "small, by a\n");
   await settleMemories(a, b);
   expect(await b.values("foo.md")).toEqual(["small, by a\n"]);

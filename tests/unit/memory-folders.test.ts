@@ -410,6 +410,7 @@ test("an index that is begun anew after a purge takes nothing from the others", 
   await settleMemories(a, b);
   // After the minute in which any line would stay.
   a.world.advance(61_000);
+  await a.look();
   // In one step, as when no daemon runs.
   a.drop(".");
   a.save("MEMORY.md", "# Memory\n\n- [Three](three.md)\n");
