@@ -245,6 +245,7 @@ export class FollowedFile {
     const save = await this.#overtaken.findSave(read, standing, known);
     const againMs = save ? await this.#unfinished.left(known, save) : 0;
     if (save === undefined) this.#unfinished.over();
+    if (save && againMs > 0) this.#overtaken.noteWait(save);
     const sight =
       againMs > 0
         ? { status: beingWritten(path), againMs }
@@ -351,14 +352,11 @@ export class FollowedFile {
       isFromGit,
       name: this.#counted.name,
       overtaken,
-      untakenSince: await this.#overtaken.untakenSince(overtaken),
+      untakenSince: this.#overtaken.untakenSince(overtaken),
       vanished: graceMs > 0 ? undefined : await this.#overtaken.vanished(sight.file),
     };
     const taken = await store.write((context) => takeSight(context, sight, options));
-    if (taken.kind === "done" || taken.kind === "write") this.#overtaken.noteTaken();
-    else if (taken.kind === "held" && sight.file.kind === "text") {
-      this.#overtaken.noteUntaken([...overtaken.saves, sight.file]);
-    }
+    this.#overtaken.noteTaken();
     // Whatever was decided, they are in the history of a file that is known.
     if (known || taken.kind !== "unfollowed") this.#glimpses.forget(overtaken.saves);
     if (taken.kind !== "unfollowed" && sight.file.kind === "text") {

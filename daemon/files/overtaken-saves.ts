@@ -17,7 +17,6 @@ import {
   keepOvertaken,
   keepSave,
   type Overtaken,
-  readUntaken,
   readWaiting,
   type SavedText,
 } from "./save-history.ts";
@@ -51,10 +50,8 @@ export class OvertakenSaves {
   #left: string | undefined;
   /** The hash of the text that waits, and is in the history. */
   #waiting: string | undefined;
-  /** When the first of the texts was saved that were not taken since one was. */
-  #untakenSince: number | undefined;
-  /** Whether it is known what an earlier process has not taken. */
-  #isBegun = false;
+  /** When the first of the texts was saved that have waited since one was taken. */
+  #waitingSince: number | undefined;
 
   constructor(options: OvertakenOptions) {
     this.#options = options;
@@ -97,12 +94,10 @@ export class OvertakenSaves {
    */
   async keep(seen: readonly FileContent[], by: OvertakenBy, waiting?: FileContent): Promise<void> {
     const { glimpses } = this.#options;
-    await this.#begin();
     const overtaken = await this.among(seen, by);
     // An empty file says nothing before its grace is over.
     const isText = waiting !== undefined && waiting.content.trim() !== "";
     const isNew = isText && waiting.hash !== this.#waiting;
-    if (waiting) this.noteUntaken([...overtaken.saves, waiting]);
     if (overtaken.saves.length === 0 && !isNew) return;
     await this.#write(async (context, open) => {
       const { dir } = this.#options.link;
@@ -131,27 +126,24 @@ export class OvertakenSaves {
     return isGits ? undefined : read;
   }
 
-  /** Notes saves that are not taken now. No change of others comes into the file meanwhile. */
-  noteUntaken(saves: readonly Pick<SavedText, "savedAt">[]): void {
-    for (const { savedAt } of saves) {
-      this.#untakenSince = Math.min(this.#untakenSince ?? savedAt, savedAt);
-    }
+  /** Notes that this text waits for its end. */
+  noteWait({ savedAt }: FileContent): void {
+    this.#waitingSince = Math.min(this.#waitingSince ?? savedAt, savedAt);
   }
 
   /**
    * Since when the file has been saved without a text being taken: what the first save lacked, the
    * authors of the others can't have read. Undefined: the text that is there is the first.
    */
-  async untakenSince({ saves }: Overtaken): Promise<number | undefined> {
-    await this.#begin();
-    const first = this.#untakenSince === undefined ? [] : [this.#untakenSince];
-    const times = [...first, ...saves.map(({ savedAt }) => savedAt)];
+  untakenSince({ saves }: Overtaken): number | undefined {
+    const waiting = this.#waitingSince === undefined ? [] : [this.#waitingSince];
+    const times = [...waiting, ...saves.map(({ savedAt }) => savedAt)];
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** What is in the file has been taken. */
   noteTaken(): void {
-    this.#untakenSince = undefined;
+    this.#waitingSince = undefined;
   }
 
   /** Stores what waits in a file that has lost its name. */
@@ -182,15 +174,6 @@ export class OvertakenSaves {
     await this.#write((context, open) => keepSave(context, open, kept));
     this.#left = file.hash;
     glimpses.markKnown(file.hash);
-  }
-
-  /** Notes what an earlier process has not taken, before the first save of this one is stored. */
-  async #begin(): Promise<void> {
-    if (this.#isBegun) return;
-    const { store, account, link } = this.#options;
-    const address = projectDocument(account, link.projectId);
-    this.noteUntaken(await readUntaken(store.reader, address, link.dir));
-    this.#isBegun = true;
   }
 
   async #write(

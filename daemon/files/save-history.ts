@@ -88,58 +88,18 @@ export async function readWaiting(
   { owner, name }: DocumentAddress,
   dir: string,
 ): Promise<SavedText | undefined> {
-  const document = await findDocument(db, { owner, name });
+  const document = await db
+    .selectFrom("documents")
+    .select("id")
+    .where("owner", "=", owner)
+    .where("name", "=", name)
+    .executeTakeFirst();
   if (!document) return undefined;
   const last = await readLast(db, document.id, dir);
   if (last?.outcome !== "waiting") return undefined;
   const texts = await listRevisions(narrowTables(db), document.id, { kind: "save", key: "" });
   const text = texts.find(({ value }) => revisionName(value) === last.revision);
   return text && { content: text.value, savedAt: last.saved_at };
-}
-
-/** When the last saves of a folder were made, where the very last one waits or is held. */
-export async function readUntaken(
-  db: Db,
-  { owner, name }: DocumentAddress,
-  dir: string,
-): Promise<{ readonly savedAt: number }[]> {
-  const document = await findDocument(db, { owner, name });
-  if (!document) return [];
-  const saves = await db
-    .selectFrom("saves")
-    .select(["outcome", "saved_at as savedAt"])
-    .where("document_id", "=", document.id)
-    .where("dir", "=", dir)
-    .orderBy("id", "desc")
-    .execute();
-  const last = saves[0]?.outcome;
-  const isOpen = last === "waiting" || (last === "held" && (await isHeld(db, { name, dir })));
-  if (!isOpen) return [];
-  const taken = saves.findIndex(({ outcome }) => !UNTAKEN.includes(outcome));
-  return taken === -1 ? saves : saves.slice(0, taken);
-}
-
-const UNTAKEN: readonly SaveOutcome[] = ["waiting", "held", "overtaken"];
-
-/** A save that was held, and taken back, is not held any more. */
-async function isHeld(db: Db, { name, dir }: { readonly name: string; readonly dir: string }) {
-  const held = await db
-    .selectFrom("held")
-    .select("id")
-    .where("kind", "=", "file")
-    .where("document", "=", name)
-    .where("key", "=", dir)
-    .executeTakeFirst();
-  return held !== undefined;
-}
-
-async function findDocument(db: Db, { owner, name }: DocumentAddress) {
-  return await db
-    .selectFrom("documents")
-    .select("id")
-    .where("owner", "=", owner)
-    .where("name", "=", name)
-    .executeTakeFirst();
 }
 
 /** What waited was saved over, or removed: nothing else will become of it. */
