@@ -24,6 +24,16 @@ export class ArrivalClock {
     if (at !== undefined) this.#cameAt.set(id, at);
   }
 
+  /**
+   * For how many more milliseconds who saves may not have seen it. One that came in the future by a
+   * clock that was set back counts from now.
+   */
+  unseenForMs(arrival: ArrivalTime): number {
+    const now = this.#world.now();
+    if (!this.#cameAt.has(arrival.id) && arrival.at > now) this.came(arrival.id);
+    return UNSEEN_MS - this.#ageOf(arrival, now);
+  }
+
   /** Which came during the last so many milliseconds, as far as this process saw them come. */
   cameWithin(milliseconds: number): number[] {
     const since = this.#world.monotonic() - milliseconds;

@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import { parseStored } from "../../shared/json.ts";
 import type { DaemonTables, FileArrivalsTable } from "../home/tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
-import type { Arrival, Brought, FileChange } from "./arrivals.ts";
+import type { Arrival, ArrivalTime, Brought, FileChange } from "./arrivals.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -10,6 +10,8 @@ type Db = Kysely<DaemonTables>;
  * Longer than any save is in doubt, so that text that returns is known to have been there before.
  */
 const KEPT_MS = 10 * 60_000;
+
+const IS_SEEN = sql`json_extract(change, '$.isSeen')`;
 
 /**
  * The characters that came into a folder's file lately. Without the lines that left, which are
@@ -22,14 +24,21 @@ export async function listBrought(db: Db, dir: string): Promise<Brought[]> {
   return rows.map(({ id, brought }) => ({ id, brought: JSON.parse(brought) }));
 }
 
-/** The changes in a folder's file that the author of a save may not have seen, in order. */
+/**
+ * The changes in a folder's file that the author of a save may not have seen, in order. The save's
+ * time says too little: others may have been made before it that no look has found, by a program
+ * that had not seen the change. So a look has to have found it; see `noteSeen`.
+ */
 export async function listUnseen(
   db: Db,
   dir: string,
   { clock, savedAt }: { readonly clock: ArrivalClock; readonly savedAt: number },
 ): Promise<Arrival[]> {
-  const times = await selectArrivals(db, dir).select(["id", "arrived_at as at"]).execute();
-  const ids = clock.unseenAt(times, savedAt).map(({ id }) => id);
+  const times = await selectArrivals(db, dir)
+    .select(["id", "arrived_at as at", sql<number | null>`${IS_SEEN}`.as("isSeen")])
+    .execute();
+  const young = clock.unseenAt(times, savedAt);
+  const ids = times.filter((each) => !each.isSeen || young.includes(each)).map(({ id }) => id);
   if (ids.length === 0) return [];
   const rows = await selectArrivals(db, dir).selectAll().where("id", "in", ids).execute();
   return rows.map(arrivalOf);
@@ -66,6 +75,23 @@ export async function addArrival(
   return id;
 }
 
+/** The changes that no look has found a minute after they came. */
+export async function listUnfound(db: Db, dir: string): Promise<(ArrivalTime & Brought)[]> {
+  const rows = await selectArrivals(db, dir)
+    .where(IS_SEEN, "is", null)
+    .select(["id", "arrived_at as at"])
+    .select(sql<string>`json_extract(change, '$.brought')`.as("brought"))
+    .execute();
+  return rows.map(({ id, at, brought }) => ({ id, at, brought: JSON.parse(brought) }));
+}
+
+/** A look has found these. */
+export async function markArrivalsSeen(db: Db, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  const change = sql<string>`json_set(change, '$.isSeen', json('true'))`;
+  await db.updateTable("file_arrivals").set({ change }).where("id", "in", ids).execute();
+}
+
 /**
  * Forgets the changes that everybody has seen by now. A wall clock that somebody has set ahead does
  * not make one old that this process has just seen come.
@@ -73,13 +99,23 @@ export async function addArrival(
 export async function forgetSeen(
   db: Db,
   dir: string,
-  { clock, now }: { readonly clock: ArrivalClock; readonly now: number },
+  {
+    clock,
+    now,
+    isFoundOnly = false,
+  }: {
+    readonly clock: ArrivalClock;
+    readonly now: number;
+    /** What no look has found is in doubt, however long ago it came. */
+    readonly isFoundOnly?: boolean;
+  },
 ): Promise<void> {
   await db
     .deleteFrom("file_arrivals")
     .where("dir", "=", dir)
     .where("arrived_at", "<", now - KEPT_MS)
     .where("id", "not in", clock.cameWithin(KEPT_MS))
+    .$if(isFoundOnly, (found) => found.where(IS_SEEN, "is not", null))
     .execute();
 }
 

@@ -41,6 +41,8 @@ export interface ArrivalTime {
 
 /** A change with the time at which it came. */
 export interface Arrival extends FileChange, ArrivalTime {
+  /** A look has found it in the file a minute after it came. */
+  readonly isSeen?: boolean | undefined;
   /** Who made it; undefined where that is not known. */
   readonly machine: string | undefined;
 }

@@ -10,17 +10,16 @@ import { isOpenToWrite } from "../disk/open-to-write.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import { replaceFile } from "../disk/write-file.ts";
 import type { FindGitProcess } from "../git/git-processes.ts";
-import type { Head } from "../git/git-refs.ts";
 import { type FileStanding, fileStanding } from "../git/git-state.ts";
 import { QUIET_MS } from "../git/read-tracked-text.ts";
 import type { Git } from "../git/run-git.ts";
-import type { WorkingTree } from "../git/working-tree.ts";
 import type { OnActivity } from "../home/activity.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf, folderOf } from "./also-file.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
 import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
+import { checkedOutAt } from "./checked-out-at.ts";
 import { CountedFile } from "./counted-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
@@ -51,8 +50,8 @@ import { OvertakenSaves } from "./overtaken-saves.ts";
 import type { Overtaken } from "./save-history.ts";
 import { lookAtMarks } from "./shown-by-git.ts";
 import { takeLateSave } from "./take-late-save.ts";
-import { type ToWrite, takeSight } from "./take-sight.ts";
-import { checkedOutOf, TrackedSights } from "./tracked-sight.ts";
+import { type TakenSight, type ToWrite, takeSight } from "./take-sight.ts";
+import { TrackedSights } from "./tracked-sight.ts";
 import { TREE_MADE, TreeGuard, type TreeReadiness } from "./tree-guard.ts";
 import { UnfinishedText } from "./unfinished.ts";
 
@@ -81,6 +80,8 @@ interface Look {
   readonly status: FollowStatus;
   /** Look again after this time. `later`: less and less often. */
   readonly againMs?: number | "later";
+  /** Or after this one, to see what came lately. */
+  readonly seenInMs?: number | undefined;
 }
 
 /**
@@ -177,8 +178,9 @@ export class FollowedFile {
   async #lookWhileWanted(): Promise<void> {
     while (this.#wanted && !this.#stopped) {
       this.#wanted = false;
-      const { status, againMs } = await this.#lookOnce().catch((thrown) => this.#failed(thrown));
-      const afterMs = againMs === "later" ? this.#backOff(status) : againMs;
+      const look = await this.#lookOnce().catch((thrown) => this.#failed(thrown));
+      const { status, againMs } = look;
+      const afterMs = earlier(againMs === "later" ? this.#backOff(status) : againMs, look.seenInMs);
       this.#status = status;
       if (status.why?.code !== "being-written") this.#unfinished.forget();
       if (afterMs === undefined) continue;
@@ -204,9 +206,10 @@ export class FollowedFile {
   }
 
   async #lookOnce(): Promise<Look> {
-    const { git, store } = this.#options;
+    const { git, store, world } = this.#options;
     const { dir } = this.link;
     const folder = this.#folder;
+    const lookedAt = world.now();
     await this.#takeLateSaves();
     // What is seen from here on comes after what this look reads.
     const seen = await this.#glimpses.seen();
@@ -245,7 +248,6 @@ export class FollowedFile {
     const save = await this.#overtaken.findSave(read, standing, known);
     const againMs = save ? await this.#unfinished.left(known, save) : 0;
     if (save === undefined) this.#unfinished.over();
-    if (save && againMs > 0) this.#overtaken.noteWait(save);
     const sight =
       againMs > 0
         ? { status: beingWritten(path), againMs }
@@ -265,7 +267,8 @@ export class FollowedFile {
       await this.#overtaken.keepLeft(overtaken, by);
       return { status: statusOf(path, "left-alone", why) };
     }
-    return await this.#take(sight, known, await this.#overtaken.among(overtaken, by));
+    const saves = await this.#overtaken.among(overtaken, by);
+    return await this.#take(sight, known, { overtaken: saves, lookedAt });
   }
 
   /** Programs write a file in steps, so a new text is taken only after two equal reads. */
@@ -338,9 +341,12 @@ export class FollowedFile {
   }
 
   /** Does what was decided, and writes the file where the document has more. */
-  async #take(sight: Sight, known: FollowedState | undefined, overtaken: Overtaken): Promise<Look> {
+  async #take(
+    sight: Sight,
+    known: FollowedState | undefined,
+    { overtaken, lookedAt }: { readonly overtaken: Overtaken; readonly lookedAt: number },
+  ): Promise<Look> {
     const { account, service, store } = this.#options;
-    const { path } = sight.file;
     const graceMs = this.#grace.left(isWithoutText(known, sight.file));
     const { isFromGit } = this.#place;
     const options = {
@@ -352,16 +358,32 @@ export class FollowedFile {
       isFromGit,
       name: this.#counted.name,
       overtaken,
-      untakenSince: this.#overtaken.untakenSince(overtaken),
+      lookedAt: this.#lateSaves.isWaiting ? undefined : lookedAt,
       vanished: graceMs > 0 ? undefined : await this.#overtaken.vanished(sight.file),
     };
     const taken = await store.write((context) => takeSight(context, sight, options));
-    this.#overtaken.noteTaken();
     // Whatever was decided, they are in the history of a file that is known.
     if (known || taken.kind !== "unfollowed") this.#glimpses.forget(overtaken.saves);
     if (taken.kind !== "unfollowed" && sight.file.kind === "text") {
       this.#glimpses.markKnown(sight.file.hash);
     }
+    const look = await this.#lookAfter(taken, { sight, known, graceMs });
+    return { ...look, seenInMs: taken.seenInMs };
+  }
+
+  async #lookAfter(
+    taken: TakenSight,
+    {
+      sight,
+      known,
+      graceMs,
+    }: {
+      readonly sight: Sight;
+      readonly known: FollowedState | undefined;
+      readonly graceMs: number;
+    },
+  ): Promise<Look> {
+    const { path } = sight.file;
     switch (taken.kind) {
       case "unfollowed":
         // The file is missing for good now. Another file may continue it.
@@ -461,26 +483,14 @@ const AGAIN_MS_MAX = 60_000;
 
 type FileProblem = Extract<FileRead, { kind: "problem" }>;
 
+function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined ? other : Math.min(one, other ?? one);
+}
+
 function begunIn(folder: string, known: FollowedState, next: FileState) {
   return { path: join(folder, known.path), former: fileText(known), intended: fileText(next) };
 }
 
 function isElsewhere(known: FollowedState | undefined, { head }: CheckedOut): boolean {
   return known !== undefined && known.checkedOut.head !== head;
-}
-
-async function checkedOutAt(standing: FileStanding): Promise<CheckedOut> {
-  return await checkedOutOf(headOf(standing), {
-    tree: treeOf(standing),
-    isTracked: standing.kind !== "untracked",
-  });
-}
-
-function headOf(standing: FileStanding): Head | undefined {
-  if (standing.kind === "untracked") return standing.head;
-  return standing.kind === "tracked" ? standing : undefined;
-}
-
-function treeOf(standing: FileStanding): WorkingTree | undefined {
-  return "file" in standing ? standing.file.tree : undefined;
 }

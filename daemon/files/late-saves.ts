@@ -48,6 +48,7 @@ export class LateSaves {
   #timer: Timer | undefined;
   /** When a half-written file has stood unchanged for long enough. */
   #again: Timer | undefined;
+  #isWaiting = false;
 
   /** `changed` is called when there may be a save to take. */
   constructor(world: World, changed: () => void) {
@@ -58,6 +59,11 @@ export class LateSaves {
   /** Whether another one has to wait until one is closed: none is given up before its time. */
   get isFull(): boolean {
     return this.#kept.length >= KEPT_MAX;
+  }
+
+  /** Whether a save that may be half written is not taken yet. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
   }
 
   /** Keeps a replaced file that had `state` at the last look, and closes it later. */
@@ -90,7 +96,8 @@ export class LateSaves {
       replaced.signature = signature;
     }
     this.#again?.cancel();
-    if (unfinished.size > 0) {
+    this.#isWaiting = unfinished.size > 0;
+    if (this.#isWaiting) {
       this.#again = this.#world.setTimer(Math.min(...unfinished.values()), this.#changed);
     }
     const over = this.#kept.filter((each) => !unfinished.has(each) && this.#isOld(each));

@@ -12,7 +12,7 @@ import { entryIdsText, parseEntryIds } from "../home/entry-ids.ts";
 import { lineArrivalKey, returnedLineKey, shownBeforeKey } from "../home/line-arrival-key.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
-import { forgetSeen } from "./arrival-store.ts";
+import { forgetSeen, markArrivalsSeen } from "./arrival-store.ts";
 import { type ArrivalTime, UNSEEN_MS } from "./arrivals.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
@@ -96,11 +96,11 @@ export class LineArrivals {
   async #noteSeenOf(db: Db, dir: string, changes: readonly Seeable[]): Promise<Seeable[]> {
     const open = changes.filter(({ isSeen }) => !isSeen);
     const young = this.#clockOf(dir).unseenAt(open, this.#world.now());
-    const seen = open.filter((each) => !young.includes(each)).map(({ id }) => id);
-    if (seen.length > 0) {
-      const change = sql<string>`json_set(change, '$.isSeen', json('true'))`;
-      await db.updateTable("file_arrivals").set({ change }).where("id", "in", seen).execute();
-    }
+    const seen = open.filter((each) => !young.includes(each));
+    await markArrivalsSeen(
+      db,
+      seen.map(({ id }) => id),
+    );
     return young;
   }
 

@@ -10,6 +10,7 @@ import { changeBetween, type FileChange, newIn } from "./arrivals.ts";
 import { bringers } from "./bringers.ts";
 import type { FileState } from "./file-state.ts";
 import { without } from "./span-set.ts";
+import type { MovedLine } from "./take-edit.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -59,12 +60,25 @@ export async function noteShown(
   });
 }
 
+/** Lines of others that a save has moved stay as new in the file as they were. */
+export async function noteMoved(
+  db: Context["db"],
+  moved: readonly MovedLine[],
+  { link, clock }: Omit<ArrivalOptions, "account">,
+): Promise<void> {
+  for (const { arrival, spans } of moved) {
+    if (spans.length === 0) continue;
+    const change = { brought: spans, taken: [], moved: [], former: undefined };
+    clock.came(await addArrival(db, link.dir, { change, arrival }), arrival.id);
+  }
+}
+
 async function noteChange(
   { db, now: at }: Context,
   open: OpenDocument,
   { link, clock, change }: { readonly change: FileChange } & Omit<ArrivalOptions, "account">,
 ): Promise<void> {
-  await forgetSeen(db, link.dir, { clock, now: at });
+  await forgetSeen(db, link.dir, { clock, now: at, isFoundOnly: true });
   const former = await listBrought(db, link.dir);
   clock.keep(former);
   const fresh = newIn(change, former);

@@ -50,8 +50,6 @@ export class OvertakenSaves {
   #left: string | undefined;
   /** The hash of the text that waits, and is in the history. */
   #waiting: string | undefined;
-  /** When the first of the texts was saved that have waited since one was taken. */
-  #waitingSince: number | undefined;
 
   constructor(options: OvertakenOptions) {
     this.#options = options;
@@ -124,26 +122,6 @@ export class OvertakenSaves {
     const isGits =
       standing.kind === "tracked" && (await isStaged(git, standing.file, read.content));
     return isGits ? undefined : read;
-  }
-
-  /** Notes that this text waits for its end. */
-  noteWait({ savedAt }: FileContent): void {
-    this.#waitingSince = Math.min(this.#waitingSince ?? savedAt, savedAt);
-  }
-
-  /**
-   * Since when the file has been saved without a text being taken: what the first save lacked, the
-   * authors of the others can't have read. Undefined: the text that is there is the first.
-   */
-  untakenSince({ saves }: Overtaken): number | undefined {
-    const waiting = this.#waitingSince === undefined ? [] : [this.#waitingSince];
-    const times = [...waiting, ...saves.map(({ savedAt }) => savedAt)];
-    return times.length === 0 ? undefined : Math.min(...times);
-  }
-
-  /** What is in the file has been taken. */
-  noteTaken(): void {
-    this.#waitingSince = undefined;
   }
 
   /** Stores what waits in a file that has lost its name. */

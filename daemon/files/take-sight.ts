@@ -19,7 +19,7 @@ import { dropHeld } from "../home/held-store.ts";
 import { readPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf } from "./also-file.ts";
-import { addArrival, listUnseen } from "./arrival-store.ts";
+import { listUnseen } from "./arrival-store.ts";
 import { HoldingConflicts } from "./aside-conflicts.ts";
 import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "./brought-back.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
@@ -33,7 +33,7 @@ import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-
 import { mayWriteOthers } from "./may-write-others.ts";
 import { meetFile, renewFile } from "./meet-file.ts";
 import { settleNobodys } from "./nobodys-lines.ts";
-import { noteShown, noteWritten } from "./note-arrival.ts";
+import { noteMoved, noteShown, noteWritten } from "./note-arrival.ts";
 import { tellProjectFile } from "./project-file.ts";
 import {
   endWaiting,
@@ -42,6 +42,7 @@ import {
   keepSave,
   type Overtaken,
 } from "./save-history.ts";
+import { findNotShown, noteSeen } from "./seen-arrivals.ts";
 import { forgetSettled } from "./settled-in-git.ts";
 import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
@@ -62,12 +63,14 @@ export interface TakeOptions extends LateOptions {
   readonly name?: string | undefined;
   /** What was saved and saved over while the look before was under way, oldest first. */
   readonly overtaken?: Overtaken;
-  /** When the first save was made since one was taken; undefined: this is the first. */
-  readonly untakenSince?: number | undefined;
+  /** When the look began; undefined: it says of no change that it was seen. */
+  readonly lookedAt?: number | undefined;
 }
 
-/** The outcome of a look. */
-export type TakenSight =
+/** The outcome of a look. `seenInMs`: when another one is due, to see what came lately. */
+export type TakenSight = Taken & { readonly seenInMs?: number | undefined };
+
+type Taken =
   | { readonly kind: "done" }
   | { readonly kind: "unfollowed"; readonly why: Unfollowed }
   /** The project was deleted, here or on another machine. Its files belong to nobody now. */
@@ -106,6 +109,11 @@ function withCommittedEndings(sight: Sight): Sight {
   const { file } = sight;
   if (!sight.hasGitEndings || file.kind !== "text") return sight;
   return { ...sight, file: { ...file, content: committedEndings(file.content) } };
+}
+
+/** Whether the text that was found is the file's known one from now on. */
+function isTakenWhole(taken: Taken): boolean {
+  return taken.kind === "done" || (taken.kind === "unfollowed" && taken.why === "leave-aside");
 }
 
 function unconflicted(state: FileState): TakenSave {
@@ -148,14 +156,23 @@ class Taking {
     }
     const known = await this.#known();
     if (known) await this.#keepOvertaken(open, known);
-    if (known && (await isUnchanged(db, open, { ...this.#sight, known, file: this.#file }))) {
-      await this.#endWaiting(open, "follow");
-      return { kind: "done" };
-    }
-    const decision = decideFollowing(await this.#facts(open, known));
-    const taken = await this.#do(decision, open, known);
+    const isDone =
+      known && (await isUnchanged(db, open, { ...this.#sight, known, file: this.#file }));
+    const decision = isDone ? "follow" : decideFollowing(await this.#facts(open, known));
+    const taken: Taken = isDone ? { kind: "done" } : await this.#do(decision, open, known);
     if (known) await this.#endWaiting(open, decision);
-    return taken;
+    const isSame = known?.hash === this.#file.hash;
+    if (!isSame && !isTakenWhole(taken)) return taken;
+    return { ...taken, seenInMs: await this.#noteSeen(open, isSame) };
+  }
+
+  async #noteSeen(open: OpenDocument, isSame: boolean): Promise<number | undefined> {
+    const { db } = this.#context;
+    const { clock, link, lookedAt, overtaken = NONE } = this.#options;
+    if (lookedAt === undefined) return undefined;
+    const isAsKnown = isSame && overtaken.saves.length === 0;
+    const notShown = async () => findNotShown(open, await readFollowed(db, link.dir));
+    return await noteSeen(db, link.dir, { clock, lookedAt, isAsKnown, notShown });
   }
 
   async #do(
@@ -296,7 +313,7 @@ class Taking {
       ? unconflicted(await takeSave(this.#context, open, { base: shown, file: this.#file }))
       : await this.#takeWithAside(decision, open, { known, holding });
     holding.add(taken.conflicts);
-    await this.#noteMoved(taken);
+    await noteMoved(db, taken.moved, this.#options);
     if (this.#sight.past && this.#integrates(decision, known)) {
       tellCommits(open.document, this.#sight.past.changes, this.#context.now);
     }
@@ -376,8 +393,7 @@ class Taking {
     switch (decision) {
       case "edit": {
         const { db } = this.#context;
-        const { savedAt: lastAt } = this.#file;
-        const savedAt = Math.min(this.#options.untakenSince ?? lastAt, lastAt);
+        const { savedAt } = this.#file;
         const unseen = await listUnseen(db, link.dir, { clock, savedAt });
         const { base, undone, settled } = await baseOfEdit(this.#context, open, {
           sight: this.#sight,
@@ -432,16 +448,6 @@ class Taking {
     const captured = { ...known, base: document.captureText(), form: document.textForm() };
     await noteShown(this.#context, open, { from: known, to: captured, options: this.#options });
     return captured;
-  }
-
-  async #noteMoved({ moved }: TakenSave): Promise<void> {
-    const { dir } = this.#options.link;
-    for (const { arrival, spans } of moved) {
-      if (spans.length === 0) continue;
-      const change = { brought: spans, taken: [], moved: [], former: undefined };
-      const id = await addArrival(this.#context.db, dir, { change, arrival });
-      this.#options.clock.came(id, arrival.id);
-    }
   }
 
   /** Whether the document has now what the commits did to the file. */

@@ -47,7 +47,7 @@ async function noted(consent: boolean): Promise<void> {
   await write(b, NOTED);
   expect(await both()).toBe(NOTED);
   if (consent) expect(read(a)).toBe(NOTED);
-  for (const each of [a, b]) each.pass(LONG_MS);
+  for (const each of [a, b]) await each.pass(LONG_MS);
 }
 
 /** What somebody does to have a fresh start; the folder itself stays. */
@@ -66,7 +66,7 @@ const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   "cloned into, while it is looked at": async () => {
     for (const name of readdirSync(a.dir)) rmSync(join(a.dir, name), { recursive: true });
     await a.settle();
-    a.pass(LONG_MS);
+    await a.pass(LONG_MS);
     await a.settle();
     await lab.git.run(lab.git.folder, "clone", "-q", "-n", "origin.git", "a");
     await a.settle();
@@ -129,7 +129,7 @@ test("a folder that is cloned anew also keeps what was never committed and only 
   await a.follow({ write: true });
   await write(a, NOTED);
   expect(await both()).toBe(NOTED);
-  a.pass(LONG_MS);
+  await a.pass(LONG_MS);
   await WAYS["cloned into the emptied folder"]?.();
   expect(await both()).toBe(NOTED);
 });
@@ -142,7 +142,7 @@ test("a folder that is restored from a copy with older text deletes no line of o
   cpSync(a.dir, copy, { recursive: true });
   await write(b, NOTED);
   expect(await both()).toBe(NOTED);
-  for (const each of [a, b]) each.pass(LONG_MS);
+  for (const each of [a, b]) await each.pass(LONG_MS);
   for (const name of readdirSync(a.dir)) rmSync(join(a.dir, name), { recursive: true });
   cpSync(copy, a.dir, { recursive: true });
   expect(await both()).toBe(NOTED);
@@ -165,7 +165,7 @@ test("what was committed here, and is nowhere in what is cloned anew, stays", as
   await a.follow({ write: true });
   await lab.commit(a, NOTED);
   expect(await both()).toBe(NOTED);
-  a.pass(LONG_MS);
+  await a.pass(LONG_MS);
   await WAYS["cloned into the emptied folder"]?.();
   expect(await both()).toBe(NOTED);
 });

@@ -29,7 +29,7 @@ afterEach(() => lab.end());
 async function both(): Promise<{ text: string; listed: number }> {
   for (const each of [a, b]) await each.settle();
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(LONG_MS);
+  for (const each of [a, b]) await each.pass(LONG_MS);
   await exchange([a, b]);
   expect(await b.doc()).toBe(await a.doc());
   const [here, there] = [await a.listed(), await b.listed()];

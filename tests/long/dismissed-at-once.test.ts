@@ -69,7 +69,7 @@ function discarded(text: string): () => Promise<Two> {
   return inGit(async (lab, [a, b]) => {
     await b.save(text);
     await exchange([a, b]);
-    a.pass(120_000);
+    await a.pass(120_000);
     await lab.run(a, "checkout", "--", FILE);
   });
 }
@@ -143,7 +143,7 @@ for (const [what, [make, ...kinds]] of Object.entries(WAYS)) {
           const machines = await make();
           const [a, b] = machines;
           await exchange(machines);
-          for (const each of machines) each.pass(120_000);
+          for (const each of machines) await each.pass(120_000);
           const found = await a.conflicts();
           expect(found.map((each) => each.kind).sort()).toEqual([...kinds].sort());
           const conflict = found.filter((each) => each.kind === kind)[kinds[0] === kind ? nth : 0];

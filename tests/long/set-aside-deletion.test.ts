@@ -30,7 +30,7 @@ async function saved(text: string, date = "2023-01-01"): Promise<void> {
   savedOn(date);
   await a.settle();
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(LONG_MS);
+  for (const each of [a, b]) await each.pass(LONG_MS);
 }
 
 /** All of git's commits are from the first of January 2024. */
@@ -131,7 +131,7 @@ for (const [wanted, text] of [
     await both();
     await b.drain(await b.choiceOf(text === CUT ? "" : SECTION));
     expect(await both()).toEqual({ text, conflicts: 0 });
-    a.pass(LONG_MS);
+    await a.pass(LONG_MS);
     await a.save(`${a.file()}\nMore.\n`);
     expect(await both()).toEqual({ text: `${text}\nMore.\n`, conflicts: 0 });
   });

@@ -37,6 +37,14 @@ export class FollowedClones {
     return made;
   }
 
+  /** The machine after its process has ended; it has looked at its file once. */
+  async restarted(machine: FollowedMachine): Promise<FollowedMachine> {
+    const made = await machine.reopened();
+    this.#opened.push(made);
+    await made.beginToFollow();
+    return made;
+  }
+
   /** `files` are the repository's first commit. `called`: both machines' name. */
   async pair(files: Readonly<Record<string, string>>, called?: string): Promise<Pair> {
     await this.git.repository("first", files);

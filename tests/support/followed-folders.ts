@@ -25,7 +25,7 @@ export class FollowedFolders {
       await machine.save(base);
     }
     await exchange(made);
-    for (const machine of made) machine.pass(LONG_MS);
+    for (const machine of made) await machine.pass(LONG_MS);
     return made;
   }
 

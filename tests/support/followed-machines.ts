@@ -36,6 +36,7 @@ import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
+import { type Life, mortalStore } from "./mortal-store.ts";
 import { projectId } from "./project-id.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -52,6 +53,13 @@ const TICK_MS = 20;
 /** Tells of nothing: looks are made when a test asks for them. */
 const deaf: WatchFolder = () => ({ close: async () => {} });
 
+interface Opened {
+  readonly git: Git;
+  readonly identity: { home: string };
+  readonly life: Life;
+  readonly reopened: () => Promise<FollowedMachine>;
+}
+
 /** A machine that follows one folder's file, looked at when a test says so, on a driven clock. */
 export class FollowedMachine {
   readonly dir: string;
@@ -62,8 +70,11 @@ export class FollowedMachine {
   /** Some program has the followed file open. */
   isOpenToWrite = false;
   readonly #identity: { home: string };
+  readonly #life: Life;
+  /** The same machine after its process has ended, on the same clock. */
+  readonly reopened: () => Promise<FollowedMachine>;
   /** What of its log the others have. */
-  #ackedSeq = 0;
+  ackedSeq = 0;
   /** How much of the service's log it has. */
   #calledAt = 0;
 
@@ -72,9 +83,11 @@ export class FollowedMachine {
     dir: string,
     world: DrivenWorld,
     store: ReplicaStore<DaemonTables>,
-    { git, identity }: { readonly git: Git; readonly identity: { home: string } },
+    { git, identity, life, reopened }: Opened,
   ) {
+    this.reopened = async () => Object.assign(await reopened(), { ackedSeq: this.ackedSeq });
     this.#identity = identity;
+    this.#life = life;
     this.dir = dir;
     this.#world = world;
     this.#store = store;
@@ -104,7 +117,10 @@ export class FollowedMachine {
       machine: name,
       homeId: () => identity.home,
     });
-    const made = new FollowedMachine(name, dir, world, store, { git, identity });
+    const life = { left: Number.POSITIVE_INFINITY };
+    const reopened = () => FollowedMachine.open(name, dir, home, git, world);
+    const options = { git, identity, life, reopened };
+    const made = new FollowedMachine(name, dir, world, mortalStore(store, life), options);
     await made.beAnswered(true);
     return made;
   }
@@ -217,7 +233,7 @@ export class FollowedMachine {
   /** Past the time for which a file may be empty or missing by accident. */
   async settleAfterGrace(): Promise<void> {
     await this.settle();
-    this.pass(GRACE_MS);
+    await this.pass(GRACE_MS);
     await this.settle();
   }
 
@@ -235,8 +251,19 @@ export class FollowedMachine {
     this.#world.setClockBy(milliseconds);
   }
 
-  pass(milliseconds: number): void {
+  get now(): number {
+    return this.#world.now();
+  }
+
+  /** Until something is looked at by itself. */
+  get nextLookInMs(): number {
+    return this.#world.nextTimerInMs();
+  }
+
+  /** Looks that are due by then are made. */
+  async pass(milliseconds: number): Promise<void> {
     this.#world.advance(milliseconds);
+    await this.#followers.settled();
   }
 
   /** Puts a text there at the time that this machine's clock shows, and looks at nothing. */
@@ -392,7 +419,7 @@ export class FollowedMachine {
     const { version } = this.#store;
     await this.#store.write(async (context) => {
       const problem = await applyRemote(context, await context.open(ADDRESS), {
-        ackedSeq: this.#ackedSeq,
+        ackedSeq: this.ackedSeq,
         update,
       });
       if (problem) throw new Error(problem === "own" ? problem : problem.code);
@@ -408,13 +435,13 @@ export class FollowedMachine {
     const answer = log.slice(this.#calledAt);
     const throughSeq = await this.#store.write(async (context) => {
       const { id, head } = await context.open(ADDRESS);
-      const part = await unacknowledged(context.db, id, this.#ackedSeq);
+      const part = await unacknowledged(context.db, id, this.ackedSeq);
       if (part) log.push(part.update);
       return part?.throughSeq ?? head.seq;
     });
     this.#calledAt = log.length;
     if (answer.length > 0) await this.load(Y.mergeUpdates(answer));
-    this.#ackedSeq = Math.max(this.#ackedSeq, throughSeq);
+    this.ackedSeq = Math.max(this.ackedSeq, throughSeq);
   }
 
   /** What it calls from now on is a service that has nothing of the calls before. */
@@ -424,7 +451,7 @@ export class FollowedMachine {
 
   /** All others have all that is here. */
   async acknowledge(): Promise<void> {
-    this.#ackedSeq = await this.#store.write(async (context) => {
+    this.ackedSeq = await this.#store.write(async (context) => {
       return (await context.open(ADDRESS)).head.seq;
     });
   }
@@ -439,6 +466,14 @@ export class FollowedMachine {
   async stop(): Promise<void> {
     await this.#followers.stop();
     await this.#store.close();
+  }
+
+  /** Ends it as a kill does, after so many more transactions of its looks. */
+  async killIn(transactions: number): Promise<void> {
+    this.#life.left = transactions;
+    await this.#followers.lookAll();
+    this.#life.left = 0;
+    await this.stop();
   }
 }
 

@@ -33,6 +33,7 @@ import { silentLog } from "../../shared/log.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
+import { type Life, mortalStore } from "./mortal-store.ts";
 import { projectId } from "./project-id.ts";
 
 export const MEMORY_PROJECT = projectId("shop");
@@ -71,7 +72,7 @@ export class MemoryMachine {
   readonly gitRuns = { count: 0 };
   #saves = 0;
   /** Transactions until the keeper is killed. */
-  #left = Number.POSITIVE_INFINITY;
+  readonly #life: Life = { left: Number.POSITIVE_INFINITY };
 
   private constructor(
     readonly name: string,
@@ -109,7 +110,7 @@ export class MemoryMachine {
       return run(folder, args);
     };
     this.keeper = new MemoryKeeper({
-      store: this.#mortal(this.store),
+      store: mortalStore(this.store, this.#life),
       world: this.world,
       log: silentLog,
       git,
@@ -127,28 +128,12 @@ export class MemoryMachine {
 
   /** Ends it as a kill does, after so many more transactions of a look. */
   async killIn(transactions: number): Promise<void> {
-    this.#left = transactions;
+    this.#life.left = transactions;
     await this.keeper.look();
-    this.#left = 0;
+    this.#life.left = 0;
     await this.keeper.stop().catch(() => undefined);
     await this.store.close();
-    this.#left = Number.POSITIVE_INFINITY;
-  }
-
-  /** A store that a kill takes away from who has it. */
-  #mortal(store: ReplicaStore<DaemonTables>): ReplicaStore<DaemonTables> {
-    const write: typeof store.write = (act) => {
-      if (this.#left <= 0) return Promise.reject(new Error("killed"));
-      this.#left -= 1;
-      return store.write(act);
-    };
-    return new Proxy(store, {
-      get(target, name) {
-        if (name === "write") return write;
-        const value = Reflect.get(target, name, target);
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    });
+    this.#life.left = Number.POSITIVE_INFINITY;
   }
 
   async remove(): Promise<void> {

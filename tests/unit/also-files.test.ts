@@ -42,8 +42,8 @@ async function start(): Promise<void> {
   await exchange([a, b]);
   await b.save(TEXT);
   await exchange([a, b]);
-  a.pass(120_000);
-  b.pass(120_000);
+  await a.pass(120_000);
+  await b.pass(120_000);
 }
 
 test("an edit in either file reaches the other one, and other machines", async () => {
@@ -53,12 +53,12 @@ test("an edit in either file reaches the other one, and other machines", async (
   await a.save(one, GEMINI);
   expect(a.file()).toBe(one);
   const two = one.replace("make test", "bun test");
-  a.pass(120_000);
+  await a.pass(120_000);
   await a.save(two);
   expect(a.file(GEMINI)).toBe(two);
   await exchange([a, b]);
   expect(b.file()).toBe(two);
-  b.pass(120_000);
+  await b.pass(120_000);
   const three = two.replace("Build with make.", "Build with bun.");
   await b.save(three);
   await exchange([a, b]);
@@ -225,7 +225,7 @@ test("while the file that counts is missing, a further one waits", async () => {
   expect(a.also).toMatchObject([{ state: "left-alone", why: { code: "also-waits" } }]);
   expect(await a.doc()).toBe("");
   await a.save(TEXT);
-  a.pass(60_000);
+  await a.pass(60_000);
   await a.settle();
   expect(await a.doc()).toContain("of Gemini");
   expect(a.file()).toContain("of Gemini");

@@ -30,7 +30,7 @@ beforeEach(async () => {
     await each.follow(ALSO);
     await exchange([a, b]);
   }
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
 });
 
 afterEach(async () => {
@@ -79,7 +79,7 @@ for (const [what, text] of Object.entries(WAYS)) {
     // What the command does.
     await a.follow({ file: AGENTS, also: [] });
     expect(await texts()).toEqual({ doc: more, a: [text, more], b: [more, more] });
-    a.pass(120_000);
+    await a.pass(120_000);
     await a.save(TEXT, AGENTS);
     expect(await texts()).toEqual({ doc: TEXT, a: [text, TEXT], b: [TEXT, TEXT] });
   });
@@ -174,7 +174,7 @@ test("a file that keeps of its text only the import that it had is left alone, w
   const text = `@docs/guide.md\n\n${TEXT}`;
   await a.save(text);
   expect((await texts()).doc).toBe(text);
-  a.pass(120_000);
+  await a.pass(120_000);
   for (const saved of ["@docs/guide.md\n", INSTEAD]) {
     await a.save(saved);
     expect((await texts()).doc).toBe(text);
@@ -187,11 +187,11 @@ test("the import of any file beside most of the text is an edit like any other",
   const above = `@docs/guide.md\n\n${TEXT}`;
   await a.save(above);
   expect((await texts()).doc).toBe(above);
-  a.pass(120_000);
+  await a.pass(120_000);
   const part = TEXT.replace("Ship with make ship.", "@docs/ship.md");
   await a.save(part);
   expect((await texts()).doc).toBe(part);
-  a.pass(120_000);
+  await a.pass(120_000);
   const own = "# Other\n\nAsk @alice.\n";
   await a.save(own);
   expect((await texts()).doc).toBe(own);

@@ -25,7 +25,7 @@ for (const [who, ofA, ofB] of [
     for (const each of [a, b]) await each.follow({ write: true });
     await b.save(OTHERS);
     await exchange([a, b]);
-    a.pass(120_000);
+    await a.pass(120_000);
     expect(a.file()).toBe(OTHERS);
     await lab.run(a, "checkout", "--", FILE);
     expect(a.file()).toBe(START);
@@ -65,13 +65,13 @@ for (const [what, text] of Object.entries(WAYS)) {
       for (const each of [a, b]) await each.follow({ write: true });
       await b.save(text);
       await exchange([a, b]);
-      for (const each of [a, b]) each.pass(120_000);
+      for (const each of [a, b]) await each.pass(120_000);
       expect(a.file()).toBe(text);
       await lab.run(a, "checkout", "--", FILE);
       expect(a.file()).toBe(START);
       await a.settle();
       await exchange([a, b]);
-      for (const each of [a, b]) each.pass(120_000);
+      for (const each of [a, b]) await each.pass(120_000);
       const [conflict, ...more] = await a.conflicts();
       expect([conflict?.kind, more]).toEqual(["set-aside", []]);
       const [dismisser, chooser] = isDismissedHere ? [a, b] : [b, a];

@@ -40,7 +40,7 @@ const ASIDE = [["set-aside", THEIRS, PUT]];
 async function both(): Promise<void> {
   for (const each of [a, b]) await each.settle();
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(LONG_MS);
+  for (const each of [a, b]) await each.pass(LONG_MS);
   await exchange([a, b]);
   expect(await b.doc()).toBe(await a.doc());
   expect(await a.listed()).toEqual(await b.listed());
@@ -229,7 +229,7 @@ test("whoever deletes the entry of a conflict has settled nothing: it is told ag
 });
 
 test("what git put back stays in the file though its conflict is older than conflicts become", async () => {
-  for (const each of [a, b]) each.pass(HISTORY.ageMs + LONG_MS);
+  for (const each of [a, b]) await each.pass(HISTORY.ageMs + LONG_MS);
   const [one, other] = ["- a\n", "- b\n"].map((line) => DOCUMENT.replace("- one\n", line));
   await a.save(one ?? "");
   await b.setDoc(other ?? "");
@@ -248,7 +248,7 @@ test("a conflict that two homes have found holds both their files, and a choice 
   await c.save(DOCUMENT);
   const all = [a, b, c];
   await exchange(all);
-  for (const each of all) each.pass(LONG_MS);
+  for (const each of all) await each.pass(LONG_MS);
   await exchange(all);
   for (const each of [a, b]) await lab.run(each, "checkout", "-q", "--", FILE);
   for (const each of [a, b]) await each.settle();

@@ -106,7 +106,7 @@ for (const first of [0, 1] as const) {
     const texts = [THREE.a, THREE.b].map((lines) => BASE.replace("- run lint\n", lines));
     const [a, b] = await lab.savedApart(BASE, texts as [string, string]);
     await exchange([a, b]);
-    for (const each of [a, b]) each.pass(120_000);
+    for (const each of [a, b]) await each.pass(120_000);
     await a.drain(await a.choiceOf(THREE.b));
     await b.save(b.file().replace("- a two\n", "- a two\n- inserted\n"));
     await (first === 0 ? a.receive(b) : b.receive(a));

@@ -96,7 +96,7 @@ test("a program that saves an old text again and again leaves one conflict to be
   for (const more of ["first", "second", "third", "fourth"]) {
     stale = stale.replace("two\n", `two\n${more} of b\n`);
     await b.save(stale);
-    b.pass(2000);
+    await b.pass(2000);
     await exchange([a, b]);
   }
   for (const machine of [a, b]) {

@@ -34,7 +34,7 @@ async function git(...args: string[]): Promise<void> {
 async function both(): Promise<void> {
   for (const each of [a, b]) await each.settle();
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(LONG_MS);
+  for (const each of [a, b]) await each.pass(LONG_MS);
   await exchange([a, b]);
 }
 

@@ -99,7 +99,7 @@ describe("a file that git takes away or empties", () => {
 
   test("a file that git takes away or empties is emptied by a person where git has not moved, after the grace", async () => {
     const { a, b } = await untracked();
-    a.pass(60_000);
+    await a.pass(60_000);
     await lab.git.write(join(a.dir, FILE), "");
     await a.settle();
     expect(a.status.state).toBe("waiting");
@@ -115,7 +115,7 @@ describe("what git sets aside of a tracked file", () => {
     const pair = await lab.pair({ [FILE]: START });
     await pair.a.save(MORE);
     await exchange([pair.a, pair.b]);
-    pair.a.pass(120_000);
+    await pair.a.pass(120_000);
     return pair;
   }
 
@@ -139,7 +139,7 @@ describe("what git sets aside of a tracked file", () => {
     await exchange([a, b]);
     expect([await a.doc(), await b.doc(), a.file()]).toEqual([MORE, MORE, MORE]);
     expect(await b.conflicts()).toEqual([]);
-    a.pass(120_000);
+    await a.pass(120_000);
     await a.save(START);
     await exchange([a, b]);
     expect(await b.doc()).toBe(START);
@@ -201,7 +201,7 @@ describe("what git sets aside of a tracked file", () => {
     const pair = await saved();
     await pair.a.save(TWICE);
     await exchange([pair.a, pair.b]);
-    pair.a.pass(120_000);
+    await pair.a.pass(120_000);
     return pair;
   }
 
@@ -282,12 +282,12 @@ describe("a file that was made anew after it was gone", () => {
     await a.save(START);
     await b.save(START);
     await exchange([a, b]);
-    for (const each of [a, b]) each.pass(120_000);
+    for (const each of [a, b]) await each.pass(120_000);
     a.remove();
     await a.settleAfterGrace();
     await b.save(START.replace("Test with make test.\n", ""));
     await exchange([a, b]);
-    a.pass(120_000);
+    await a.pass(120_000);
     await a.save(`${START}\nOf a.\n`);
     await exchange([a, b]);
     expect(await b.doc()).toBe(`${START}\nOf a.\n`);
@@ -303,7 +303,7 @@ describe("a file that was made anew after it was gone", () => {
     await a.save(START);
     await b.save(START);
     await exchange([a, b]);
-    for (const each of [a, b]) each.pass(120_000);
+    for (const each of [a, b]) await each.pass(120_000);
     a.remove();
     await a.settleAfterGrace();
     const without = START.replace("Test with make test.\n", "");
@@ -322,7 +322,7 @@ describe("a file that was made anew after it was gone", () => {
     await a.settleAfterGrace();
     await b.save(MORE);
     await exchange([a, b]);
-    a.pass(120_000);
+    await a.pass(120_000);
     await a.save(await a.doc());
     await a.save(START);
     await exchange([a, b]);

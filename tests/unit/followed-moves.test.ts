@@ -83,7 +83,7 @@ test("what was written into a section that two others moved apart is told with i
   const [c] = await lab.machines(["c"], GUIDE);
   if (!c) throw new Error("there is a third machine");
   await exchange([a, b, c]);
-  c.pass(120_000);
+  await c.pass(120_000);
   await a.save(guide(TEST, RELEASE, BUILD));
   await b.save(GUIDE.replace("npm ci\n", "npm ci\nnpm test\n"));
   await c.save(`${BUILD}${guide(TEST, RELEASE)}`);
@@ -159,7 +159,7 @@ test("a line about which there is a conflict stays where it is when its section 
   await a.save(GUIDE.replace("npm ci", "yarn"));
   await b.save(GUIDE.replace("npm ci", "pnpm i"));
   expect((await outcome([a, b])).told).toEqual([["pnpm i\n", "yarn\n"]]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   const both = await a.doc();
   await a.save(both.replace("yarn\n", "bun install\n"));
   const section = both.slice(both.indexOf("## Build"), both.indexOf("## Test"));

@@ -58,8 +58,8 @@ async function start(name = FILE): Promise<void> {
   await exchange([a, b]);
   await b.save(TEXT);
   await exchange([a, b]);
-  a.pass(120_000);
-  b.pass(120_000);
+  await a.pass(120_000);
+  await b.pass(120_000);
 }
 
 /** Neither has anything twice, or lost. */
@@ -314,7 +314,7 @@ describe("a file that is renamed", () => {
       await expectAll(EDITED);
       expect(await a.conflicts()).toEqual([]);
       expect(existsSync(at(a, from))).toBe(false);
-      b.pass(120_000);
+      await b.pass(120_000);
       await b.save(TEXT);
       await exchange([a, b]);
       expect(a.file(to)).toBe(TEXT);

@@ -93,14 +93,14 @@ describe("what a pull brings together", () => {
 test("a save that git kept waiting was made when it was made", async () => {
   const { a, b } = await lab.pair({ [FILE]: START });
   await b.follow({ write: true });
-  b.pass(120_000);
+  await b.pass(120_000);
   await a.save(MORE);
   await exchange([a, b]);
   expect(b.file()).toBe(MORE);
   await lab.git.write(join(b.dir, ".git", "index.lock"), "");
-  b.pass(5000);
+  await b.pass(5000);
   b.put(START);
-  b.pass(120_000);
+  await b.pass(120_000);
   await b.settle();
   await rm(join(b.dir, ".git", "index.lock"));
   await b.settle();
@@ -119,12 +119,12 @@ test("a line that a checkout took out is back with the commit that has it", asyn
   await lab.run(a, "push", "-q");
   await a.settle();
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   // git would not pull over the line that B has not committed.
   await lab.run(b, "checkout", "-q", "--", FILE);
   await b.settle();
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   await lab.run(b, "pull", "-q");
   await b.settle();
   await exchange([a, b]);
@@ -138,7 +138,7 @@ test("what a reset leaves out stays elsewhere and is told, until the file has it
   await b.settle();
   await exchange([a, b]);
   expect(a.file()).toBe(MORE);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   await lab.run(b, "reset", "-q", "--hard", "HEAD~1");
   await b.settle();
   await exchange([a, b]);

@@ -100,7 +100,7 @@ test("what comes after the other's deletion is no conflict", async () => {
   await a.save(WITHOUT);
   await exchange([a, b]);
   expect(b.file()).toBe(WITHOUT);
-  b.pass(120_000);
+  await b.pass(120_000);
   await b.save(WITHOUT.replace("## Test", "## Build with bun\n\n## Test"));
   await exchange([a, b]);
   expect([await versionsOf(a), await versionsOf(b)]).toEqual([[], []]);
@@ -174,7 +174,7 @@ test("an open conflict about the same line elsewhere hides no other", async () =
   await exchange([a, b]);
   expect(await a.conflicts()).toHaveLength(1);
   const [now] = [await a.doc()];
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   await a.save(now.replace("## Build\n\nUse make.\nThen strip.\n\n", ""));
   await b.save(now.replace("Use make.\n", "Run all of it.\n"));
   await exchange([a, b]);
@@ -187,7 +187,7 @@ test("a line that one edits while the other settles it otherwise is told, looked
   await a.save(GUIDE.replace("make.", "yarn."));
   await b.save(GUIDE.replace("make.", "pnpm."));
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   const met = await a.doc();
   await a.save(met.replace("Use yarn.\n", "").replace("Use pnpm.\n", ""));
   await a.save(met.replace("Use yarn.\n", ""));
@@ -231,7 +231,7 @@ test("sections that each moves to a place of its own are no conflict", async () 
   // That most of what was there before is gone is told.
   for (const { id } of await a.conflicts()) await a.dismiss(id);
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   await a.save(`# T\n\n${two}${three}${end}${one}`);
   await b.save(`# T\n\n${one}${three}${two}${end}`);
   await exchange([a, b]);

@@ -275,11 +275,11 @@ describe("a followed file with mixed line endings", () => {
       const when = isLater ? "after the minute" : "within a minute of others' change";
       test(`a followed file with mixed line endings that an editor rewrites to all ${name} ${when} doubles no line`, async () => {
         const { a, b } = await untracked(MIXED);
-        b.pass(120_000);
+        await b.pass(120_000);
         await a.save(MORE);
         await exchange([a, b]);
         expect(b.file()).toBe(MORE);
-        if (isLater) b.pass(61_000);
+        if (isLater) await b.pass(61_000);
         const rewritten = ["one", "new", "two", "three", ""].join(ending);
         await b.save(rewritten);
         await exchange([a, b]);
@@ -321,7 +321,7 @@ describe("a followed file with mixed line endings", () => {
 
   test("a followed file with mixed line endings keeps others' new line, once, where a save that has not seen it rewrites it", async () => {
     const { a, b } = await untracked(MIXED);
-    b.pass(120_000);
+    await b.pass(120_000);
     await a.save(MORE);
     await exchange([a, b]);
     await b.save("one\r\ntwo\r\nthree\r\n");
@@ -334,7 +334,7 @@ describe("a followed file with mixed line endings", () => {
 
   test("a followed file with mixed line endings keeps others' new line that one save ends otherwise and the next has not seen", async () => {
     const { a, b } = await untracked(MIXED);
-    b.pass(120_000);
+    await b.pass(120_000);
     await a.save("one\r\nnew\ntwo\nthree\r\n");
     await exchange([a, b]);
     await b.save("one\r\nnew\r\ntwo\nthree\r\n");
@@ -345,7 +345,7 @@ describe("a followed file with mixed line endings", () => {
 
   test("a followed file with mixed line endings is told of where a save brings back line endings that others have just changed", async () => {
     const { a, b } = await untracked(MIXED);
-    b.pass(120_000);
+    await b.pass(120_000);
     await a.save("one\ntwo\nthree\n");
     await exchange([a, b]);
     await b.save(`${MIXED}mine\n`);

@@ -23,7 +23,7 @@ async function pairWithMoved() {
   const { a, b } = await lab.pair({ [FILE]: GUIDE });
   await b.save(MOVED);
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   return { a, b };
 }
 
@@ -34,11 +34,11 @@ test("a new clone's edit of a section that others have moved is made where they 
   await c.receive(a);
   await c.follow();
   expect(c.file()).toBe(GUIDE);
-  c.pass(120_000);
+  await c.pass(120_000);
   await c.save(GUIDE.replace("Use make.\n", "Use bun.\n"));
   await exchange([a, b, c]);
   expect(await b.doc()).toBe(MOVED.replace("Use make.\n", "Use bun.\n"));
-  c.pass(120_000);
+  await c.pass(120_000);
   await c.save(GUIDE.replace("Use make.\n", "Use bun.\n").replace("Then strip.\n", ""));
   await exchange([a, b, c]);
   expect(await b.doc()).toBe(
@@ -54,7 +54,7 @@ test("the edit of a clone that was reset to an older commit is made where others
   await exchange([a, b]);
   await b.save(`${MOVED}More.\n`);
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   await lab.run(a, "reset", "-q", "--hard", "HEAD~1");
   await a.settle();
   await a.save(GUIDE.replace("Then strip.\n", ""));
@@ -71,7 +71,7 @@ test("an edit after the pull of a commit that others read is made where they put
   await exchange([a, b]);
   await b.save(`# Guide\n\n${TEST}Of b.\n\n${BUILD}`);
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   await lab.run(a, "pull", "-q");
   await a.settle();
   await exchange([a, b]);
@@ -84,7 +84,7 @@ test("a committed line stands beside an equal one that the document has elsewher
   const { a, b } = await lab.pair({ [FILE]: GUIDE });
   await b.save(`${GUIDE}\n## Deploy\n\nAsk first.\n`);
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   const committed = GUIDE.replace("Then strip.\n", "Then strip.\nAsk first.\n").replace(
     "Before a commit.\n",
     "Before a commit.\nAsk first.\n",
@@ -100,7 +100,7 @@ test("what a commit brings that the document has at that place stands there once
   const more = GUIDE.replace("Then strip.\n", "Then strip.\nAsk first.\n");
   await b.save(more);
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   await lab.commit(a, more);
   await a.settle();
   await exchange([a, b]);
@@ -118,7 +118,7 @@ async function saveApart(base: string, ofA: string, ofB: string) {
   await a.save(base);
   await b.save(base);
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
+  for (const each of [a, b]) await each.pass(120_000);
   await a.save(ofA);
   await b.save(ofB);
   await exchange([a, b]);

@@ -102,7 +102,7 @@ test("a history that was pushed anew is not written over while its lines are in 
   await lab.git.write(join(other, FILE), THEIRS);
   await lab.git.run(other, "commit", "-qa", "--amend", "-m", "anew");
   await lab.git.run(other, "push", "-qf", "origin", "main");
-  a.pass(120_000);
+  await a.pass(120_000);
   await lab.run(a, "fetch", "-q");
   await lab.run(a, "reset", "-q", "--hard", "origin/main");
   await a.settle();

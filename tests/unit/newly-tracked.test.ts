@@ -24,7 +24,7 @@ beforeEach(async () => {
   await both();
   await lab.git.write(join(b.dir, FILE), NOTED);
   expect(await both()).toBe(NOTED);
-  for (const each of [a, b]) each.pass(LONG_MS);
+  for (const each of [a, b]) await each.pass(LONG_MS);
 });
 
 afterEach(() => lab.end());
@@ -57,7 +57,7 @@ const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   "after the file was removed, with a look between": async () => {
     rmSync(join(b.dir, FILE));
     await b.settle();
-    b.pass(LONG_MS);
+    await b.pass(LONG_MS);
     await b.settle();
     await lab.run(b, "pull", "-q");
   },

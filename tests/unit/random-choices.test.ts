@@ -127,7 +127,7 @@ class Walk {
   async #exchange(): Promise<void> {
     for (const each of this.#machines) await each.settle();
     await exchange(this.#machines);
-    for (const each of this.#machines) each.pass(LONG_MS);
+    for (const each of this.#machines) await each.pass(LONG_MS);
     await exchange(this.#machines);
   }
 

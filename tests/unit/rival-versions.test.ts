@@ -29,7 +29,7 @@ type Three = readonly [FollowedMachine, FollowedMachine, FollowedMachine];
 async function three(text: string): Promise<Three> {
   const [a, b, c] = await lab.machines(["a", "b", "c"], text);
   if (!a || !b || !c) throw new Error("there are three machines");
-  for (const each of [a, b, c]) each.pass(86_400_000);
+  for (const each of [a, b, c]) await each.pass(86_400_000);
   return [a, b, c];
 }
 
@@ -201,7 +201,7 @@ test("nobody is said to delete a section that two machines moved past each other
 async function apart(): Promise<Three> {
   const all = await three(BASE);
   await meet(all, [two("- A\n"), two("- B\n")]);
-  for (const each of all) each.pass(86_400_000);
+  for (const each of all) await each.pass(86_400_000);
   return all;
 }
 

@@ -31,7 +31,7 @@ test("a save that waited for the service's first answer is listed once", async (
   await a.follow();
   expect(a.status.state).toBe("waiting");
   expect(await listed()).toEqual([["saved", "waiting"]]);
-  a.pass(GRACE_MS);
+  await a.pass(GRACE_MS);
   await a.beAnswered(true);
   await a.settle();
   expect(await a.doc()).toBe(SAVED);
@@ -44,7 +44,7 @@ test("a save that waited for git is listed once", async () => {
   await lab.git.write(lock, "");
   await a.save(SAVED);
   expect(a.status.why?.code).toBe("leave-busy");
-  a.pass(GRACE_MS);
+  await a.pass(GRACE_MS);
   a.remove(join(".git", "index.lock"));
   await a.settle();
   expect(await a.doc()).toBe(SAVED);

@@ -43,7 +43,7 @@ for (const [way, act] of Object.entries(WAYS)) {
     const { a, b } = await lab.pair({ [FILE]: START });
     await a.save(MENDED);
     await exchange([a, b]);
-    a.pass(120_000);
+    await a.pass(120_000);
     await act(a);
     await a.settle();
     await exchange([a, b]);
@@ -64,7 +64,7 @@ test("a file has both versions as soon as the conflict about lines that git took
   await a.follow({ write: true });
   await a.save(MENDED);
   await exchange([a, b]);
-  a.pass(120_000);
+  await a.pass(120_000);
   await lab.run(a, "stash", "-q");
   await a.settle();
   expect(a.file()).toBe(START);

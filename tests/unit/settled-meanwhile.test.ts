@@ -34,7 +34,7 @@ afterEach(() => lab.end());
 async function both(): Promise<string> {
   for (const each of [a, b]) await each.settle();
   await exchange([a, b]);
-  for (const each of [a, b]) each.pass(LONG_MS);
+  for (const each of [a, b]) await each.pass(LONG_MS);
   await exchange([a, b]);
   expect(await b.doc()).toBe(await a.doc());
   return await a.doc();

@@ -22,7 +22,7 @@ afterEach(() => lab.end());
 async function three(): Promise<readonly [FollowedMachine, FollowedMachine, FollowedMachine]> {
   const [a, b, c] = await lab.machines(["a", "b", "c"], guide("- yarn\n"));
   if (!a || !b || !c) throw new Error("there are three machines");
-  for (const each of [a, b, c]) each.pass(86_400_000);
+  for (const each of [a, b, c]) await each.pass(86_400_000);
   await c.save(guide("- npm\n"));
   await exchange([a, b, c]);
   expect([a.file(), b.file()]).toEqual([guide("- npm\n"), guide("- npm\n")]);
@@ -65,7 +65,7 @@ test("what two machines put in the place of lines that both keep is told besides
       ["- npm\n", "- pnpm\n"],
     ]);
   }
-  for (const machine of [a, b, c]) machine.pass(86_400_000);
+  for (const machine of [a, b, c]) await machine.pass(86_400_000);
   await a.setDoc(await chosen(a, "- bun\n", "- npm\n"));
   await exchange([a, b, c]);
   expect(await textsOf(c)).toEqual([["- bun\n", "- pnpm\n"]]);
@@ -78,7 +78,7 @@ test("choosing the lines that both keep settles all of it", async () => {
   await a.save(guide("- bun\n"));
   await b.save(guide("- pnpm\n"));
   await exchange([a, b, c]);
-  for (const machine of [a, b, c]) machine.pass(86_400_000);
+  for (const machine of [a, b, c]) await machine.pass(86_400_000);
   await a.setDoc(await chosen(a, "- npm\n", "- bun\n"));
   await a.setDoc(await chosen(a, "- npm\n", "- pnpm\n"));
   await exchange([a, b, c]);
@@ -98,7 +98,7 @@ test("that one deletes the lines and the other changes them is told besides", as
       ["- npm\n", "- pnpm\n"],
     ]);
   }
-  for (const machine of [a, b, c]) machine.pass(86_400_000);
+  for (const machine of [a, b, c]) await machine.pass(86_400_000);
   await a.setDoc(await chosen(a, "", "- npm\n"));
   await exchange([a, b, c]);
   expect(await textsOf(c)).toEqual([["", "- pnpm\n"]]);
@@ -113,7 +113,7 @@ test("what was dismissed is not told again when machines meet for another reason
   const both = (await openOf(a)).find(({ texts }) => !texts.includes("- npm\n"));
   await a.dismiss(both?.record.id ?? "");
   await exchange([a, b, c]);
-  for (const machine of [a, b, c]) machine.pass(86_400_000);
+  for (const machine of [a, b, c]) await machine.pass(86_400_000);
   await a.save(`${await a.doc()}of a\n`);
   await b.save((await b.doc()).replace("# Guide", "# Guide of b"));
   await exchange([a, b, c]);

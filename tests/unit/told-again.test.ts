@@ -27,12 +27,12 @@ afterEach(async () => {
 
 async function pair(text = GUIDE) {
   const [a, b] = await folders.pair(text);
-  later(a, b);
+  await later(a, b);
   return { a, b };
 }
 
-function later(...machines: readonly FollowedMachine[]): void {
-  for (const each of machines) each.pass(86_400_000);
+async function later(...machines: readonly FollowedMachine[]): Promise<void> {
+  for (const each of machines) await each.pass(86_400_000);
 }
 
 /** What a machine shows: of each conflict its kind, and who wrote which version, with a time? */
@@ -55,11 +55,11 @@ test("what was settled by hand is told again when it happens again", async () =>
   expect(await openOf(a)).toEqual([
     ["unseen", ["Use bun.\n", "b", true], ["Use deno.\n", "a", true]],
   ]);
-  later(a, b);
+  await later(a, b);
   await a.save(GUIDE);
   await exchange([a, b]);
   expect(await openOf(a)).toEqual([]);
-  later(a, b);
+  await later(a, b);
   await b.save(withLine("Use bun.\n"));
   await exchange([a, b]);
   await a.save(withLine("Use node.\n"));
@@ -72,7 +72,7 @@ test("a save that replaces what others have just written says whose that was and
   const { a, b } = await pair();
   await b.save(GUIDE.replace("Use make.\n", "Use bun.\n"));
   await exchange([a, b]);
-  a.pass(20_000);
+  await a.pass(20_000);
   await a.save(GUIDE.replace("Use make.\n", "Use deno.\n"));
   await exchange([a, b]);
   const told = [["unseen", ["Use bun.\n", "b", true], ["Use deno.\n", "a", true]]];
@@ -86,7 +86,7 @@ test("a conflict about a line says nothing of one that is a part of it", async (
   const build = "## Build\n\nUse make.\nThen strip.\n";
   await b.save(`${GUIDE.replace(`${build}\n`, "")}${rest}\n${build}`);
   await exchange([a, b]);
-  later(a, b);
+  await later(a, b);
   const now = await a.doc();
   await a.save(now.replace("\nstrip.\n", "\n"));
   await b.save(`${now.replace("\nstrip.\n", "\n")}strip.\n`);
@@ -101,11 +101,11 @@ test("the same deletion of most of a text is told anew, by whom and when", async
   await a.save("Rule 1 of the house.\n");
   await exchange([a, b]);
   const [first] = await b.conflicts();
-  later(a, b);
+  await later(a, b);
   await a.save(long);
   await exchange([a, b]);
   expect(await openOf(b)).toEqual([]);
-  later(a, b);
+  await later(a, b);
   await b.save("Rule 1 of the house.\n");
   await exchange([a, b]);
   const [again, ...more] = await a.conflicts();
@@ -158,7 +158,7 @@ test("what is chosen of a history that was pushed anew comes where git has it", 
   await lab.git.write(`${dir}/${FILE}`, text);
   await lab.git.run(dir, "commit", "-qa", "--amend", "-m", "anew");
   await lab.git.run(dir, "push", "-qf");
-  later(a, b);
+  await later(a, b);
   await lab.run(b, "fetch", "-q");
   await lab.run(b, "reset", "-q", "--hard", "origin/main");
   await b.settle();

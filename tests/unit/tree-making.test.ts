@@ -51,7 +51,7 @@ async function agreed(dir: string): Promise<FollowedMachine> {
 /** Looks again and again, for much longer than git is to be quiet. */
 async function lookForLong(at: FollowedMachine): Promise<void> {
   for (let times = 0; times < 3; times++) {
-    at.pass(2 * TREE_QUIET_MS);
+    await at.pass(2 * TREE_QUIET_MS);
     await at.settle();
   }
 }
@@ -178,7 +178,7 @@ test("a new repository without any commit is followed, and written once it is qu
   await git.run(git.folder, "init", "-q", "b");
   const b = await agreed(git.path("b"));
   expect([isMade(b), b.status.state]).toEqual([false, "waiting"]);
-  b.pass(TREE_QUIET_MS);
+  await b.pass(TREE_QUIET_MS);
   await b.settle();
   expect(b.file()).toBe(TEXT);
   await b.save(`${TEXT}\nOf b.\n`);
@@ -199,10 +199,10 @@ test("a whole clone has to be quiet before a file is made that git does not know
   await git.run(git.folder, "clone", "-q", "origin.git", "b");
   const b = await agreed(git.path("b"));
   expect([isMade(b), b.status.state]).toEqual([false, "waiting"]);
-  b.pass(TREE_QUIET_MS / 2);
+  await b.pass(TREE_QUIET_MS / 2);
   await git.run(b.dir, "checkout", "-q", "-b", "other");
   await b.settle();
-  b.pass(TREE_QUIET_MS / 4);
+  await b.pass(TREE_QUIET_MS / 4);
   await b.settle();
   expect(isMade(b)).toBe(false);
   await lookForLong(b);

@@ -47,7 +47,7 @@ async function writeSlowly(text: string, pieces: readonly string[]): Promise<voi
     written += piece;
     await a.saveAndLook(written);
     expect(await a.doc()).not.toContain("Of a.");
-    a.pass(PIECE_MS);
+    await a.pass(PIECE_MS);
     await look();
   }
   expect(written).toBe(text);
@@ -105,7 +105,7 @@ test("pieces that end inside a line are not in the history, whole lines are", as
 test("a text without a last line break that stood for a second is in the history, though the next one only continues it", async () => {
   const [first, next] = [`${START}One`, `${START}One\n\nTwo`];
   await a.saveAndLook(first);
-  a.pass(FOUND_MS);
+  await a.pass(FOUND_MS);
   await a.saveAndLook(next);
   expect(a.status).toMatchObject({ why: { code: "being-written" } });
   expect((await a.saves()).texts).toContain(first);
@@ -120,10 +120,10 @@ for (const [what, text] of [
     await a.saveAndLook(text);
     expect(await a.doc()).toBe(START);
     expect(a.status).toMatchObject({ state: "waiting", why: { code: "being-written" } });
-    a.pass(UNFINISHED_MS - 1);
+    await a.pass(UNFINISHED_MS - 1);
     await look();
     expect(await a.doc()).toBe(START);
-    a.pass(1);
+    await a.pass(1);
     await look();
     expect(await a.doc()).toBe(text);
     expect(a.status.state).toBe("followed");
@@ -137,7 +137,7 @@ test("each of many saves that look half written is in the history while the last
   const saved = lines.map((_, at) => lines.slice(0, -1 - at).join(""));
   for (const text of saved.slice(0, 25)) {
     await a.saveAndLook(text);
-    a.pass(UNFINISHED_MS_MAX / 30);
+    await a.pass(UNFINISHED_MS_MAX / 30);
   }
   expect(a.status).toMatchObject({ why: { code: "being-written" } });
   const { texts } = await a.saves();
@@ -150,7 +150,7 @@ test("a program that never stops writing is waited for a minute", async () => {
     text += "more ";
     await a.saveAndLook(text);
     expect(await a.doc()).toBe(START);
-    a.pass(UNFINISHED_MS / 2);
+    await a.pass(UNFINISHED_MS / 2);
   }
   await look();
   expect(await a.doc()).toBe(text);
@@ -162,10 +162,10 @@ test("what the first of many saves had not seen is in doubt when the last one is
   expect(a.file()).toBe(`${START}${OF_B}`);
   // From a buffer of before, and from then on what the program has saved itself.
   let text = START;
-  for (let ms = 0; ms <= UNFINISHED_MS_MAX; ms += UNFINISHED_MS / 2) {
+  for (let ms = 0; ms < UNFINISHED_MS_MAX; ms += UNFINISHED_MS / 2) {
     text = `Line ${ms}.\n${text}`;
     await a.saveAndLook(text);
-    a.pass(UNFINISHED_MS / 2);
+    await a.pass(UNFINISHED_MS / 2);
   }
   await a.settle();
   expect(await a.doc()).toContain("Line 0.");
@@ -223,12 +223,12 @@ test("a half text that is gone with its file leaves a minute to the next one", a
   await a.saveAndLook(START.slice(0, 5));
   a.remove();
   await a.settleAfterGrace();
-  a.pass(UNFINISHED_MS_MAX);
+  await a.pass(UNFINISHED_MS_MAX);
   await a.settle();
   for (const length of [12, 20]) {
     await a.saveAndLook(NEXT.slice(0, length));
     expect(await a.doc()).toBe(START);
-    a.pass(PIECE_MS);
+    await a.pass(PIECE_MS);
   }
   // Whoever had it anew need not know of what stood there before.
   await a.save(NEXT);
@@ -240,7 +240,7 @@ test("a text that waited is in the history once, however many looks come while i
   await a.saveAndLook(`# Guide\n\nMended.\n`);
   a.remove();
   for (let at = 0; at < 5; at++) {
-    a.pass(100);
+    await a.pass(100);
     await a.settle();
   }
   expect((await a.saves()).outcomes.slice(before)).toHaveLength(1);
@@ -268,14 +268,14 @@ test("a text of which a program has written a part is waited for while that has 
   await a.saveAndLook("# Guide\n");
   for (let ms = 0; ms < UNFINISHED_MS_MAX; ms += UNFINISHED_MS) {
     expect(await a.doc()).toBe(START);
-    a.pass(UNFINISHED_MS);
+    await a.pass(UNFINISHED_MS);
     await look();
   }
   expect(await a.doc()).toBe("# Guide\n");
   await a.save(START);
   await a.saveAndLook("# Guide\n");
   a.isOpenToWrite = false;
-  a.pass(UNFINISHED_MS);
+  await a.pass(UNFINISHED_MS);
   await look();
   expect(await a.doc()).toBe("# Guide\n");
 });
@@ -293,7 +293,7 @@ for (const [what, begun, rest, waitMs] of [
     await next.load(update);
     await next.beginToFollow();
     expect([next.file(), await next.doc()]).toEqual([begun, `${OF_B}${START}`]);
-    next.pass(waitMs - 1);
+    await next.pass(waitMs - 1);
     await next.saveAndLook(begun + rest);
     expect([next.file(), await next.doc()]).toEqual([begun + rest, `${OF_B}${START}`]);
     await next.settle();
@@ -323,7 +323,7 @@ test("pieces in a file that has lost its name are waited for, too, unless the da
     await look();
   };
   await write(NEXT.slice(0, 20));
-  a.pass(PIECE_MS);
+  await a.pass(PIECE_MS);
   await write(NEXT);
   expect(await a.conflicts()).toEqual([]);
   expect(await a.doc()).toBe(`${OF_B}${NEXT}`);

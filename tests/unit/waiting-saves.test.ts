@@ -85,7 +85,7 @@ test("a program that writes slowly pushes nothing out of the history", async () 
   const before = await a.saves();
   for (let length = 5; length < last.length; length += 5) {
     await a.saveAndLook(START + last.slice(0, length));
-    a.pass(100);
+    await a.pass(100);
     expect((await a.saves()).outcomes.length).toBe(before.outcomes.length + 1);
   }
   await a.saveAndLook(START + last);
@@ -122,7 +122,7 @@ test("what waits in a file that has lost its name is in the history at once", as
   await a.saveAndLook(a.file());
   expect(await a.doc()).toBe(`Of b.\n\n${START}`);
   expect(await outcomes("Mended.")).toHaveLength(1);
-  a.pass(5000);
+  await a.pass(5000);
   await a.settle();
   expect(await a.doc()).toBe(`Of b.\n\n${HALF}`);
   expect(await outcomes("Mended.")).toEqual(["taken"]);

@@ -84,6 +84,20 @@ export const SAVES: readonly Mutation[] = [
     "return Number.POSITIVE_INFINITY;",
   ),
   mutation(
+    "a change is seen by the clock alone",
+    "what the first of two saves left out while no daemon ran stays, and that is told",
+    "daemon/files/arrival-store.ts",
+    "times.filter((each) => !each.isSeen || young.includes(each))",
+    "young",
+  ),
+  mutation(
+    "nobody looks a minute after a change came",
+    "after the minute a save takes away what it does not have",
+    "daemon/files/followed-file.ts",
+    "look.seenInMs);",
+    "undefined);",
+  ),
+  mutation(
     "how new something is goes by the wall clock",
     "setting the clock makes nothing older",
     "daemon/files/arrival-clock.ts",
@@ -101,7 +115,7 @@ export const SAVES: readonly Mutation[] = [
     "a line that was moved counts as seen",
     "a line that was moved is still as new as it was",
     TAKE,
-    "await this.#noteMoved(taken);",
+    "await noteMoved(db, taken.moved, this.#options);",
     "",
   ),
   mutation(

@@ -91,9 +91,26 @@ export const UNSEEN: readonly Scenario[] = [
       stage.pass(10_000);
       stage.stop(1);
       stage.start(1);
+      stage.pass();
       stage.save(1, lines("one", "two", "his"));
       stage.pass();
       stage.expect("hers is there", stage.textOf(2).includes("hers"), true);
+    },
+  },
+  {
+    name: "what the first of two saves left out while no daemon ran stays, and that is told",
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.save(2, lines("one", "two", "hers"));
+      stage.pass(10_000);
+      stage.stop(1);
+      stage.save(1, lines("his", "one", "two"));
+      stage.pass(90_000);
+      stage.save(1, lines("his", "his too", "one", "two"));
+      stage.start(1);
+      stage.pass();
+      stage.expect("hers is there", stage.textOf(2).includes("hers"), true);
+      stage.expect("it is told", stage.conflictsOf(2).includes("hers"), true);
     },
   },
   {
@@ -103,6 +120,8 @@ export const UNSEEN: readonly Scenario[] = [
       stage.save(2, lines("one", "two", "hers"));
       stage.pass(10_000);
       stage.machine(1).clock.jump(2 * 60 * 60_000);
+      stage.save(2, lines("one", "two", "hers", "hers too"));
+      stage.pass(10_000);
       stage.save(1, lines("one", "two", "his"));
       stage.pass();
       stage.expect("hers is there", stage.textOf(2).includes("hers"), true);
