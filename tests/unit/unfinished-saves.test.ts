@@ -176,17 +176,17 @@ test("what the first of many saves had not seen is in doubt when the last one is
 test("what the first of many saves had not seen is in doubt, though the daemon ends meanwhile", async () => {
   await b.save(`${START}${OF_B}`);
   await exchange([a, b]);
-  a.pass(10_000);
+  await a.pass(10_000);
   let text = START;
   for (let ms = 0; ms <= 50_000; ms += UNFINISHED_MS / 2) {
     text = `Line ${ms}.\n${text}`;
     await a.saveAndLook(text);
-    a.pass(UNFINISHED_MS / 2);
+    await a.pass(UNFINISHED_MS / 2);
   }
   expect(await a.doc()).not.toContain("Line 0.");
   await a.stop();
   a = await lab.open("a");
-  a.pass(120_000);
+  await a.pass(120_000);
   a.put(`Later.\n${text}`);
   await a.follow();
   for (const line of ["Line 0.", "Later.", OF_B.trim()]) expect(await a.doc()).toContain(line);
@@ -204,15 +204,15 @@ for (const isEnded of [false, true]) {
       await a.stop();
       a = await lab.open("a");
       // Its clock has begun anew.
-      a.pass(60_000);
+      await a.pass(60_000);
     }
-    a.pass(2 * UNFINISHED_MS_MAX);
+    await a.pass(2 * UNFINISHED_MS_MAX);
     a.put(`${START}Mended.\n`);
     if (isEnded) await a.follow();
     await a.settle();
     for (const line of ["Mended.", OF_B.trim()]) expect(await a.doc()).toContain(line);
     expect(await a.conflicts()).toHaveLength(1);
-    a.pass(2 * UNFINISHED_MS_MAX);
+    await a.pass(2 * UNFINISHED_MS_MAX);
     a.put(a.file().replace(OF_B, ""));
     await a.settle();
     expect(await a.doc()).not.toContain(OF_B.trim());
