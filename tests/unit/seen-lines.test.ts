@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { UNSEEN_MS } from "../../daemon/files/arrivals.ts";
-import { UNFINISHED_MS } from "../../daemon/files/unfinished.ts";
-import { FollowedClones, START } from "../support/followed-clones.ts";
+import { UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../daemon/files/unfinished.ts";
+import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 import { seededRandom } from "../support/random.ts";
 
@@ -159,6 +161,26 @@ test("what a file is written back once more is no newer for it", async () => {
 test("a file in which every change is seen is looked at no more", async () => {
   for (let ms = 0; ms <= UNSEEN_MS; ms += 1000) await a.pass(1000);
   expect(a.nextLookInMs).toBeGreaterThan(10 * UNSEEN_MS);
+});
+
+test("what a save lacks stays that waits for its end past the minute, in a file that has lost its name", async () => {
+  const handle = openSync(join(a.dir, FILE), "r+");
+  await b.save(`${b.file()}Last.\n`);
+  await exchange([a, b]);
+  await a.pass(10_000);
+  const half = FIRST.slice(0, -3);
+  for (let ms = 0; ms < UNFINISHED_MS_MAX; ms += UNFINISHED_MS / 2) {
+    ftruncateSync(handle);
+    writeSync(handle, `${half}${ms}`, 0);
+    await a.saveAndLook(a.file());
+    await a.pass(UNFINISHED_MS / 2);
+  }
+  closeSync(handle);
+  await a.settle();
+  await exchange([a, b]);
+  for (const line of ["Of a.\n", OF_B, "Last."]) expect(b.file()).toContain(line);
+  const told = (await b.conflicts()).flatMap(({ versions }) => versions.map(({ text }) => text));
+  expect(told).toContain(OF_B);
 });
 
 for (const seed of [1, 2, 3, 4]) {
