@@ -28,6 +28,38 @@ test("a body that has a field twice is refused with its line, and nothing is don
   expect(emulator.faults.list()).toEqual([]);
 });
 
+test("a call that reads no body refuses one, and says where its token goes", async () => {
+  await using emulator = await startEmulator();
+  emulator.faults.add({ path: "/v1/memories", status: 503, times: 9 });
+  await emulator.snapshots.save("k");
+  await ask(emulator, "GET /v1/projects");
+  const body = { token: "mst_dev_zz" };
+  for (const call of ["DELETE faults", "DELETE requests", "DELETE snapshots/k"]) {
+    const refused = await control(emulator, call, { body });
+    expect([call, refused.status]).toEqual([call, 400]);
+    expect((await errorOf(refused)).message).toContain("?token=");
+  }
+  expect(await getWithBody(emulator.port, "/_emulator/violations", body)).toBe(400);
+  expect(emulator.faults.list()).toHaveLength(1);
+  expect((await emulator.requests.list()).requests).toHaveLength(1);
+  expect(emulator.snapshots.list()).toEqual(["k"]);
+  expect((await control(emulator, "DELETE faults")).status).toBe(200);
+});
+
+/** `fetch` sends none with a GET. */
+function getWithBody(port: number, path: string, body: unknown): Promise<number | undefined> {
+  const text = JSON.stringify(body);
+  const headers = { "content-type": "application/json", "content-length": text.length };
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, host: "127.0.0.1", path, method: "GET", headers }, (answered) => {
+      answered.resume();
+      resolve(answered.statusCode);
+    });
+    sent.on("error", reject);
+    sent.end(text);
+  });
+}
+
 test("a rule with an effect both beside then and in it is refused", async () => {
   await using emulator = await startEmulator();
   const headers = { "content-type": "application/json" };

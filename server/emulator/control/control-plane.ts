@@ -5,6 +5,7 @@ import type { World } from "../../../shared/world.ts";
 import { newContext } from "../../app/new-context.ts";
 import { answer } from "../../http/answer.ts";
 import { errorResponse, noSuchPath } from "../../http/errors-to-response.ts";
+import { hasBody } from "../../http/has-body.ts";
 import type { PeerAddress } from "../../http/metrics-access.ts";
 import { pathOf } from "../../http/query.ts";
 import { type ControlGuard, refuseStrangers } from "./control-guard.ts";
@@ -42,6 +43,7 @@ export function createControlPlane(
       if (!call) throw noSuchPath();
       const query = new URL(request.url).searchParams;
       refuseDoubleParameters(query);
+      refuseIdleBody(request);
       const body = await call.route.answer({ request, query, name: call.name, context });
       return body instanceof Response ? body : answer(context, body);
     } catch (thrown) {
@@ -55,6 +57,14 @@ function refuseDoubleParameters(query: URLSearchParams): void {
   for (const name of new Set(query.keys())) {
     if (query.getAll(name).length > 1) throw refusedAt(name, "is given twice");
   }
+}
+
+/** Whoever narrows such a call by its body would have it of everybody, were that not read. */
+function refuseIdleBody({ method, headers }: Request): void {
+  const takesNone = method === "DELETE" || method === "GET" || method === "HEAD";
+  if (!takesNone || !hasBody(headers)) return;
+  const message = `${method} takes no body here: give its token, and what else it has, in the address, as in ?token=mst_dev_a`;
+  throw new AppError("invalid_request", message);
 }
 
 function find(routes: readonly ControlRoute[], method: string, path: string) {

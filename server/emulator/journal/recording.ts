@@ -3,6 +3,7 @@ import type { World } from "../../../shared/world.ts";
 import type { App } from "../../app/app.ts";
 import { bearerToken } from "../../http/bearer.ts";
 import { cutOf } from "../../http/cut-answer.ts";
+import { hasBody } from "../../http/has-body.ts";
 import type { PeerAddress } from "../../http/metrics-access.ts";
 import { pathOf } from "../../http/query.ts";
 import { watchBody } from "../../http/watched-body.ts";
@@ -155,7 +156,7 @@ function newEntry({ method, headers, url }: Request, receipt: Receipt): RequestE
     ...receipt,
     ...{ method, path: pathOf(url), query: start === -1 ? "" : url.slice(start + 1) },
     ...{ token: bearerToken(headers.get("authorization")), headers },
-    hasBody: headers.has("transfer-encoding") || Number(headers.get("content-length")) > 0,
+    hasBody: hasBody(headers),
     ...{ body: undefined, bodyBytes: 0, finishedAt: undefined, status: undefined },
     ...{ aborted: false, refusal: undefined, requestId: undefined, retryAfter: null },
     ...{ responseHeaders: undefined, injected: undefined, socket: undefined },
