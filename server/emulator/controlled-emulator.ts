@@ -89,7 +89,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
     requestWorld: driven.requests,
     log,
     extraHeaders: EMULATOR_HEADERS,
-    injected: (request, id) => recording.injected(request, id),
+    injected: (request, rule) => recording.injected(request, rule),
   });
   const journal = new Journal(world);
   const recording: Recording = createRecording({

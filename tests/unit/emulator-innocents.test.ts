@@ -99,6 +99,38 @@ test("where the specification alone is served, any list of memories shows a writ
   expect(await rulesOf(emulator)).toEqual(["unknown-parameter"]);
 });
 
+for (const effect of [{ latencyMs: 1 }, { truncate: true }, { malformed: true }] as const) {
+  const isWhole = "latencyMs" in effect;
+  test(`a look with ${JSON.stringify(effect)} ${isWhole ? "shows" : "does not show"} a write`, async () => {
+    await using emulator = await startTold();
+    await lose(emulator);
+    emulator.faults.add({ method: "GET", path: "/v1/memories", ...effect });
+    const look = async () => (await ask(emulator, "GET /v1/memories")).text();
+    await look().catch(() => undefined);
+    emulator.allRead();
+    await ask(emulator, "POST /v1/memories", { body });
+    expect(await rulesOf(emulator)).toEqual(isWhole ? [] : ["repeated-write"]);
+  });
+}
+
+for (const effect of [{ truncate: true }, { truncate: 1 }, { malformed: true }] as const) {
+  test(`a write whose answer had ${JSON.stringify(effect)} may be written, a refusal not`, async () => {
+    await using emulator = await startTold();
+    const write = async (sent: object) => {
+      const response = await ask(emulator, "POST /v1/memories", { body: sent });
+      await response.text();
+    };
+    for (const sent of [OF_USER, { ...body, layer: "nowhere" }]) {
+      emulator.faults.add({ method: "POST", path: "/v1/memories", ...effect });
+      await write(sent).catch(() => undefined);
+      emulator.allRead();
+      await write(sent);
+      emulator.allRead();
+    }
+    expect(await rulesOf(emulator)).toEqual(["repeated-write"]);
+  });
+}
+
 /** The Idempotency-Keys of equal writes, of which the first has no answer, and which is accused. */
 const KEYS: readonly (readonly [string, readonly (string | undefined)[], readonly number[]])[] = [
   ["the same key", ["a", "a"], []],

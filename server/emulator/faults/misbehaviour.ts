@@ -37,7 +37,17 @@ export interface MisbehaviourDeps {
   readonly log: Log;
   readonly extraHeaders: Readonly<Record<string, string>>;
   /** Called with the rule of each request that has one. */
-  readonly injected?: (request: Request, id: string) => void;
+  readonly injected?: (request: Request, rule: Injected) => void;
+}
+
+/** What a rule does to the answer of a request: none is as it came from the service. */
+export type Harm = "replaced" | "broken";
+
+/** A rule that a request has. */
+export interface Injected {
+  readonly id: string;
+  /** Undefined for one that leaves the answer whole, as one that only comes late. */
+  readonly harm: Harm | undefined;
 }
 
 /** A service before which some requests come to grief. */
@@ -159,7 +169,7 @@ class Fate {
     if (name !== undefined && !item) {
       throw refusedAt("X-Memsync-Fault", `refuse_item: this request has no item ${name}`);
     }
-    injected?.(request, misfortune.id);
+    injected?.(request, { id: misfortune.id, harm: harmOf(misfortune.effect) });
     return { request: read.request, misfortune, ...(item && { item }) };
   }
 
@@ -218,6 +228,12 @@ function isEarly({ status, retryAfter, disconnect, silent }: FaultEffect): boole
   return (
     silent === true || disconnect === "before" || status !== undefined || retryAfter !== undefined
   );
+}
+
+function harmOf(effect: FaultEffect): Harm | undefined {
+  if (isEarly(effect)) return "replaced";
+  const { disconnect, truncate, malformed } = effect;
+  return disconnect === "after" || truncate !== undefined || malformed ? "broken" : undefined;
 }
 
 /** Reads the body of such a request for the journal. Nothing else reads it. */

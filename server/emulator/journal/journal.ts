@@ -1,6 +1,7 @@
 import { assert } from "../../../shared/errors.ts";
 import type { AccountId } from "../../../shared/ids.ts";
 import type { Timer, World } from "../../../shared/world.ts";
+import type { Harm } from "../faults/misbehaviour.ts";
 
 /** A message of a live socket. */
 export interface FrameEntry {
@@ -67,6 +68,8 @@ export interface RequestEntry {
   requestId: string | undefined;
   retryAfter: string | null;
   injected: string | undefined;
+  /** What that did to its answer. */
+  harm: Harm | undefined;
   /** Of a handshake that was accepted. */
   socket: SocketEntry | undefined;
   /** The journal's count of changes when this changed last; 0 for one that the journal has not. */

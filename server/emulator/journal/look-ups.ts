@@ -22,8 +22,8 @@ export function lookedUp(
   entry: RequestEntry,
   { publishedOnly }: { readonly publishedOnly: boolean },
 ): ((written: Target) => boolean) | undefined {
-  const { method, status, path, query, headers, aborted, injected } = entry;
-  const isTold = (status === 200 || status === 304) && !aborted && injected === undefined;
+  const { method, status, path, query, headers, aborted, harm } = entry;
+  const isTold = (status === 200 || status === 304) && !aborted && harm === undefined;
   if (!isTold) return undefined;
   if (method === "POST") return shownOf(SYNC.exec(path));
   if (method !== "GET") return undefined;

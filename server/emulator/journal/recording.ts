@@ -7,6 +7,7 @@ import { hasBody } from "../../http/has-body.ts";
 import type { PeerAddress } from "../../http/metrics-access.ts";
 import { pathOf } from "../../http/query.ts";
 import { watchBody } from "../../http/watched-body.ts";
+import type { Injected } from "../faults/misbehaviour.ts";
 import type { Journal, RequestEntry } from "./journal.ts";
 import { KnownEnds } from "./known-ends.ts";
 import { goneSocket, recordSocket } from "./recorded-socket.ts";
@@ -26,8 +27,8 @@ export interface RecordingDeps {
 /** A service whose requests are recorded. */
 export interface Recording {
   readonly app: App;
-  /** This request had the fault of this id. */
-  injected(request: Request, id: string): void;
+  /** This request had the fault of this rule. */
+  injected(request: Request, rule: Injected): void;
   /** Forgets who of an account was told to wait, or of all. */
   forgetWaits(account: AccountId | undefined): void;
   /**
@@ -107,9 +108,9 @@ export function createRecording(deps: RecordingDeps): Recording {
         journal.changed(entry);
       },
     },
-    injected(request, id) {
+    injected(request, { id, harm }) {
       const entry = entries.get(request);
-      if (entry) entry.injected = id;
+      if (entry) Object.assign(entry, { injected: id, harm });
     },
     forgetWaits(account) {
       waits.forget(isOf(account));
@@ -159,7 +160,7 @@ function newEntry({ method, headers, url }: Request, receipt: Receipt): RequestE
     hasBody: hasBody(headers),
     ...{ body: undefined, bodyBytes: 0, finishedAt: undefined, status: undefined },
     ...{ aborted: false, refusal: undefined, requestId: undefined, retryAfter: null },
-    ...{ responseHeaders: undefined, injected: undefined, socket: undefined },
+    ...{ responseHeaders: undefined, injected: undefined, harm: undefined, socket: undefined },
     ...{ run: undefined, isOver: false, readAfter: undefined, isTakenBack: false },
     ...{ changedAt: 0, violations: [] },
   };

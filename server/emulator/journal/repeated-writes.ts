@@ -42,8 +42,10 @@ export function writeIn(
 }
 
 /** Whether it may be written or not, for all that its client knows. */
-export function wasLost({ status, aborted }: RequestEntry): boolean {
-  return aborted || status === undefined || status >= 500;
+export function wasLost({ status, aborted, harm }: RequestEntry): boolean {
+  if (aborted || status === undefined || status >= 500) return true;
+  // Only a refusal is known by its status alone.
+  return harm === "broken" && status < 400;
 }
 
 /** Which of these wrote again what may be written, and how. The oldest comes first. */

@@ -35,7 +35,7 @@ export class RetryWaits {
   answered(entry: RequestEntry): boolean {
     const isLimited = entry.status === 429;
     const earlier = this.#knowing.get(entry);
-    if (isLimited && earlier && entry.injected === undefined) {
+    if (isLimited && earlier && entry.harm !== "replaced") {
       const text = "asked for more than the plan of the account allows";
       entry.violations.push({ rule: "over-limit", text, earlier });
     }
