@@ -207,6 +207,36 @@ for (const [what, lift] of Object.entries(LIFTED)) {
   });
 }
 
+const TAKEN_BACK: Readonly<Record<string, (emulator: Told) => unknown>> = {
+  "the data is reset": ({ reset, token }) => reset({ scope: "data", token }),
+  "another state is restored": ({ snapshots, token }) => snapshots.restore("before", { token }),
+  "another state is imported": (emulator) => emulator.import({}, { token: emulator.token }),
+  "what came is cleared": ({ requests, token }) => requests.clear({ token }),
+};
+
+for (const [what, takeBack] of Object.entries(TAKEN_BACK)) {
+  test(`nobody has to wait for what a fault said before ${what}`, async () => {
+    await using emulator = await startTold();
+    await emulator.snapshots.save("before", { token: emulator.token });
+    await holdOff(emulator);
+    await takeBack(emulator);
+    await ask(emulator, "GET /v1/projects");
+    expect(await rulesOf(emulator)).toEqual([]);
+  });
+}
+
+test("a minute without anything left stays so over another state, and over a fault's delay", async () => {
+  await using emulator = await startTold();
+  const { token } = emulator;
+  await emulator.limits.set({ token, exhaust: "minute" });
+  emulator.faults.add({ path: "/v1/projects", latencyMs: 1 });
+  await ask(emulator, "GET /v1/projects");
+  emulator.allRead();
+  await emulator.reset({ scope: "data", token });
+  await ask(emulator, "GET /v1/projects");
+  expect(await rulesOf(emulator)).toContain("early-retry");
+});
+
 test("a fault that goes takes with it what itself has said, and nothing else", async () => {
   await using emulator = await startTold();
   const busy = { status: 503, retryAfter: 60 };

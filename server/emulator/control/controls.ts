@@ -29,6 +29,7 @@ import type { DrivenWorlds } from "../time/driven-world.ts";
 import { parseDuration, parseTime } from "../time/parse-time.ts";
 import { clearFaults, createFaultControls } from "./fault-controls.ts";
 import {
+  clearRequests,
   createRequestControls,
   createViolationControls,
   type SeenParts,
@@ -48,7 +49,7 @@ export interface ControlledParts extends SeenParts {
   readonly tags: TagEpochs;
   /** Resolves when what has come by now is answered: it is done before what is asked now. */
   rest(): Promise<void>;
-  readonly recording: Pick<Recording, "forgetWaits" | "lifted">;
+  readonly recording: Pick<Recording, "forgetWaits" | "lifted" | "takenBack">;
 }
 
 /** Why sockets are closed whose client has to read everything anew. */
@@ -132,7 +133,7 @@ async function reset(
   if (all || scope === "data") {
     Object.assign(cleared, await host.store.write((context) => deleteData(context, account)));
     sockets.end(account, FORGOTTEN);
-    journal.takeBack(account);
+    recording.takenBack(account);
     // What chance begins again may be drawn again: nobody may have it from before.
     if (account === undefined) cleared.tokens = accounts.forgetTokens();
     // With a seed the ids of the next test are those of this one, and so are its tags.
@@ -146,8 +147,7 @@ async function reset(
     await host.store.write(({ db }) => deleteCounts(db, account));
   }
   if (all || scope === "requests") {
-    cleared.requests = journal.clear(account);
-    recording.forgetWaits(account);
+    cleared.requests = clearRequests({ journal, recording }, account);
   }
   if (all || scope === "faults") {
     cleared.faults = clearFaults({ faults, recording }, account);
@@ -197,14 +197,14 @@ const USUAL_TOKEN = "mst_dev_pro";
 function createStateControls(
   parts: ControlledParts,
 ): Pick<EmulatorControls, "seed" | "import" | "export" | "snapshots"> {
-  const { accounts, services, snapshots, sockets, journal, tags, rest } = parts;
+  const { accounts, services, snapshots, sockets, journal, tags, recording, rest } = parts;
   const callerOf = ({ token = USUAL_TOKEN }: OfToken) => accounts.get(token);
   const accountOf = ({ token }: OfToken) =>
     token === undefined ? undefined : accounts.get(token).account;
   const replaced = (account: AccountId | undefined) => {
     tags.begin(account);
     sockets.end(account, RESTORED);
-    journal.takeBack(account);
+    recording.takenBack(account);
   };
   return {
     async import(seed, of = {}) {

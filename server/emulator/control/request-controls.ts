@@ -1,4 +1,5 @@
 import { count } from "../../../shared/count.ts";
+import type { AccountId } from "../../../shared/ids.ts";
 import { pathMatches } from "../faults/fault-paths.ts";
 import type { ServedRoute } from "../interface/emulator.ts";
 import type { OfToken } from "../interface/of-token.ts";
@@ -11,6 +12,7 @@ import type {
 } from "../interface/requests.ts";
 import { inspectEntries } from "../journal/inspect.ts";
 import type { Journal, RequestEntry } from "../journal/journal.ts";
+import type { Recording } from "../journal/recording.ts";
 import { redactedText } from "../journal/redact.ts";
 import { seenRequest } from "../journal/seen-request.ts";
 import type { EmulatorAccounts } from "../state/emulator-accounts.ts";
@@ -22,6 +24,7 @@ export interface SeenParts {
   readonly accounts: EmulatorAccounts;
   readonly strict: boolean;
   readonly publishedOnly: boolean;
+  readonly recording: Pick<Recording, "forgetWaits">;
   routes(): readonly ServedRoute[];
 }
 
@@ -74,8 +77,17 @@ export function createRequestControls(parts: SeenParts): EmulatorRequests {
       const requests = await shown(parts, filter, found);
       return { requests, dropped, next, ...(whole && { whole }) };
     },
-    clear: (of = {}) => journal.clear(accountOf(parts, of)),
+    clear: (of = {}) => clearRequests(parts, accountOf(parts, of)),
   };
+}
+
+/** Nobody is judged by an answer that no list has any more. */
+export function clearRequests(
+  { journal, recording }: Pick<SeenParts, "journal" | "recording">,
+  account: AccountId | undefined,
+): number {
+  recording.forgetWaits(account);
+  return journal.clear(account);
 }
 
 /** What clients did that they should not. */

@@ -36,6 +36,8 @@ export interface Recording {
    * `faults`, which are ids, what these have said and nothing else.
    */
   lifted(account: AccountId | undefined, faults?: readonly string[]): void;
+  /** Another test may begin: what faults have said in the state before is as if never said. */
+  takenBack(account: AccountId | undefined): void;
   close(): void;
 }
 
@@ -117,8 +119,19 @@ export function createRecording(deps: RecordingDeps): Recording {
       ends.forget(account);
     },
     lifted: (account, faults) => waits.forget(isOf(account, faults)),
+    takenBack: (account) => takeBack({ journal, waits }, account),
     close: () => ends.close(),
   };
+}
+
+/** What the limits themselves have said stays: they are no part of a state. */
+function takeBack(
+  { journal, waits }: { readonly journal: Journal; readonly waits: RetryWaits },
+  account: AccountId | undefined,
+): void {
+  journal.takeBack(account);
+  const isTheirs = isOf(account);
+  waits.forget((entry) => entry.harm === "replaced" && isTheirs(entry));
 }
 
 /** Of an account, or of all; with `faults` what had one of these. */
