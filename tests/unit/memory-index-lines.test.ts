@@ -124,6 +124,39 @@ test("a line that is only like one that came takes it not away", async () => {
   expect(a.read("MEMORY.md")).toBe(`${index}${SCRIPTS_LINE}`);
 });
 
+const DEPLOY = "- [deploy](ops.md) — deploy with make ship, from main only\n";
+const ROLLBACK = "- [rollback](ops.md) — roll back with make undo\n";
+const OLD_PORT = "- [port](port.md) the port is 5432, see there\n";
+const NEW_PORT = "- [port](port.md) the port is 5433, see there\n";
+
+test("another session's line about the same file is no mend of one that came just before", async () => {
+  const index = "# Memory\n\n- [One](one.md)\n";
+  a.save("MEMORY.md", index);
+  await settleMemories(a, b);
+  a.save("MEMORY.md", `${index}${DEPLOY}`);
+  await settleMemories(a, b);
+  a.save("MEMORY.md", `${index}${ROLLBACK}`);
+  await settleMemories(a, b);
+  for (const line of [DEPLOY, ROLLBACK]) {
+    for (const each of [a, b]) expect(each.read("MEMORY.md")).toContain(line);
+  }
+});
+
+test("a save with the former text of a line that another session has mended reverts no mend", async () => {
+  const index = `# Memory\n\n- [One](one.md)\n${OLD_PORT}`;
+  a.save("MEMORY.md", index);
+  await settleMemories(a, b);
+  for (const each of [a, b]) each.world.advance(61_000);
+  await settleMemories(a, b);
+  a.save("MEMORY.md", index.replace(OLD_PORT, NEW_PORT));
+  await settleMemories(a, b);
+  a.save("MEMORY.md", `${index}- learned\n`);
+  await settleMemories(a, b);
+  for (const line of [NEW_PORT, OLD_PORT, "- learned\n"]) {
+    for (const each of [a, b]) expect(each.read("MEMORY.md")).toContain(line);
+  }
+});
+
 test("a line that others took out just before a save brought it back is told until it goes", async () => {
   const index = "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n";
   const without = "# Memory\n\n- [One](one.md)\n";

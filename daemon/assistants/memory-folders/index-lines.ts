@@ -6,6 +6,7 @@ import {
   splitForm,
   withoutMark,
 } from "../../../shared/replica/text/text-form.ts";
+import { isMendedLine } from "./mended-line.ts";
 import { mergeTexts, type TextSides, uniteTexts } from "./merge-texts.ts";
 
 /** An assistant reads so much of an index at the start of a session, and nothing beyond. */
@@ -116,11 +117,18 @@ function withoutRepeats(merged: string, texts: readonly string[]): string {
 /** A line of a list that leads to a file. */
 const LEADS_TO_FILE = /^\s*[-*+]\s.*?\]\(<?([^)>]+\.md)>?\)/;
 
-/**
- * Whether a line is another one that somebody went on with: it leads to the same file, or begins
- * with all that the other is. Likeness says nothing: an assistant's lines are alike by nature.
- */
+/** Whether a line leads to the same file as another, or begins with all that the other is. */
 export function isSameHint(line: string, later: string): boolean {
   const [target, other] = [line, later].map((each) => LEADS_TO_FILE.exec(each)?.[1]);
   return target === undefined ? later.startsWith(line) : target === other;
+}
+
+/**
+ * Whether a line may be another one that somebody went on with: it begins with all that the other
+ * is, or leads to the same file and has half of the words of both. Likeness alone says nothing, for
+ * an assistant's lines are alike by nature; nor does the file alone, of which two may write.
+ */
+export function isMendOf(line: string, later: string): boolean {
+  if (later.startsWith(line)) return true;
+  return LEADS_TO_FILE.test(line) && isSameHint(line, later) && isMendedLine(line, later);
 }

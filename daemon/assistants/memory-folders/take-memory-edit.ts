@@ -1,12 +1,14 @@
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import { type Entry, type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
+import { listRevisions } from "../../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { type CameLine, returnedUnseen, takenUnseen } from "../../files/line-arrivals.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
-import { isSameHint, mergeIndexes, uniteIndexes } from "./index-lines.ts";
+import { isMendOf, mergeIndexes, uniteIndexes } from "./index-lines.ts";
 import { keyOfName } from "./memory-names.ts";
 import { mergeTexts } from "./merge-texts.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
@@ -47,7 +49,7 @@ export async function takeMemoryEdit(
   const others = before.filter(({ id }) => !isAmong(seen, id));
   const now = Math.min(context.now, Math.round(file.savedAt));
   const { content, hash } = file;
-  const whole = isIndex ? withUnseen({ file, base, unseen }) : undefined;
+  const whole = isIndex ? await withUnseen(context, open, { key, file, base, unseen }) : undefined;
   // What does not fit stays as a version of its own.
   const isWithin = whole === undefined || !isTooLong(whole);
   const isStale = !isIndex && undoesUnseen({ file, base, unseen });
@@ -91,15 +93,28 @@ export function undoesUnseen({
  * An index with what its author took away unseen; see `LineArrivals`. Undefined where that is
  * nothing. The edit by itself is in the history.
  */
-function withUnseen({
-  file,
-  base,
-  unseen = [],
-}: Pick<MemoryEdit, "file" | "base" | "unseen">): string | undefined {
-  if (!base) return undefined;
+async function withUnseen(
+  { db }: Context,
+  { id }: OpenDocument,
+  {
+    key,
+    file,
+    base,
+    unseen = [],
+  }: Pick<MemoryEdit, "file" | "base" | "unseen"> & { readonly key: string },
+): Promise<string | undefined> {
+  if (!base || unseen.length === 0) return undefined;
   const sides = { shown: base.text, saved: file.content };
-  const taken = takenUnseen(sides, unseen, isSameHint);
+  const former = await formerLines(db, id, key);
+  const isMend = (line: string, saved: string) => !former.has(saved) && isMendOf(line, saved);
+  const taken = takenUnseen(sides, unseen, isMend);
   return taken && mergeIndexes({ base: taken.base, mine: file.content, theirs: base.text });
+}
+
+/** Who saves a line that stood in the index before has read it then, and has mended none. */
+async function formerLines(db: Context["db"], id: number, key: string): Promise<Set<string>> {
+  const former = await listRevisions(db, id, { kind: "memory", key });
+  return new Set(former.flatMap(({ value }) => plainLines(String(value ?? ""))));
 }
 
 /**

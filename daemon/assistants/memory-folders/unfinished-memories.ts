@@ -6,7 +6,7 @@ import { isUnfinished, UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../files/unfi
 import type { MemoryFile } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { noteWaiting } from "../../home/waiting-since.ts";
-import { isSameHint } from "./index-lines.ts";
+import { isMendOf } from "./index-lines.ts";
 import type { MemoryText } from "./take-memory-edit.ts";
 
 /** A file that is empty for this long is asked about. */
@@ -81,7 +81,7 @@ function expectedOf(
   unseen: readonly CameLine[],
 ): Pick<MemoryFile, "hash" | "text"> {
   const sides = { shown: former.text, saved: content };
-  const text = takenUnseen(sides, unseen, isSameHint)?.base ?? former.text;
+  const text = takenUnseen(sides, unseen, isMendOf)?.base ?? former.text;
   return { hash: former.hash, text };
 }
 
