@@ -17,6 +17,22 @@ async function memoriesOf(emulator: Emulator, token = "mst_dev_pro"): Promise<nu
   return ((await response.json()) as { total: number }).total;
 }
 
+test("a quota is used up where limits were off, of that account alone, and off until then", async () => {
+  await using emulator = await startEmulator({ limits: "off" });
+  const { token } = emulator;
+  const statusOf = async (of: string) =>
+    (await ask(emulator, "GET /v1/projects", { token: of })).status;
+  for (const exhaust of ["minute", "day"] as const) {
+    expect(await statusOf(token)).toBe(200);
+    await emulator.limits.set({ token, exhaust });
+    expect([await statusOf(token), await statusOf("mst_dev_w2")]).toEqual([429, 200]);
+    await emulator.reset({ scope: "limits", token });
+  }
+  const both = await failureOf(() => emulator.limits.set({ token, exhaust: "day", off: true }));
+  expect(String(both)).toContain("off can't be with exhaust");
+  expect(await statusOf(token)).toBe(200);
+});
+
 test("health says what a program needs to know of an emulator, and needs no token", async () => {
   await using emulator = await startEmulator();
   await ask(emulator, "POST /v1/memories", { body: note });

@@ -86,7 +86,11 @@ export function createControls(parts: ControlledParts): EmulatorControls {
         if (left !== undefined && exhaust === undefined) {
           throw refusedAt("left", "needs exhaust, which says of what so many are left");
         }
-        accounts.rule(caller?.account, { plan, off });
+        if (exhaust !== undefined && off) {
+          throw refusedAt("off", "can't be with exhaust, which needs limits");
+        }
+        // Nothing is ever left of what nothing limits.
+        accounts.rule(caller?.account, { plan, off: exhaust === undefined ? off : false });
         parts.recording.lifted(caller?.account);
         if (token === undefined || exhaust === undefined) return;
         await limits.use(accounts.get(token), exhaust, left ?? 0);
