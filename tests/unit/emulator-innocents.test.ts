@@ -237,6 +237,15 @@ test("a minute without anything left stays so over another state, and over a fau
   expect(await rulesOf(emulator)).toContain("early-retry");
 });
 
+test("a clock that is set back makes no wait longer than was told", async () => {
+  await using emulator = await startTold({ clock: "2026-06-01T00:00:00Z" });
+  await holdOff(emulator);
+  await emulator.clock.set("2025-12-01T00:00:00Z");
+  await emulator.clock.advance("61s");
+  await ask(emulator, "GET /v1/projects");
+  expect(await rulesOf(emulator)).toEqual([]);
+});
+
 test("a fault that goes takes with it what itself has said, and nothing else", async () => {
   await using emulator = await startTold();
   const busy = { status: 503, retryAfter: 60 };

@@ -240,7 +240,8 @@ test("a client that comes back before Retry-After is over is named, and one that
 
 test("where the clock stands still, whoever waits in real time has waited", () => {
   let real = 0;
-  const waits = new RetryWaits({ world: { now: () => 0 }, real: { monotonic: () => real } });
+  const world = { now: () => 0, monotonic: () => 0 };
+  const waits = new RetryWaits({ world, real: { monotonic: () => real } });
   const asked = {
     token: "a",
     method: "GET",

@@ -22,8 +22,8 @@ export interface LeftWait {
 
 /** The clocks by which a client may have waited. */
 export interface WaitClocks {
-  /** The emulator's. */
-  readonly world: Pick<World, "now">;
+  /** The emulator's. Setting it back makes no wait longer, for its steady clock stays. */
+  readonly world: Pick<World, "now" | "monotonic">;
   readonly real: Pick<World, "monotonic">;
 }
 
@@ -39,7 +39,7 @@ export class KnownWaits {
     if (this.#count >= WAITS_MAX) this.forget(() => true);
     const waits = this.#take(key);
     waits.push({
-      until: this.clocks.world.now() + waitMs,
+      until: this.clocks.world.monotonic() + waitMs,
       untilReally: this.clocks.real.monotonic() + waitMs,
       answered,
     });
@@ -57,7 +57,7 @@ export class KnownWaits {
     const wait = waits[at];
     // A client that waits by its own timer has done as it was told.
     if (!wait || wait.untilReally <= this.clocks.real.monotonic()) return undefined;
-    const left = wait.until - this.clocks.world.now();
+    const left = wait.until - this.clocks.world.monotonic();
     return left > 0 ? { ms: left, earlier: wait.answered } : undefined;
   }
 

@@ -20,7 +20,7 @@ export interface RecordingDeps {
   readonly journal: Journal;
   readonly accountOf: (headers: Headers) => AccountId | undefined;
   /** By the emulator's clock. */
-  readonly world: Pick<World, "now">;
+  readonly world: Pick<World, "now" | "monotonic">;
   readonly real: Pick<World, "monotonic" | "setTimer">;
 }
 
