@@ -63,8 +63,8 @@ function refuseDoubleParameters(query: URLSearchParams): void {
 function refuseIdleBody({ method, headers }: Request): void {
   const takesNone = method === "DELETE" || method === "GET" || method === "HEAD";
   if (!takesNone || !hasBody(headers)) return;
-  const message = `${method} takes no body here: give its token, and what else it has, in the address, as in ?token=mst_dev_a`;
-  throw new AppError("invalid_request", message);
+  const where = "what it is about goes into the address, as in ?token=mst_dev_a";
+  throw new AppError("invalid_request", `${method} takes no body here: ${where}`);
 }
 
 function find(routes: readonly ControlRoute[], method: string, path: string) {
