@@ -148,6 +148,11 @@ export class RequestLimits {
     return this.writer ? this.limitsOf(caller) : undefined;
   }
 
+  /** To be called after the clock was set: one that is set back, and then moves on, tells nobody. */
+  noteClock(): void {
+    this.#moment();
+  }
+
   #moment(): Moment {
     const wall = this.world.now();
     if (wall < this.#lastWall) this.#setBackMs += this.#lastWall - wall;

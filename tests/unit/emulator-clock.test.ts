@@ -3,6 +3,7 @@ import { startEmulator } from "../../server/emulator/start-emulator.ts";
 import { DrivenClock } from "../../server/emulator/time/driven-clock.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { ask, controlled } from "../support/emulator-calls.ts";
+import { failureOf } from "../support/failure.ts";
 import { connectLive } from "../support/live-client.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -33,6 +34,29 @@ test("the windows of the limits follow the clock", async () => {
   expect((await ask(emulator, "GET /v1/projects")).status).toBe(429);
   await emulator.clock.advance(1);
   expect((await ask(emulator, "GET /v1/projects")).status).toBe(200);
+});
+
+test("a clock that is set back frees a minute that is used up a minute later", async () => {
+  await using emulator = await startEmulator({ clock: NOON });
+  await emulator.limits.set({ token: emulator.token, exhaust: "minute" });
+  await emulator.clock.set("2025-01-01T12:00:00.000Z");
+  await emulator.clock.advance("1m");
+  expect((await ask(emulator, "GET /v1/projects")).status).toBe(200);
+});
+
+test("a time that is refused says which times there are", async () => {
+  await using emulator = await startEmulator({ clock: NOON });
+  for (const set of ["9999-12-31T23:59:59Z", "1960-01-01T00:00:00Z", -1]) {
+    expect(String(await failureOf(() => emulator.clock.set(set)))).toContain(
+      "must be from 1970 to the end of 9998",
+    );
+  }
+  expect(String(await failureOf(() => emulator.clock.set("noon")))).toContain("ISO 8601");
+  for (const by of ["100y", "200000d", -5]) {
+    expect(String(await failureOf(() => emulator.clock.advance(by)))).toContain(
+      "with its unit (ms, s, m, h, d), at most a hundred years",
+    );
+  }
 });
 
 test("a token that expires on the way ends its socket", async () => {

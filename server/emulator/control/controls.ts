@@ -101,13 +101,14 @@ export function createControls(parts: ControlledParts): EmulatorControls {
   };
 }
 
-function createClock({ driven, sockets, journal }: ControlledParts): EmulatorClock {
+function createClock({ driven, limits, sockets, journal }: ControlledParts): EmulatorClock {
   const { clock } = driven;
   const read = (): ClockReading => {
     return { now: timestampOf(clock.now()), frozen: clock.frozen, offsetMs: clock.offsetMs };
   };
   const moved = async (ran: Promise<number[]>): Promise<ClockMoved> => {
     const times = await ran;
+    limits.noteClock();
     // A token may have expired on the way.
     sockets.recheck();
     journal.changed();

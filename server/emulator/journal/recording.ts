@@ -134,13 +134,14 @@ function takeBack(
   waits.forget((entry) => entry.harm === "replaced" && isTheirs(entry));
 }
 
-/** Of an account, or of all; with `faults` what had one of these. */
+/** Of an account, or of all; with `faults` what one of these has answered in place of the service. */
 function isOf(
   account: AccountId | undefined,
   faults?: readonly string[],
 ): (entry: RequestEntry) => boolean {
   return (entry) => {
-    const isTheirs = faults === undefined || faults.includes(entry.injected ?? "");
+    const { injected = "", harm } = entry;
+    const isTheirs = !faults || (harm === "replaced" && faults.includes(injected));
     return isTheirs && (account === undefined || entry.account === account);
   };
 }

@@ -123,7 +123,12 @@ function replayParts(seen) {
   button.onclick = async () => {
     button.textContent = (await copied(command, shown)) ? "Copied" : "Marked: press Ctrl+C";
   };
-  return [element("div", { className: "bar" }, heading("Again, as a command"), button), shown];
+  const bar = element("div", { className: "bar" }, heading("Again, as a command"), button);
+  // What the emulator tells of a body is JSON, and no secret.
+  const isAnew = typeof seen.body === "object" && seen.body !== null;
+  const note =
+    "Its body is written anew: spaces, numbers and secrets may differ from what came.";
+  return [bar, ...(isAnew ? [element("p", { className: "note" }, note)] : []), shown];
 }
 
 /** Whether it is in the clipboard, which pages have on this machine alone, or else marked. */

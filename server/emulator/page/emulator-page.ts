@@ -69,6 +69,7 @@ function pageOf(style: string, script: string): Html {
 <header>
 <h1>memsync emulator <span class="note">${VERSION}</span></h1>
 <p id="connection" role="status" data-state="connecting">connecting…</p>
+<a id="to-controls" href="#controls">Controls</a>
 <label class="field" for="account">Account
 <input id="account" list="accounts" placeholder="all, or a token" ${OFF}></label>
 <datalist id="accounts"></datalist>

@@ -23,7 +23,8 @@ const LONGEST_MS = 100 * 365.25 * 86_400_000;
 export function parseTime(time: EmulatorTime, path: string): number {
   const at = msOf(time);
   if (at !== undefined && at >= 0 && at < LATEST_MS) return Math.floor(at);
-  throw refusedAt(path, "must be an ISO 8601 timestamp, or milliseconds since 1970");
+  const form = "must be an ISO 8601 timestamp, or milliseconds since 1970";
+  throw refusedAt(path, at === undefined ? form : "must be from 1970 to the end of 9998");
 }
 
 /** What another language takes for a number, as null or a list, is none. */
@@ -38,5 +39,6 @@ export function parseDuration(duration: EmulatorDuration, path: string): number 
   const [, count, unit = ""] = (typeof duration === "string" && DURATION.exec(duration)) || [];
   const ms = typeof duration === "number" ? duration : Number(count) * (UNIT_MS[unit] ?? 1);
   if (ms >= 0 && ms <= LONGEST_MS) return Math.floor(ms);
-  throw refusedAt(path, 'must be milliseconds, or a number with its unit such as "2h"');
+  const form = "must be milliseconds, or a number with its unit (ms, s, m, h, d)";
+  throw refusedAt(path, `${form}, at most a hundred years`);
 }
