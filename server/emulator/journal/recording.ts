@@ -134,7 +134,7 @@ function takeBack(
   waits.forget((entry) => entry.harm === "replaced" && isTheirs(entry));
 }
 
-/** Of an account, or of all; with `faults` what one of these has answered in place of the service. */
+/** Of an account, or of all; with `faults` what one of these answered in place of the service. */
 function isOf(
   account: AccountId | undefined,
   faults?: readonly string[],

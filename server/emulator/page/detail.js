@@ -126,8 +126,7 @@ function replayParts(seen) {
   const bar = element("div", { className: "bar" }, heading("Again, as a command"), button);
   // What the emulator tells of a body is JSON, and no secret.
   const isAnew = typeof seen.body === "object" && seen.body !== null;
-  const note =
-    "Its body is written anew: spaces, numbers and secrets may differ from what came.";
+  const note = "Its body is written anew: spaces, numbers and secrets may differ from what came.";
   return [bar, ...(isAnew ? [element("p", { className: "note" }, note)] : []), shown];
 }
 
