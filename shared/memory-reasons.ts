@@ -71,6 +71,12 @@ export const MEMORY_REASONS = {
       `has again what others took out less than a minute before a save: ${line.trim()}`,
     advise: () => "delete it once more if it is to go",
   },
+  "line-kept": {
+    meaning: "a save left a line out that its author may not have seen, and it stays",
+    say: ({ line }: { readonly line: string }) =>
+      `has still what a save left out that may not have seen it: ${line.trim()}`,
+    advise: () => "if it is to go, take it away once more, a minute later or more",
+  },
   "memory-linked": {
     meaning: "the file has further names (hard links), and is not written",
     say: () => "has further names, and is not written",

@@ -30,6 +30,10 @@ export interface CameLine extends Seeable {
   readonly isOwn: boolean;
   /** A write of ours took it out. */
   readonly isGone?: boolean | undefined;
+  /** When the first save was made that left it out unseen, after which it stayed. */
+  readonly leftOutAt?: number | undefined;
+  /** A save leaves it out once more, a minute or more after the first one: it goes, in dispute. */
+  readonly isDisputed?: boolean | undefined;
 }
 
 /** A file's text before and after a save. */
@@ -47,7 +51,18 @@ export interface ChangedLines {
   readonly savedAt?: number | undefined;
 }
 
-/** For so long it is told that a save has brought a line back. */
+/** What becomes of a line that a save leaves out unseen, and that a write of ours brings back. */
+interface LineArrivalOptions {
+  /**
+   * That it was left out is noted and told, and a later save takes it out; see `CameLine`. Else it
+   * is as new as one that comes, for meanwhile programs may have read the file without it.
+   */
+  readonly notesLeftOut?: boolean;
+}
+
+/** Longer than any save is in doubt. */
+const KEPT_MS = 10 * 60_000;
+/** For so long it is told that a save has brought a line back, or left one out that stays. */
 const TOLD_MS = 24 * 60 * 60_000;
 
 /**
@@ -61,17 +76,32 @@ const TOLD_MS = 24 * 60 * 60_000;
  */
 export class LineArrivals {
   readonly #world: Pick<World, "monotonic" | "now">;
+  readonly #notesLeftOut: boolean;
   readonly #clocks = new Map<string, ArrivalClock>();
   /** Files in which every change that came is seen. */
   readonly #allSeen = new Set<string>();
 
-  constructor(world: Pick<World, "monotonic" | "now">) {
+  constructor(
+    world: Pick<World, "monotonic" | "now">,
+    { notesLeftOut = false }: LineArrivalOptions = {},
+  ) {
     this.#world = world;
+    this.#notesLeftOut = notesLeftOut;
   }
 
   /** The lines of which the author of a save may not have seen that they came, or left. */
   async unseen(db: Db, path: string, savedAt: number): Promise<CameLine[]> {
-    return this.#unseenOf(path, await listCame(db, path), savedAt);
+    return this.#unseenLines(path, await listCame(db, path), savedAt);
+  }
+
+  #unseenLines(path: string, lines: readonly CameLine[], savedAt: number): CameLine[] {
+    const now = this.#world.now();
+    const unseen = this.#unseenOf(path, lines, savedAt);
+    return lines.flatMap((each) => {
+      if (!unseen.includes(each) && !isTold(each, now)) return [];
+      const { leftOutAt = now } = each;
+      return [{ ...each, isDisputed: isSeenByNow(leftOutAt, Math.min(savedAt, now)) }];
+    });
   }
 
   /** A look finds this text in the file, and nothing that is not taken. */
@@ -113,33 +143,41 @@ export class LineArrivals {
     return changes.filter((each) => !each.isSeen || young.includes(each));
   }
 
-  /**
-   * A file's text changes. A line that a save has left out, and that a write brings back, is as new
-   * as one that comes: meanwhile programs may have read the file without it. To be called in the
-   * transaction that records the change.
-   */
+  /** A file's text changes. To be called in the transaction that records the change. */
   async note(db: Db, path: string, { from, to, isOwn, savedAt }: ChangedLines): Promise<void> {
     const clock = this.#clockOf(path);
     const now = this.#world.now();
-    await forgetSeen(db, lineArrivalKey(path), { clock, now });
     const came = await listCame(db, path);
-    const inDoubt = savedAt === undefined ? [] : this.#unseenOf(path, came, savedAt);
+    const unseen = savedAt === undefined ? [] : this.#unseenLines(path, came, savedAt);
+    const inDoubt = new Set(unseen.flatMap(({ id, isDisputed }) => (isDisputed ? [] : [id])));
     this.#allSeen.delete(path);
     const stands = new Set(plainLines(to));
-    const isOver = (each: CameLine) => !stands.has(each.line) && !inDoubt.includes(each);
-    const over = came.filter((each) => (each.isGone ? stands.has(each.line) : isOver(each)));
+    const stood = new Set(plainLines(from));
+    const young = new Set(clock.cameWithin(KEPT_MS));
+    const isOver = (each: CameLine) => {
+      const { id, at, line, isGone = false, isSeen = false } = each;
+      if (isGone ? stands.has(line) : !stands.has(line) && !inDoubt.has(id)) return true;
+      if (young.has(id) || now - at <= KEPT_MS) return false;
+      return isGone || !(stands.has(line) || stood.has(line)) || (isSeen && !isTold(each, now));
+    };
+    const over = came.filter(isOver);
     for (const { id } of over) await db.deleteFrom("file_arrivals").where("id", "=", id).execute();
     const kept = came.filter((each) => !over.includes(each));
     clock.keep(kept);
     const known = kept.filter(({ isGone }) => !isGone);
+    if (savedAt !== undefined && this.#notesLeftOut) {
+      const leftOut = known.filter(({ line }) => stood.has(line) && !stands.has(line));
+      for (const each of leftOut) await noteLeftOut(db, each, Math.min(savedAt, now));
+    }
     const come = without(plainLines(to), plainLines(from));
-    const again = isOwn ? [] : known.filter(({ line }) => come.includes(line));
+    const isRenewed = !isOwn && !this.#notesLeftOut;
+    const again = isRenewed ? known.filter(({ line }) => come.includes(line)) : [];
     for (const { id } of again) await this.#renew(db, path, id);
     const brought = without(
       come,
       known.map(({ line }) => line),
     );
-    const left = new Set(isOwn ? [] : plainLines(from).filter((line) => !stands.has(line)));
+    const left = new Set(isOwn ? [] : [...stood].filter((line) => !stands.has(line)));
     const changes = [
       ...brought.map((line) => ({ line, isOwn })),
       ...[...left].map((line) => ({ line, isOwn, isGone: true })),
@@ -196,11 +234,25 @@ export class LineArrivals {
     return [...new Set(told.map(({ line }) => line))];
   }
 
+  /** Which lines of the file's text stay though a save of the last day left them out. */
+  async leftOut(db: Db, path: string, text: string): Promise<string[]> {
+    const stands = new Set(plainLines(text));
+    const told = (await listCame(db, path)).filter((each) => {
+      return stands.has(each.line) && isTold(each, this.#world.now());
+    });
+    return [...new Set(told.map(({ line }) => line))];
+  }
+
   #clockOf(path: string): ArrivalClock {
     const known = this.#clocks.get(path) ?? new ArrivalClock(this.#world);
     this.#clocks.set(path, known);
     return known;
   }
+}
+
+/** Whether a save of the last day has left a line out that stays. */
+function isTold({ leftOutAt }: CameLine, now: number): boolean {
+  return leftOutAt !== undefined && now - leftOutAt < TOLD_MS;
 }
 
 /** What a text was saved that long ago everybody has seen. */
@@ -218,31 +270,54 @@ export interface TakenUnseen {
 }
 
 /**
- * Undefined where a save takes away nothing unseen. `isSame`: whether a line that the save has
- * brought is one that a program has saved here just before, gone on with.
+ * Undefined where a save takes away nothing unseen that stays. `isSame`: whether a line that the
+ * save has brought is one that a program has saved here just before, gone on with.
  */
 export function takenUnseen(
+  sides: SavedOver,
+  unseen: readonly CameLine[],
+  isSame?: IsSame,
+): TakenUnseen | undefined {
+  const { taken, brought } = goneUnseen(sides, unseen, isSame);
+  const lines = taken.flatMap(({ line, isDisputed }) => (isDisputed ? [] : [line]));
+  if (lines.length === 0) return undefined;
+  return { base: withoutLast(sides.shown, lines), lines, saved: brought };
+}
+
+/** The lines that a save takes away for good, though its author may not have seen them. */
+export function disputedLines(
+  sides: SavedOver,
+  unseen: readonly CameLine[],
+  isSame?: IsSame,
+): readonly string[] {
+  const { taken } = goneUnseen(sides, unseen, isSame);
+  return taken.flatMap(({ line, isDisputed }) => (isDisputed ? [line] : []));
+}
+
+type IsSame = (line: string, saved: string) => boolean;
+
+function goneUnseen(
   { shown, saved }: SavedOver,
   unseen: readonly CameLine[],
-  isSame: (line: string, saved: string) => boolean = () => false,
-): TakenUnseen | undefined {
-  if (unseen.length === 0) return undefined;
+  isSame: IsSame = () => false,
+): { readonly taken: readonly CameLine[]; readonly brought: readonly string[] } {
+  if (unseen.length === 0) return { taken: [], brought: [] };
   const brought = without(plainLines(saved), plainLines(shown)).filter(
     (line) => line.trim() !== "",
   );
   const gone = without(plainLines(shown), plainLines(saved));
   const open = [...brought];
-  const lines: string[] = [];
-  for (const { line, isOwn, isGone } of unseen) {
+  const taken: CameLine[] = [];
+  for (const each of unseen) {
+    const { line, isOwn, isGone } = each;
     const at = isGone ? -1 : gone.indexOf(line);
     if (at === -1) continue;
     gone.splice(at, 1);
-    const mended = isOwn ? open.findIndex((each) => isSame(line, each)) : -1;
-    if (mended === -1) lines.push(line);
+    const mended = isOwn ? open.findIndex((other) => isSame(line, other)) : -1;
+    if (mended === -1) taken.push(each);
     else open.splice(mended, 1);
   }
-  if (lines.length === 0) return undefined;
-  return { base: withoutLast(shown, lines), lines, saved: brought };
+  return { taken, brought };
 }
 
 /** The lines that a save brings back, and of which its author may not have seen that they left. */
@@ -279,6 +354,13 @@ function without(lines: readonly string[], others: readonly string[]): string[] 
     left.set(line, count - 1);
     return count <= 0;
   });
+}
+
+/** The first save counts. */
+async function noteLeftOut(db: Db, { id, leftOutAt = Infinity }: CameLine, at: number) {
+  if (leftOutAt <= at) return;
+  const change = sql<string>`json_set(change, '$.leftOutAt', ${at})`;
+  await db.updateTable("file_arrivals").set({ change }).where("id", "=", id).execute();
 }
 
 function listCame(db: Db, path: string): Promise<CameLine[]> {

@@ -113,7 +113,7 @@ test("a line that is only like one that came takes it not away", async () => {
   await settleMemories(a, b);
   for (const line of [TESTS_LINE, SCRIPTS_LINE]) expect(a.read("MEMORY.md")).toContain(line);
   expect(b.read("MEMORY.md")).toBe(a.read("MEMORY.md") ?? "");
-  // What was left out and is written once more is as new as what comes.
+  // A minute after it was left out first it goes, and is told.
   b.save("MEMORY.md", `${index}${SCRIPTS_LINE}`);
   await settleMemories(a, b);
   expect(a.read("MEMORY.md")).toContain(TESTS_LINE);
@@ -122,6 +122,7 @@ test("a line that is only like one that came takes it not away", async () => {
   b.save("MEMORY.md", `${index}${SCRIPTS_LINE}`);
   await settleMemories(a, b);
   expect(a.read("MEMORY.md")).toBe(`${index}${SCRIPTS_LINE}`);
+  expect((await a.values("MEMORY.md"))[1]).toContain(TESTS_LINE);
 });
 
 const DEPLOY = "- [deploy](ops.md) — deploy with make ship, from main only\n";

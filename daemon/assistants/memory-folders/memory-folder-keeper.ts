@@ -92,7 +92,7 @@ export class MemoryFolderKeeper {
     this.#options = options;
     this.#reader = new MemoryFolderReader(world);
     this.#unfinished = new UnfinishedMemories(options);
-    this.#came = new LineArrivals(world);
+    this.#came = new LineArrivals(world, { notesLeftOut: true });
     this.#writer = new MemoryFolderWriter({ ...options, came: this.#came });
   }
 
@@ -282,7 +282,10 @@ export class MemoryFolderKeeper {
     }
   }
 
-  /** An index has lines again that others took out, and that a save brought back unseen. */
+  /**
+   * An index has lines that others took out and a save brought back unseen, or that a save left out
+   * unseen.
+   */
   async #notesReturned(
     { path, format: { index } }: SeenFolder,
     known: ReadonlyMap<string, MemoryFile>,
@@ -290,8 +293,14 @@ export class MemoryFolderKeeper {
     const file = index === undefined ? undefined : known.get(index);
     if (!file) return [];
     const at = join(path, file.name);
-    const lines = await this.#came.returned(this.#options.store.reader, at, file.text);
-    return lines.map((line) => ({ name: file.name, why: { code: "line-returned", line } }));
+    const { reader } = this.#options.store;
+    const { name, text } = file;
+    const returned = await this.#came.returned(reader, at, text);
+    const kept = await this.#came.leftOut(reader, at, text);
+    return [
+      ...returned.map((line) => ({ name, why: { code: "line-returned", line } }) as const),
+      ...kept.map((line) => ({ name, why: { code: "line-kept", line } }) as const),
+    ];
   }
 
   /** Ends a write that a crash interrupted. Says why the file can't be taken in this look. */

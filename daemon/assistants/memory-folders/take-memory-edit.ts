@@ -1,17 +1,16 @@
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import { type Entry, type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
-import { listRevisions } from "../../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
-import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { type CameLine, returnedUnseen, takenUnseen } from "../../files/line-arrivals.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
-import { isMendOf, mergeIndexes, uniteIndexes } from "./index-lines.ts";
+import { mergeIndexes, uniteIndexes } from "./index-lines.ts";
 import { keyOfName } from "./memory-names.ts";
 import { mergeTexts } from "./merge-texts.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
+import { setAside, unseenInIndex } from "./unseen-in-index.ts";
 
 type Context = WriteContext<DaemonTables>;
 export type MemoryText = Extract<MemoryRead, { kind: "text" }>;
@@ -34,7 +33,8 @@ export interface MemoryEdit {
  * written meanwhile is merged with it by lines where no place was changed differently by both. Else
  * both stay, the later one counts, and the other is a conflict. So it is with an edit that undoes
  * what its author may not have seen: it replaces what the file showed before that. In an index all
- * lines stay. Returns what the file shows now.
+ * lines stay; but what stands beside the text that it was made from is united by whoever wrote
+ * that, or is a conflict. Returns what the file shows now.
  */
 export async function takeMemoryEdit(
   context: Context,
@@ -49,11 +49,16 @@ export async function takeMemoryEdit(
   const others = before.filter(({ id }) => !isAmong(seen, id));
   const now = Math.min(context.now, Math.round(file.savedAt));
   const { content, hash } = file;
-  const whole = isIndex ? await withUnseen(context, open, { key, file, base, unseen }) : undefined;
+  const edit = isIndex && base ? { key, base, content, unseen: unseen ?? [] } : undefined;
+  const { whole, disputed = [] } = edit ? await unseenInIndex(context, open, edit) : {};
   // What does not fit stays as a version of its own.
   const isWithin = whole === undefined || !isTooLong(whole);
   const isStale = !isIndex && undoesUnseen({ file, base, unseen });
   const over = isStale ? seenBefore : isWithin ? seen : [];
+  // Where the base's entries are gone, whoever replaced them had seen them.
+  const isBaseOfAll = base !== undefined && others.length === before.length;
+  const beside = isBaseOfAll ? [] : others;
+  if (base) await setAside(context, open, { key, text: base.text, lines: disputed, beside });
   document.setEntry("memories", key, { value: content, now, seen: over });
   await context.flush(open);
   const written = ownEntry(open, key);
@@ -62,8 +67,6 @@ export async function takeMemoryEdit(
   }
   const own = ownEntry(open, key);
   const shown = { hash, text: content, seen: written ? [written.id] : [] };
-  // Where the base's entries are gone, whoever replaced them had seen them.
-  const isBaseOfAll = base !== undefined && others.length === before.length;
   const [theirs, ...more] = others;
   if (theirs && own && isBaseOfAll && more.length === 0) {
     const sides = { base: base.text, mine: String(own.value), theirs: String(theirs.value) };
@@ -72,7 +75,7 @@ export async function takeMemoryEdit(
       ? { text: mergeIndexes(sides), isClean: true }
       : mergeTexts(sides);
     if (isClean && !isStale) await writeMerged(context, open, { key, text, replaced });
-  } else if (theirs && isIndex) {
+  } else if (theirs && isIndex && (base === undefined || isBaseOfAll)) {
     await uniteVersions(context, open, key);
   }
   return shown;
@@ -87,34 +90,6 @@ export function undoesUnseen({
   if (!base) return false;
   const sides = { shown: base.text, saved: file.content };
   return takenUnseen(sides, unseen) !== undefined || returnedUnseen(sides, unseen).length > 0;
-}
-
-/**
- * An index with what its author took away unseen; see `LineArrivals`. Undefined where that is
- * nothing. The edit by itself is in the history.
- */
-async function withUnseen(
-  { db }: Context,
-  { id }: OpenDocument,
-  {
-    key,
-    file,
-    base,
-    unseen = [],
-  }: Pick<MemoryEdit, "file" | "base" | "unseen"> & { readonly key: string },
-): Promise<string | undefined> {
-  if (!base || unseen.length === 0) return undefined;
-  const sides = { shown: base.text, saved: file.content };
-  const former = await formerLines(db, id, key);
-  const isMend = (line: string, saved: string) => !former.has(saved) && isMendOf(line, saved);
-  const taken = takenUnseen(sides, unseen, isMend);
-  return taken && mergeIndexes({ base: taken.base, mine: file.content, theirs: base.text });
-}
-
-/** Who saves a line that stood in the index before has read it then, and has mended none. */
-async function formerLines(db: Context["db"], id: number, key: string): Promise<Set<string>> {
-  const former = await listRevisions(db, id, { kind: "memory", key });
-  return new Set(former.flatMap(({ value }) => plainLines(String(value ?? ""))));
 }
 
 /**
