@@ -148,7 +148,7 @@ export class RequestLimits {
     return this.writer ? this.limitsOf(caller) : undefined;
   }
 
-  /** To be called after the clock was set: one that is set back, and then moves on, tells nobody. */
+  /** To be called after the clock was set: one that is set back and then moves on tells nobody. */
   noteClock(): void {
     this.#moment();
   }
