@@ -233,6 +233,7 @@ function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
   const isOf = (each: Assistant) => (step: { readonly assistant: Assistant }) =>
     step.assistant === each;
   const changed = chosen.filter((each) => due.some(isOf(each)) && !failures.some(isOf(each)));
+  if (flags.remove) sayLeft(steps);
   if (due.length === 0) {
     const rest = unread.length > 0 ? "else " : "";
     saySentence(flags.remove ? "nothing was set up here" : `everything ${rest}is set up`);
@@ -249,6 +250,14 @@ function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
   for (const { next } of changed) if (next !== undefined) sayAside(next);
   if (changed.some(({ id }) => id === "claude") && isAutoMemoryOff) {
     sayAside(`Claude Code's auto memory is not read: ${TURN_ON_AUTO_MEMORY}`);
+  }
+}
+
+/** What a person has changed is not taken out, and still starts memsync. */
+function sayLeft(steps: readonly SetupStep[]): void {
+  const own = steps.filter(({ read }) => read.kind !== "unreadable" && read.other.length > 0);
+  for (const { assistant, file } of own) {
+    sayAside(`${assistant.name} still has an entry of your own for memsync in ${tilde(file.path)}`);
   }
 }
 

@@ -137,6 +137,10 @@ scenario(
     for (const [name, text] of Object.entries(files)) expect(read(name)).toBe(text);
     // What could be done was done.
     expect(JSON.parse(read(".claude.json")).mcpServers.memsync.command).toBe("memsync");
+    const removed = await setup("zed", "--remove", "--yes");
+    expect(removed.stderr).toContain(
+      "Zed still has an entry of your own for memsync in ~/.config/zed/settings.json",
+    );
     const named = await setup("emacs");
     expect([named.status, named.stderr]).toEqual([2, expect.stringContaining("claude, codex")]);
   },
