@@ -61,6 +61,7 @@ import type { Introduction } from "./supervise/introduction.ts";
 import { watchForCopies } from "./sync/copied-home.ts";
 import { NameKeeper } from "./sync/name-keeper.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
+import { openEvents } from "./watch/watch.ts";
 import { watchFolder } from "./watch/watched-folder.ts";
 
 /** What a daemon works with: one home, and what connects it to its services. */
@@ -233,6 +234,7 @@ export class Daemon implements Controlled {
       ...all,
       sources: memoryFolders?.(git) ?? [],
       modeOf: (kind) => folderMode(home, kind),
+      events: openEvents,
     });
     const sessions = new SessionKeeper({
       ...all,

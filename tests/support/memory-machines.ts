@@ -71,6 +71,7 @@ export class MemoryMachine {
   /** How often git was run. */
   readonly gitRuns = { count: 0 };
   #saves = 0;
+  readonly #heard = new Map<string, (name: string, cameOrWent: boolean) => void>();
   /** Transactions until the keeper is killed. */
   readonly #life: Life = { left: Number.POSITIVE_INFINITY };
 
@@ -118,6 +119,10 @@ export class MemoryMachine {
       links: () => this.links,
       accountOf: () => LOCAL_ACCOUNT,
       modeOf: () => this.mode,
+      events: (folder, { heard }) => {
+        this.#heard.set(folder, heard);
+        return { close: async () => void this.#heard.delete(folder) };
+      },
     });
   }
 
@@ -153,6 +158,13 @@ export class MemoryMachine {
     MemoryMachine.#clock = Math.max(MemoryMachine.#clock + 0.001, this.world.now() / 1000 - 0.5);
     this.#saves = MemoryMachine.#clock;
     utimesSync(join(this.memories, name), this.#saves, this.#saves);
+  }
+
+  /** The same, and the system tells of it. */
+  async saveHeard(name: string, text: string): Promise<void> {
+    this.save(name, text);
+    this.#heard.get(this.memories)?.(name, true);
+    await this.keeper.glimpsed();
   }
 
   static #clock = 0;

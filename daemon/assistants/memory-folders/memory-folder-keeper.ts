@@ -28,6 +28,7 @@ import { forgetWaiting } from "../../home/waiting-since.ts";
 import type { WhyIgnored } from "../../ignored/ignore-file.ts";
 import { FolderGit, type FolderInGit, NOT_IN_GIT } from "./folder-in-git.ts";
 import { takeIgnoredIn } from "./ignored-in-folder.ts";
+import { IndexGlimpses } from "./index-glimpses.ts";
 import type { LateMemorySaves } from "./late-memory-saves.ts";
 import type { MemoryFolderStatus } from "./memory-folder-status.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
@@ -37,7 +38,7 @@ import { type Glance, MemoryFolderReader, type MemoryRead } from "./read-memory-
 import { shownBytes } from "./shown-bytes.ts";
 import { type MemoryText, undoesUnseen } from "./take-memory-edit.ts";
 import { type SeenByGit, takeMemoryFile } from "./take-memory-file.ts";
-import { UnfinishedMemories } from "./unfinished-memories.ts";
+import { mayBeHalf, UnfinishedMemories } from "./unfinished-memories.ts";
 import { MemoryFolderWriter, type SeenFolder } from "./write-memory-folder.ts";
 
 /** A folder that has not changed is not looked into again for this time. */
@@ -66,6 +67,13 @@ interface ToTake {
   readonly former: MemoryFile | undefined;
 }
 
+/** A file's text, as an edit of what is known of it. */
+interface GivenText extends Pick<ToTake, "name" | "former"> {
+  readonly file: MemoryText | undefined;
+  readonly git: SeenByGit | undefined;
+  readonly isBegunAnew: boolean;
+}
+
 /** A file that was taken, and of which lines its author may not have seen that they changed. */
 interface TakenLines extends Pick<ToTake, "name" | "former"> {
   readonly file: MemoryText;
@@ -83,6 +91,7 @@ export class MemoryFolderKeeper {
   readonly #writer: MemoryFolderWriter;
   readonly #unfinished: UnfinishedMemories;
   readonly #came: LineArrivals;
+  readonly #glimpses: IndexGlimpses;
   /** Folders in which there was nothing to do, and what they were like. */
   readonly #quiet = new Map<string, QuietFolder>();
   readonly #inGit = new Map<string, FolderGit>();
@@ -93,12 +102,23 @@ export class MemoryFolderKeeper {
     this.#reader = new MemoryFolderReader(world);
     this.#unfinished = new UnfinishedMemories(options);
     this.#came = new LineArrivals(world, { notesLeftOut: true });
+    this.#glimpses = new IndexGlimpses({ events: options.events, log: options.log });
     this.#writer = new MemoryFolderWriter({ ...options, came: this.#came });
   }
 
   /** Looks again also into folders that have not changed. */
   forgetQuiet(): void {
     this.#quiet.clear();
+  }
+
+  /** Resolves when nothing is being read of which an event told. */
+  async glimpsed(): Promise<void> {
+    await this.#glimpses.settled();
+  }
+
+  /** Listens to no folder any more but these. */
+  async close(but: ReadonlySet<string> = new Set()): Promise<void> {
+    await this.#glimpses.keep(but);
   }
 
   /** Undefined where there is nothing to tell. */
@@ -121,6 +141,9 @@ export class MemoryFolderKeeper {
     this.#quiet.delete(path);
     await store.write(({ db }) => putMemoryFolder(db, path, { owner, kind: format.kind }));
     const before = await readMemoryFiles(store.reader, path);
+    // Before the file is read, which is the later one so.
+    const glimpsed =
+      format.index === undefined ? [] : await this.#glimpses.seen(path, format.index);
     const read = await this.#reader.read(folder, before);
     if (read.kind === "problem") return { ...told, why: read.why };
     const git = ofGit ? await ofGit.look(glance.sign, linked?.isFromGit === true) : NOT_IN_GIT;
@@ -130,7 +153,7 @@ export class MemoryFolderKeeper {
     const isDue = async () => (await ofGit?.isAsAtLook()) !== false && (await isHere());
     const files = await withoutGitEndings(read.files, git);
     const seen = { ...folder, files, whyIgnored: ignored.why, git, isDue };
-    const notes = await this.#take(seen);
+    const notes = await this.#take(seen, glimpsed);
     const arrivals = await this.#writer.write(seen);
     const known = await readMemoryFiles(store.reader, path);
     const asked = [...known.values()].flatMap(({ name, asked: what, settled }) => {
@@ -181,8 +204,8 @@ export class MemoryFolderKeeper {
   }
 
   /** Takes what the files have into the document, each by itself. */
-  async #take(seen: SeenFolder): Promise<MemoryNote[]> {
-    const { path, files, owner, format } = seen;
+  async #take(seen: SeenFolder, glimpsed: readonly FileContent[]): Promise<MemoryNote[]> {
+    const { path, files, format } = seen;
     const { store, log, isStopped } = this.#options;
     const known = await readMemoryFiles(store.reader, path);
     const commit = await findFolderCommit(store.reader, path);
@@ -195,6 +218,9 @@ export class MemoryFolderKeeper {
       const each = { name, read: files.get(name), former };
       const why = (await this.#finish(seen, each)) ?? (await this.#whyNotTaken(seen, each));
       if (why !== undefined) {
+        // What is ignored now stays here, also later.
+        if (name === format.index && isLeft(seen, name))
+          this.#glimpses.missed(path, glimpsed, former);
         if (why !== "silently") notes.push({ name, why });
         continue;
       }
@@ -203,25 +229,14 @@ export class MemoryFolderKeeper {
       if (this.#unfinished.isJustEmptied(at, each.former, read)) continue;
       const file = withoutEmptied(read);
       try {
-        if (file && (await this.#isUnfinished(seen, { name, file, former }))) continue;
-        const git = await askGit(seen.git, { ...each, file }, commit);
-        await store.write(async (context) => {
-          const isAsShown = former !== undefined && former.hash === file?.hash;
-          if (isAsShown) await this.#came.noteSeen(context.db, at, former.text);
-          await forgetWaiting(context.db, at);
-          const open = await context.open(documentOf(this.#options, owner));
-          if (deletionOf(open.document)) return;
-          // What git has put there is no save of anybody.
-          const saved = git?.committed || former?.hash === file?.hash ? undefined : file;
-          const unseen = saved ? await this.#came.unseen(context.db, at, saved.savedAt) : [];
-          const seenBefore = saved && (await this.#came.shownBefore(context.db, at, saved.savedAt));
-          const from = { folder: path, format, name, file, git };
-          await takeMemoryFile(context, open, { ...from, isBegunAnew, unseen, seenBefore });
-          if (!saved) return;
-          const isIndex = name === format.index;
-          const change = { name, former, file: saved, isIndex, unseen };
-          await this.#noteLines(context.db, path, change);
-        });
+        const isIndex = name === format.index;
+        const missed = isIndex ? this.#glimpses.missed(path, glimpsed, former) : [];
+        const isMissed = missed.some(({ hash }) => hash !== file?.hash);
+        const now = isMissed ? await this.#takeMissed(seen, name, missed) : former;
+        const given = { ...each, file, former: now };
+        if (file && (await this.#isUnfinished(seen, { ...given, file }))) continue;
+        const git = await askGit(seen.git, given, commit);
+        await this.#takeText(seen, { ...given, git, isBegunAnew });
       } catch (thrown) {
         const said = messageOf(thrown);
         log.warn({ path: at, reason: said }, "a memory file was not taken");
@@ -233,6 +248,53 @@ export class MemoryFolderKeeper {
       await store.write(({ db }) => putFolderCommit(db, path, now));
     }
     return notes;
+  }
+
+  /**
+   * Takes what an index had between two looks, each save as an edit of the one before. Returns what
+   * it shows then.
+   */
+  async #takeMissed(
+    seen: SeenFolder,
+    name: string,
+    missed: readonly FileContent[],
+  ): Promise<MemoryFile | undefined> {
+    const { reader } = this.#options.store;
+    for (const { content, hash, savedAt } of missed) {
+      const former = await findMemoryFile(reader, seen.path, name);
+      const isOpen = former?.asked ?? former?.settled ?? former?.next;
+      if (former === undefined || former.hash === NEVER_SHOWN.hash || isOpen) return former;
+      const file = { kind: "text", content, hash, savedAt } as const;
+      const unseen = await this.#came.unseen(reader, join(seen.path, name), savedAt);
+      // The end of it is in a later text.
+      if (mayBeHalf({ former, file, unseen })) continue;
+      await this.#takeText(seen, { name, file, former, git: undefined, isBegunAnew: false });
+    }
+    return await findMemoryFile(reader, seen.path, name);
+  }
+
+  async #takeText(
+    { path, owner, format }: SeenFolder,
+    { name, file, former, git, isBegunAnew }: GivenText,
+  ): Promise<void> {
+    const at = join(path, name);
+    await this.#options.store.write(async (context) => {
+      const isAsShown = former !== undefined && former.hash === file?.hash;
+      if (isAsShown) await this.#came.noteSeen(context.db, at, former.text);
+      await forgetWaiting(context.db, at);
+      const open = await context.open(documentOf(this.#options, owner));
+      if (deletionOf(open.document)) return;
+      // What git has put there is no save of anybody.
+      const saved = git?.committed || former?.hash === file?.hash ? undefined : file;
+      const unseen = saved ? await this.#came.unseen(context.db, at, saved.savedAt) : [];
+      const seenBefore = saved && (await this.#came.shownBefore(context.db, at, saved.savedAt));
+      const from = { folder: path, format, name, file, git };
+      await takeMemoryFile(context, open, { ...from, isBegunAnew, unseen, seenBefore });
+      if (!saved) return;
+      const isIndex = name === format.index;
+      const change = { name, former, file: saved, isIndex, unseen };
+      await this.#noteLines(context.db, path, change);
+    });
   }
 
   async #isUnfinished(

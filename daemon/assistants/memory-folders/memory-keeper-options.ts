@@ -9,6 +9,7 @@ import type { Link } from "../../home/links.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
 import type { MemoryOwner } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import type { OpenEvents } from "../../watch/watch.ts";
 import type { FolderSource, OwnedFolder } from "../folders/owned-folder.ts";
 
 /** What the keeper of memory folders works with. */
@@ -23,6 +24,8 @@ export interface MemoryKeeperOptions {
   /** Who owns a project's memories; undefined: those of the layer `user`. */
   readonly accountOf: (project: ProjectId | undefined) => AccountId;
   readonly modeOf: (kind: FolderKind) => FolderMode;
+  /** Tells of saves between two looks; undefined: nothing does. */
+  readonly events?: OpenEvents | undefined;
 }
 
 /** A folder whose owner is known. */

@@ -86,7 +86,13 @@ export class MemoryKeeper {
     this.#timer?.cancel();
     await this.#looking;
     this.#timer?.cancel();
+    await this.#folders.close();
     await this.#late.close();
+  }
+
+  /** Resolves when nothing is being read of which an event told. */
+  async glimpsed(): Promise<void> {
+    await this.#folders.glimpsed();
   }
 
   #on(): readonly FolderSource[] {
@@ -97,18 +103,22 @@ export class MemoryKeeper {
   async #look(): Promise<void> {
     const on = this.#on();
     if (on.length === 0) {
+      await this.#folders.close();
       this.#status = [];
       return;
     }
     await this.#late.take();
     const status: MemoryFolderStatus[] = [];
+    const found = new Set<string>();
     for (const source of on) {
       for (const folder of await source.find(await this.#places())) {
         if (this.#stopped) return;
         const told = await this.#lookAt(folder);
+        if (folder.owner.kind === "project" && !folder.isLink) found.add(folder.path);
         if (told) status.push(told);
       }
     }
+    await this.#folders.close(found);
     this.#status = status;
   }
 

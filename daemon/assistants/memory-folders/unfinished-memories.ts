@@ -57,10 +57,10 @@ export class UnfinishedMemories {
    * program may save again and again, and the daemon may be killed as often: since when the file
    * waits is in the home.
    */
-  async isUnfinished(path: string, { former, file, unseen }: ChangedMemory): Promise<boolean> {
+  async isUnfinished(path: string, changed: ChangedMemory): Promise<boolean> {
+    const { former, file } = changed;
     const { world, store } = this.#options;
-    const isSame = file.hash === former?.hash;
-    if (isSame || !isUnfinished(former && stateOf(expectedOf(former, file, unseen)), file)) {
+    if (file.hash === former?.hash || !mayBeHalf(changed)) {
       this.#seen.delete(path);
       return false;
     }
@@ -72,6 +72,11 @@ export class UnfinishedMemories {
     const firstAt = await store.write(({ db }) => noteWaiting(db, path, world.now()));
     return world.now() - firstAt < UNFINISHED_MS_MAX;
   }
+}
+
+/** Whether a text looks half written. */
+export function mayBeHalf({ former, file, unseen }: ChangedMemory): boolean {
+  return isUnfinished(former && stateOf(expectedOf(former, file, unseen)), file);
 }
 
 /** What a file showed, without the lines that the text need not have. */

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+
+const INDEX = "MEMORY.md";
+const FIRST = "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n";
+
+let a: MemoryMachine;
+let b: MemoryMachine;
+
+beforeEach(async () => {
+  a = await MemoryMachine.start("anna");
+  b = await MemoryMachine.start("ben");
+  a.save(INDEX, FIRST);
+  await settleMemories(a, b);
+});
+afterEach(async () => {
+  for (const machine of [a, b]) await machine.remove();
+});
+
+test("the line of a session stays that saved between two looks, before another session did", async () => {
+  await a.saveHeard(INDEX, `${FIRST}- of session 2\n`);
+  await a.saveHeard(INDEX, `${FIRST}- of session 1\n`);
+  await settleMemories(a, b);
+  for (const machine of [a, b]) {
+    for (const of of ["2", "1"]) expect(machine.read(INDEX)).toContain(`- of session ${of}\n`);
+  }
+  expect(await a.history(INDEX)).toContain(`${FIRST}- of session 2\n`);
+});
+
+test("what a program has written half of between two looks changes nothing", async () => {
+  for (const machine of [a, b]) machine.world.advance(61_000);
+  await settleMemories(a, b);
+  await a.saveHeard(INDEX, "# Memory\n\n- [One]");
+  await a.saveHeard(INDEX, "# Memory\n\n- [One](one.md)\n");
+  await a.saveHeard(INDEX, `${FIRST}- whole\n`);
+  await settleMemories(a, b);
+  for (const machine of [a, b]) expect(machine.read(INDEX)).toBe(`${FIRST}- whole\n`);
+  expect(await a.history(INDEX)).toEqual([FIRST]);
+});
+
+test("a line that was gone on with between two looks stands once", async () => {
+  await a.saveHeard(INDEX, `${FIRST}- by\n`);
+  await a.saveHeard(INDEX, `${FIRST}- by night\n`);
+  await settleMemories(a, b);
+  for (const machine of [a, b]) expect(machine.read(INDEX)).toBe(`${FIRST}- by night\n`);
+});
+
+test("what was ignored meanwhile goes nowhere, also later", async () => {
+  const ignore = join(a.project, ".memsyncignore");
+  writeFileSync(ignore, "auto-memory/MEMORY.md\n");
+  await a.keeper.look();
+  await a.saveHeard(INDEX, `${FIRST}- secret\n`);
+  await a.look();
+  await a.saveHeard(INDEX, `${FIRST}- open\n`);
+  writeFileSync(ignore, "auto-memory/other.md\n");
+  await settleMemories(a, b);
+  expect(b.read(INDEX)).toBe(`${FIRST}- open\n`);
+  expect((await a.history(INDEX)).join("")).not.toContain("secret");
+});
