@@ -28,6 +28,7 @@ import { applyEdit, type FileContent, knownBase } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
 import { plainEdit, planSave, type SavePlan } from "./plan-save.ts";
 import { without } from "./span-set.ts";
+import { takenAgain } from "./taken-again.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -87,6 +88,7 @@ export async function takeEdit(
     ? plainEdit(base, lines)
     : planSave({ ...facts, live: document.captureText() });
   const former = document.captureText();
+  const before = document.content();
   document.setTextForm(changedForm(document.textForm(), known.form, form), context.now);
   const disagreed = listOpenConflicts(document);
   // Recorded before the edit, which finds the same places but does not know whose they are.
@@ -96,11 +98,19 @@ export async function takeEdit(
   });
   const change = { seen: plan.base, lines: plan.lines, hunks: plan.hunks, shown: base };
   const edit = await applyEdit(context, open, { ...change, disagreed, former });
+  const again = takenAgain({
+    open: disagreed,
+    before,
+    after: document.content(),
+    by: author,
+    savedAt,
+  });
+  const insisted = await record(context, open, { conflicts: again });
   const all = isSure ? linesOf(edit.base) : withLeftOut(edit.base, lines, plan);
   const own = joinLines(all.filter((_, at) => !added.has(at)));
   return {
     state: { hash: file.hash, base: own, form },
-    conflicts: [...new Set([...edit.conflicts, ...told])],
+    conflicts: [...new Set([...edit.conflicts, ...told, ...insisted])],
     moved: [...plan.moved].map(([at, arrival]) => {
       return { arrival, spans: without(all[at]?.spans ?? [], arrival.brought) };
     }),

@@ -222,3 +222,39 @@ for (const seed of [1, 27, 33, 48]) {
     expect(a.file()).toBe(b.file());
   });
 }
+
+test.each([
+  ["while the daemon runs", false],
+  ["after it was killed", true],
+])(
+  "lines that a stale buffer leaves out once more are told as deleted: %s",
+  async (_, isKilled) => {
+    if (isKilled) await a.killIn(0);
+    await a.pass(UNSEEN_MS - 10_000);
+    a.put(FIRST);
+    if (isKilled) {
+      await a.pass(20_000);
+      await restart();
+    } else await a.settle();
+    await expectBoth(FIRST.split("\n")[0] ?? "");
+    // A second later, after the minute of these lines.
+    await a.pass(20_000);
+    await save(SECOND);
+    await exchange([a, b]);
+    for (const each of [a, b]) {
+      expect(each.file()).not.toContain(OF_B);
+      const told = (await each.conflicts()).find(({ kind }) => kind === "deletion");
+      expect(told?.versions.map(({ text }) => text).sort()).toEqual(["", OF_B]);
+      expect(await each.listed()).toHaveLength(1);
+    }
+  },
+);
+
+test("whoever deletes what a conflict shows more than a minute after it has settled it", async () => {
+  await a.pass(10_000);
+  await save(FIRST);
+  await expectBoth("Of a.");
+  await a.pass(LATER_MS);
+  await save(FIRST);
+  await expectGone();
+});
