@@ -4,7 +4,7 @@ import type {
   TextConflictRecord,
   TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import type { Author } from "../../shared/replica/document/author.ts";
+import { type Author, isSameMachine } from "../../shared/replica/document/author.ts";
 import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import { UNSEEN_MS } from "./arrivals.ts";
@@ -21,18 +21,20 @@ interface Taken {
 }
 
 /**
- * What a save takes away less than a minute after it was told that an earlier save lacked it. It
- * counts, or nobody could insist: the minute of these lines is over. But a program that goes on
- * with an old text saves just so, and the conflict is over with its lines. So it is told.
+ * What a save takes away of others', less than a minute after it was told that an earlier save on
+ * this machine lacked it. It counts, or nobody could insist: the minute of these lines is over.
+ * But a program that goes on with an old text saves just so, and the conflict is over with its
+ * lines. So it is told.
  */
 export function takenAgain({ open, before, after, by, savedAt }: Taken): NewTextConflict[] {
   const isNow = (each: TextConflictRecord) =>
     each.kind === "unseen" &&
+    each.versions.some((version) => isSameMachine(version, by)) &&
     savedAt - each.foundAt < UNSEEN_MS &&
     !isOver(each, before) &&
     isOver(each, after);
-  const isGone = ({ text }: TextVersion) =>
-    holdsAnyLine(before, text) && !holdsAnyLine(after, text);
+  const isGone = ({ text, ...of }: TextVersion) =>
+    !isSameMachine(of, by) && holdsAnyLine(before, text) && !holdsAnyLine(after, text);
   return open.filter(isNow).flatMap(({ versions }) =>
     versions.filter(isGone).map(({ text, places }) => ({
       kind: "deletion",
