@@ -40,6 +40,13 @@ const PRINTED =
 /** Where a program is to find it, as `openssl` is told. */
 const NAMED_SOURCE = /^(?:env|fd|file|pass):/i;
 
+/** A file's name, or a variable, alone or behind the user's name as `chpasswd` reads it. */
+const ELSEWHERE = /^@|^(?:[\w.-]{1,60}:)?\$(?:\w{1,60}|\{\w{1,60}\})$/;
+
+function isGiven(secret: string): boolean {
+  return !ELSEWHERE.test(secret) && (isStrongPassword(secret) || isPassphrase(secret));
+}
+
 /** A shell's or YAML's word without the quotes that are in it. */
 function unquoted(word: string): string {
   return word.replace(/\\?["']/g, "");
@@ -80,7 +87,7 @@ export const COMMAND_RULES: readonly SecretRule[] = [
     kind: "a password in a command",
     keywords: BEHIND_KEYWORDS,
     pattern: new RegExp(`\\b(?:${BEHIND_OPTION}|${BEHIND_USER})${WORD}`, "g"),
-    accepts: ({ secret }) => isStrongPassword(secret) || isPassphrase(secret),
+    accepts: ({ secret }) => isGiven(secret),
   },
   {
     id: "password-as-input",
@@ -91,6 +98,6 @@ export const COMMAND_RULES: readonly SecretRule[] = [
         `(?<=\\s)${READER}${WORDS}<<<[ \\t]{0,3}${WORD}`,
       "g",
     ),
-    accepts: ({ secret }) => isStrongPassword(secret) || isPassphrase(secret),
+    accepts: ({ secret }) => isGiven(secret),
   },
 ];

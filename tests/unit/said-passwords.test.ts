@@ -59,6 +59,10 @@ const FOUND: readonly string[] = [
 ];
 
 const HARMLESS: readonly string[] = [
+  'echo "root:$ROOT_PASSWORD" | chpasswd',
+  'echo "ann:$PW1" | chpasswd',
+  `echo root:\${ROOT_PASSWORD_2024} | chpasswd`,
+  "az login --service-principal -u app -p @cert-2024.pem",
   "The password for prod is in 1Password",
   "the password is stored in vault2024",
   "The password for prod is stored in vault2024.",
