@@ -84,6 +84,7 @@ test("requests are shown with what they sent, what became of them, and no secret
       "retry-after",
       SMUGGLED,
       "mst_…",
+      "Its body is written anew",
     ]) {
       expect(refused).toContain(part);
     }
@@ -92,6 +93,14 @@ test("requests are shown with what they sent, what became of them, and no secret
     expect(faultFor).toBe("/v1/memories");
     expect(smuggled).toBe(0);
   }
+});
+
+test("in a narrow window a link leads to the controls, which are below the requests", () => {
+  const [beside, below] = ["desktop", "phone"].map((window) =>
+    visits.filter(({ look }) => look.startsWith(window)).map(({ controlsAt }) => controlsAt),
+  );
+  expect(beside).toEqual([null, null]);
+  expect(below?.map((top) => Math.round(top ?? Number.NaN))).toEqual([0, 0]);
 });
 
 test("faults are added, counted, turned on again and removed by the keyboard", () => {

@@ -26,6 +26,11 @@ export interface EmulatorVisit {
   readonly socket: string;
   /** The path in the form for faults, after one was asked for for the request that was refused. */
   readonly faultFor: string;
+  /**
+   * How far from the window's top the controls are, in pixels, by the link that leads to them; null
+   * where they are beside the requests and need none.
+   */
+  readonly controlsAt: number | null;
   /** Elements that a client's text has made. */
   readonly smuggled: number;
 }
@@ -50,6 +55,11 @@ async function visit(browser: Browser, urls: SeenEmulators, look: Look): Promise
   overflows.push(await overflowOf(page));
   await picture(page, `emulator-${look.name}-list`);
   const rows = await page.locator(".request").allInnerTexts();
+  const way = page.locator("#to-controls");
+  const needsWay = await way.isVisible();
+  if (needsWay) await way.click();
+  const controls = await page.locator("#controls").boundingBox();
+  const controlsAt = needsWay && controls ? controls.y : null;
   const shown = [];
   for (const text of ["429", "/api/live"]) {
     await page.locator(".request", { hasText: text }).click();
@@ -75,6 +85,7 @@ async function visit(browser: Browser, urls: SeenEmulators, look: Look): Promise
     refused,
     socket,
     faultFor,
+    controlsAt,
     smuggled: await page.locator("main img, main script").count(),
   };
 }
