@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { importsOf, ROOT, readSources } from "./source-tree.ts";
+import { importsOf } from "./imports.ts";
+import { ROOT, readSources } from "./source-tree.ts";
 
 type Versions = Readonly<Record<string, string>>;
 

@@ -1,12 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  finding,
-  type Import,
-  importsOf,
-  readSources,
-  type Source,
-  sampleSources,
-} from "./source-tree.ts";
+import { type Import, importsOf } from "./imports.ts";
+import { finding, readSources, type Source, sampleSources } from "./source-tree.ts";
 
 /** What the modules that `of` matches may not import, unless they are among the `but`. */
 interface Rule {

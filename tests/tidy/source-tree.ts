@@ -1,31 +1,19 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, normalize, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import {
-  type CallExpression,
-  isCallExpression,
   isClassDeclaration,
   isEnumDeclaration,
-  isExportDeclaration,
-  isExternalModuleReference,
   isFunctionDeclaration,
   isIdentifier,
-  isImportDeclaration,
-  isImportTypeNode,
   isInterfaceDeclaration,
-  isLiteralTypeNode,
-  isNewExpression,
-  isNoSubstitutionTemplateLiteral,
-  isStringLiteral,
   isTypeAliasDeclaration,
   isVariableStatement,
-  type NewExpression,
   type Node,
   type SourceFile,
   SyntaxKind,
 } from "typescript/unstable/ast";
 import { API } from "typescript/unstable/async";
-import manifest from "../../package.json" with { type: "json" };
 
 /** The folder of this checkout. */
 export const ROOT = resolve(import.meta.dir, "../..");
@@ -42,15 +30,6 @@ export interface Source {
   readonly path: string;
   readonly text: string;
   readonly tree: SourceFile;
-}
-
-export interface Import {
-  readonly specifier: string;
-  /** A module of the project by its path; undefined for a package. */
-  readonly path: string | undefined;
-  readonly node: Node;
-  /** It is put together when the program runs, so that nobody knows what it is. */
-  readonly isComputed: boolean;
 }
 
 /** The files of this checkout that git keeps or would keep, by path. */
@@ -117,59 +96,6 @@ export function* nodesIn(node: Node): Generator<Node> {
     children.push(child);
   });
   for (const child of children) yield* nodesIn(child);
-}
-
-/** All that `source` imports: by statement, by call, in types, and as the program of a worker. */
-export function importsOf(source: Source): Import[] {
-  const imports: Import[] = [];
-  for (const node of nodesIn(source.tree)) {
-    const named = namingNode(node);
-    if (named === undefined) continue;
-    const isText = isStringLiteral(named) || isNoSubstitutionTemplateLiteral(named);
-    const specifier = isText ? named.text : named.getText(source.tree);
-    const path = isText ? moduleNamed(source.path, specifier) : undefined;
-    imports.push({ specifier, path, node, isComputed: !isText });
-  }
-  return imports;
-}
-
-/** The project's module that a module names; undefined for a package of others. */
-function moduleNamed(from: string, specifier: string): string | undefined {
-  if (specifier.startsWith(".")) return normalize(join(dirname(from), specifier));
-  return OWN_MODULES.get(specifier);
-}
-
-/** What the package itself exports, by the names under which its users import it. */
-const OWN_MODULES: ReadonlyMap<string, string> = new Map(
-  Object.entries(manifest.exports).flatMap(([name, target]) => {
-    if (typeof target === "string") return [];
-    const path = /^\.\/dist\/types\/(.+)\.d\.ts$/.exec(target.import.types)?.[1];
-    return path === undefined ? [] : [[`${manifest.name}${name.slice(1)}`, `${path}.ts`] as const];
-  }),
-);
-
-/** The node that names what `node` imports, if it imports anything. */
-function namingNode(node: Node): Node | undefined {
-  if (isImportDeclaration(node) || isExportDeclaration(node)) return node.moduleSpecifier;
-  if (isExternalModuleReference(node)) return node.expression;
-  if (isImportTypeNode(node)) {
-    return isLiteralTypeNode(node.argument) ? node.argument.literal : undefined;
-  }
-  if (isNewExpression(node)) return isNamed(node, "Worker") ? programOf(node) : undefined;
-  if (!isCallExpression(node)) return undefined;
-  const imports = node.expression.kind === SyntaxKind.ImportKeyword || isNamed(node, "require");
-  return imports ? node.arguments[0] : undefined;
-}
-
-function isNamed({ expression }: CallExpression | NewExpression, name: string): boolean {
-  return isIdentifier(expression) && expression.text === name;
-}
-
-/** What a worker runs: a module by its name, or by its URL. What is made of a text is no module. */
-function programOf(worker: NewExpression): Node | undefined {
-  const [program] = worker.arguments ?? [];
-  if (program === undefined || isCallExpression(program)) return undefined;
-  return isNewExpression(program) && isNamed(program, "URL") ? program.arguments?.[0] : program;
 }
 
 /** What a statement exports, by name; a type and a value of one name are one. */

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { isExportDeclaration, isImportDeclaration, SyntaxKind } from "typescript/unstable/ast";
-import { type Import, importsOf, readSources, type Source, sampleSources } from "./source-tree.ts";
+import { type Import, importsOf } from "./imports.ts";
+import { readSources, type Source, sampleSources } from "./source-tree.ts";
 
 /** Whether it is evaluated before the module that imports it: not for a type, nor by a call. */
 function isEvaluated({ node }: Import): boolean {

@@ -8,14 +8,8 @@ import {
   isStringLiteral,
   type Node,
 } from "typescript/unstable/ast";
-import {
-  finding,
-  importsOf,
-  nodesIn,
-  readSources,
-  type Source,
-  sampleSources,
-} from "./source-tree.ts";
+import { importsOf } from "./imports.ts";
+import { finding, nodesIn, readSources, type Source, sampleSources } from "./source-tree.ts";
 
 /** A benchmark is no test; of the rest only this one waits, until a condition holds. */
 const MAY_WAIT = /^tests\/(bench\/|support\/wait-for\.ts$)/;
