@@ -1,10 +1,7 @@
 // What is known of an account's limits, and what follows for each request.
 //
-//                quotas told              unlimited
-//   published ────────────────▶ told ────────────────▶ none
-//       │                         ▲                      │
-//       │ unlimited               └──────────────────────┘
-//       └───────────────────────▶ none     quotas told
+//   published ──quotas told──▶ told ──unlimited──▶ none ──quotas told──▶ told
+//       └─unlimited─▶ none
 //
 // The tables of these changes, and of what a request waits for, are in docs/design/sync.md; a test
 // compares this file with them.

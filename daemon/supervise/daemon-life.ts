@@ -1,10 +1,10 @@
 // The life of a home's daemon, without any daemon: damage makes it end and start over.
 //
-//               started              damaged               ended
-//   starting ────────────▶ running ────────────▶ ending ────────────▶ starting
-//      │                     │ failed, or damaged    │
-//      │ failed              │ once too often        │ failed
-//      └─────────────────────┴──────────▶ failed ◀───┘
+//   starting ──started──▶ running ──damaged──▶ ending ──ended──▶ starting
+//      │                     │                    │
+//      │                     │                    └─failed────────────────┐
+//      │                     └─failed or damaged (once too often)─────────┤
+//      └─failed───────────────────────────────────────────────────────────┴─▶ failed
 //
 // `stopped` is for good, from any state. Each start repairs a damaged database first. The table of
 // all states and events is in docs/design/supervision.md, and a test compares this file with it.

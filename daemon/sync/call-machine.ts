@@ -1,12 +1,9 @@
 // The engine's calls, without any call: what is due decides what happens next.
 //
-//             call                ended, nothing announced
-//   resting ───────▶ calling ─────────────────────────────▶ resting
-//    │  ▲               ▲  │ ended
-//    │  │ idle     call │  ▼
-//    │  └──────────┐    │ looking ────────────────────────▶ resting
-//    │ wait        │    │            looked
-//    └───────▶ waiting ─┘
+//   resting ──call──▶ calling ──ended──▶ looking ──looked──▶ resting
+//      │                ▲  └─ended (nothing was announced)─▶ resting
+//      │        ┌──call─┘
+//      └─wait─▶ waiting ──idle──▶ resting
 //
 // One call at a time. What a live frame announces about the units of a call under way is looked at
 // after the call, which has mostly brought it. `stopped` begins no call. The table of all states

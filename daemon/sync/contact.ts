@@ -1,16 +1,19 @@
 // How it stands with a service, without any service: what was heard of it decides.
 //
-//                 reached                      token refused
-//   unknown ─────────────────▶ connected ◀────────────────────────▶ refused
-//      │ │                        │  ▲     reached or heard            │  ▲
-//      │ │              unreached │  │ reached                         │  │
-//      │ │              or silent ▼  │ or heard                        │  │
-//      │ └────────────────────▶ offline ◀──────────────────────────────┘  │
-//      │ unreached                 │        unreached or silent           │
-//      └───────────────────────────┴──────────────────────────────────────┘
+//   unknown ─┐                         unknown ───┐
+//   refused ─┼─reached─▶ connected     connected ─┼─token refused─▶ refused
+//   busy ────┘                         busy ──────┘
 //
-// From each of them `busy`, an answer that asks for a pause, leads to busy, which every other event
-// of a call ends.
+//   unknown ─┬─unreached─▶ offline     connected ─┬─unreached or silent─▶ offline
+//   busy ────┘                         refused ───┘
+//
+//   offline ──reached or heard──▶ connected     unknown ───┐
+//      └─token refused or heard─▶ refused       connected ─┼─busy─▶ busy
+//                                               refused ───┤
+//                                               offline ───┘
+//
+// `busy`: its answer asked for a pause. The table of all states and events is in
+// docs/design/sync.md; a test compares this file with it.
 //
 // Beside that a socket over which nothing comes, or a call that waits for ten seconds, makes a
 // service look offline until it says anything.

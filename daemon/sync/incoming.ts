@@ -1,12 +1,10 @@
 // What a service's answers and frames do to a document here, by what its client knows of them.
 //
-//     ┌──────────────────────────────────┐
-//     │   served           write here    ▼
-//   new ─────────▶ level ──────────────▶ ahead
-//    ▲               │ ▲      served      │ │
-//    │               │ └──────────────────┘ │
-//    └───────────────┴──────────────────────┘
-//         reset or missing, update not acceptable
+//   new ──served──▶ level ──write here──▶ ahead ──served──▶ level
+//    └─served (something was written here meanwhile)─▶ ahead
+//
+//   level ─┬─reset or missing, update not acceptable─▶ new
+//   ahead ─┘
 //
 // `new`: no position. `level`: a position, and nothing to send. `ahead`: rows that are not
 // acknowledged. The table of all states and events is in PROTOCOL.md; a test runs it.

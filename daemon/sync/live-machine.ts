@@ -1,10 +1,13 @@
 // The live socket's life, without any socket: what happens to it decides what is done next.
 //
-//             due                opened              subscribed             silent
-//   waiting ───────▶ opening ─────────────▶ open ─────────────────▶ live ─────────▶ silent
-//      ▲                │                    │                       │ ▲  heard       │ │
-//      │                │ closed             │ closed         closed │ └──────────────┘ │ closed
-//      └────────────────┴────────────────────┴───────────────────────┴──────────────────┘
+//   waiting ──due, hurry, answered, reopen or resume──▶ opening ──opened──▶ open
+//
+//   open ──subscribed──▶ live ──silent──▶ silent ──heard──▶ live
+//
+//   opening ─┐
+//   open ────┼─closed─▶ waiting
+//   live ────┤
+//   silent ──┘
 //
 // `paused` and `stopped` open none; `reopening` closes one and opens the next at once. The table of
 // all states and events is in docs/design/sync.md, and a test holds this file to it.

@@ -1,12 +1,11 @@
 // What a service turned out to be, without any service: only an answer decides. `due` is a plain
 // service that is to be asked for an exchange once more.
 //
-//            exchanged              published                 unreachable, shows more, ten minutes
-//   unknown ──────────▶ extended ◀────────────▶ plain ◀────────────▶ due
-//                                 exchanged            published
+//   unknown ──exchanged──▶ extended ──published──▶ plain ──exchanged──▶ extended
+//      └─published─▶ plain
 //
-//            published                              exchanged
-//   unknown ──────────▶ plain                  due ──────────▶ extended
+//   plain ──shows more, unreachable or ten minutes──▶ due ──exchanged──▶ extended
+//                                                      └─published─▶ plain
 
 /** A service without an exchange is asked again after this time. */
 const ASK_AGAIN_MS = 10 * 60_000;

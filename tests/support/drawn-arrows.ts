@@ -27,32 +27,53 @@ const LINES: Readonly<Record<string, string>> = {
   "┤": "UDL",
   "┬": "LRD",
   "┴": "LRU",
+  "┼": "LRUD",
 };
 /** Where the state is to which each head of an arrow leads. */
 const HEADS: Readonly<Record<string, string>> = { "▶": "R", "◀": "L", "▲": "U", "▼": "D" };
 
-/**
- * The arrows between `states` in the drawing at the head of a file, each as "FROM → TO". `path` is
- * from the top of the repository.
- *
- * ```
- * await readArrows("daemon/supervise/daemon-life.ts", LIFE_PHASES); // "starting → running", …
- * ```
- */
-export async function readArrows(path: string, states: readonly string[]): Promise<string[]> {
-  const text = await Bun.file(join(import.meta.dir, "../..", path)).text();
-  const lines = text.split("\n");
-  const end = lines.findIndex((line) => !line.startsWith("//"));
-  return arrowsIn(lines.slice(0, end), states);
+/** An arrow of a drawing: what leads from one state to another. */
+export interface Arrow {
+  readonly from: string;
+  readonly to: string;
+  /** What is written into its line, from its tail to its head. */
+  readonly label: string;
 }
 
-/** The arrows of a drawing, sorted. */
-export function arrowsIn(lines: readonly string[], states: readonly string[]): string[] {
+/**
+ * The arrows between `states` in the drawing at the head of a file. A label stands in its line,
+ * with no space before or after it: `here ──go on──▶ there`. `path` is from the top of the repository.
+ *
+ * ```
+ * await readArrows("daemon/supervise/daemon-life.ts", LIFE_PHASES);
+ * // [{ from: "starting", to: "running", label: "started" }, …]
+ * ```
+ */
+export async function readArrows(path: string, states: readonly string[]): Promise<Arrow[]> {
+  const text = await Bun.file(join(import.meta.dir, "../..", path)).text();
+  return arrowsIn(headOf(text), states);
+}
+
+/** The comment at the head of a file. */
+export function headOf(text: string): string[] {
+  const lines = text.split("\n");
+  const end = lines.findIndex((line) => !line.startsWith("//"));
+  return lines.slice(0, end === -1 ? undefined : end);
+}
+
+/** The arrows of a drawing, in the order of their heads. */
+export function arrowsIn(lines: readonly string[], states: readonly string[]): Arrow[] {
   const drawing = new Drawing(lines, states);
-  const found = lines.flatMap((line, row) =>
+  return lines.flatMap((line, row) =>
     [...line].flatMap((sign, column) => (sign in HEADS ? drawing.arrowsTo({ row, column }) : [])),
   );
-  return [...new Set(found)].sort();
+}
+
+/** How far a line was followed from its head, and what was written into it. */
+interface Followed {
+  readonly place: Place;
+  readonly way: string;
+  readonly label: string;
 }
 
 class Drawing {
@@ -65,38 +86,55 @@ class Drawing {
   }
 
   /** The arrows that end in one head. */
-  arrowsTo(head: Place): string[] {
+  arrowsTo(head: Place): Arrow[] {
     const aim = HEADS[this.#at(head)] ?? "";
     const to = this.#stateBeside(head, aim);
     if (to === undefined) throw new Error(`an arrow in line ${head.row + 1} leads to no state`);
-    const { tails, heads } = this.#ends(head, aim);
-    // A line with a head at either end goes both ways.
-    const from = tails.length > 0 ? tails : heads;
-    if (from.length === 0) throw new Error(`an arrow to ${to} comes from no state`);
-    return from.map((each) => `${each} → ${to}`);
+    const tails = this.#tails({ place: head, way: BACK[aim] ?? "", label: "" });
+    if (tails.length === 0) throw new Error(`an arrow to ${to} comes from no state`);
+    return tails.map((tail) => ({ ...tail, to }));
   }
 
-  /** The states where a head's line begins, and those to which other heads of it lead. */
-  #ends(head: Place, aim: string): { readonly tails: string[]; readonly heads: string[] } {
-    const tails: string[] = [];
-    const heads: string[] = [];
-    const open: (readonly [Place, string])[] = [[head, BACK[aim] ?? ""]];
+  /** The states where a head's line begins. */
+  #tails(head: Followed): Omit<Arrow, "to">[] {
+    const tails: Omit<Arrow, "to">[] = [];
+    const open = [head];
     const seen = new Set<string>();
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const [from, way] = next;
-      const place = beside(from, way);
-      const sign = this.#at(place);
-      const key = `${place.row} ${place.column}`;
-      const isLine = (LINES[sign] ?? "").includes(BACK[way] ?? "?");
-      if (isLine && seen.has(key)) continue;
+      const { place, way, label } = this.#overLabel(next);
+      const here = beside(place, way);
+      const sign = this.#at(here);
+      const back = BACK[way] ?? "?";
+      if (!(LINES[sign] ?? "").includes(back)) {
+        const from = sign in HEADS ? undefined : this.#stateBeside(place, way);
+        if (from !== undefined) tails.push({ from, label });
+        continue;
+      }
+      const key = `${here.row} ${here.column}`;
+      if (seen.has(key)) continue;
       seen.add(key);
-      const state = isLine ? undefined : this.#stateBeside(from, way);
-      if (HEADS[sign] === way) heads.push(this.#stateBeside(place, way) ?? "");
-      else if (state !== undefined) tails.push(state);
-      if (!isLine) continue;
-      for (const on of LINES[sign] ?? "") if (on !== BACK[way]) open.push([place, on]);
+      for (const on of LINES[sign] ?? "")
+        if (on !== back) open.push({ place: here, way: on, label });
     }
-    return { tails, heads };
+    return tails;
+  }
+
+  /** Over the words in a line, up to its next sign; a state has a space before it. */
+  #overLabel(followed: Followed): Followed {
+    const { place, way, label } = followed;
+    if (way !== "L" && way !== "R") return followed;
+    let last = place;
+    let words = "";
+    for (;;) {
+      const next = beside(last, way);
+      const sign = this.#at(next);
+      const isEnd = sign in LINES || sign in HEADS || (words === "" && sign === " ");
+      if (isEnd || next.column < 0 || next.column > (this.#lines[next.row]?.length ?? 0)) break;
+      words = way === "L" ? sign + words : words + sign;
+      last = next;
+    }
+    if (words === "") return followed;
+    return { place: last, way, label: label === "" ? words : `${words}, ${label}` };
   }
 
   /** The state next to a sign; a space may be between them in a row. */

@@ -12,6 +12,7 @@ import { readTransitions } from "../support/transition-table.ts";
 const REACHED: ContactEvent = { kind: "reached", at: 1 };
 const TOKEN_REFUSED: ContactEvent = { kind: "token-refused", at: 2, message: "401" };
 const UNREACHED: ContactEvent = { kind: "unreached", message: "no route" };
+const BUSY: ContactEvent = { kind: "busy", until: 3, message: "429" };
 const LIVE: ContactEvent = { kind: "socket", at: 0, state: "live" };
 const SILENT: ContactEvent = { kind: "socket", at: 0, state: "silent" };
 const DOWN: ContactEvent = { kind: "socket", at: 0, state: "down" };
@@ -31,6 +32,7 @@ const EVENTS: Readonly<Record<string, ContactEvent>> = {
   reached: REACHED,
   "token refused": TOKEN_REFUSED,
   unreached: UNREACHED,
+  busy: BUSY,
   silent: SILENT,
   heard: LIVE,
   closed: DOWN,
