@@ -42,7 +42,8 @@ export interface Arrow {
 
 /**
  * The arrows between `states` in the drawing at the head of a file. A label stands in its line,
- * with no space before or after it: `here ──go on──▶ there`. `path` is from the top of the repository.
+ * with no space before or after it: `here ──go on──▶ there`. `path` is from the top of the
+ * repository.
  *
  * ```
  * await readArrows("daemon/supervise/daemon-life.ts", LIFE_PHASES);
