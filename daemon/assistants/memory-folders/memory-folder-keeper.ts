@@ -4,13 +4,11 @@ import type { Reason } from "../../../shared/reasons.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
-import {
-  type CameLine,
-  isSeenByNow,
-  LineArrivals,
-  returnedUnseen,
-} from "../../files/line-arrivals.ts";
+import type { CameLine } from "../../files/line-arrival-store.ts";
+import { isSeenByNow, LineArrivals } from "../../files/line-arrivals.ts";
 import { LinkedPlace } from "../../files/linked-place.ts";
+import { ToldLines } from "../../files/told-lines.ts";
+import { returnedUnseen } from "../../files/unseen-lines.ts";
 import { committedEndings } from "../../git/git-endings.ts";
 import { forgetLines } from "../../home/line-arrival-key.ts";
 import {
@@ -91,6 +89,7 @@ export class MemoryFolderKeeper {
   readonly #writer: MemoryFolderWriter;
   readonly #unfinished: UnfinishedMemories;
   readonly #came: LineArrivals;
+  readonly #told: ToldLines;
   readonly #glimpses: IndexGlimpses;
   /** Folders in which there was nothing to do, and what they were like. */
   readonly #quiet = new Map<string, QuietFolder>();
@@ -102,6 +101,7 @@ export class MemoryFolderKeeper {
     this.#reader = new MemoryFolderReader(world);
     this.#unfinished = new UnfinishedMemories(options);
     this.#came = new LineArrivals(world, { notesLeftOut: true });
+    this.#told = new ToldLines(world);
     this.#glimpses = new IndexGlimpses({ events: options.events, log: options.log });
     this.#writer = new MemoryFolderWriter({ ...options, came: this.#came });
   }
@@ -340,7 +340,7 @@ export class MemoryFolderKeeper {
     } else if (isKnown || !isSeenByNow(file.savedAt, this.#options.world.now())) {
       await this.#came.note(db, at, { from, to, isOwn, savedAt: file.savedAt });
       const sides = { shown: from, saved: to };
-      await this.#came.noteReturned(db, at, returnedUnseen(sides, unseen));
+      await this.#told.noteReturned(db, at, returnedUnseen(sides, unseen));
     }
   }
 
@@ -357,8 +357,8 @@ export class MemoryFolderKeeper {
     const at = join(path, file.name);
     const { reader } = this.#options.store;
     const { name, text } = file;
-    const returned = await this.#came.returned(reader, at, text);
-    const kept = await this.#came.leftOut(reader, at, text);
+    const returned = await this.#told.returned(reader, at, text);
+    const kept = await this.#told.leftOut(reader, at, text);
     return [
       ...returned.map((line) => ({ name, why: { code: "line-returned", line } }) as const),
       ...kept.map((line) => ({ name, why: { code: "line-kept", line } }) as const),

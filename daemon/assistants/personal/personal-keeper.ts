@@ -8,7 +8,9 @@ import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import type { Timer, World } from "../../../shared/world.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
-import { LineArrivals, returnedUnseen } from "../../files/line-arrivals.ts";
+import { LineArrivals } from "../../files/line-arrivals.ts";
+import { ToldLines } from "../../files/told-lines.ts";
+import { returnedUnseen } from "../../files/unseen-lines.ts";
 import type { Git } from "../../git/run-git.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
 import {
@@ -79,6 +81,7 @@ export class PersonalKeeper {
   readonly #options: PersonalKeeperOptions;
   readonly #late: LateBlocks;
   readonly #came: LineArrivals;
+  readonly #told: ToldLines;
   /** Since when a file's block is missing or empty, by the steady clock. */
   readonly #since = new Map<string, number>();
   #quiet: { readonly sign: string; readonly at: number } | undefined;
@@ -94,6 +97,7 @@ export class PersonalKeeper {
     this.#options = options;
     this.#late = new LateBlocks(world, () => void this.lookAnew());
     this.#came = new LineArrivals(world);
+    this.#told = new ToldLines(world);
   }
 
   /** What the last look found. */
@@ -279,7 +283,7 @@ export class PersonalKeeper {
         const isEdit = found.why === undefined && !now.asked && file.settled !== "take";
         const sides = { shown: next ?? shown, saved: block.text };
         const returned = isEdit ? returnedUnseen(sides, unseen) : [];
-        await this.#came.noteReturned(db, file.path, returned);
+        await this.#told.noteReturned(db, file.path, returned);
       }
       return { ...found, file: now };
     });
@@ -344,7 +348,7 @@ export class PersonalKeeper {
     const { text } = current ?? NO_TEXT;
     if (block?.text === text) {
       if (file.shown === undefined) await this.#put(showing(file, current ?? NO_TEXT));
-      const [line] = await this.#came.returned(this.#options.store.reader, path, text);
+      const [line] = await this.#told.returned(this.#options.store.reader, path, text);
       return is("current", line === undefined ? undefined : { code: "line-returned", line });
     }
     const shown = file.shown === undefined ? undefined : parseVersion(file.shown);

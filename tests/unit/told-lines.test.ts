@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LineArrivals } from "../../daemon/files/line-arrivals.ts";
+import { ToldLines } from "../../daemon/files/told-lines.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 
@@ -15,14 +15,12 @@ test("which lines a save has brought back is told for a day, and not kept for ev
     machine: "a",
     homeId: () => "home",
   });
-  const arrivals = new LineArrivals(world);
+  const told = new ToldLines(world);
   const rows = () => store.reader.selectFrom("file_arrivals").select("id").execute();
-  await store.write(({ db }) => arrivals.noteReturned(db, "x.md", ["one"]));
+  await store.write(({ db }) => told.noteReturned(db, "x.md", ["one"]));
   world.advance(DAY_MS + 1);
-  await store.write(({ db }) => arrivals.noteReturned(db, "x.md", ["two"]));
-  expect(await store.write(({ db }) => arrivals.returned(db, "x.md", "one\ntwo\n"))).toEqual([
-    "two",
-  ]);
+  await store.write(({ db }) => told.noteReturned(db, "x.md", ["two"]));
+  expect(await store.write(({ db }) => told.returned(db, "x.md", "one\ntwo\n"))).toEqual(["two"]);
   expect(await rows()).toHaveLength(1);
   await store.close();
   rmSync(folder, { recursive: true });
