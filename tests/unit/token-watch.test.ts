@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { HostAdmin } from "../../server/accounts/host-admin.ts";
+import { HostRemoval } from "../../server/accounts/host-removal.ts";
+import { TokenWatch } from "../../server/accounts/token-watch.ts";
+import { openHostStore } from "../../server/stores/open-store.ts";
+import { silentLog } from "../../shared/log.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+const TOKEN = {
+  account: "acme",
+  name: "a",
+  scope: "read",
+  projects: null,
+  expiresAt: null,
+} as const;
+
+test("tokens that are made, revoked, and removed with others in their place, are noticed", async () => {
+  const world = createTestWorld("watch");
+  const host = await openHostStore(":memory:", world);
+  const admin = new HostAdmin(host.database, world);
+  const removal = new HostRemoval(host.database, world, async () => false);
+  await admin.createAccount("acme", "team");
+  let changes = 0;
+  const onChange = () => {
+    changes += 1;
+  };
+  const watch = new TokenWatch({ db: host.database.reader, world, log: silentLog, onChange });
+  await watch.start();
+  const noticed = async () => {
+    const before = changes;
+    world.advance(1001);
+    await new Promise<void>((resolve) => world.defer(resolve));
+    return changes - before;
+  };
+
+  expect(await noticed()).toBe(0);
+  await admin.createToken({ ...TOKEN, user: "ann" });
+  const { id } = await admin.createToken({ ...TOKEN, user: "bob" });
+  expect(await noticed()).toBe(1);
+  await admin.revokeToken(id);
+  expect(await noticed()).toBe(1);
+  // As many tokens as before, of the same moment, and as many revoked.
+  await removal.removeUser(await removal.getUser("acme", "ann"));
+  await admin.createToken({ ...TOKEN, user: "ann" });
+  expect(await noticed()).toBe(1);
+  expect(await noticed()).toBe(0);
+  await watch.stop();
+  await host.close();
+});
