@@ -2,6 +2,7 @@ import type { World } from "../../shared/world.ts";
 import { createConnectionService } from "./connection-service.ts";
 import { createLiveService } from "./live-service.ts";
 import { createMemoryService } from "./memory-service.ts";
+import { dropOldAnswers } from "./once.ts";
 import { createProjectService } from "./project-service.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { RequestUsage, Services } from "./services.ts";
@@ -24,6 +25,7 @@ export function createServices(
   world: World,
   { usage, account, withholding }: HostKnowledge,
 ): Services {
+  store.onSweep(dropOldAnswers);
   return {
     memories: createMemoryService(store, world, withholding),
     projects: createProjectService(store, world, withholding),

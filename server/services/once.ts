@@ -1,11 +1,12 @@
+import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { parseStored } from "../../shared/json.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import {
   dropAnswersKeptBy,
   findKeptAnswer,
-  insertKeptAnswer,
   type KeptAnswerId,
+  putKeptAnswer,
 } from "../stores/kept-answer-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import type { Caller, Once } from "./services.ts";
@@ -13,10 +14,13 @@ import type { Caller, Once } from "./services.ts";
 /** How long an answer is kept. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
+/** Other writes wait for so many at most. */
+const DROPPED_AT_ONCE = 256;
+
 /**
  * Does `work` in the current write transaction; or returns the former result if the same request
  * came before. Without `asked` it only does the work. The result is stored by that same
- * transaction, as JSON; a refusal is not stored. Writes run one after another, so of two
+ * transaction, as JSON; a refusal is not stored. Writes of an account run one after another, so of two
  * simultaneous requests the second finds the first one's result. Throws a 400 for another body
  * under the same key.
  *
@@ -28,17 +32,21 @@ export async function doOnce<Answer>(
   { asked, work }: { readonly asked: Once | undefined; readonly work: () => Promise<Answer> },
 ): Promise<Answer> {
   if (!asked) return await work();
-  await dropAnswersKeptBy(db, now - KEPT_MS);
   const { path, key, bodyHash } = asked;
   const id: KeptAnswerId = { account: caller.account, who: whoIs(caller), path, key };
-  const kept = await findKeptAnswer(db, id);
+  const kept = await findKeptAnswer(db, id, now - KEPT_MS);
   if (kept) {
     if (kept.bodyHash === bodyHash) return parseStored<Answer>(kept.answer);
     throw invalidKey("was used for another body within 24 hours: take a new key");
   }
   const answer = await work();
-  await insertKeptAnswer(db, id, { keptAnswer: { bodyHash, answer: JSON.stringify(answer) }, now });
+  await putKeptAnswer(db, id, { keptAnswer: { bodyHash, answer: JSON.stringify(answer) }, now });
   return answer;
+}
+
+/** One step of a sweep: drops some of the answers that nobody gets any more. True: there are more. */
+export async function dropOldAnswers(db: Kysely<ServiceTables>, now: number): Promise<boolean> {
+  return (await dropAnswersKeptBy(db, now - KEPT_MS, DROPPED_AT_ONCE)) === DROPPED_AT_ONCE;
 }
 
 /** A 400 for the header `Idempotency-Key`. */

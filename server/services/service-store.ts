@@ -13,6 +13,7 @@ export type ServiceStore = Pick<
   | "pause"
   | "settle"
   | "onSettle"
+  | "onSweep"
   | "onCommit"
 >;
 

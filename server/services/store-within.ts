@@ -42,6 +42,7 @@ export function storeWithin<Tables extends ServiceTables>(
     async settle(owner) {
       for (const settler of settlers) await settler(owner);
     },
+    onSweep: () => {},
     // The store itself tells of the whole write.
     onCommit: () => () => {},
   };

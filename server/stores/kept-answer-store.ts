@@ -21,8 +21,12 @@ export interface KeptAnswer {
   readonly answer: string;
 }
 
-/** Undefined if the request was not answered, or too long ago. */
-export async function findKeptAnswer(db: Db, id: KeptAnswerId): Promise<KeptAnswer | undefined> {
+/** Undefined if the request was not answered after `time`, in milliseconds since the Unix epoch. */
+export async function findKeptAnswer(
+  db: Db,
+  id: KeptAnswerId,
+  time: number,
+): Promise<KeptAnswer | undefined> {
   const row = await db
     .selectFrom("kept_answers")
     .select(["body_hash", "answer"])
@@ -30,12 +34,13 @@ export async function findKeptAnswer(db: Db, id: KeptAnswerId): Promise<KeptAnsw
     .where("who", "=", id.who)
     .where("path", "=", id.path)
     .where("key", "=", id.key)
+    .where("created_at", ">", time)
     .executeTakeFirst();
   return row && { bodyHash: row.body_hash, answer: row.answer };
 }
 
-/** Throws if there is one for this request. Durable with its transaction's commit. */
-export async function insertKeptAnswer(
+/** Replaces one that is too old. Durable with its transaction's commit. */
+export async function putKeptAnswer(
   db: Db,
   id: KeptAnswerId,
   {
@@ -43,13 +48,30 @@ export async function insertKeptAnswer(
     now,
   }: { readonly keptAnswer: KeptAnswer; readonly now: number },
 ): Promise<void> {
+  const values = { body_hash: bodyHash, answer, created_at: now };
   await db
     .insertInto("kept_answers")
-    .values({ ...id, body_hash: bodyHash, answer, created_at: now })
+    .values({ ...id, ...values })
+    .onConflict((other) => other.columns(["account", "who", "path", "key"]).doUpdateSet(values))
     .execute();
 }
 
-/** Deletes answers from before `time`, in milliseconds since the Unix epoch. */
-export async function dropAnswersKeptBy(db: Db, time: number): Promise<void> {
-  await db.deleteFrom("kept_answers").where("created_at", "<=", time).execute();
+/** Deletes at most `count` answers from before `time`, oldest first, and tells how many. */
+export async function dropAnswersKeptBy(db: Db, time: number, count: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom("kept_answers")
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple("account", "who", "path", "key"),
+        "in",
+        selectFrom("kept_answers")
+          .select(["account", "who", "path", "key"])
+          .where("created_at", "<=", time)
+          .orderBy("created_at")
+          .limit(count)
+          .$asTuple("account", "who", "path", "key"),
+      ),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }

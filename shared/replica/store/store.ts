@@ -73,6 +73,9 @@ const EVERYBODY = { owner: undefined };
 /** Writes what is kept of an owner, or of all; undefined if there is nothing. Never rejects. */
 type Settler = (owner: AccountId | undefined) => Promise<void> | undefined;
 
+/** True: more is to be done. */
+type SweepStep<Tables> = (db: Kysely<Tables>, now: number) => Promise<boolean>;
+
 type Step = Parameters<typeof sweepHistory>[0];
 
 /**
@@ -99,6 +102,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   readonly longWrites = new Queues<AccountId>();
   #onIdle: (() => void) | undefined;
   readonly #settlers: Settler[] = [];
+  readonly #sweepers: SweepStep<Tables>[] = [];
   #onTimed: ((durationMs: number, kept: boolean) => void) | undefined;
   readonly #writers: Writers;
   readonly #lateIndex: LateIndex | undefined;
@@ -242,9 +246,17 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     for (let at = 0; at < MERGES_PER_SWEEP_MAX; at++) {
       if (!(await step((db) => mergeFullText(db, at === 0)))) break;
     }
+    for (const sweeper of this.#sweepers) {
+      while (await this.write(({ db, now }) => sweeper(db, now)));
+    }
     const large = await documentsWithLargeLogs(narrowTables(this.reader));
     for (const address of large) await this.write((context) => context.compact(address));
     await returnFreePages(this.#options.database.writer);
+  }
+
+  /** `sweeper` is a step of each sweep, again and again until nothing is left of it to do. */
+  onSweep(sweeper: SweepStep<Tables>): void {
+    this.#sweepers.push(sweeper);
   }
 
   /** `settler` writes what is kept in memory for a while; see `settle`. */
