@@ -1,8 +1,6 @@
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, asAccountId, asUserId, base32, type ProjectId } from "../../shared/ids.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
-import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
-import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import type { World } from "../../shared/world.ts";
 import {
   type AccountRow,
@@ -20,7 +18,7 @@ import {
   type UserRecord,
   updatePlan,
 } from "../stores/account-store.ts";
-import type { HostTables } from "../stores/account-tables.ts";
+import type { HostDatabase } from "../stores/host-database.ts";
 import { findProject } from "../stores/project-store.ts";
 import { hashToken, mintToken } from "./token.ts";
 
@@ -46,7 +44,7 @@ export interface TokenRequest {
  */
 export class HostAdmin {
   constructor(
-    readonly database: SqliteDatabase<HostTables>,
+    readonly database: HostDatabase,
     readonly world: World,
   ) {}
 
@@ -57,7 +55,7 @@ export class HostAdmin {
     if (/[/\\]/.test(name)) throw refused("the name of an account has no slashes");
     const id = asAccountId(`acct_${this.#randomPart()}`);
     const account: AccountRow = { id, name, plan, createdAt: this.world.now() };
-    await writeTransaction(this.database.writer, async (db) => {
+    await this.database.write(async (db) => {
       if (await findAccount(db, name)) throw refused("an account of this name is there already");
       await insertAccount(db, account);
     });
@@ -70,7 +68,7 @@ export class HostAdmin {
 
   /** A running server applies the new plan's limits within a second. */
   async setPlan(named: string, plan: AccountRow["plan"]): Promise<AccountRow> {
-    return await writeTransaction(this.database.writer, async (db) => {
+    return await this.database.write(async (db) => {
       const account = await findAccount(db, named);
       if (!account) throw noAccount(named);
       await updatePlan(db, account.id, plan);
@@ -93,7 +91,7 @@ export class HostAdmin {
     const token = mintToken(this.world);
     const id = `tok_${this.#randomPart()}`;
     const now = this.world.now();
-    await writeTransaction(this.database.writer, async (db) => {
+    await this.database.write(async (db) => {
       const account = await findAccount(db, request.account);
       if (!account) throw noAccount(request.account);
       let user = await findUser(db, account.id, request.user);
@@ -130,7 +128,7 @@ export class HostAdmin {
 
   /** A running server refuses the token within a second. */
   async revokeToken(id: string): Promise<void> {
-    const revoked = await revokeToken(this.database.writer, id, this.world.now());
+    const revoked = await this.database.write((db) => revokeToken(db, id, this.world.now()));
     if (revoked) return;
     const list = "`memsync server token list` shows which there are";
     throw refused(`no token has the id ${quoted(id)}, or it is revoked already: ${list}`);

@@ -1,8 +1,6 @@
 import { AppError } from "../../shared/errors.ts";
 import type { AccountId, UserId } from "../../shared/ids.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
-import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
-import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { delay, type World } from "../../shared/world.ts";
 import {
   type AccountRow,
@@ -14,7 +12,7 @@ import {
   listUsers,
   type User,
 } from "../stores/account-store.ts";
-import type { HostTables } from "../stores/account-tables.ts";
+import type { HostDatabase } from "../stores/host-database.ts";
 import { countProjects } from "../stores/project-store.ts";
 import { deleteAccount, deleteDocument, listDocuments } from "../stores/purge-store.ts";
 
@@ -37,7 +35,7 @@ export interface Belongings {
  */
 export class HostRemoval {
   constructor(
-    readonly database: SqliteDatabase<HostTables>,
+    readonly database: HostDatabase,
     readonly world: World,
     /** Whether a server serves the database now. */
     readonly isServed: () => Promise<boolean>,
@@ -84,20 +82,20 @@ export class HostRemoval {
 
   /** Deletes the account with its contents and histories. */
   async removeAccount({ id }: AccountRow): Promise<void> {
-    await this.#write((db) => deleteTokens(db, { account: id }, this.world.now()));
+    await this.database.write((db) => deleteTokens(db, { account: id }, this.world.now()));
     await this.#untilNobodyWrites();
     for (const document of await listDocuments(this.database.reader, id)) {
-      await this.#write((db) => deleteDocument(db, document));
+      await this.database.write((db) => deleteDocument(db, document));
     }
-    await this.#write((db) => deleteAccount(db, id));
+    await this.database.write((db) => deleteAccount(db, id));
   }
 
   /** Deletes the user with the memories of the layer `user`. Projects belong to the account. */
   async removeUser({ id, accountId }: User): Promise<void> {
-    await this.#write((db) => deleteTokens(db, { user: id }, this.world.now()));
+    await this.database.write((db) => deleteTokens(db, { user: id }, this.world.now()));
     await this.#untilNobodyWrites();
     const own = await listDocuments(this.database.reader, accountId, documentOf(accountId, id));
-    await this.#write(async (db) => {
+    await this.database.write(async (db) => {
       for (const document of own) await deleteDocument(db, document);
       await deleteUser(db, id);
     });
@@ -105,10 +103,6 @@ export class HostRemoval {
 
   async #untilNobodyWrites(): Promise<void> {
     if (await this.isServed()) await delay(this.world, TOKENS_GONE_MS);
-  }
-
-  #write(work: Parameters<typeof writeTransaction<HostTables, void>>[1]): Promise<void> {
-    return writeTransaction(this.database.writer, work);
   }
 
   async #countMemories(documents: readonly number[]): Promise<number> {

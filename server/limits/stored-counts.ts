@@ -1,6 +1,4 @@
-import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
-import { writeTransaction } from "../../shared/sqlite/transaction.ts";
-import type { HostTables } from "../stores/account-tables.ts";
+import type { HostDatabase } from "../stores/host-database.ts";
 import {
   dropRequestCountsBefore,
   findRequestCounts,
@@ -9,11 +7,11 @@ import {
 import type { CountsStore } from "./counts-writer.ts";
 
 /** The counts in a host's database. */
-export function storedCounts(database: SqliteDatabase<HostTables>): CountsStore {
+export function storedCounts(database: HostDatabase): CountsStore {
   return {
     find: (account) => findRequestCounts(database.reader, account),
     write: (counts, oldestDay) =>
-      writeTransaction(database.writer, async (db) => {
+      database.write(async (db) => {
         for (const [account, record] of counts) {
           await putRequestCounts(db, { account, ...record });
         }

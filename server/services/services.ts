@@ -27,9 +27,9 @@ export interface Caller {
   readonly boundTo: readonly ProjectId[] | null;
   /**
    * Throws the 401 once the token was removed, revoked or has expired, as seen by the transaction:
-   * a request may take long. Left out where tokens don't end.
+   * a request may take long. A promise only where the database can't answer at once. Left out where tokens don't end.
    */
-  readonly assertValid?: (db: Kysely<ServiceTables>) => void;
+  readonly assertValid?: (db: Kysely<ServiceTables>) => Promise<void> | void;
 }
 
 /** One page of a list. `total` counts all that match; `nextCursor` is null on the last page. */

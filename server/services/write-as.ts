@@ -45,7 +45,7 @@ export function writeLongAs<Edited, Result>(
 
 function checked<Result>(caller: Caller, work: Work<Result>): Work<Result> {
   return (context) => {
-    caller.assertValid?.(context.db);
-    return work(context);
+    const checking = caller.assertValid?.(context.db);
+    return checking ? checking.then(() => work(context)) : work(context);
   };
 }

@@ -4,6 +4,7 @@ import { atPath } from "../file-failures.ts";
 import { prepareRows, type SqliteConnection } from "./connection.ts";
 import { Direct, setDirect } from "./direct.ts";
 import { isDamage } from "./failures.ts";
+import { writeTransaction } from "./transaction.ts";
 
 /**
  * An open database: `writer` for everything in a write transaction, `reader` for everything else. A
@@ -13,6 +14,8 @@ import { isDamage } from "./failures.ts";
 export interface SqliteDatabase<Tables> {
   readonly writer: Kysely<Tables>;
   readonly reader: Kysely<Tables>;
+  /** Runs `work` in one write transaction; see `writeTransaction`. */
+  write<Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /**
    * Changes whenever something was committed, by any process. As long as it is the same, `reader`
    * sees the same. Undefined in memory.
@@ -58,6 +61,7 @@ async function openBoth<Tables>(options: OpenOptions): Promise<SqliteDatabase<Ta
     return {
       writer,
       reader: writer,
+      write: (work) => writeTransaction(writer, work),
       version: () => undefined,
       rest: () => writing.exec(SHRINK),
       close: () => writer.destroy(),
@@ -68,6 +72,7 @@ async function openBoth<Tables>(options: OpenOptions): Promise<SqliteDatabase<Ta
   return {
     writer,
     reader,
+    write: (work) => writeTransaction(writer, work),
     version: () => versionOf(reading),
     rest() {
       for (const connection of [writing, reading]) connection.exec(SHRINK);

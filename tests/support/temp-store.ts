@@ -11,6 +11,7 @@ import { connect } from "../../shared/sqlite/connect-bun.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { kyselyOver, openDatabase, type SqliteDatabase } from "../../shared/sqlite/database.ts";
 import { migrate } from "../../shared/sqlite/migrate.ts";
+import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { createTestWorld, type TestWorld } from "./test-world.ts";
 
 export type Store = ReplicaStore<ServiceTables>;
@@ -130,6 +131,7 @@ async function wrapWriter(
   return {
     writer,
     reader: database.reader,
+    write: (work) => writeTransaction(writer, work),
     version: database.version,
     rest: database.rest,
     async close() {
