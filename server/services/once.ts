@@ -20,8 +20,8 @@ const DROPPED_AT_ONCE = 256;
 /**
  * Does `work` in the current write transaction; or returns the former result if the same request
  * came before. Without `asked` it only does the work. The result is stored by that same
- * transaction, as JSON; a refusal is not stored. Writes of an account run one after another, so of two
- * simultaneous requests the second finds the first one's result. Throws a 400 for another body
+ * transaction, as JSON; a refusal is not stored. Writes of an account run one after another, so of
+ * two simultaneous requests the second finds the first one's result. Throws a 400 for another body
  * under the same key.
  *
  * Results are separate for each right of a token, because they show no more than that.
@@ -44,7 +44,7 @@ export async function doOnce<Answer>(
   return answer;
 }
 
-/** One step of a sweep: drops some of the answers that nobody gets any more. True: there are more. */
+/** One step of a sweep: drops some answers that nobody gets any more. True: there are more. */
 export async function dropOldAnswers(db: Kysely<ServiceTables>, now: number): Promise<boolean> {
   return (await dropAnswersKeptBy(db, now - KEPT_MS, DROPPED_AT_ONCE)) === DROPPED_AT_ONCE;
 }

@@ -27,7 +27,8 @@ export interface Caller {
   readonly boundTo: readonly ProjectId[] | null;
   /**
    * Throws the 401 once the token was removed, revoked or has expired, as seen by the transaction:
-   * a request may take long. A promise only where the database can't answer at once. Left out where tokens don't end.
+   * a request may take long. A promise only where the database can't answer at once. Left out where
+   * tokens don't end.
    */
   readonly assertValid?: (db: Kysely<ServiceTables>) => Promise<void> | void;
 }
