@@ -2,6 +2,7 @@ import { isMixedPassword, isStrongPassword } from "./password.ts";
 import { PASSWORD_VALUE } from "./password-names.ts";
 import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
+import { isTypeName } from "./type-name.ts";
 import { isWordy, standsForSecret } from "./wordy.ts";
 
 /** What says that a value is secret: a name ends with one of these, or goes on from it. */
@@ -161,5 +162,5 @@ function isAssignedSecret({ secret, match, text, at }: FoundSecret): boolean {
 
 /** Whether nobody would have written a value: it is no word, name, or example. */
 export function isRandom(value: string): boolean {
-  return value.length >= 8 && !standsForSecret(value) && !isWordy(value);
+  return value.length >= 8 && !standsForSecret(value) && !isWordy(value) && !isTypeName(value);
 }

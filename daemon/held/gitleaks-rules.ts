@@ -1,5 +1,6 @@
 import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
+import { isTypeName } from "./type-name.ts";
 import { WordIndex } from "./word-index.ts";
 
 /** A rule as `scripts/gitleaks-rules.ts` stored it. Patterns are JavaScript's. */
@@ -50,6 +51,7 @@ function toRule(stored: StoredRule, isAllowed: (secret: string) => boolean): Sec
       const { secret } = found;
       if (needsDigit && !/\d/.test(secret)) return false;
       if (entropyOf(secret) <= entropy || isPlaceholder(secret) || isAllowed(secret)) return false;
+      if (isTypeName(secret)) return false;
       return !lazy().allows(found);
     },
   };

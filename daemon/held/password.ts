@@ -1,4 +1,5 @@
 import { isPlaceholder } from "./placeholder.ts";
+import { isTypeName } from "./type-name.ts";
 
 /** Terms with digits from texts about passwords: `sha256`, `varchar255`, `utf8mb4`. */
 const TERMS =
@@ -30,6 +31,7 @@ export function isStrongPassword(value: string): boolean {
   if (password.length < 6 || /\s/.test(password) || !/[a-z]/i.test(password)) return false;
   if (isPlaceholder(password) || COMMON.test(value) || COMMON.test(password)) return false;
   if (TERM.test(password) || NAME.test(password) || ELSEWHERE.test(password)) return false;
+  if (isTypeName(password)) return false;
   return /\d/.test(password) || (value.length >= 8 && /[!@#$%^&+=?]/.test(value));
 }
 
@@ -117,6 +119,16 @@ const SAID_ELSEWHERE = new Set(
   ).split(" "),
 );
 
+/** The label of a field for passwords, as translations of a program have it. */
+const LABELS = new Set(
+  (
+    "adgangskode contraseña contrasenya contrasinal clave fjalëkalimi geslo hasło heslo jelszó " +
+    "kennwort lozinka lykilorð lösenord parola parole parolă parool " +
+    "pasahitza pass passe passord passwort password salasana senha slaptažodis " +
+    "wachtwoord şifre κωδικός пароль парола лозинка шифра"
+  ).split(" "),
+);
+
 /** Programs that ask for passwords, keep, check or test them, and are named behind the word. */
 const PROGRAMS = new Set(
   (
@@ -133,14 +145,17 @@ const OF_HASHES = /^(?:argon|bcrypt|scrypt|pbkdf)/;
 /** Whether a word says something about passwords, or is an example's. */
 export function isUsualInTexts(word: string): boolean {
   const lower = word.toLowerCase();
-  const lists = [NAMING, PROSE, ALONE, SAID_ELSEWHERE, PROGRAMS];
-  return (
-    lists.some((each) => each.has(lower)) ||
-    OF_HASHES.test(lower) ||
-    COMMON.test(word) ||
-    /passwor|secret/.test(lower)
-  );
+  const lists = [NAMING, PROSE, ALONE, SAID_ELSEWHERE, LABELS, PROGRAMS];
+  if (lists.some((each) => each.has(lower)) || OF_HASHES.test(lower) || COMMON.test(word)) {
+    return true;
+  }
+  // Of what has the name in it, the rest decides: `mypassword`, and not `secretgarden`.
+  const rest = lower.replace(/passwor[dt]|secret/, "");
+  return rest !== lower && (BESIDE_NAME.test(rest) || isUsualInTexts(rest));
 }
+
+/** What makes no other word of `password` and `secret`. */
+const BESIDE_NAME = /^(?:a|bad|good|jwt|ly|my|no|our|raw|s|simple|the|top|very|weak)?$/;
 
 const PASSPHRASE_WORDS_MIN = 4;
 const WORD = /^[a-z]{3,12}$/;

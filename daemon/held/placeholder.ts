@@ -1,6 +1,9 @@
 /** Words that stand for a secret. */
 const WORDS =
-  /example|placeholder|change[-_]?(?:me|it)|replace|insert|your|dummy|redacted|sample|fake|notreal|todo/i;
+  /example|placeholder|change[-_]?(?:me|it)|replace|insert|your|dummy|redacted|sample|fake|notreal|todo|(?:goes|key|password|secret|token)[-_]?here/i;
+/** How long a secret is to be: `at-least-32-characters-long-secret`, `32-byte-key`. */
+const LENGTH_SAID =
+  /minimum[-_]?\d|(?:^|[-_ ])(?:(?:at[-_ ]?least|min|max)[-_ ]?\d{1,4}|\d{1,4}[-_ ]?(?:char(?:acter)?s?|bytes?))(?:$|[-_ .,])/i;
 /**
  * Passwords that were published as examples or as what a system is delivered with: as they stand
  * here they are everybody's. `isPlaceholder` alone knows them.
@@ -27,7 +30,7 @@ const FILLED_IN = /^\$\w+$|\$[({]|^%\w+%?$|^@\w+@$|^[<[{(]|[<>{}]/;
 /** Whether a value only stands for a secret: an example, a hidden one, or one to be filled in. */
 export function isPlaceholder(value: string): boolean {
   if (PUBLISHED.has(value.toLowerCase().replace(/[.,:;!?)]+$/, ""))) return true;
-  if (WORDS.test(value) || COVERED.test(value) || FILLED_IN.test(value)) return true;
+  if ([WORDS, LENGTH_SAID, COVERED, FILLED_IN].some((each) => each.test(value))) return true;
   const repeated = REPEATED.exec(value)?.[0].length ?? 0;
   return repeated > value.length / 3 || isCounted(value);
 }

@@ -23,6 +23,16 @@ const GIVEN =
 /** In place of a verb behind the name, a word before it. */
 const WITH = "\\b(?:with|use|using|mit|avec|con|com|met)[ \\t](?:(?:the|dem|le|la|het)[ \\t])?";
 
+/** The name behind its password, with a few words before it: `is the staging password`. */
+const WORDS_BEFORE = "(?:(?!no[tn]?[ \\t])[\\p{L}'-]{1,20}[ \\t]{1,3}){0,3}";
+const SAID_OF_IT = `${QUOTE}[ \\t]{1,3}(?:${IS}|as|als|como|comme|come)[ \\t]{1,3}`;
+const ADDED_TO_IT = `${QUOTE}[ \\t]{1,3}(?:\\(|(?:←|<-|[-–—])[ \\t])`;
+/** Of a longer name, such as `password manager`, the word is only a part. */
+const NAME_BEHIND =
+  `${WORDS_BEFORE}(?<!\\p{L})(?:${PASSWORD_NAMES})${QUOTE}` +
+  `(?=[.,:;!?)]|[ \\t]{0,20}(?:\\r?\\n|$)|[ \\t]{1,3}(?:${FOR})[ \\t])`;
+const FIRST = "(?<=^|[\\s(\"'`*_])(?![*_])([^\\s\"'`<>(){}[\\],;|]{6,128})";
+
 /** Quotes of code, or the beginning of a block of it. */
 const FENCE = "[ \\t]{0,20}(?:```|~~~)\\w{0,20}[ \\t]{0,20}\\r?\\n";
 const LINE_END = "[ \\t]{0,20}\\r?\\n";
@@ -73,6 +83,21 @@ export const SENTENCE_RULES: readonly SecretRule[] = [
     accepts: ({ secret }) => isPasswordInProse(secret),
   },
   {
+    id: "password-before-name",
+    kind: "a password",
+    keywords: PASSWORD_KEYWORDS,
+    pattern: new RegExp(`${FIRST}${SAID_OF_IT}${NAME_BEHIND}`, "giu"),
+    accepts: ({ secret }) => isPasswordInProse(secret) && !NUMBERED.test(secret),
+  },
+  {
+    id: "password-beside-name",
+    kind: "a password",
+    keywords: PASSWORD_KEYWORDS,
+    pattern: new RegExp(`${FIRST}${ADDED_TO_IT}${NAME_BEHIND}`, "giu"),
+    accepts: ({ secret }) =>
+      isPasswordInProse(secret) && isHardToTakeForName(secret) && !NUMBERED.test(secret),
+  },
+  {
     id: "password-below",
     kind: "a password",
     keywords: PASSWORD_KEYWORDS,
@@ -107,6 +132,10 @@ const MAIL_ADDRESS = /^[^\s@]+@[\w-]+\.[\w.-]+$/;
 function isPasswordSaid(secret: string): boolean {
   return isStrongPassword(secret) && !MAIL_ADDRESS.test(secret);
 }
+
+/** One of several, as a text that explains them numbers them: `param2`, `PR#123`. */
+const NUMBERED =
+  /^(?:(?:arg(?:ument)?|argv|box|col(?:umn)?|env|field|group|input|item|key|line|option|param(?:eter)?|part|row|slot|step|value|var(?:iable)?|version)[-_]?|[a-z]{0,10}#)\d+$/i;
 
 /** Behind a colon alone stand names, too: `user app:node20-alpine`, `login: Form:stepDone2`. */
 function isHardToTakeForName(secret: string): boolean {

@@ -19,6 +19,8 @@ const UNSPEAKABLE = new RegExp(
 );
 /** A command of PowerShell's, which is a verb and what it acts on. */
 const CMDLET = /^(?:Convert(?:From|To)|Export|Get|Import|New|Read|Set)-(?:[A-Z]{1,3}[a-z]+){1,4}$/;
+/** What the tokens of a service begin with. Words behind it say which token is to stand there. */
+const SERVICE = /^(?:gh[oprsu]|github_pat|glpat|hf|npm|xapp|xox[a-z])[-_](?=[A-Za-z]{2,12}[-_])/;
 const HEX = /^(?:[\da-f]+|[\dA-F]+)$/;
 
 /**
@@ -29,6 +31,10 @@ const HEX = /^(?:[\da-f]+|[\dA-F]+)$/;
 export function isWordy(value: string): boolean {
   if (HEX.test(value)) return false;
   if (CMDLET.test(value)) return true;
+  return isOfWords(value) || (SERVICE.test(value) && isOfWords(value.replace(SERVICE, "")));
+}
+
+function isOfWords(value: string): boolean {
   const words = value.split(SEPARATORS).filter((word) => word !== "");
   const parts = words.flatMap((word) => word.match(PARTS) ?? []);
   return (
@@ -56,8 +62,8 @@ function isOfOneStyle(value: string, parts: readonly string[]): boolean {
   return capitals.length <= 1 && short.length <= 1;
 }
 
-/** Words that are short enough to stand by chance in what is drawn at random. */
-const BY_CHANCE = /fake|todo|your|x{4}|_{4}/gi;
+/** Words that are short enough to stand by chance within what is drawn at random. */
+const BY_CHANCE = /(?<=[A-Za-z\d])(?:fake|todo|your|x{4}|_{4})(?=[A-Za-z\d])/gi;
 const REST_LENGTH_MIN = 12;
 
 /** Whether a value only stands for a secret, and not just because a random one spells a word. */

@@ -18,6 +18,9 @@ test("a password that is a plain word is found where it has a line to itself", a
     "passwort: größer",
     "Kennwort: sunflower",
     "the admin's\npw: frog",
+    "password: secretgarden",
+    "password: Secretary",
+    "- pw: passwortgarten",
   ];
   for (const line of lines) {
     for (const text of [line, `# Notes\n\n${line}\n\nmore\n`, `# Notes\r\n${line}\r\n`]) {
@@ -106,6 +109,14 @@ test("what is said about passwords in a line of its own is none", async () => {
     '  "password": "sunflower",',
     "password: sunflower or whatever you like",
     "How to reset the password:\nsunflower",
+  );
+  lines.push(
+    ..."Contraseña Kennwort Wachtwoord Senha Пароль Hasło Şifre Lösenord"
+      .split(" ")
+      .map((label) => `login:\n  user: Name\n  password: ${label}`),
+    ..."supersecret nosecret passwordless adminsecret secretvalue topsecret"
+      .split(" ")
+      .map((said) => `password: ${said}`),
   );
   lines.push(
     ..."erforderlich Pflichtfeld vergessen ungültig".split(" ").map((said) => `Passwort: ${said}`),

@@ -82,6 +82,10 @@ describe("a secret is found", () => {
     ["auth_token: kQxWvTbRmZpLsYdN", "an API key or a token"],
     ["API_TOKEN=+xWvTbRmZ/LsYdNq", "an API key or a token"],
     ["session_secret: qTodo7xfake4bYkZ9rVb4LsY", "an API key or a token"],
+    // A term of types in the midst, and none of their last words.
+    ["auth_token: OAuth2kQxWvTbRmZpLsY", "an API key or a token"],
+    ["password: Web3Sunflower", "a password"],
+    ["JWT_SECRET=sunny-cat9Chars-kQxWvTbRm", "an API key or a token"],
     ["DB_PASS=kX9mQ2vT", "a password"],
     ["export DB_PASS='s3ns1tive-Zq'", "a password"],
     ["SMTP_PASS=hunter22", "a password"],
