@@ -173,6 +173,7 @@ async function remove(env: Environment, key: string, options: WriteOptions): Pro
   if (!known.some((memory) => memory.key === key)) throw noMemory(key, known);
   await agreeToAudience(env, place, { done: "deleted", options });
   if (!(await writeMemory(env.home, place, { key, value: undefined }))) throw noMemory(key, known);
+  await sayIfOutOfReach(env, place);
 }
 
 function noMemory(key: string, known: readonly LocalMemory[]): CommandFailed {

@@ -11,7 +11,7 @@ import { type MemoryPlace, withLocal } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 import { audienceOf } from "../writes/audience.ts";
-import { whyOutOfReach } from "../writes/out-of-reach.ts";
+import { readOutOfReach, staysHere } from "../writes/out-of-reach.ts";
 import { saveMemory } from "../writes/save.ts";
 import { whySecret } from "./kept-secret.ts";
 import {
@@ -136,15 +136,15 @@ async function asSaved(
       ? passageOf(before.value, "", FIRST_LINE_MAX)
       : undefined;
   const similar = before === undefined ? similarKeys(key, keys) : [];
-  const alone = await whyOutOfReach(env, place);
-  const isTold = place.layer === "global" && alone === undefined;
+  const kept = await readOutOfReach(env, place);
+  const isTold = place.layer === "global" && kept === undefined;
   const audience = isTold ? await audienceOf(env, place.account) : null;
   const said = [
     why === undefined ? `${status}: ${key}` : heldSentence(key, why),
     ...(replaces === undefined ? [] : [`it replaces: ${replaces}`]),
     ...(similar.length === 0 ? [] : [`similar keys: ${similar.join(", ")}`]),
     ...(isShared(audience) ? [`seen by ${seenBy(audience)}`] : []),
-    ...(alone === undefined ? [] : [alone]),
+    ...(kept === undefined ? [] : [staysHere(place.layer, kept)]),
   ];
   return {
     text: framed([scopeLine(scope), ...said]),

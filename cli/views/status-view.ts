@@ -400,7 +400,8 @@ function syncedShown(unit: UnitStatus, view: UnitView): string {
   const { hasFailing = false, isLocal, isShut, isBlocked } = view;
   if (isOutOfReach(unit)) {
     if (isUnitSynced(unit)) return OUT_OF_REACH;
-    return toned("pending", `on this machine alone: ${unit.refused}`);
+    const stays = count(unit.waiting, "change stays", "changes stay");
+    return toned("pending", `${stays} on this machine: ${unit.refused}`);
   }
   if (unit.refused !== null) return refusedShown(unit.refused);
   if (!unit.contacted && isBlocked) return "kept here until its service can be called";

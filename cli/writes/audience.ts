@@ -17,6 +17,7 @@ import { CommandFailed } from "../screen/errors.ts";
 import { sayAside } from "../screen/output.ts";
 import { isAged, isShared, seenBy } from "../views/seen-by.ts";
 import { changeHome } from "./inbox-write.ts";
+import { readOutOfReach, staysHere } from "./out-of-reach.ts";
 
 /** A list is not kept for longer by a daemon that is busy. */
 const SHOWN_DEADLINE_MS = 500;
@@ -36,33 +37,40 @@ export async function agreeToAudience(
   place: Pick<MemoryPlace, "layer" | "account">,
   { done, options }: { readonly done: string; readonly options: AgreeOptions },
 ): Promise<void> {
-  if (place.layer !== "global") return;
-  const audience = await audienceOf(env, place.account);
-  if (
-    await mayBeSeen(env, place.account, {
-      ...options,
-      audience,
-      question: `Is it to be ${done} there?`,
-    })
-  )
-    return;
+  const { layer, account } = place;
+  if (layer !== "global") return;
+  const audience = await audienceOf(env, account);
+  const kept = await readOutOfReach(env, { layer, document: layer, account });
+  const question = `Is it to be ${done} there?`;
+  if (await mayBeSeen(env, account, { ...options, audience, question, kept })) return;
   const instead = done === "saved" ? ": what is in the layer user is seen by you alone" : "";
   throw new CommandFailed(`nothing was ${done}${instead}`);
+}
+
+/** Whether others may see what is about to be written. */
+interface AudienceQuestion {
+  readonly audience: AudienceView | null;
+  readonly question: string;
+  /** Why it stays on this machine for now; undefined where it can be sent. */
+  readonly kept?: string | undefined;
 }
 
 /** The same for a caller that continues without it. False: the user does not agree. */
 export async function mayBeSeen(
   env: Environment,
   account: AccountId,
-  {
-    audience,
-    question,
-    yes = false,
-  }: { readonly audience: AudienceView | null; readonly question: string } & AgreeOptions,
+  { audience, question, kept, yes = false }: AudienceQuestion & AgreeOptions,
 ): Promise<boolean> {
   const isAlone = !isShared(audience);
-  if (isAlone && !isAged(audience)) return true;
-  const sentence = `global is seen by ${seenBy(audience)}`;
+  if (isAlone && !isAged(audience)) {
+    if (kept !== undefined) sayAside(staysHere("global", kept));
+    return true;
+  }
+  const seen = `seen by ${seenBy(audience)}`;
+  const sentence =
+    kept === undefined
+      ? `global is ${seen}`
+      : staysHere("global", kept, `, and is ${seen} once it is sent`);
   if (isAlone) {
     sayAside(sentence);
     return true;

@@ -2,15 +2,16 @@ import { readRefusal } from "../../daemon/home/read-refusal.ts";
 import { serviceNameOf } from "../../daemon/home/remote.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { explain } from "../../shared/reasons.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
 import type { Environment } from "../place/environment.ts";
 import { type MemoryPlace, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { sayAside } from "../screen/output.ts";
 
-/** That what is written to `user` or `global` can't be sent, and why; undefined if it can. */
-export async function whyOutOfReach(
+/** Why what is written to `user` or `global` can't be sent; undefined if it can. */
+export async function readOutOfReach(
   env: Environment,
-  { layer, document, account }: MemoryPlace,
+  { layer, document, account }: Omit<MemoryPlace, "remote">,
 ): Promise<string | undefined> {
   if (layer === "project") return undefined;
   const refusal = await withLocal(env, async (db) => {
@@ -19,12 +20,18 @@ export async function whyOutOfReach(
     const service = serviceNameOf(remotes.find((each) => each.account === account));
     return await readRefusal(db, service, { owner: account, name: document });
   });
-  if (refusal?.code !== "out-of-reach") return undefined;
-  return `${layer} stays on this machine, where nobody else sees it: ${explain(refusal)}`;
+  const isOut = refusal?.code === "out-of-reach" || refusal?.code === "token-forbids";
+  return isOut ? explain(refusal) : undefined;
 }
 
-/** Says it on standard error. */
+/** Says it on standard error. Of `global` it is said with who can read it. */
 export async function sayIfOutOfReach(env: Environment, place: MemoryPlace): Promise<void> {
-  const why = await whyOutOfReach(env, place);
-  if (why !== undefined) sayAside(why);
+  if (place.layer === "global") return;
+  const why = await readOutOfReach(env, place);
+  if (why !== undefined) sayAside(staysHere(place.layer, why));
+}
+
+/** That what is written stays here, in one sentence. `later`: what happens once it is sent. */
+export function staysHere(layer: Layer, why: string, later = ""): string {
+  return `what is changed in ${layer} stays on this machine${later}: ${why}`;
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
+import { layerOf } from "../../shared/replica/document/address.ts";
 import { checkPayloads, mergeUpdates } from "../../shared/replica/log/log-rows.ts";
 import { isEmptyUpdate } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -24,7 +25,8 @@ export interface Outgoing {
 /**
  * What to send of a document. Before first contact: only a question. After it: the rows that are
  * not acknowledged, in log order, in parts of at most `LIMITS.exchangePartBytes`; or the whole
- * document, if no row was acknowledged yet.
+ * document, if no row was acknowledged yet. Of `user` and `global`, where the token was refused:
+ * only a question, whose answer tells whether it reaches them at all.
  */
 export async function outgoingOf(
   db: Kysely<DaemonTables>,
@@ -41,6 +43,10 @@ export async function outgoingOf(
     };
   }
   const request = { position: position.remote };
+  if (isForbidden(open, position)) {
+    const { ackedSeq } = position;
+    return { request, throughSeq: ackedSeq, firstContact: false, more: throughSeq > ackedSeq };
+  }
   if (position.ackedSeq === 0 && throughSeq > 0) {
     const update = Y.encodeStateAsUpdate(open.document.ydoc);
     return { request: { ...request, ...unlessEmpty(update) }, ...whole };
@@ -49,6 +55,11 @@ export async function outgoingOf(
   if (!part) return { request, ...whole };
   const { update, ...covered } = part;
   return { request: { ...request, update }, firstContact: false, ...covered };
+}
+
+function isForbidden({ address }: OpenDocument, { refused }: SyncPosition): boolean {
+  if (layerOf(address.name) === "project") return false;
+  return refused?.code === "out-of-reach" || refused?.code === "token-forbids";
 }
 
 function unlessEmpty(update: Uint8Array): { update?: Uint8Array } {

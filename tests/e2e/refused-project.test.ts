@@ -143,7 +143,7 @@ scenario("with a token bound to a project, that project is all there is to sync"
   const assistant = await Assistant.start(machine);
   const kept = await assistant.call("remember", { key: "mine", value: "it", layer: "user" });
   await assistant.end();
-  expect(kept.text).toContain("user stays on this machine, where nobody else sees it");
+  expect(kept.text).toContain("what is changed in user stays on this machine: the token");
   const moved = await machine.run(["move", "key", "--layer", "user"]);
   expect([moved.status, moved.stderr]).toEqual([0, expect.stringContaining("user stays on this")]);
   await machine.memsync("move", "key", "--layer", "project");
@@ -158,6 +158,49 @@ scenario("with a token bound to a project, that project is all there is to sync"
   await other.memsync("start");
   await other.untilSynced();
   expect((await other.list("--layer", "global")).map(({ key }) => key)).toEqual(["ours"]);
+});
+
+scenario("a synced layer is out of a later token's reach, until one reaches it", async (lab) => {
+  await using host = await startHost();
+  await host.admin.createAccount("bound", "team");
+  const ann = (await host.token({ account: "bound", user: "ann" })).token;
+  await host.token({ account: "bound", user: "bob" });
+  const bound = await host.token({ account: "bound", user: "ann", projects: [BOUND] });
+  const folder = lab.git.path("bound");
+  await mkdir(folder);
+  const machine = lab.machine("a", folder, { url: host.url, token: ann });
+  await machine.memsync("start");
+  await machine.memsync("link", "--id", BOUND);
+  await machine.memsync("set", "ours", "1", "--layer", "global", "--yes");
+  await machine.untilSynced();
+  // What waits when the token changes is refused by it, and asked about at the next call.
+  await machine.memsync("stop");
+  await machine.memsync("set", "ours", "2", "--layer", "global");
+  const as = { env: { MEMSYNC_TOKEN: bound.token } };
+  const run = (...args: string[]) => machine.run(args, as);
+  await run("start");
+  await run("sync", "--wait", "3600");
+  const told = await run("sync", "--wait", "3600");
+  expect([told.status, told.stderr]).toEqual([1, expect.stringContaining("not sent: user and")]);
+  const set = await run("set", "ours", "3", "--layer", "global");
+  expect(set.stderr.match(/global|nobody/g)).toEqual(["global"]);
+  expect(set.stderr).toContain(
+    "what is changed in global stays on this machine, and is seen by everybody in bound (2 users) " +
+      "once it is sent: the token reaches only the projects",
+  );
+  expect((await run("rm", "ours", "--layer", "global")).stderr).toContain(
+    "in global stays on this",
+  );
+  await run("set", "ours", "4", "--layer", "global");
+  expect((await run("sync", "--wait", "3600")).stderr).toContain("not sent: user and global");
+  expect((await run("status", "--json")).stdout).toContain('"out-of-reach"');
+  expect((await run("status")).stdout).toMatch(/global .* changes stay on this machine: the token/);
+  await machine.memsync("restart");
+  await machine.untilSynced();
+  const other = lab.machine("b", folder, { url: host.url, token: ann });
+  await other.memsync("start");
+  await other.untilSynced();
+  expect(await other.memsync("get", "ours")).toBe("4");
 });
 
 scenario("a login says to which projects its token is bound", async (lab) => {

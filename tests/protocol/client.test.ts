@@ -23,8 +23,10 @@ type State = (typeof STATES)[number];
 
 let store: ReplicaStore<DaemonTables>;
 let othersClient = 100;
+let address = ADDRESS;
 
 beforeEach(async () => {
+  address = ADDRESS;
   store = await openReplica(":memory:", createTestWorld());
 });
 
@@ -33,7 +35,7 @@ afterEach(() => store.close());
 function inDocument<Result>(
   work: (context: WriteContext<DaemonTables>, open: OpenDocument) => Promise<Result>,
 ): Promise<Result> {
-  return store.write(async (context) => await work(context, await context.open(ADDRESS)));
+  return store.write(async (context) => await work(context, await context.open(address)));
 }
 
 function write(key: string): Promise<void> {
@@ -145,6 +147,27 @@ test("what was written during a call is not acknowledged by its answer", async (
   const { structs } = Y.decodeUpdate(request.update ?? new Uint8Array());
   expect(structs.map((struct) => keysIn(struct))).toEqual([["meanwhile"]]);
 });
+
+test("what a token was refused is asked about, and its answer acknowledges nothing", async () => {
+  address = { owner: LOCAL_ACCOUNT, name: "global" };
+  await bring("ahead");
+  await call({ forbidden: true });
+  expect(await refusal()).toBe("token-forbids");
+  const asked = await outgoing();
+  expect([asked.request.update, asked.request.position?.seq]).toEqual([undefined, 1]);
+  await take(asked, { forbidden: true });
+  expect(await refusal()).toBe("out-of-reach");
+  expect(await take(await outgoing(), served())).toEqual({ again: true });
+  expect(await refusal()).toBeUndefined();
+  const { structs } = Y.decodeUpdate((await outgoing()).request.update ?? new Uint8Array());
+  expect(structs.map((struct) => keysIn(struct))).toEqual([["mine"]]);
+});
+
+function refusal(): Promise<string | undefined> {
+  return inDocument(async ({ db }, open) => {
+    return (await readPosition(db, SERVICE, open.id)).refused?.code;
+  });
+}
 
 function keysIn(struct: ReturnType<typeof Y.decodeUpdate>["structs"][number]): unknown[] {
   if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentAny)) return [];
