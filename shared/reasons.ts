@@ -1,4 +1,5 @@
 import { ALSO_REASONS } from "./also-reasons.ts";
+import { CALL_REASONS } from "./call-reasons.ts";
 import { GIT_REASONS } from "./git-reasons.ts";
 import { IGNORED_REASONS } from "./ignored-reasons.ts";
 import { equalJson, type JsonValue } from "./json.ts";
@@ -433,6 +434,7 @@ export const REASONS = {
     meaning: "a write that was interrupted can't be finished, so the file is not read",
     say: () => "has a write that was interrupted, and that can't be finished",
   },
+  ...CALL_REASONS,
   ...GIT_REASONS,
   ...ALSO_REASONS,
   ...IGNORED_REASONS,

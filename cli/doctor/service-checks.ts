@@ -49,7 +49,7 @@ export async function checkService(
   try {
     contact = await ask(url, token);
   } catch (thrown) {
-    const detail = `${url} can't be reached: ${whyUnsent(thrown)}`;
+    const detail = `${url} can't be reached: ${whyUnsent(thrown).message}`;
     const mend = "look at the network and the address; until then everything is saved here";
     return only(wrong("service", detail, mend));
   }

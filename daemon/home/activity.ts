@@ -43,7 +43,9 @@ export interface FileWritten {
 export interface ContactChanged {
   readonly event: "connected" | "refused" | "busy" | "offline";
   readonly service: string;
+  /** Why, in words and as a code; null for a service that answers. A line of before has no code. */
   readonly reason: string | null;
+  readonly code?: string | null;
   /** When a busy service is called again. */
   readonly until?: string;
 }

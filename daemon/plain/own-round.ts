@@ -1,6 +1,7 @@
 import type { DocumentAddress } from "../../shared/replica/document/address.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { documentsOf } from "../budget/sync-units.ts";
+import { failureBy } from "../service/failure.ts";
 import type { Outcome } from "../service/service.ts";
 import { deleteMemories } from "./delete-memories.ts";
 import { writeKept } from "./document-state.ts";
@@ -30,7 +31,7 @@ export async function readOwnMemories({ service }: PlainOptions): Promise<Outcom
   if (outcome.kind !== "answered") return outcome;
   const reading = readOwn(outcome.value);
   if (reading) return { kind: "answered", value: reading };
-  return { kind: "unreachable", message: "its answer is no list of memories" };
+  return { kind: "unreachable", ...failureBy({ code: "answer-not-memories" }) };
 }
 
 /** Syncs the layers `user` and `global` by variant A. */

@@ -2,6 +2,7 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { NOT_FOUND } from "../budget/sync-units.ts";
 import { findBinding } from "../home/remote-store.ts";
+import { failureBy } from "../service/failure.ts";
 import type { Outcome } from "../service/service.ts";
 import { deleteMemories } from "./delete-memories.ts";
 import { noteMissing, takeFilesOfAbsent, writeKept } from "./document-state.ts";
@@ -58,7 +59,7 @@ const NOTHING_SENT: PlainResult = { sent: false, showsMore: false };
 /** The rest of a round is not sent once the project is bound to another account. */
 const BOUND_ANEW: Outcome<never> = {
   kind: "unreachable",
-  message: "the project is bound to another remote now",
+  ...failureBy({ code: "bound-anew" }),
 };
 
 async function isElsewhere({ store, account }: PlainOptions, project: ProjectId): Promise<boolean> {
@@ -85,7 +86,7 @@ async function readOrCreate(
   if (outcome.kind !== "answered") return outcome;
   const reading = readProject(project, outcome.value);
   if (reading) return { kind: "answered", value: reading };
-  return { kind: "unreachable", message: "its answer is no project" };
+  return { kind: "unreachable", ...failureBy({ code: "answer-not-project" }) };
 }
 
 /** Stores what was refused, and what the service took that no reading will show. */

@@ -2,6 +2,7 @@ import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { findAudience, keepHeard } from "../home/audience-store.ts";
 import type { Remote } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { type Failure, failureBy } from "../service/failure.ts";
 import type { LiveConnection, LiveHandlers, Outcome, Service } from "../service/service.ts";
 import { askAccount } from "./hear-audience.ts";
 import { refusalOfOthers } from "./others-token.ts";
@@ -24,7 +25,9 @@ export async function guardToken(
     if (asked.kind !== "answered") return asked;
     const told = asked.value;
     const refusal = refusalOfOthers(remote, known, { token: "MEMSYNC_TOKEN", told });
-    if (refusal !== undefined) return { kind: "others", refusal };
+    if (refusal !== undefined) {
+      return { kind: "others", why: failureBy({ code: "token-of-another", refusal }) };
+    }
     const token = service.tokenDigest;
     await store.write(({ db, now }) => keepHeard(db, remote, { heard: told, now, token }));
     return { kind: "good" };
@@ -34,14 +37,14 @@ export async function guardToken(
 /** Whether a token may be used; or why that could not be found out. */
 type Verdict =
   | { readonly kind: "good" }
-  | { readonly kind: "others"; readonly refusal: string }
+  | { readonly kind: "others"; readonly why: Failure }
   | Exclude<Outcome<never>, { readonly kind: "answered" }>;
 
 /** Asks `judge` before the first call, and again as long as it could not find out. */
 function guarded(service: Service, judge: () => Promise<Verdict>): Service {
   let verdict: Verdict | undefined;
   let judging: Promise<Verdict> | undefined;
-  const refusal = () => (verdict?.kind === "others" ? verdict.refusal : undefined);
+  const refusal = () => (verdict?.kind === "others" ? verdict.why : undefined);
   /** Undefined: calls may be made. */
   const failure = async (): Promise<Outcome<never> | undefined> => {
     if (verdict?.kind !== "good" && verdict?.kind !== "others") {
@@ -51,7 +54,7 @@ function guarded(service: Service, judge: () => Promise<Verdict>): Service {
       });
     }
     if (verdict.kind === "good") return undefined;
-    return verdict.kind === "others" ? { kind: "unreachable", message: verdict.refusal } : verdict;
+    return verdict.kind === "others" ? { kind: "unreachable", ...verdict.why } : verdict;
   };
   const first =
     <Asked extends unknown[], Value>(call: (...asked: Asked) => Promise<Outcome<Value>>) =>
@@ -63,7 +66,7 @@ function guarded(service: Service, judge: () => Promise<Verdict>): Service {
     get isBlocked() {
       return refusal() !== undefined;
     },
-    get blockedUntil() {
+    get blockedBy() {
       return refusal();
     },
     exchange: first(service.exchange),

@@ -24,6 +24,7 @@ import {
 import { listBindings } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { listUnsentDeletions } from "../home/unlinked-projects.ts";
+import { type Failure, failureBy } from "../service/failure.ts";
 import { createHttpService } from "../service/http-service.ts";
 import type { Service } from "../service/service.ts";
 import { SyncEngine } from "../sync/engine.ts";
@@ -37,11 +38,6 @@ import { unavailableService } from "./unavailable-service.ts";
  * time.
  */
 const OPEN_AGAIN_MS = 60_000;
-
-/** Why nothing of a remote without a known service is sent, and what to do. */
-const NOT_KNOWN =
-  "the damaged database did not tell which service this is bound to, so nothing of it is sent: " +
-  "bind each of its projects by `memsync link DIR --remote NAME`";
 
 /** The place where the token should be can't be read. */
 interface Failed {
@@ -339,7 +335,9 @@ export class OpenRemotes {
   async #serviceOf(remote: Remote): Promise<Service> {
     const { world, openEmbedded } = this.#options;
     if (remote.url === undefined) return await openEmbedded();
-    if (remote.url === UNKNOWN_SERVICE) return unavailableService(remote.url, NOT_KNOWN);
+    const unavailable = (why: Failure) => unavailableService(remote.url ?? "", why);
+    if (remote.url === UNKNOWN_SERVICE)
+      return unavailable(failureBy({ code: "service-not-known" }));
     const answer = await this.#tokenOf(remote);
     if (answer.kind === "found") {
       const service = createHttpService({ url: remote.url, token: answer.token, world });
@@ -352,12 +350,13 @@ export class OpenRemotes {
         "MEMSYNC_URL is set without MEMSYNC_TOKEN: set the service's token, or `memsync login`",
       );
     }
-    const login = `\`memsync login --remote ${remote.name}\``;
-    if (answer.kind === "failed") return unavailableService(remote.url, answer.message);
-    if (answer.kind === "none") return unavailableService(remote.url, `no token: run ${login}`);
+    if (answer.kind === "failed") {
+      return unavailable(failureBy({ code: "token-unreadable", said: answer.message }));
+    }
+    const of = { remote: remote.name };
+    if (answer.kind === "none") return unavailable(failureBy({ code: "no-token", ...of }));
     this.#openLater(remote.name);
-    const message = `the keyring does not give its token: unlock it, or run ${login}`;
-    return unavailableService(remote.url, message);
+    return unavailable(failureBy({ code: "keyring-shut", ...of }));
   }
 
   /** The environment's token is for the service that it names, else for the default one. */

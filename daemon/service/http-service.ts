@@ -1,4 +1,3 @@
-import { count } from "../../shared/count.ts";
 import { type ErrorDetail, messageOf } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { isObject } from "../../shared/json.ts";
@@ -12,6 +11,7 @@ import { encodeExchangeRequest, parseExchangeAnswer } from "../../shared/wire/ex
 import { delay, type World } from "../../shared/world.ts";
 import { parseQuotas, parseRetryAfter } from "../budget/quota-headers.ts";
 import { RequestBudget } from "../budget/request-budget.ts";
+import { type Failure, failureBy } from "./failure.ts";
 import { openLiveConnection } from "./live-connection.ts";
 import type { Outcome, Service } from "./service.ts";
 import { digestOfToken } from "./token-digest.ts";
@@ -125,8 +125,8 @@ export function createCalls(
       if (!outcome.tellsQuotas) budget?.unlimited();
       return { kind: "answered", value };
     } catch (thrown) {
-      const message = `the service's answer is not a replica exchange: ${messageOf(thrown)}`;
-      return { kind: "unreachable", message };
+      const said = messageOf(thrown);
+      return { kind: "unreachable", ...failureBy({ code: "answer-not-exchange", said }) };
     }
   };
   return {
@@ -180,11 +180,8 @@ async function untilRoom({
     return undefined;
   }
   const seconds = Math.ceil(waitMs / MS_PER_S);
-  const when = count(seconds, "second", "seconds");
-  const message = budget?.isUsedUp
-    ? `the account's requests are used up; there are more in ${when}`
-    : `the service asked for a pause, and is asked again in ${when}`;
-  return { kind: "busy", message, retryAfterMs: waitMs };
+  const code = budget?.isUsedUp ? "requests-used-up" : "requests-paused";
+  return { kind: "busy", ...failureBy({ code, seconds }), retryAfterMs: waitMs };
 }
 
 const MS_PER_S = 1000;
@@ -211,8 +208,9 @@ async function callOnce(
   } catch (thrown) {
     if (!abort.signal.aborted) budget?.unsent();
     const isLate = abort.signal.reason === TOO_LATE;
-    const message = isLate ? tooLate(deadlineMs) : whyUnsent(thrown);
-    return { kind: "unreachable", message, ...(isLate && { tooMuch: true }) };
+    if (!isLate) return { kind: "unreachable", ...whyUnsent(thrown) };
+    const late = failureBy({ code: "call-late", seconds: deadlineMs / MS_PER_S });
+    return { kind: "unreachable", ...late, tooMuch: true };
   } finally {
     deadline.cancel();
     underWay?.delete(abort);
@@ -229,21 +227,18 @@ function notePause(
 }
 
 /** Why a call got no answer, by the codes of system calls. */
-const UNSENT: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "the connection was refused",
-  ECONNRESET: "the connection was closed",
-  ENOTFOUND: "its name is not known here",
-};
+const UNSENT = new Map([
+  ["ECONNREFUSED", "connection-refused"],
+  ["ECONNRESET", "connection-closed"],
+  ["ENOTFOUND", "name-not-known"],
+] as const);
 const TOO_LATE = Symbol("too late");
 
-function tooLate(deadlineMs: number): string {
-  return `it did not answer within ${count(deadlineMs / MS_PER_S, "second", "seconds")}`;
-}
-
-/** Why a call got no answer, in a phrase. */
-export function whyUnsent(thrown: unknown): string {
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  return UNSENT[code] ?? messageOf(thrown);
+/** Why a call got no answer. */
+export function whyUnsent(thrown: unknown): Failure {
+  const of = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  const [, code] = [...UNSENT].find(([known]) => known === of) ?? [];
+  return failureBy(code ? { code } : { code: "call-failed", said: messageOf(thrown) });
 }
 
 /** Messages are logged and shown, and a service may have repeated its token in one. */
@@ -275,19 +270,21 @@ async function outcomeOf(response: Response, now: number): Promise<Outcome<unkno
     try {
       return { kind: "answered", value: text === "" ? undefined : JSON.parse(text) };
     } catch {
-      return { kind: "unreachable", message: "its answer is not JSON" };
+      return { kind: "unreachable", ...failureBy({ code: "answer-not-json" }) };
     }
   }
-  const isElsewhere = response.status >= 300 && response.status < 400;
-  const reason = isElsewhere ? "it is at another address" : errorMessageIn(text);
-  const message = `it answered ${response.status}: ${reason}`;
-  if (response.status === 429 || response.status >= 500) {
+  const { status } = response;
+  const isElsewhere = status >= 300 && status < 400;
+  const why = isElsewhere
+    ? failureBy({ code: "call-redirected", status })
+    : failureBy({ code: "call-answered", status, said: errorMessageIn(text) });
+  if (status === 429 || status >= 500) {
     const retryAfterMs = parseRetryAfter(response.headers, now);
-    const tooMuch = BEGAN.includes(response.status);
-    const isPause = PAUSES.includes(response.status);
-    return { kind: "busy", message, retryAfterMs, isPause, ...(tooMuch && { tooMuch }) };
+    const tooMuch = BEGAN.includes(status);
+    const isPause = PAUSES.includes(status);
+    return { kind: "busy", ...why, retryAfterMs, isPause, ...(tooMuch && { tooMuch }) };
   }
-  return { kind: "refused", status: response.status, message, details: errorDetailsIn(text) };
+  return { kind: "refused", status, ...why, details: errorDetailsIn(text) };
 }
 
 /** What a service says in the body of a refusal. */

@@ -4,6 +4,7 @@ import type { BatchAnswer, BatchRequest } from "../../shared/wire/batch.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../shared/wire/exchange.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
+import type { Failure } from "./failure.ts";
 
 /**
  * The outcome of a call. `unreachable` and `busy` concern the whole service, and are tried again
@@ -11,15 +12,13 @@ import type { RequestBudget } from "../budget/request-budget.ts";
  */
 export type Outcome<Value> =
   | { readonly kind: "answered"; readonly value: Value }
-  | {
+  | (Failure & {
       readonly kind: "unreachable";
-      readonly message: string;
       /** See `busy`. */
       readonly tooMuch?: boolean;
-    }
-  | {
+    })
+  | (Failure & {
       readonly kind: "busy";
-      readonly message: string;
       readonly retryAfterMs: number | undefined;
       /** It said that it is well and takes no calls now. Otherwise it failed. */
       readonly isPause?: boolean;
@@ -27,14 +26,13 @@ export type Outcome<Value> =
        * The service began to work on it and did not finish in time. A smaller call might succeed.
        */
       readonly tooMuch?: boolean;
-    }
-  | {
+    })
+  | (Failure & {
       readonly kind: "refused";
       readonly status: number;
-      readonly message: string;
       /** The parts of the request that caused it, where the service named them. */
       readonly details?: readonly ErrorDetail[];
-    };
+    });
 
 /** The outcome of a question that was passed on to the service of this name. */
 export type ServiceAnswer = Outcome<unknown> & { readonly service: string };
@@ -64,8 +62,8 @@ export interface Service {
   readonly name: string;
   /** It is not called until a person has done something, such as logging in. */
   readonly isBlocked?: boolean;
-  /** What that person has to do, for a service that is blocked. */
-  readonly blockedUntil?: string | undefined;
+  /** Why a service is blocked, and what that person has to do. */
+  readonly blockedBy?: Failure | undefined;
   /** Distinguishes the token that it is called with; see `digestOfToken`. */
   readonly tokenDigest?: string;
   /**

@@ -148,9 +148,11 @@ async function unlinkedProjects(sources: StatusSources): Promise<UnlinkedProject
 
 function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
   const { contact } = engine;
-  const { online, plain, tokenRefused, busyUntil, message } = contact;
+  const { online, plain, tokenRefused, busyUntil } = contact;
   const { name } = service;
   const isBlocked = service.isBlocked === true;
+  // No call has to fail before it is known what a blocked one waits for.
+  const why = service.blockedBy ?? contact.why;
   return {
     name,
     state: serviceState({ name, isBlocked, contact }),
@@ -160,8 +162,8 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
     last_contact_at: timeOf(contact.lastContactAt),
     unanswered_since: timeOf(contact.unansweredSince),
     busy_until: timeOf(isBlocked ? undefined : busyUntil),
-    // No call has to fail before it is known what a blocked one waits for.
-    message: service.blockedUntil ?? message ?? null,
+    message: why?.message ?? null,
+    code: why?.code ?? null,
     blocked: isBlocked,
     token_refused: online && tokenRefused,
     requests: requestsLeft(service.budget),

@@ -29,7 +29,7 @@ export interface ServiceFacts {
   readonly isBlocked: boolean;
   readonly contact: Pick<
     Contact,
-    "online" | "plain" | "socket" | "tokenRefused" | "busyUntil" | "message"
+    "online" | "plain" | "socket" | "tokenRefused" | "busyUntil" | "why"
   >;
 }
 
@@ -41,10 +41,10 @@ export interface ServiceFacts {
  * ```
  */
 export function serviceState({ name, isBlocked, contact }: ServiceFacts): ServiceState {
-  const { online, plain, socket, tokenRefused, busyUntil, message } = contact;
+  const { online, plain, socket, tokenRefused, busyUntil, why } = contact;
   if (isBlocked) return "blocked";
   if (busyUntil !== undefined) return "busy";
-  if (!online) return message === undefined ? "connecting" : "offline";
+  if (!online) return why === undefined ? "connecting" : "offline";
   if (tokenRefused) return "token-refused";
   if (name === EMBEDDED) return "embedded";
   if (socket === "live") return "connected";

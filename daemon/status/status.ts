@@ -114,10 +114,12 @@ export interface ServiceStatus {
   /** When it is called again; null unless `state` is `busy`. */
   readonly busy_until: string | null;
   /**
-   * Why it is not online, or what it refused last, in the service's or the system's words. For
-   * people: `state` is the code. Null where there is nothing to say.
+   * Why it is not online, or what it refused last, in the service's or the system's words. Null
+   * where there is nothing to say.
    */
   readonly message: string | null;
+  /** The same as a code. */
+  readonly code: ReasonCode | null;
   /** It is not called until a person has done what `message` says. */
   readonly blocked: boolean;
   /** It answers, but refuses every call because of its token, as `message` says. */

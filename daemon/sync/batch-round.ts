@@ -6,6 +6,7 @@ import { projectOf } from "../../shared/replica/document/address.ts";
 import type { BatchAnswer, PartAnswer, ProjectPart } from "../../shared/wire/batch.ts";
 import type { DocumentRequest } from "../../shared/wire/exchange.ts";
 import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
+import { failureBy } from "../service/failure.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
 import { askingWhole, type RefusedDocument, recoverFrom } from "./recovery.ts";
@@ -97,14 +98,14 @@ function bytesOf({ update, stateVector }: DocumentRequest): number {
 
 /** The disk or this program failed with one unit. */
 function failedHere(thrown: unknown): RefusedCall {
-  const message = `it failed on this machine: ${fileFailure(thrown)}`;
-  return { kind: "refused", status: ERROR_STATUS.internal, message };
+  const why = failureBy({ code: "call-failed-here", said: fileFailure(thrown) });
+  return { kind: "refused", status: ERROR_STATUS.internal, ...why };
 }
 
 const PUT_OFF: RefusedCall = {
   kind: "refused",
   status: ERROR_STATUS.internal,
-  message: "the service puts it off",
+  ...failureBy({ code: "put-off" }),
 };
 
 function requestOf({ projects }: RoundOptions, parts: ReadonlyMap<SyncUnit, SentDocuments>) {
@@ -128,7 +129,7 @@ async function takeEach(
     const part = partAbout(unit, answer);
     if (part.kind === "later" && isStuck) progress.refused.set(unit, PUT_OFF);
     else if (part.kind === "later") progress.left.add(unit);
-    else if (part.kind === "refused") progress.refused.set(unit, part);
+    else if (part.kind === "refused") progress.refused.set(unit, { ...part, code: "part-refused" });
     else await takePart(options, unit, { sent, answer: part.value, progress });
   }
 }

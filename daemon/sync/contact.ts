@@ -19,6 +19,7 @@
 // service look offline until it says anything.
 import { timestampOf } from "../../shared/timestamps.ts";
 import type { ContactChanged } from "../home/activity.ts";
+import { type Failure, failureBy } from "../service/failure.ts";
 import type { LiveState } from "./live-machine.ts";
 
 /** A service that does not answer a request for this long counts as offline. */
@@ -44,7 +45,7 @@ export interface Contact {
    */
   readonly busyUntil: number | undefined;
   /** Why it is offline or busy, or what it refused last. */
-  readonly message: string | undefined;
+  readonly why: Failure | undefined;
 }
 
 /** What was heard, before silence and a waiting call are considered. */
@@ -60,18 +61,18 @@ export const NO_CONTACT: HeardContact = {
   tokenRefused: false,
   busyUntil: undefined,
   lastContactAt: undefined,
-  message: undefined,
+  why: undefined,
   isSilent: false,
 };
 
 /** Events of the contact with a service. Times are milliseconds since the Unix epoch. */
 export type ContactEvent =
-  /** It answered a call; `message`: it refused the content of the call. */
-  | { readonly kind: "reached"; readonly at: number; readonly message?: string | undefined }
-  | { readonly kind: "token-refused"; readonly at: number; readonly message: string }
-  | { readonly kind: "unreached"; readonly message: string }
+  /** It answered a call; `why`: it refused the content of the call. */
+  | { readonly kind: "reached"; readonly at: number; readonly why?: Failure | undefined }
+  | { readonly kind: "token-refused"; readonly at: number; readonly why: Failure }
+  | { readonly kind: "unreached"; readonly why: Failure }
   /** It asked for a pause, and is called again at `until`. */
-  | { readonly kind: "busy"; readonly until: number; readonly message: string }
+  | { readonly kind: "busy"; readonly until: number; readonly why: Failure }
   | { readonly kind: "socket"; readonly at: number; readonly state: LiveState }
   | { readonly kind: "exchanges"; readonly plain: boolean };
 
@@ -80,15 +81,15 @@ export function stepContact(before: HeardContact, event: ContactEvent): HeardCon
   switch (event.kind) {
     case "reached":
     case "token-refused": {
-      const { at: lastContactAt, message } = event;
+      const { at: lastContactAt, why } = event;
       const tokenRefused = event.kind === "token-refused";
       const heard = { online: true, isSilent: false, tokenRefused, busyUntil: undefined };
-      return { ...before, ...heard, lastContactAt, message };
+      return { ...before, ...heard, lastContactAt, why };
     }
     case "unreached":
     case "busy": {
       const busyUntil = event.kind === "busy" ? event.until : undefined;
-      return { ...before, online: false, tokenRefused: false, busyUntil, message: event.message };
+      return { ...before, online: false, tokenRefused: false, busyUntil, why: event.why };
     }
     case "socket":
       return withSocket(before, event);
@@ -118,6 +119,8 @@ export interface WaitingCall {
   readonly waitedMs: number;
 }
 
+const MUTE = failureBy({ code: "no-answer" });
+
 /** The contact now. */
 export function contactNow(
   { isSilent, ...heard }: HeardContact,
@@ -126,7 +129,7 @@ export function contactNow(
   const unansweredSince = waiting?.since;
   const isMute = isSilent || (waiting !== undefined && waiting.waitedMs >= UNANSWERED_MS_MAX);
   if (!isMute || !heard.online) return { ...heard, unansweredSince };
-  return { ...heard, unansweredSince, online: false, message: "it does not answer" };
+  return { ...heard, unansweredSince, online: false, why: MUTE };
 }
 
 /** What to tell of it; undefined while nothing is known. */
@@ -134,11 +137,14 @@ export function toldOf({
   online,
   tokenRefused,
   busyUntil,
-  message,
+  why,
 }: Contact): Omit<ContactChanged, "service"> | undefined {
-  if (!online && message === undefined) return undefined;
-  const reason = message ?? null;
-  if (busyUntil !== undefined) return { event: "busy", reason, until: timestampOf(busyUntil) };
-  if (!online) return { event: "offline", reason };
-  return tokenRefused ? { event: "refused", reason } : { event: "connected", reason: null };
+  if (!online && why === undefined) return undefined;
+  const [reason, code] = [why?.message ?? null, why?.code ?? null];
+  if (busyUntil !== undefined)
+    return { event: "busy", reason, code, until: timestampOf(busyUntil) };
+  if (!online) return { event: "offline", reason, code };
+  return tokenRefused
+    ? { event: "refused", reason, code }
+    : { event: "connected", reason: null, code: null };
 }

@@ -14,6 +14,7 @@ import type { RequestBudget } from "../budget/request-budget.ts";
 import { SyncSchedule } from "../budget/schedule.ts";
 import { type SyncUnit, unitsToSync } from "../budget/sync-units.ts";
 import type { OnActivity } from "../home/activity.ts";
+import { type Failure, failureBy } from "../service/failure.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
 import type { Announced } from "./announced.ts";
@@ -185,7 +186,7 @@ export class SyncEngine {
     const pausedUntil = budget?.pausedUntil;
     if (pausedUntil === undefined) return;
     const until = world.now() + pausedUntil - world.monotonic();
-    this.#contact.hear({ kind: "busy", until, message: "it asked for a pause" });
+    this.#contact.hear({ kind: "busy", until, why: failureBy({ code: "requests-refused" }) });
   }
 
   /** The followed projects may have changed: calls about new ones, and about nothing else. */
@@ -405,7 +406,7 @@ export class SyncEngine {
     for (const each of others) this.#schedule.markDue(each);
     if (outcome.kind === "refused" && !isTokenRefused(outcome)) {
       this.#turnedDown(unit, outcome);
-      this.#reached(outcome.message);
+      this.#reached(outcome);
       return;
     }
     const now = world.monotonic();
@@ -413,14 +414,14 @@ export class SyncEngine {
     const fraction = randomFraction(world);
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
     this.#schedule.serviceFailed(unit, now, { retryAfterMs, fraction });
-    const { message } = outcome;
+    const why = whyOf(outcome);
     if (isTokenRefused(outcome)) {
-      this.#contact.hear({ kind: "token-refused", at: world.now(), message });
+      this.#contact.hear({ kind: "token-refused", at: world.now(), why });
     } else if (outcome.kind === "busy" && outcome.isPause) {
       const at = Math.max(this.#schedule.pausedUntil, budget?.notBefore("change") ?? 0);
-      this.#contact.hear({ kind: "busy", until: world.now() + at - now, message });
+      this.#contact.hear({ kind: "busy", until: world.now() + at - now, why });
     } else {
-      this.#contact.hear({ kind: "unreached", message });
+      this.#contact.hear({ kind: "unreached", why });
     }
   }
 
@@ -451,7 +452,7 @@ export class SyncEngine {
     for (const [each, why] of refused ?? []) this.#turnedDown(each, why);
     const [first] = refused?.values() ?? [];
     this.#newUnits.heard(served, now);
-    this.#reached(served.length > 0 ? undefined : first?.message, served);
+    this.#reached(served.length > 0 ? undefined : first, served);
   }
 
   #turnedDown(unit: SyncUnit, { kind, status, message }: RefusedCall): void {
@@ -471,10 +472,11 @@ export class SyncEngine {
     else this.#live?.resume();
   }
 
-  #reached(message: string | undefined, units: readonly SyncUnit[] = []): void {
+  #reached(failed: Failure | undefined, units: readonly SyncUnit[] = []): void {
     this.#loggedFailure = undefined;
     const wasHeard = this.#contact.isHeard;
-    this.#contact.hear({ kind: "reached", at: this.#options.world.now(), message }, units);
+    const why = failed && whyOf(failed);
+    this.#contact.hear({ kind: "reached", at: this.#options.world.now(), why }, units);
     if (!wasHeard) this.#live?.serviceAnswered();
   }
 
@@ -486,9 +488,12 @@ export class SyncEngine {
   }
 }
 
+const whyOf = ({ code, message }: Failure): Failure => ({ code, message });
+
 /** The disk or this program failed, not the service. The call is made again later anyway. */
 function failedHere(thrown: unknown): Outcome<never> {
-  return { kind: "unreachable", message: `it failed on this machine: ${fileFailure(thrown)}` };
+  const why = failureBy({ code: "call-failed-here", said: fileFailure(thrown) });
+  return { kind: "unreachable", ...why };
 }
 
 /** Whether somebody wrote entries. What is read in manifests is metadata, as what is known is. */

@@ -27,6 +27,7 @@ export const CONNECTED: ServiceStatus = {
   unanswered_since: null,
   busy_until: null,
   message: null,
+  code: null,
   blocked: false,
   token_refused: false,
   requests: {},

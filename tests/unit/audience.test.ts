@@ -12,6 +12,7 @@ import { hearAccount, parseAccount } from "../../daemon/remotes/hear-audience.ts
 import type { OpenRemote } from "../../daemon/remotes/open-remotes.ts";
 import { addRemote, removeRemote } from "../../daemon/remotes/remote-book.ts";
 import { unavailableService } from "../../daemon/remotes/unavailable-service.ts";
+import { failureBy } from "../../daemon/service/failure.ts";
 import type { Outcome, Service } from "../../daemon/service/service.ts";
 import { silentLog } from "../../shared/log.ts";
 import { globalDocument } from "../../shared/replica/document/address.ts";
@@ -29,7 +30,11 @@ afterAll(async () => {
 
 const TEAM = { name: "acme", plan: "team", users: 3, user: "ann" } as const;
 const UNTOLD = { name: null, plan: null, users: null, user: null };
-const UNREACHABLE = { kind: "unreachable", message: "the connection was refused" } as const;
+const UNREACHABLE = {
+  kind: "unreachable",
+  ...failureBy({ code: "connection-refused" }),
+} as const;
+const answered = (status: number) => failureBy({ code: "call-answered", status, said: "no" });
 
 /** A home with one remote. */
 async function home() {
@@ -65,7 +70,7 @@ test.each([
 function answering(...outcomes: Outcome<unknown>[]) {
   const asked: string[] = [];
   const service: Service = {
-    ...unavailableService("https://a.example", "for a test"),
+    ...unavailableService("https://a.example", failureBy({ code: "no-token", remote: "a" })),
     isBlocked: false,
     forward: async (method, path) => {
       asked.push(`${method} ${path}`);
@@ -77,9 +82,9 @@ function answering(...outcomes: Outcome<unknown>[]) {
 
 test.each([
   ["an answer", { kind: "answered", value: TEAM }, TEAM],
-  ["no such route", { kind: "refused", status: 404, message: "it answered 404" }, UNTOLD],
-  ["a token that is no good", { kind: "refused", status: 401, message: "no" }, undefined],
-  ["too many requests", { kind: "busy", message: "429", retryAfterMs: 1 }, undefined],
+  ["no such route", { kind: "refused", status: 404, ...answered(404) }, UNTOLD],
+  ["a token that is no good", { kind: "refused", status: 401, ...answered(401) }, undefined],
+  ["too many requests", { kind: "busy", ...answered(429), retryAfterMs: 1 }, undefined],
   ["nobody there", UNREACHABLE, undefined],
 ] as const)("%s is heard as what it is", async (_, outcome, heard) => {
   expect(await hearAccount(answering(outcome).service)).toEqual(heard);
@@ -305,9 +310,10 @@ test("while nobody can say whose a given token is, nothing else is asked, and no
   await waitFor("the socket's end", async () => closed.length === 1);
   expect([closed, service.isBlocked]).toEqual([[UNREACHABLE.message], false]);
   const refusal = expect.stringMatching(/^MEMSYNC_TOKEN is bob's, .* are ann's: /);
-  const refused = { kind: "unreachable", message: refusal } as const;
+  const why = { code: "token-of-another", message: refusal } as const;
+  const refused = { kind: "unreachable", ...why } as const;
   expect(await service.forward("POST", "/v1/memories")).toEqual(refused);
   expect(await service.exchange(null, { documents: {} })).toEqual(refused);
-  expect([service.isBlocked, service.blockedUntil]).toEqual([true, refusal]);
+  expect([service.isBlocked, service.blockedBy]).toEqual([true, why]);
   expect(asked).toEqual(Array(3).fill("GET /api/account"));
 });

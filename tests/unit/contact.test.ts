@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { failureBy } from "../../daemon/service/failure.ts";
 import {
   type ContactEvent,
   contactNow,
@@ -9,10 +10,12 @@ import {
 } from "../../daemon/sync/contact.ts";
 import { readTransitions } from "../support/transition-table.ts";
 
+const NO_ROUTE = failureBy({ code: "call-failed", said: "no route" });
+const refusal = (status: number) => failureBy({ code: "call-answered", status, said: "no" });
 const REACHED: ContactEvent = { kind: "reached", at: 1 };
-const TOKEN_REFUSED: ContactEvent = { kind: "token-refused", at: 2, message: "401" };
-const UNREACHED: ContactEvent = { kind: "unreached", message: "no route" };
-const BUSY: ContactEvent = { kind: "busy", until: 3, message: "429" };
+const TOKEN_REFUSED: ContactEvent = { kind: "token-refused", at: 2, why: refusal(401) };
+const UNREACHED: ContactEvent = { kind: "unreached", why: NO_ROUTE };
+const BUSY: ContactEvent = { kind: "busy", until: 3, why: refusal(429) };
 const LIVE: ContactEvent = { kind: "socket", at: 0, state: "live" };
 const SILENT: ContactEvent = { kind: "socket", at: 0, state: "silent" };
 const DOWN: ContactEvent = { kind: "socket", at: 0, state: "down" };
@@ -25,7 +28,7 @@ function after(...events: readonly ContactEvent[]): HeardContact {
 /** What is told after these, of a service for which no call waits. */
 function told(...events: readonly ContactEvent[]): unknown {
   const of = toldOf(contactNow(after(...events), undefined));
-  return of && [of.event, of.reason];
+  return of && [of.event, of.reason, of.code];
 }
 
 const EVENTS: Readonly<Record<string, ContactEvent>> = {
@@ -66,27 +69,35 @@ test("nothing is told of a service before anything is known", () => {
 });
 
 test("the last call says whether a service is connected, refuses the token or is offline", () => {
-  expect(told(UNREACHED)).toEqual(["offline", "no route"]);
+  expect(told(UNREACHED)).toEqual(["offline", "no route", "call-failed"]);
   for (const before of [REACHED, TOKEN_REFUSED, UNREACHED]) {
-    expect(told(before, REACHED)).toEqual(["connected", null]);
-    expect(told(before, TOKEN_REFUSED)).toEqual(["refused", "401"]);
-    expect(told(before, UNREACHED)).toEqual(["offline", "no route"]);
+    expect(told(before, REACHED)).toEqual(["connected", null, null]);
+    expect(told(before, TOKEN_REFUSED)).toEqual([
+      "refused",
+      "it answered 401: no",
+      "call-answered",
+    ]);
+    expect(told(before, UNREACHED)).toEqual(["offline", "no route", "call-failed"]);
   }
 });
 
 test("a silent socket makes a service offline until anything is heard of it", () => {
-  expect(told(REACHED, LIVE, SILENT)).toEqual(["offline", "it does not answer"]);
-  expect(told(REACHED, LIVE, SILENT, DOWN)).toEqual(["offline", "it does not answer"]);
-  expect(told(REACHED, LIVE, SILENT, LIVE)).toEqual(["connected", null]);
-  expect(told(REACHED, LIVE, SILENT, REACHED)).toEqual(["connected", null]);
-  expect(told(REACHED, LIVE, SILENT, TOKEN_REFUSED)).toEqual(["refused", "401"]);
+  expect(told(REACHED, LIVE, SILENT)).toEqual(["offline", "it does not answer", "no-answer"]);
+  expect(told(REACHED, LIVE, SILENT, DOWN)).toEqual(["offline", "it does not answer", "no-answer"]);
+  expect(told(REACHED, LIVE, SILENT, LIVE)).toEqual(["connected", null, null]);
+  expect(told(REACHED, LIVE, SILENT, REACHED)).toEqual(["connected", null, null]);
+  expect(told(REACHED, LIVE, SILENT, TOKEN_REFUSED)).toEqual([
+    "refused",
+    "it answered 401: no",
+    "call-answered",
+  ]);
 });
 
 test("a call that waits for ten seconds makes a service offline, and a shorter wait does not", () => {
   const online = (waitedMs: number) => contactNow(after(REACHED), { since: 5, waitedMs }).online;
   expect([online(9_999), online(10_000)]).toEqual([true, false]);
   expect(contactNow(after(REACHED), { since: 5, waitedMs: 1 }).unansweredSince).toBe(5);
-  expect(contactNow(after(UNREACHED), { since: 5, waitedMs: 10_000 }).message).toBe("no route");
+  expect(contactNow(after(UNREACHED), { since: 5, waitedMs: 10_000 }).why).toEqual(NO_ROUTE);
 });
 
 test("the last contact with a service is when its socket ended, unless that was silent", () => {

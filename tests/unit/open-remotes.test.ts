@@ -13,6 +13,7 @@ import { OpenRemotes } from "../../daemon/remotes/open-remotes.ts";
 import { addRemote } from "../../daemon/remotes/remote-book.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
 import { unavailableService } from "../../daemon/remotes/unavailable-service.ts";
+import { failureBy } from "../../daemon/service/failure.ts";
 import { silentLog } from "../../shared/log.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
@@ -51,7 +52,7 @@ beforeEach(async () => {
     tokens: new TokenStore({ home: homeOf({ MEMSYNC_HOME: folder }), world, keyring }),
     openEmbedded: async () => {
       if (isEmbeddedBroken) throw new Error("no room");
-      return unavailableService(EMBEDDED, "for a test");
+      return unavailableService(EMBEDDED, failureBy({ code: "no-answer" }));
     },
     links: () => [],
     onContact: () => {},

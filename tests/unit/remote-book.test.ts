@@ -23,6 +23,7 @@ import {
   removeRemote,
 } from "../../daemon/remotes/remote-book.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
+import { failureBy } from "../../daemon/service/failure.ts";
 import { createHttpService } from "../../daemon/service/http-service.ts";
 import type { Service } from "../../daemon/service/service.ts";
 import { exchangeRound } from "../../daemon/sync/round.ts";
@@ -241,7 +242,7 @@ test("of a remote whose service is gone for good, what is here alone goes into t
 test("a remote is not removed while its service has refused a memory that is nowhere else", async () => {
   const { store, a } = await twoRemotes();
   await remember(store, a, own(a), "refused");
-  const refused = { kind: "refused", status: 400, message: "no" } as const;
+  const refused = { kind: "refused", status: 400, ...failureBy({ code: "put-off" }) } as const;
   const empty = { kind: "answered", value: { memories: [], total: 0 } } as const;
   const service: Service = {
     ...listening([]),

@@ -15,6 +15,7 @@ import { moveToProject } from "../../daemon/links/relink.ts";
 import { projectRound } from "../../daemon/plain/project-round.ts";
 import { settleSalvaged } from "../../daemon/recovery/salvaged-memories.ts";
 import { addRemote, moveProject } from "../../daemon/remotes/remote-book.ts";
+import { failureBy } from "../../daemon/service/failure.ts";
 import type { Service } from "../../daemon/service/service.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
@@ -149,7 +150,10 @@ function plainService(calls: string[], during: (method: string) => Promise<unkno
     async request(method) {
       calls.push(method);
       await during(method);
-      if (method === "POST") return { kind: "refused", status: 400, message: "no" };
+      if (method === "POST") {
+        const why = failureBy({ code: "call-answered", status: 400, said: "no" });
+        return { kind: "refused", status: 400, ...why };
+      }
       const project = { id: PROJECT, name: "p", claude_md_content: "", memories: [] };
       return { kind: "answered", value: { project, ...project } };
     },

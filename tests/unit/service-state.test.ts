@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { EMBEDDED, UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
+import { failureBy } from "../../daemon/service/failure.ts";
 import { serviceState } from "../../daemon/status/service-state.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { madeUpStatus, statusLines } from "../support/made-up-status.ts";
@@ -8,7 +9,8 @@ const URL = "https://memory.example.com";
 const NAMES = [URL, EMBEDDED, UNKNOWN_SERVICE];
 const BOTH = [true, false];
 const SOCKETS = [undefined, "live", "silent", "down", "absent", "refused"] as const;
-const MESSAGES = [undefined, "it answered 500"];
+const SLOWER = failureBy({ code: "call-answered", status: 429, said: "slower" });
+const REASONS = [undefined, failureBy({ code: "call-answered", status: 500, said: "no" })];
 const BUSY = [undefined, Date.parse("2026-01-01T00:01:00.000Z")];
 const CONTACTS = [null, "2026-01-01T00:00:00.000Z"];
 
@@ -19,9 +21,9 @@ const ALL = NAMES.flatMap((name) =>
       BOTH.flatMap((plain) =>
         BOTH.flatMap((tokenRefused) =>
           SOCKETS.flatMap((socket) =>
-            MESSAGES.flatMap((message) =>
+            REASONS.flatMap((why) =>
               BUSY.map((busyUntil) => {
-                const contact = { online, plain, tokenRefused, socket, message, busyUntil };
+                const contact = { online, plain, tokenRefused, socket, why, busyUntil };
                 return { name, isBlocked, contact };
               }),
             ),
@@ -53,10 +55,11 @@ test("whatever is known of a service, its line has a word for how it stands", ()
       for (const calm of BOTH) {
         const state = serviceState(facts);
         const { name, contact } = facts;
-        const { online, plain, message = null, busyUntil } = contact;
+        const { online, plain, why, busyUntil } = contact;
         const status = madeUpStatus([]);
         const [remote] = status.remotes;
         const busy_until = busyUntil === undefined ? null : timestampOf(busyUntil);
+        const message = why?.message ?? null;
         const said = { name, state, online, plain, message, last_contact_at, busy_until };
         const remotes = remote ? [{ ...remote, service: { ...remote.service, ...said } }] : [];
         const [line] = statusLines({ ...status, remotes }, { calm });
@@ -69,7 +72,7 @@ test("whatever is known of a service, its line has a word for how it stands", ()
 });
 
 test("a service that answered last and whose socket is gone is reconnecting", () => {
-  const known = { online: true, plain: false, tokenRefused: false, message: undefined };
+  const known = { online: true, plain: false, tokenRefused: false, why: undefined };
   const contact = { ...known, busyUntil: undefined };
   const stateWith = (socket: (typeof SOCKETS)[number], others: Partial<typeof contact> = {}) =>
     serviceState({ name: URL, isBlocked: false, contact: { ...contact, socket, ...others } });
@@ -84,7 +87,7 @@ test("a service that answered last and whose socket is gone is reconnecting", ()
 
 test("a busy service is neither offline nor not reached yet, and is asked again at a time", () => {
   const heard = { online: false, plain: false, tokenRefused: false, socket: undefined };
-  const contact = { ...heard, message: "it answered 429: slower", busyUntil: 1 };
+  const contact = { ...heard, why: SLOWER, busyUntil: 1 };
   expect(serviceState({ name: URL, isBlocked: false, contact })).toBe("busy");
   const status = madeUpStatus([]);
   const [remote] = status.remotes;
@@ -93,7 +96,7 @@ test("a busy service is neither offline nor not reached yet, and is asked again 
     name: URL,
     state: "busy",
     online: false,
-    message: contact.message,
+    message: contact.why.message,
     busy_until,
   } as const;
   const remotes = remote ? [{ ...remote, service: { ...remote.service, ...said } }] : [];

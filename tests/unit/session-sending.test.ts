@@ -3,6 +3,7 @@ import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { putSession, unsentSessions } from "../../daemon/home/session-records.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { failureBy } from "../../daemon/service/failure.ts";
 import type { RoundOptions } from "../../daemon/service/round-options.ts";
 import type { Service } from "../../daemon/service/service.ts";
 import { exchangeWithSessions } from "../../daemon/sync/session-sending.ts";
@@ -25,8 +26,16 @@ const RESET: Answer = {
   value: { documents: { project: { epoch: "e", seq: 1, reset: true } } },
 };
 const PLAIN: Answer = { kind: "answered", value: "plain" };
-const REFUSED: Answer = { kind: "refused", status: 400, message: "sessions: not known" };
-const BUSY: Answer = { kind: "busy", message: "later", retryAfterMs: undefined };
+const REFUSED: Answer = {
+  kind: "refused",
+  status: 400,
+  ...failureBy({ code: "call-answered", status: 400, said: "sessions: not known" }),
+};
+const BUSY: Answer = {
+  kind: "busy",
+  ...failureBy({ code: "requests-refused" }),
+  retryAfterMs: undefined,
+};
 
 let store: ReplicaStore<DaemonTables>;
 let calls: ExchangeRequest[];

@@ -62,10 +62,10 @@ test("a service that freezes is neither live nor online, and is both when it goe
   expect(standing()).toEqual([true, true]);
   world.advance(1);
   expect(standing()).toEqual([false, false]);
-  expect(engine.contact.message).toBe("it does not answer");
+  expect(engine.contact.why?.message).toBe("it does not answer");
   emulator.thaw();
   await waitFor("the answer to the ping", () => standing().every((each) => each));
-  expect(engine.contact.message).toBeUndefined();
+  expect(engine.contact.why?.message).toBeUndefined();
 });
 
 test("a service that takes a call and does not answer is not online", async () => {
@@ -109,6 +109,7 @@ test("a person waits ten seconds for an answer, and is told so", async () => {
   world.advance(PERSON_MS);
   expect(await asked).toEqual({
     kind: "unreachable",
+    code: "call-late",
     message: "it did not answer within 10 seconds",
     tooMuch: true,
   });

@@ -45,10 +45,11 @@ function waiting(cluster: Cluster, machine: Machine): string[] {
   const { remotes, followers } = running;
   const found: string[] = [];
   for (const { engine, service } of remotes.list()) {
-    const { online, socket, message } = engine.contact;
+    const { online, socket, why } = engine.contact;
     // A service that is asked nothing any more tells nothing, either.
     const isAsked = cluster.projects.some((id) => cluster.hosts.of(id).url === service.name);
-    if (!online && isAsked) found.push(`${name} has no contact with ${service.name}: ${message}`);
+    if (!online && isAsked)
+      found.push(`${name} has no contact with ${service.name}: ${why?.message}`);
     if (socket !== "live") found.push(`${name} has no live socket to ${service.name}`);
   }
   for (const project of cluster.projects) {

@@ -1,0 +1,125 @@
+import { count } from "./count.ts";
+
+/** What a service said, and with which status. */
+export interface AnsweredCall {
+  readonly status: number;
+  readonly said: string;
+}
+
+/** What the system, or this program, said. */
+export interface FailedCall {
+  readonly said: string;
+}
+
+export interface InSeconds {
+  readonly seconds: number;
+}
+
+export interface OfNamedRemote {
+  readonly remote: string;
+}
+
+const inTime = ({ seconds }: InSeconds) => count(seconds, "second", "seconds");
+const logIn = ({ remote }: OfNamedRemote) => `\`memsync login --remote ${remote}\``;
+
+/** Reasons why a service could not be called, or did not do what it was asked. */
+export const CALL_REASONS = {
+  "connection-refused": {
+    meaning: "nothing takes connections at the service's address",
+    say: () => "the connection was refused",
+  },
+  "connection-closed": {
+    meaning: "the connection to the service was closed before its answer",
+    say: () => "the connection was closed",
+  },
+  "name-not-known": {
+    meaning: "the name in the service's address is not known here",
+    say: () => "its name is not known here",
+  },
+  "call-failed": {
+    meaning: "the system did not make the call",
+    say: ({ said }: FailedCall) => said,
+  },
+  "call-failed-here": {
+    meaning: "the call failed on this machine, before or after the service",
+    say: ({ said }: FailedCall) => `it failed on this machine: ${said}`,
+  },
+  "call-late": {
+    meaning: "the service did not answer in time",
+    say: (wait: InSeconds) => `it did not answer within ${inTime(wait)}`,
+  },
+  "no-answer": {
+    meaning: "the live socket is silent, or a call has waited for long",
+    say: () => "it does not answer",
+  },
+  "call-answered": {
+    meaning: "the service answered a call with an error",
+    say: ({ status, said }: AnsweredCall) => `it answered ${status}: ${said}`,
+  },
+  "call-redirected": {
+    meaning: "the service answered that it is at another address, which is not followed",
+    say: ({ status }: Pick<AnsweredCall, "status">) =>
+      `it answered ${status}: it is at another address`,
+  },
+  "part-refused": {
+    meaning: "the service refused what a call of several projects has of this one",
+    say: ({ said }: FailedCall) => said,
+  },
+  "put-off": {
+    meaning: "the service puts off every project of a call",
+    say: () => "the service puts it off",
+  },
+  "answer-not-json": {
+    meaning: "the service's answer is not JSON",
+    say: () => "its answer is not JSON",
+  },
+  "answer-not-exchange": {
+    meaning: "the service's answer is not that of an exchange",
+    say: ({ said }: FailedCall) => `the service's answer is not a replica exchange: ${said}`,
+  },
+  "answer-not-project": {
+    meaning: "the service's answer is no project",
+    say: () => "its answer is no project",
+  },
+  "answer-not-memories": {
+    meaning: "the service's answer is no list of memories",
+    say: () => "its answer is no list of memories",
+  },
+  "bound-anew": {
+    meaning: "the project was bound to another remote during the call",
+    say: () => "the project is bound to another remote now",
+  },
+  "requests-used-up": {
+    meaning: "a person's request is not made, for the account's requests are used up",
+    say: (wait: InSeconds) =>
+      `the account's requests are used up; there are more in ${inTime(wait)}`,
+  },
+  "requests-paused": {
+    meaning: "a person's request is not made, for the service asked for a pause",
+    say: (wait: InSeconds) =>
+      `the service asked for a pause, and is asked again in ${inTime(wait)}`,
+  },
+  "service-not-known": {
+    meaning: "a damaged database did not tell which service a remote is",
+    say: () =>
+      "the damaged database did not tell which service this is bound to, so nothing of it is sent",
+    advise: () => "bind each of its projects by `memsync link DIR --remote NAME`",
+  },
+  "no-token": {
+    meaning: "there is no token for the service",
+    say: (of: OfNamedRemote) => `no token: run ${logIn(of)}`,
+  },
+  "token-of-another": {
+    meaning: "the token is another account's or another user's than the one before",
+    say: ({ refusal }: { readonly refusal: string }) => refusal,
+  },
+  "token-unreadable": {
+    meaning: "the place where the token should be can't be read",
+    say: ({ said }: FailedCall) => said,
+  },
+  "keyring-shut": {
+    meaning: "the keyring does not give the token",
+    say: (of: OfNamedRemote) =>
+      `the keyring does not give its token: unlock it, or run ${logIn(of)}`,
+  },
+} as const;
