@@ -4,9 +4,11 @@ import type { WriteContext } from "../../../shared/replica/store/write-context.t
 import { putMemoryFile, readMemoryFiles } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
+import { lineageOf, standingIndexes } from "./index-lineage.ts";
 import { isNamedIn, isReadWhole, withLineFor } from "./index-lines.ts";
 import { keyOfName } from "./memory-names.ts";
 import { awaitsLine, type MemoryNote, type TakenFolder } from "./plan-arrivals.ts";
+import { writeIndex } from "./take-index-edit.ts";
 
 /** Whoever wrote the file is given this time to name it in the index, too. */
 const INDEX_MS = 60_000;
@@ -30,7 +32,7 @@ export async function addIndexLines(
   const arrived = [...known.values()].filter(awaitsLine);
   if (arrived.length === 0) return [];
   const key = keyOfName(format, format.index);
-  const [current, ...others] = open.document.memories.get(key);
+  const [current, ...others] = standingIndexes(open.document, key);
   // An index that is being changed, or that nobody follows, is looked at later.
   const file = files.get(format.index);
   const shown = known.get(format.index);
@@ -51,9 +53,9 @@ export async function addIndexLines(
     await putMemoryFile(db, folder, { ...each, arrivedAt: undefined });
   }
   if (index !== undefined && index !== current?.value) {
-    const seen = current ? [current.id] : [];
-    open.document.setEntry("memories", key, { value: index, now, seen });
-    await context.flush(open);
+    const over = current ? [current.id] : [];
+    const from = current ? lineageOf(open.document, current) : [];
+    await writeIndex(context, open, { key, text: index, now, over, from });
   }
   return notes;
 }

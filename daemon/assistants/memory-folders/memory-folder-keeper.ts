@@ -32,9 +32,14 @@ import type { MemoryFolderStatus } from "./memory-folder-status.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
 import { clashesAmong, keyOfName } from "./memory-names.ts";
 import type { MemoryNote } from "./plan-arrivals.ts";
-import { type Glance, MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
+import {
+  type Glance,
+  MemoryFolderReader,
+  type MemoryRead,
+  type MemoryText,
+} from "./read-memory-folder.ts";
 import { shownBytes } from "./shown-bytes.ts";
-import { type MemoryText, undoesUnseen } from "./take-memory-edit.ts";
+import { undoesUnseen } from "./take-memory-edit.ts";
 import { type SeenByGit, takeMemoryFile } from "./take-memory-file.ts";
 import { mayBeHalf, UnfinishedMemories } from "./unfinished-memories.ts";
 import { MemoryFolderWriter, type SeenFolder } from "./write-memory-folder.ts";

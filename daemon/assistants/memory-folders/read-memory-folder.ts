@@ -22,6 +22,8 @@ export type MemoryRead =
     }
   | { readonly kind: "problem"; readonly why: Reason };
 
+export type MemoryText = Extract<MemoryRead, { kind: "text" }>;
+
 /** A memory folder as it is now. */
 export type FolderRead =
   | { readonly kind: "files"; readonly files: ReadonlyMap<string, MemoryRead> }

@@ -5,7 +5,7 @@ import { hashOf } from "../../disk/read-file.ts";
 import type { MemoryFile, StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { BroughtText } from "./folder-in-git.ts";
-import type { MemoryText } from "./take-memory-edit.ts";
+import type { MemoryText } from "./read-memory-folder.ts";
 
 /** A file that is as git has it, and not as it was. */
 export interface GitText {

@@ -17,14 +17,10 @@ import type { BroughtText } from "./folder-in-git.ts";
 import { isSameHint } from "./index-lines.ts";
 import { keyOfName } from "./memory-names.ts";
 import { isMendedLine } from "./mended-line.ts";
+import type { MemoryText } from "./read-memory-folder.ts";
 import { meaningOfGitText } from "./take-git-text.ts";
-import {
-  type MemoryEdit,
-  type MemoryText,
-  takeMemoryEdit,
-  undoesUnseen,
-  uniteOwnVersion,
-} from "./take-memory-edit.ts";
+import { mergeOwnIndex } from "./take-index-edit.ts";
+import { type MemoryEdit, takeMemoryEdit, undoesUnseen } from "./take-memory-edit.ts";
 import { areShown } from "./written-since.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -68,7 +64,9 @@ export async function takeMemoryFile(
   const { folder, format, name, file, git } = seen;
   const written = await findMemoryFile(db, folder, name);
   // Its lines were new, whatever became of the file.
-  if (written) await uniteOwnVersion(context, open, { ...written, format });
+  if (written && name === format.index) {
+    await mergeOwnIndex(context, open, { key: keyOfName(format, name), seen: written.seen });
+  }
   const known = await settled(context, open, seen);
   if (!file) {
     if (known) await takeMissing(db, open, { folder, format, known, git });

@@ -8,7 +8,7 @@ import type { MemoryFile } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { noteWaiting } from "../../home/waiting-since.ts";
 import { isMendOf } from "./index-lines.ts";
-import type { MemoryText } from "./take-memory-edit.ts";
+import type { MemoryText } from "./read-memory-folder.ts";
 
 /** A file that is empty for this long is asked about. */
 const EMPTIED_MS = 10_000;

@@ -1,4 +1,3 @@
-import type { Entry } from "../../../shared/replica/document/entry-index.ts";
 import { listRevisions } from "../../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
@@ -46,34 +45,4 @@ export async function unseenInIndex(
 async function formerLines(db: Context["db"], id: number, key: string): Promise<Set<string>> {
   const former = await listRevisions(db, id, { kind: "memory", key });
   return new Set(former.flatMap(({ value }) => plainLines(String(value ?? ""))));
-}
-
-/** A text of an index with lines that an edit takes away. */
-interface AsideText {
-  readonly key: string;
-  readonly text: string;
-  readonly lines: readonly string[];
-  /** What stands beside that text, and goes on to. */
-  readonly beside: readonly Entry[];
-}
-
-/**
- * Lets the text that an edit was made from stand beside it, as an older version, unless one that
- * stands has the lines. To be called before the edit is written. It is an entry of its own: nobody
- * who shows the former one has written this, and would unite the two; see `uniteOwnVersion`.
- */
-export async function setAside(
-  context: Context,
-  open: OpenDocument,
-  { key, text, lines, beside }: AsideText,
-): Promise<void> {
-  const hasThem = ({ value }: Entry) => {
-    const stands = new Set(plainLines(String(value)));
-    return lines.every((line) => stands.has(line));
-  };
-  if (lines.length === 0 || beside.some(hasThem)) return;
-  const { memories } = open.document;
-  const now = Math.min(context.now, ...memories.get(key).map(({ updated_at: at }) => at));
-  open.document.setEntry("memories", key, { value: text, now, seen: [] });
-  await context.flush(open);
 }

@@ -20,7 +20,7 @@ import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-
 import { keyOfName } from "./memory-names.ts";
 import { type MemoryArrival, type MemoryNote, planArrivals } from "./plan-arrivals.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
-import { isApart } from "./take-memory-edit.ts";
+import { isApart } from "./take-index-edit.ts";
 import { removeMemoryFile, writeMemoryFile } from "./write-memory-file.ts";
 
 /** What the writer works with. */
@@ -211,7 +211,7 @@ function askOnce<T>(ask: () => Promise<T>): () => Promise<T> {
 /** An index whose versions can't be brought together. */
 function notesApart(open: OpenDocument, format: FolderFormat): MemoryNote[] {
   const { index } = format;
-  if (index === undefined || !isApart(open, format)) return [];
+  if (index === undefined || !isApart(open, keyOfName(format, index))) return [];
   return [{ name: index, why: { code: "memory-index-apart" } }];
 }
 

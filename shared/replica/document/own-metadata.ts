@@ -29,3 +29,9 @@ export const DERIVED_KEY = `${OWN_METADATA_PREFIX}derived`;
 
 /** The name of the file in which a project's machines have its text, where it is no `CLAUDE.md`. */
 export const FILE_KEY = `${OWN_METADATA_PREFIX}file`;
+
+/**
+ * The prefix of metadata that says of which versions those of a memory were made, whose key is the
+ * rest of the key.
+ */
+export const MADE_OF_PREFIX = `${OWN_METADATA_PREFIX}made-of/`;

@@ -21,6 +21,7 @@ const owner = mistakesIn(
   "unit/memory-folder-owners.test.ts",
 );
 const FOLDERS = "daemon/assistants/memory-folders";
+const merged = mistakesIn(`${FOLDERS}/take-index-edit.ts`, "unit/index-merges.test.ts");
 const keeper = mistakesIn(`${FOLDERS}/write-memory-folder.ts`, TESTS);
 const TRACKED = "unit/tracked-memories.test.ts";
 const inGit = mistakesIn(`${FOLDERS}/take-memory-file.ts`, TRACKED);
@@ -71,6 +72,12 @@ export const MEMORIES: readonly Mistake[] = [
     "a save over a text that others have changed meanwhile is an edit of what it showed",
     "const seen = base?.seen ?? [];",
     "const seen = open.document.memories.get(key).map(({ id }) => id);",
+  ),
+  merged(
+    "an older version that stands beside an index is merged into it",
+    "two edits at once bring back no line that is in dispute, and its older version stays",
+    "over: [], from: [], isAside: true",
+    "over: [], from: []",
   ),
   named(
     "a memory's key leads out of its folder",

@@ -1,0 +1,200 @@
+import { assert } from "../../../shared/errors.ts";
+import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
+import { type Entry, type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
+import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import { plainLines } from "../../../shared/replica/text/text-form.ts";
+import type { CameLine } from "../../files/line-arrival-store.ts";
+import type { StandingMemory } from "../../home/memory-files.ts";
+import type { DaemonTables } from "../../home/tables.ts";
+import {
+  findCommon,
+  inTurn,
+  lineageOf,
+  lineageShown,
+  noteMadeOf,
+  standingIndexes,
+} from "./index-lineage.ts";
+import { mergeIndexes, uniteIndexes } from "./index-lines.ts";
+import type { MemoryText } from "./read-memory-folder.ts";
+import { unseenInIndex } from "./unseen-in-index.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** An index's file with the text that it was edited to. */
+interface IndexEdit {
+  readonly key: string;
+  /** What the file showed before; undefined for a file that was not known. */
+  readonly base: StandingMemory | undefined;
+  readonly file: MemoryText;
+  readonly unseen: readonly CameLine[];
+}
+
+/**
+ * Writes an edit of an index into the document: over exactly what the file showed. What others have
+ * written meanwhile is merged with it by lines. Each side's deletions count as far as the text is
+ * known that both were made of; else all lines of both stay. What stood beside the text that it was
+ * made from is merged by whoever wrote that. Returns what the file shows now.
+ */
+export async function takeIndexEdit(
+  context: Context,
+  open: OpenDocument,
+  { key, base, file, unseen }: IndexEdit,
+): Promise<StandingMemory> {
+  const { document } = open;
+  const { content, hash } = file;
+  const seen = base?.seen ?? [];
+  const before = standingIndexes(document, key);
+  const others = before.filter(({ id }) => !isAmong(seen, id));
+  // Where the base's entries are gone, whoever replaced them had seen them.
+  const isBaseOfAll = base !== undefined && others.length === before.length;
+  const edit = base && { key, base, content, unseen };
+  const { whole, disputed = [] } = edit ? await unseenInIndex(context, open, edit) : {};
+  const isMerged = (entry: Entry) => isBaseOfAll && before.includes(entry);
+  const beside = document.memories.get(key).filter((each) => {
+    return !isAmong(seen, each.id) && !isMerged(each);
+  });
+  if (base) await setAside(context, open, { key, text: base.text, lines: disputed, beside });
+  // What does not fit stays as a version of its own, that has seen nothing of the others.
+  const isWithin = whole === undefined || !isTooLong(whole);
+  const from = base && isWithin ? lineageShown(document, key, base) : [];
+  const now = Math.min(context.now, Math.round(file.savedAt));
+  const over = isWithin ? seen : [];
+  const written = await writeIndex(context, open, { key, text: content, now, over, from });
+  if (whole !== undefined) await writeMerged(context, open, { key, text: whole, of: [written] });
+  if (others.length > 0 && (base === undefined || isBaseOfAll)) {
+    await bringTogether(context, open, { key, base: isBaseOfAll ? base?.text : undefined });
+  }
+  return { hash, text: content, seen: [written.id] };
+}
+
+/**
+ * Brings the versions of an index together, if this machine wrote one that does not count: one
+ * machine alone does it, and that one knows that its version was new.
+ */
+export async function mergeOwnIndex(
+  context: Context,
+  open: OpenDocument,
+  { key, seen }: { readonly key: string } & Pick<StandingMemory, "seen">,
+): Promise<void> {
+  const [, ...losers] = standingIndexes(open.document, key);
+  if (losers.some(({ id }) => isAmong(seen, id))) await bringTogether(context, open, { key });
+}
+
+/** Whether the lines of an index's versions are too many for one memory. */
+export function isApart({ document }: OpenDocument, key: string): boolean {
+  const texts = standingIndexes(document, key).map(({ value }) => String(value));
+  return texts.length > 1 && isTooLong(uniteIndexes(texts));
+}
+
+/** `base`: the text that two versions were made of, where these do not say so. */
+async function bringTogether(
+  context: Context,
+  open: OpenDocument,
+  { key, base }: { readonly key: string; readonly base?: string | undefined },
+): Promise<void> {
+  const { document } = open;
+  const versions = standingIndexes(document, key);
+  const [first, ...others] = versions;
+  if (!first) return;
+  let text = String(first.value);
+  let lineage = lineageOf(document, first);
+  for (const each of others) {
+    const [mine, its] = [String(each.value), lineageOf(document, each)];
+    const asked = { key, one: lineage, other: its };
+    const ofTwo = others.length === 1 ? base : undefined;
+    const common = (await findCommon(context.db, open, asked)) ?? ofTwo;
+    text =
+      common === undefined
+        ? uniteIndexes([text, mine])
+        : mergeIndexes({ base: common, mine, theirs: text });
+    lineage = inTurn(lineage, its);
+  }
+  await writeMerged(context, open, { key, text, of: versions });
+}
+
+interface MergedIndex {
+  readonly key: string;
+  readonly text: string;
+  readonly of: readonly Entry[];
+}
+
+/**
+ * What is replaced goes into the history. A text over the limit stays in its versions; see
+ * `isApart`.
+ */
+async function writeMerged(context: Context, open: OpenDocument, { key, text, of }: MergedIndex) {
+  if (isTooLong(text)) return;
+  const from = of.map((each) => lineageOf(open.document, each)).reduce(inTurn, []);
+  const over = of.map(({ id }) => id);
+  await writeIndex(context, open, { key, text, now: context.now, over, from });
+}
+
+function isTooLong(text: string): boolean {
+  return exceedsBytes(text, LIMITS.memoryValueBytes);
+}
+
+/** A text of an index with lines that an edit takes away. */
+interface AsideText {
+  readonly key: string;
+  readonly text: string;
+  readonly lines: readonly string[];
+  /** What stands beside that text, and goes on to. */
+  readonly beside: readonly Entry[];
+}
+
+/**
+ * Lets the text that an edit was made from stand beside it, as an older version, unless one that
+ * stands has the lines. To be called before the edit is written.
+ */
+async function setAside(
+  context: Context,
+  open: OpenDocument,
+  { key, text, lines, beside }: AsideText,
+): Promise<void> {
+  const hasThem = ({ value }: Entry) => {
+    const stands = new Set(plainLines(String(value)));
+    return lines.every((line) => stands.has(line));
+  };
+  if (lines.length === 0 || beside.some(hasThem)) return;
+  const { memories } = open.document;
+  const now = Math.min(context.now, ...memories.get(key).map(({ updated_at: at }) => at));
+  await writeIndex(context, open, { key, text, now, over: [], from: [], isAside: true });
+}
+
+interface IndexVersion {
+  readonly key: string;
+  readonly text: string;
+  readonly now: number;
+  readonly over: readonly EntryId[];
+  readonly from: readonly string[];
+  readonly isAside?: boolean;
+}
+
+/** Writes a version of an index, with what it was made of. */
+export async function writeIndex(
+  context: Context,
+  open: OpenDocument,
+  { key, text, now, over, from, isAside }: IndexVersion,
+): Promise<Entry> {
+  const { document } = open;
+  document.setEntry("memories", key, { value: text, now, seen: over });
+  const written = lastOwnEntry(open, key);
+  noteMadeOf(document, { key, id: written.id, from, isAside }, context.now);
+  await context.flush(open);
+  return written;
+}
+
+/** The last one that this process wrote. */
+function lastOwnEntry({ document }: OpenDocument, key: string): Entry {
+  const own = document.memories.get(key).filter(({ id }) => {
+    return id.client === document.ydoc.clientID;
+  });
+  const [last] = own.sort((one, other) => other.id.clock - one.id.clock);
+  assert(last, "what was just written stands");
+  return last;
+}
+
+function isAmong(ids: readonly EntryId[], id: EntryId): boolean {
+  return ids.some((each) => sameId(each, id));
+}
