@@ -3,7 +3,7 @@ const WORDS =
   /example|placeholder|change[-_]?(?:me|it)|replace|insert|your|dummy|redacted|sample|fake|notreal|todo|(?:goes|key|password|secret|token)[-_]?here/i;
 /** How long a secret is to be: `at-least-32-characters-long-secret`, `32-byte-key`. */
 const LENGTH_SAID =
-  /minimum[-_]?\d|(?:^|[-_ ])(?:(?:at[-_ ]?least|min|max)[-_ ]?\d{1,4}|\d{1,4}[-_ ]?(?:char(?:acter)?s?|bytes?))(?:$|[-_ .,])/i;
+  /minimum[-_]?\d|(?:^|[-_\s])(?:(?:at[-_\s]?least|min|max)[-_\s]?\d{1,4}|\d{1,4}[-_\s]?(?:char(?:acter)?s?|bytes?))(?:$|[-_\s.,])/i;
 /**
  * Passwords that were published as examples or as what a system is delivered with: as they stand
  * here they are everybody's. `isPlaceholder` alone knows them.

@@ -185,8 +185,8 @@ scenario("a synced layer is out of a later token's reach, until one reaches it",
   const set = await run("set", "ours", "3", "--layer", "global");
   expect(set.stderr.match(/global|nobody/g)).toEqual(["global"]);
   expect(set.stderr).toContain(
-    "what is changed in global stays on this machine, and is seen by everybody in bound (2 users) " +
-      "once it is sent: the token reaches only the projects",
+    "what is changed in global stays on this machine, and is seen by everybody in bound " +
+      "(2 users) once it is sent: the token reaches only the projects",
   );
   expect((await run("rm", "ours", "--layer", "global")).stderr).toContain(
     "in global stays on this",
