@@ -124,16 +124,16 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
         const mayBe = !path.includes("%") && path !== METRICS_PATH && serves.mayHave(path);
         if (!mayBe) throw noSuchPath();
       })
-      .onError(({ context, error }) => {
-        refundRefused(context, error);
-        return errorResponse(withQuota(context), error);
+      .onError(async ({ context, error }) => {
+        await refundRefused(context, error);
+        return errorResponse(await withQuota(context), error);
       })
       .use(healthRoutes(operations))
       .use(descriptionRoutes())
       // Applies to the routes added after this. Those before it have no caller.
       .onBeforeHandle(({ context, request }) => {
         takeRoom(bodies, context, request);
-        charge(context);
+        return charge(context);
       })
       .use(serves.routes(services))
   );

@@ -40,14 +40,14 @@ export async function shakeHands(
     const { live } = deps.serves ?? EVERYTHING;
     const served = live && pathOf(request.url) === LIVE_PATH && request.method === "GET";
     if (!served) throw noSuchPath();
-    refuseExhausted(asked);
+    await refuseExhausted(asked);
     refuseMalformedHandshake(request.headers);
     sockets.refuseTooMany(asked.caller.account);
     // Not before: a handshake that is refused costs nothing.
-    charge(asked);
+    await charge(asked);
     return accept(deps, sockets, { context: asked, request });
   } catch (thrown) {
-    return { accepted: false, response: errorResponse(withQuota(known), thrown) };
+    return { accepted: false, response: errorResponse(await withQuota(known), thrown) };
   }
 }
 

@@ -3,6 +3,9 @@ import { RateLimited } from "../../shared/errors.ts";
 import { DAY_SECONDS, MINUTE_SECONDS, type PlanLimits } from "./plans.ts";
 import type { UsedWindow, Windows } from "./usage.ts";
 
+/** A promise only where the counts are shared, and have to be asked for. */
+type Soon<Value> = Value | Promise<Value>;
+
 /** The result of charging a request. */
 export interface Charge {
   /** To be sent with the answer; empty where nothing is limited. */
@@ -10,24 +13,31 @@ export interface Charge {
   /** After this many seconds the same request can be charged; undefined if it was charged. */
   readonly retryAfterSeconds: number | undefined;
   /** Takes the charge back; the headers to be sent then. Undefined if nothing was charged. */
-  readonly refund?: () => QuotaHeaders;
+  readonly refund?: () => Soon<QuotaHeaders>;
 }
 
 /** Headers by name. */
 export type QuotaHeaders = Readonly<Record<string, string>>;
 
-/** What one account may still do. No method waits. */
+/** What one account may still do. */
 export interface Quota {
   /** Seconds after which one request could be charged; undefined if it could be now. */
-  exhausted(): number | undefined;
+  exhausted(): Soon<number | undefined>;
   /** Charges one request; or refuses it, without a charge. */
-  charge(): Charge;
+  charge(): Soon<Charge>;
   /** The headers for an answer without a charge. */
+  headers(): Soon<QuotaHeaders>;
+}
+
+/** The same where this process alone counts: no method waits. */
+export interface OwnQuota extends Quota {
+  exhausted(): number | undefined;
+  charge(): Charge & { readonly refund?: () => QuotaHeaders };
   headers(): QuotaHeaders;
 }
 
 /** The limits of a server that counts nothing. */
-export const UNLIMITED: Quota = {
+export const UNLIMITED: OwnQuota = {
   exhausted: () => undefined,
   charge: () => ({ headers: {}, retryAfterSeconds: undefined }),
   headers: () => ({}),
@@ -44,20 +54,28 @@ interface Charged {
 }
 
 /** Charges a request and adds the headers to its answer. Throws a 429 if nothing is left. */
-export function charge(context: Charged): void {
-  context.charge = context.quota?.charge();
-  Object.assign(context.headers, context.charge?.headers);
-  refuseFor(context.charge?.retryAfterSeconds);
+export function charge(context: Charged): Promise<void> | undefined {
+  const charging = context.quota?.charge();
+  if (charging instanceof Promise) return charging.then((charged) => note(context, charged));
+  note(context, charging);
+  return undefined;
+}
+
+function note(context: Charged, charged: Charge | undefined): void {
+  context.charge = charged;
+  Object.assign(context.headers, charged?.headers);
+  refuseFor(charged?.retryAfterSeconds);
 }
 
 /** A 429 costs nothing, also if it is found only after the charge: while a body is read. */
-export function refundRefused(context: Charged, thrown: unknown): void {
-  if (thrown instanceof RateLimited) Object.assign(context.headers, context.charge?.refund?.());
+export async function refundRefused(context: Charged, thrown: unknown): Promise<void> {
+  if (thrown instanceof RateLimited)
+    Object.assign(context.headers, await context.charge?.refund?.());
 }
 
 /** Throws the 429 that `charge` would throw, and charges nothing. */
-export function refuseExhausted({ quota }: Charged): void {
-  refuseFor(quota?.exhausted());
+export async function refuseExhausted({ quota }: Charged): Promise<void> {
+  refuseFor(await quota?.exhausted());
 }
 
 function refuseFor(seconds: number | undefined): void {
@@ -70,9 +88,9 @@ function refuseFor(seconds: number | undefined): void {
 }
 
 /** The context with the quota's headers, without a charge. */
-export function withQuota<Context extends Charged>(context: Context): Context {
+export async function withQuota<Context extends Charged>(context: Context): Promise<Context> {
   if (context.headers.RateLimit === undefined) {
-    Object.assign(context.headers, context.quota?.headers());
+    Object.assign(context.headers, await context.quota?.headers());
   }
   return context;
 }

@@ -6,7 +6,7 @@ import type { World } from "../../shared/world.ts";
 import type { Caller } from "../services/services.ts";
 import type { CountsWriter } from "./counts-writer.ts";
 import { PLAN_LIMITS, type PlanLimits } from "./plans.ts";
-import { type Quota, quotaHeaders, remainingOf, wholeSeconds } from "./quota.ts";
+import { type OwnQuota, quotaHeaders, remainingOf, wholeSeconds } from "./quota.ts";
 import { type Moment, Usage, type UsageRecord, type UsedWindow, type Windows } from "./usage.ts";
 
 /**
@@ -15,10 +15,21 @@ import { type Moment, Usage, type UsageRecord, type UsedWindow, type Windows } f
  */
 const ACCOUNTS_IN_MEMORY_MAX = 10_000;
 
+/** Both windows as `stats` shows them. */
+export function shownUsage({ minute, day }: Windows, wall: number): Stats["requests"] {
+  const shown = (window: UsedWindow) => ({
+    limit: window.limit,
+    remaining: remainingOf(window),
+    used: window.used,
+    resets_at: timestampOf(wall + window.freesInMs),
+  });
+  return { minute: shown(minute), day: shown(day) };
+}
+
 /** An account in memory. */
 interface CountedAccount {
   readonly usage: Usage;
-  readonly quota: Quota;
+  readonly quota: OwnQuota;
 }
 
 /**
@@ -40,7 +51,7 @@ export class RequestLimits {
   ) {}
 
   /** The quota of the caller's account; a promise only if it has to be read first. */
-  quotaOf(caller: Caller): Quota | Promise<Quota> {
+  quotaOf(caller: Caller): OwnQuota | Promise<OwnQuota> {
     const counted = this.#account(caller);
     return counted instanceof Promise ? counted.then(({ quota }) => quota) : counted.quota;
   }
@@ -49,14 +60,7 @@ export class RequestLimits {
   async read(caller: Caller): Promise<Stats["requests"]> {
     const { usage } = await this.#account(caller);
     const now = this.#moment();
-    const { minute, day } = usage.windows(now);
-    const shown = (window: UsedWindow) => ({
-      limit: window.limit,
-      remaining: remainingOf(window),
-      used: window.used,
-      resets_at: timestampOf(now.wall + window.freesInMs),
-    });
-    return { minute: shown(minute), day: shown(day) };
+    return shownUsage(usage.windows(now), now.wall);
   }
 
   /**
@@ -119,7 +123,7 @@ export class RequestLimits {
     return counted;
   }
 
-  #quota(account: AccountId, usage: Usage): Quota {
+  #quota(account: AccountId, usage: Usage): OwnQuota {
     const headersAt = (now: Moment) =>
       usage.limits ? quotaHeaders(usage.limits, usage.windows(now)) : {};
     return {

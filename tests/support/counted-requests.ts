@@ -1,5 +1,5 @@
 import { type CountsStore, CountsWriter } from "../../server/limits/counts-writer.ts";
-import type { Quota, QuotaHeaders } from "../../server/limits/quota.ts";
+import type { OwnQuota, QuotaHeaders } from "../../server/limits/quota.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { storedCounts } from "../../server/limits/stored-counts.ts";
 import type { Caller } from "../../server/services/services.ts";
@@ -17,7 +17,7 @@ export interface CountedRequests extends AsyncDisposable {
   /** Seconds to wait, or 0 when the request was charged. */
   ask(by?: Caller): Promise<number>;
   /** For an app. */
-  quotaOf(by: Caller): Quota | Promise<Quota>;
+  quotaOf(by: Caller): OwnQuota | Promise<OwnQuota>;
   /** Charges a request; returns what takes that back, and the headers to be sent then. */
   askToRefuse(by?: Caller): Promise<() => QuotaHeaders>;
   /** The headers of an answer that is not charged. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Quota } from "../../server/limits/quota.ts";
+import type { OwnQuota } from "../../server/limits/quota.ts";
 import { PING_INTERVAL_MS } from "../../server/live/live-session.ts";
 import { LiveSockets } from "../../server/live/live-sockets.ts";
 import type { Caller, LiveChange } from "../../server/services/services.ts";
@@ -192,7 +192,7 @@ test("a handshake without a valid token is 401, and at another path 404", async 
 test("a handshake that is refused is not charged", async () => {
   let charged = 0;
   let left = 2;
-  const quota: Quota = {
+  const quota: OwnQuota = {
     exhausted: () => (left === 0 ? 7 : undefined),
     headers: () => ({ RateLimit: `"minute";r=${left};t=7` }),
     charge() {
