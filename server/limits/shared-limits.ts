@@ -28,10 +28,10 @@ export interface SharedCounts {
 /** The counts to store. */
 export type Changed = ReadonlyMap<AccountId, UsageRecord>;
 
-/** So many requests wait for their charge at most; more are refused at once. */
+/** Requests that wait for their charge at most; more are refused at once. */
 const WAITING_MAX = 4096;
 
-/** So many accounts are changed by one transaction at most. */
+/** Accounts that one transaction changes at most. */
 const ACCOUNTS_AT_ONCE = 64;
 
 /** A request whose account another server is changing asks again after this time, then longer. */
