@@ -27,6 +27,8 @@ export interface FileChange {
   readonly moved: readonly string[];
   /** The text's former line endings and the like, where they changed. */
   readonly former: ShownForm | undefined;
+  /** git brought it with a commit. */
+  readonly isFromGit?: boolean | undefined;
 }
 
 /** Which characters a change brought. */

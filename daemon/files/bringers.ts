@@ -19,6 +19,18 @@ export function bringers(
   return authors(db, open, brought) ?? storedTextMachine(narrowTables(db), open.id);
 }
 
+/** The other machines among those that wrote these characters. */
+export function othersAmong(
+  db: Kysely<DaemonTables>,
+  open: OpenDocument,
+  brought: readonly TextSpan[],
+): string | undefined {
+  const { ydoc } = open.document;
+  const others = brought.filter(({ client }) => client !== ydoc.clientID);
+  const by = authors(db, open, others);
+  return by === open.writer.machine ? undefined : by;
+}
+
 /** The machines that wrote these characters; undefined where that is unknown. */
 export function authors(
   db: Kysely<DaemonTables>,

@@ -53,6 +53,13 @@ export interface Sight {
    * out, at the commit where that began. Undefined where the file is not in that commit.
    */
   readonly committed: string | undefined;
+  /**
+   * For a tracked file: git has put another commit's text there since, and nobody has committed
+   * what stood in the file after that.
+   */
+  readonly isPut: boolean;
+  /** The text that git has put there then, if somebody has saved over it before it was read. */
+  readonly passed: string | undefined;
   /** What git may have done with changes that were saved, not committed, and are undone. */
   readonly leftBehind: LeftBehind | undefined;
   /** For a tracked file: git created its CRLF line endings; see `hasGitEndings`. */

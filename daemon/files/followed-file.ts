@@ -50,7 +50,8 @@ import { OvertakenSaves } from "./overtaken-saves.ts";
 import type { Overtaken } from "./save-history.ts";
 import { lookAtMarks } from "./shown-by-git.ts";
 import { takeLateSave } from "./take-late-save.ts";
-import { type TakenSight, type ToWrite, takeSight } from "./take-sight.ts";
+import { takeSight } from "./take-sight.ts";
+import type { TakenSight, ToWrite } from "./taken-sight.ts";
 import { TrackedSights } from "./tracked-sight.ts";
 import { TREE_MADE, TreeGuard, type TreeReadiness } from "./tree-guard.ts";
 import { UnfinishedText } from "./unfinished.ts";
@@ -301,6 +302,8 @@ export class FollowedFile {
       const untold = {
         past: undefined,
         committed: undefined,
+        isPut: false,
+        passed: undefined,
         leftBehind: undefined,
         hasGitEndings: false,
         kept: undefined,

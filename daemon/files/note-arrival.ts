@@ -7,7 +7,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import { addArrival, forgetSeen, listBrought } from "./arrival-store.ts";
 import { changeBetween, type FileChange, newIn } from "./arrivals.ts";
-import { bringers } from "./bringers.ts";
+import { bringers, othersAmong } from "./bringers.ts";
 import type { FileState } from "./file-state.ts";
 import { without } from "./span-set.ts";
 import type { MovedLine } from "./take-edit.ts";
@@ -60,6 +60,15 @@ export async function noteShown(
   });
 }
 
+/** Records what a commit has brought into a file. Who made it nobody knows but for others' lines. */
+export async function noteFromGit(
+  context: Context,
+  open: OpenDocument,
+  { change, ...options }: { readonly change: FileChange } & ArrivalOptions,
+): Promise<void> {
+  await noteChange(context, open, { ...options, change: { ...change, isFromGit: true } });
+}
+
 /** Lines of others that a save has moved stay as new in the file as they were. */
 export async function noteMoved(
   db: Context["db"],
@@ -83,6 +92,8 @@ async function noteChange(
   clock.keep(former);
   const fresh = newIn(change, former);
   if (!fresh) return;
-  const machine = bringers(db, open, fresh.brought);
+  const machine = change.isFromGit
+    ? othersAmong(db, open, fresh.brought)
+    : bringers(db, open, fresh.brought);
   clock.came(await addArrival(db, link.dir, { change: fresh, arrival: { at, machine } }));
 }

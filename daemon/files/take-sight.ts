@@ -4,7 +4,6 @@ import {
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
-import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
 import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import { historyTime } from "../../shared/replica/history/history-clock.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -12,7 +11,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
-import { checkedOutEndings, committedEndings } from "../git/git-endings.ts";
+import { checkedOutEndings } from "../git/git-endings.ts";
 import { tellCommits } from "../git/known-commits.ts";
 import { heldAdvice } from "../held/advice.ts";
 import { dropHeld } from "../home/held-store.ts";
@@ -29,12 +28,14 @@ import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-reasons.ts";
 import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
 import { isClearedFor } from "./followed-imports.ts";
-import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-save.ts";
+import { baseOfRefused, findRefusedText, holdSave } from "./held-save.ts";
 import { mayWriteOthers } from "./may-write-others.ts";
 import { meetFile, renewFile } from "./meet-file.ts";
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteMoved, noteShown, noteWritten } from "./note-arrival.ts";
+import { splitSight, withCommittedEndings } from "./passed-sight.ts";
 import { tellProjectFile } from "./project-file.ts";
+import { notePutByGit } from "./put-by-git.ts";
 import {
   endWaiting,
   isLastWaiting,
@@ -47,46 +48,11 @@ import { forgetSettled } from "./settled-in-git.ts";
 import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
-import { type LateOptions, leaveGone } from "./take-late-save.ts";
+import { leaveGone } from "./take-late-save.ts";
+import type { Taken, TakenSight, TakeOptions } from "./taken-sight.ts";
 import { isUnchanged } from "./unchanged-file.ts";
 
 type Context = WriteContext<DaemonTables>;
-
-/** What a sight is taken with. */
-export interface TakeOptions extends LateOptions {
-  readonly service: string;
-  /** For how much longer an empty or missing file does not count. */
-  readonly graceMs: number;
-  /** The folder was in a repository when it was linked. */
-  readonly isFromGit: boolean;
-  /** By which name the folder has the file. */
-  readonly name?: string | undefined;
-  /** What was saved and saved over while the look before was under way, oldest first. */
-  readonly overtaken?: Overtaken;
-  /** When the look began; undefined: it says of no change that it was seen. */
-  readonly lookedAt?: number | undefined;
-}
-
-/** The outcome of a look. `seenInMs`: when another one is due, to see what came lately. */
-export type TakenSight = Taken & { readonly seenInMs?: number | undefined };
-
-type Taken =
-  | { readonly kind: "done" }
-  | { readonly kind: "unfollowed"; readonly why: Unfollowed }
-  /** The project was deleted, here or on another machine. Its files belong to nobody now. */
-  | { readonly kind: "deleted"; readonly deletion: ProjectDeletion }
-  /** The save is kept on this machine only. */
-  | ({ readonly kind: "held" } & NotTaken)
-  | ToWrite;
-
-/** The file is to be written. The intended state is stored already. */
-export interface ToWrite {
-  readonly kind: "write";
-  /** `from`: the current state; `to`: the intended one. */
-  readonly from: FollowedState;
-  readonly to: FileState;
-  readonly content: string;
-}
 
 /**
  * Does what was decided about a followed file, in one transaction: takes a save into the document,
@@ -97,19 +63,14 @@ export async function takeSight(
   sight: Sight,
   options: TakeOptions,
 ): Promise<TakenSight> {
-  return await new Taking(context, sight, options).take();
+  const split = splitSight(sight);
+  const isPassed = split && (await new Taking(context, split.passed, options).takePassed());
+  return await new Taking(context, isPassed ? split.saved : sight, options).take();
 }
 
 const NONE: Overtaken = { saves: [], begun: [] };
 
 const ABSENT: FileState = { hash: ABSENT_HASH, base: { text: "", spans: [] }, form: PLAIN_FORM };
-
-/** A file whose CRLF line endings are git's is read with the committed ones. */
-function withCommittedEndings(sight: Sight): Sight {
-  const { file } = sight;
-  if (!sight.hasGitEndings || file.kind !== "text") return sight;
-  return { ...sight, file: { ...file, content: committedEndings(file.content) } };
-}
 
 /** Whether the text that was found is the file's known one from now on. */
 function isTakenWhole(taken: Taken): boolean {
@@ -164,6 +125,22 @@ class Taking {
     const isSame = known?.hash === this.#file.hash;
     if (!isSame && !isTakenWhole(taken)) return taken;
     return { ...taken, seenInMs: await this.#noteSeen(open, isSame) };
+  }
+
+  /** What git put there, and somebody has saved over. False: it is not taken by itself. */
+  async takePassed(): Promise<boolean> {
+    const { db } = this.#context;
+    const { account, link } = this.#options;
+    const open = await this.#context.open(projectDocument(account, link.projectId));
+    const known = await this.#known();
+    if (!known || deletionOf(open.document)) return false;
+    const decision = decideFollowing(await this.#facts(open, known));
+    if (decision !== "edit" && decision !== "version") return false;
+    const taken = await this.#follow(open, known, decision);
+    const state = await readFollowed(db, link.dir);
+    if (!state || taken.kind === "held") return false;
+    await this.#write({ ...state, next: undefined });
+    return true;
   }
 
   async #noteSeen(open: OpenDocument, isSame: boolean): Promise<number | undefined> {
@@ -314,6 +291,7 @@ class Taking {
       : await this.#takeWithAside(decision, open, { known, holding });
     holding.add(taken.conflicts);
     await noteMoved(db, taken.moved, this.#options);
+    if (known) await this.#notePut(open, known, taken.state);
     if (this.#sight.past && this.#integrates(decision, known)) {
       tellCommits(open.document, this.#sight.past.changes, this.#context.now);
     }
@@ -331,6 +309,13 @@ class Taking {
       return { kind: "held", why: refused.reason, note: heldAdvice(refused) };
     }
     return next;
+  }
+
+  async #notePut(open: OpenDocument, from: FileState, to: FileState): Promise<void> {
+    const { committed, isPut, passed } = this.#sight;
+    if (!isPut || committed === undefined) return;
+    const [file, options, isSavedOver] = [this.#file, this.#options, passed !== undefined];
+    await notePutByGit(this.#context, open, { committed, file, from, to, isSavedOver, options });
   }
 
   /** What git set aside stays, until a save contains it again or somebody settles the conflict. */
@@ -394,7 +379,9 @@ class Taking {
       case "edit": {
         const { db } = this.#context;
         const { savedAt } = this.#file;
-        const unseen = await listUnseen(db, link.dir, { clock, savedAt });
+        const all = await listUnseen(db, link.dir, { clock, savedAt });
+        // git reads what it writes over.
+        const unseen = all.filter(({ isFromGit }) => !isFromGit || !this.#sight.isPut);
         const { base, undone, settled } = await baseOfEdit(this.#context, open, {
           sight: this.#sight,
           known: this.#withoutCleared(open, known ?? ABSENT),

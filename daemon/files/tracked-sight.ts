@@ -5,10 +5,10 @@ import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
 import { isCommitted, isInGit, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
-import { isCommittedHere, madeFrom } from "../git/branch-log.ts";
+import { isCommittedHere, isPutByGit, madeFrom } from "../git/branch-log.ts";
 import { bytesAt, hasCommit } from "../git/file-commits.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
-import { readFilePast } from "../git/git-past.ts";
+import { type FilePast, readFilePast } from "../git/git-past.ts";
 import type { Head } from "../git/git-refs.ts";
 import { type FileStanding, readHeadText } from "../git/git-state.ts";
 import { readKnownCommits } from "../git/known-commits.ts";
@@ -33,6 +33,7 @@ import {
   type MarkedText,
 } from "./follow-store.ts";
 import { indicesFrom, linesThatStay } from "./line-runs.ts";
+import { hasChangesOf } from "./put-by-git.ts";
 import { isMadeOf, shownLines } from "./shown-by-git.ts";
 
 /** Which file, and what is asked about it. */
@@ -123,6 +124,8 @@ export class TrackedSights {
           });
     const isOnward = past?.relation === "onward";
     const content = file.kind === "text" ? file.content : "";
+    const committed = past && (await this.#textIn(standing, past.putAt, file.path));
+    const isPut = past !== undefined && (await this.#isPut(standing, past, known));
     return {
       file,
       standing,
@@ -132,8 +135,37 @@ export class TrackedSights {
         : await this.#leftBehind(standing, file, { head, known, isOnward }),
       hasGitEndings: await hasGitEndings(git, standing.file, content),
       past,
-      committed: past && (await this.#textIn(standing, past.putAt, file.path)),
+      committed,
+      isPut,
+      passed:
+        isPut && isOnward ? await this.#passed(standing, file, { known, committed }) : undefined,
     };
+  }
+
+  async #isPut(
+    { file }: Tracked,
+    { relation }: FilePast,
+    known: FollowedState | undefined,
+  ): Promise<boolean> {
+    if (!known || relation === "same") return false;
+    return await isPutByGit(this.#options.git, file, known.checkedOut.commit);
+  }
+
+  /** What git has put into a file that had nothing uncommitted, and somebody has saved over. */
+  async #passed(
+    standing: Tracked,
+    file: Readable,
+    {
+      known,
+      committed,
+    }: { readonly known: FollowedState | undefined; readonly committed: string | undefined },
+  ): Promise<string | undefined> {
+    if (!known || known.isGone || file.kind === "absent" || committed === undefined)
+      return undefined;
+    if (file.hash === known.hash || file.content === committed) return undefined;
+    const before = await this.#committedAt(standing, known.checkedOut.commit, file.path);
+    const text = { before: before ?? "", after: committed };
+    return before !== undefined && hasChangesOf(fileText(known), text) ? committed : undefined;
   }
 
   async #toldCommits(): Promise<(commit: string) => boolean> {

@@ -31,6 +31,7 @@ const GOES_ON = /^(commit|rebase|pull|merge|cherry-pick|revert|am)\b/;
 const REBASES = /^(rebase|pull)\b/;
 /** Entries for a commit of what stood in the working tree. */
 const COMMITS = /^commit\b/;
+const CHECKOUTS = /^checkout\b/;
 /** Entries for a commit that was made in this repository. */
 const MADE =
   /^(commit|cherry-pick|revert|am)\b|\((pick|reword|edit|squash|fixup|continue)\)|: Merge made by/;
@@ -115,6 +116,23 @@ export async function isCommittedHere(git: Git, file: PlacedFile, read: string):
   const at = entries.findIndex(({ commit }) => commit === read);
   const since = at === -1 ? entries : entries.slice(0, at);
   return since.some(({ subject }) => COMMITS.test(subject));
+}
+
+/**
+ * Whether git itself has put what is checked out there since `read` was, and nobody has committed
+ * what stood in the working tree after that. One git process.
+ */
+export async function isPutByGit(
+  git: Git,
+  file: PlacedFile,
+  read: string | undefined,
+): Promise<boolean> {
+  const entries = await readLog(git, file, "HEAD");
+  const at = entries.findIndex(({ commit }) => commit === read);
+  const since = at === -1 ? entries : entries.slice(0, at);
+  // Who goes to a branch and comes back has made nothing there.
+  const last = since.find(({ subject }) => !CHECKOUTS.test(subject));
+  return since.length > 0 && (last === undefined || !COMMITS.test(last.subject));
 }
 
 /** The latest first. */

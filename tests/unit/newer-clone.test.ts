@@ -38,6 +38,11 @@ async function cloned(write: boolean): Promise<FollowedMachine> {
   return c;
 }
 
+/** Long enough for a look to find that everybody has seen what git has brought. */
+async function seen(at: FollowedMachine): Promise<void> {
+  for (const milliseconds of [60_000, 60_000]) await at.pass(milliseconds);
+}
+
 for (const write of [false, true]) {
   const how = write ? ", with consent to write" : "";
   test(`a clone that is newer than what others have read is an edit of that${how}`, async () => {
@@ -65,6 +70,7 @@ test("a clone of what others have read already changes nothing", async () => {
   await pushed(THEIRS, "other");
   await lab.run(a, "pull", "-q");
   await a.settle();
+  await seen(a);
   await a.save(START);
   const c = await cloned(true);
   expect([c.file(), await c.doc(), await c.listed()]).toEqual([START, START, []]);
@@ -81,6 +87,7 @@ test("a newer clone that merges two commits that others have read brings what is
   const merged = THEIRS.replace("- ship\n", "- ship\n- tell\n");
   expect(await a.doc()).toBe(merged);
   await lab.run(a, "push", "-q");
+  await seen(a);
   // What lacks the end of a text waits longer, and then for the quiet second.
   await a.save(merged.replace("- tell\n", ""));
   await a.settle();

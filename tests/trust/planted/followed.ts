@@ -8,6 +8,8 @@ const sight = mistakesIn("daemon/files/tracked-sight.ts", "long/discarded-in-git
 const holding = mistakesIn("daemon/files/aside-conflicts.ts", "unit/aside-until-settled.test.ts");
 const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
+const put = mistakesIn("daemon/files/put-by-git.ts", "unit/pulled-unseen.test.ts");
+
 /** In half-written texts, and in what git has set aside before somebody's eyes. */
 export const FOLLOWED: readonly Mistake[] = [
   half(
@@ -195,6 +197,18 @@ export const FOLLOWED: readonly Mistake[] = [
     "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
     'standing.kind === "tracked" &&\n    standing.commit === known?.checkedOut.commit;',
     'standing.kind === "tracked";',
+  ),
+  put(
+    "whoever saves after a pull has seen what it brought",
+    "stays, and is told, where an editor saves its text of before within the minute",
+    "if (change) await noteFromGit(context, open, { ...options, change });",
+    "",
+  ),
+  mistakesIn("daemon/files/take-sight.ts", "unit/pulled-unseen.test.ts")(
+    "a save over what git brought is one of the text before that",
+    "stays where an editor saves over it before it is looked at",
+    "const isPassed = split && (await new Taking(context, split.passed, options).takePassed());",
+    "const isPassed = false;",
   ),
   past(
     "a repository cloned anew is the former one",
