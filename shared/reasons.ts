@@ -6,6 +6,7 @@ import { equalJson, type JsonValue } from "./json.ts";
 import { LIMITS } from "./limits.ts";
 import { MEMORY_REASONS } from "./memory-reasons.ts";
 import { PERSONAL_REASONS } from "./personal-reasons.ts";
+import { REPOSITORY_REASONS } from "./repository-reasons.ts";
 import { shellWord } from "./shell-word.ts";
 
 /** What another program said, in its words. */
@@ -83,11 +84,6 @@ interface GoneFolder {
   readonly dir: string;
   /** Something else is there. */
   readonly isReplaced: boolean;
-}
-
-/** The project that a repository's name stands for. */
-interface NamedProject {
-  readonly id: string;
 }
 
 /** A quota as its service tells it, or as it is published. */
@@ -379,22 +375,7 @@ export const REASONS = {
     meaning: "the system would not watch the folder",
     say: ({ said }: Said) => `watching it failed (${said})`,
   },
-  "repository-identified": {
-    meaning: "git says with more certainty than before which project a folder is",
-    say: () => "git says better now which project this is",
-    advise: () => "`memsync link` there makes it that one",
-  },
-  "repository-renamed": {
-    meaning: "a linked folder's repository has another URL or first commit than before",
-    say: ({ id }: NamedProject) =>
-      "its repository is named by another URL or first commit now; " +
-      `it stays this one, until \`memsync link --id ${id}\` there`,
-  },
-  "repository-known": {
-    meaning: "the service has the repository's project by the name of an earlier link",
-    say: () => "the service has this repository's project by the name of an earlier link",
-    advise: ({ id }: NamedProject) => `\`memsync link --id ${id}\` there joins it`,
-  },
+  ...REPOSITORY_REASONS,
   "requests-refused": {
     meaning: "calls wait, for the service asked for a pause",
     say: () => "the service asked for a pause",

@@ -83,6 +83,21 @@ export async function identifyUpwards(
 }
 
 /**
+ * The project that a path of a working tree names, whether or not a folder is there. Undefined where
+ * git can't say.
+ */
+export async function projectAt(
+  git: Git,
+  root: string,
+  pathInside: string,
+): Promise<ProjectId | undefined> {
+  const search = await findWorkingTree(git, root);
+  if (search.kind !== "tree") return undefined;
+  const found = await orUnknown(() => identifyIn(git, search.tree, pathInside));
+  return found.kind === "unknown" || found.kind === "none" ? undefined : found.projectId;
+}
+
+/**
  * The folder on this machine of which a working tree is a clone, as a submodule of a repository
  * beside it is. Undefined where the origin is elsewhere, or there is none.
  */

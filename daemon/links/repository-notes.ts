@@ -1,11 +1,17 @@
+import { relative } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { World } from "../../shared/world.ts";
-import { findKnownPlace } from "../files/place-store.ts";
-import { identifyProject, identityAmong, type ProjectIdentity } from "../git/identity.ts";
+import { findKnownPlace, type KnownPlace } from "../files/place-store.ts";
+import {
+  identifyProject,
+  identityAmong,
+  type ProjectIdentity,
+  projectAt,
+} from "../git/identity.ts";
 import type { Git } from "../git/run-git.ts";
 import type { Link } from "../home/links.ts";
 import { hasEverAnswered } from "../home/positions.ts";
@@ -73,9 +79,33 @@ export class RepositoryNotes {
     const { dir } = link;
     const known = await findKnownPlace(this.#options.store.reader, dir);
     const identity = identityAmong(await identify(), [link.projectId, known?.derivedId]);
-    const note = repositoryNote(link, identity, known) ?? (await this.#formerNote(link, identity));
+    const contradiction = repositoryNote(link, identity, known);
+    const note = contradiction
+      ? ((await this.#renamedNote(link, identity, known)) ?? contradiction)
+      : await this.#formerNote(link, identity);
     if (note === undefined) this.#notes.delete(dir);
     else this.#notes.set(dir, note);
+  }
+
+  /** What to say where only the folder's path in its repository is another one. */
+  async #renamedNote(
+    { dir, projectId, name }: Link,
+    identity: ProjectIdentity,
+    known: KnownPlace | undefined,
+  ): Promise<Reason | undefined> {
+    if (identity.kind === "none" || known?.derivedId === undefined) return undefined;
+    const { root, pathInside } = identity;
+    const { change } = known;
+    const formerDir = change?.kind === "moved" ? relative(root, change.from) : undefined;
+    // A name is the repository's, and the path in there at the first link.
+    const repository = identity.name.slice(0, -pathInside.length);
+    const named = name.startsWith(repository) ? name.slice(repository.length) : undefined;
+    for (const path of [formerDir, named]) {
+      if (path === undefined || path === "" || path.startsWith("..")) continue;
+      if ((await projectAt(this.#options.git, root, path)) !== known.derivedId) continue;
+      return { code: "folder-renamed", id: projectId, path: dir };
+    }
+    return undefined;
   }
 
   /**

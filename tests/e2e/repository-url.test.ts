@@ -73,6 +73,44 @@ scenario("told so, it becomes the project that other clones of the new URL are",
   expect((await machine.projectOf()).id).toBe(moved);
 });
 
+scenario(
+  "a folder of a monorepo that git renamed keeps its project, and says how elsewhere",
+  async (lab) => {
+    const machine = await startOne(lab, "folder-renamed");
+    const { folder } = machine;
+    const at = (name: string) => join(folder, "packages", name);
+    await lab.git.commit(folder, { "packages/api/index.ts": "" });
+    await machine.memsync("link", at("api"));
+    const run = (name: string, ...args: string[]) =>
+      machine.memsyncWith({ cwd: at(name) }, ...args);
+    await run("api", "set", "port", "4100");
+    const linked = async () =>
+      (await machine.status()).projects.filter((each) => each.folders.length);
+    const idOf = async (name: string) =>
+      (await linked()).find(({ folders }) => folders.some(({ dir }) => dir === at(name)))?.id;
+    const id = await idOf("api");
+    // Twice, so that the path before is not the one that the project was named by.
+    for (const [from, to] of [
+      ["api", "server"],
+      ["server", "backend"],
+    ] as const) {
+      await lab.git.run(folder, "mv", `packages/${from}`, `packages/${to}`);
+      await lab.git.commit(folder, {});
+      expect(await run(to, "get", "port")).toBe("4100");
+      const note = await waitFor("a note about the folder", async () => {
+        const found = (await linked()).flatMap(({ folders }) => folders);
+        return found.find(({ dir }) => dir === at(to))?.repository;
+      });
+      expect(note).toContain(`memsync link ${at(to)} --id ${id}`);
+      expect(await idOf(to)).toBe(id);
+    }
+    await machine.memsync("link", at("backend"), "--id", `${id}`);
+    expect(await run("backend", "get", "port")).toBe("4100");
+    const { folders } = (await linked()).find((each) => each.id === id) ?? { folders: [] };
+    expect(folders.map(({ repository }) => repository)).toEqual([null]);
+  },
+);
+
 scenario("a project keeps its name when its remote is removed", async (lab) => {
   const machine = await startOne(lab, "no-remote");
   const { id } = await machine.projectOf();

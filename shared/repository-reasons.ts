@@ -1,0 +1,37 @@
+import { shellWord } from "./shell-word.ts";
+
+/** The project that a repository's name stands for. */
+export interface NamedProject {
+  readonly id: string;
+}
+
+/** A folder that its repository has under another path now. */
+export interface RenamedFolder extends NamedProject {
+  readonly path: string;
+}
+
+/** What is said of a linked folder whose repository names another project, for `reasons.ts`. */
+export const REPOSITORY_REASONS = {
+  "repository-identified": {
+    meaning: "git says with more certainty than before which project a folder is",
+    say: () => "git says better now which project this is",
+    advise: () => "`memsync link` there makes it that one",
+  },
+  "repository-renamed": {
+    meaning: "a linked folder's repository has another URL or first commit than before",
+    say: ({ id }: NamedProject) =>
+      "its repository is named by another URL or first commit now; " +
+      `it stays this one, until \`memsync link --id ${id}\` there`,
+  },
+  "folder-renamed": {
+    meaning: "a linked folder of a repository has another path in there than before",
+    say: ({ id, path }: RenamedFolder) =>
+      "it has another path in its repository now, and stays this project: " +
+      `\`memsync link ${shellWord(path)} --id ${id}\` says so here and, with its path, in other clones`,
+  },
+  "repository-known": {
+    meaning: "the service has the repository's project by the name of an earlier link",
+    say: () => "the service has this repository's project by the name of an earlier link",
+    advise: ({ id }: NamedProject) => `\`memsync link --id ${id}\` there joins it`,
+  },
+} as const;
