@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { listLinks } from "../../daemon/home/links.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { randomMemoryKey } from "../../shared/ids.ts";
+import { shellWord } from "../../shared/shell-word.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { sayIfHeld } from "../lifecycle/say-held.ts";
 import type { Environment } from "../place/environment.ts";
@@ -97,6 +98,14 @@ async function save(
     return { kind: "memory", account, document, key };
   });
   await sayIfOutOfReach(env, place);
+  // A variable of a shell may have been unset.
+  if (value === "") {
+    const word = shellWord(key);
+    sayAside(
+      `the value of ${key} is empty now: \`memsync history ${word}\` has what it was, ` +
+        `\`memsync rm ${word}\` deletes it`,
+    );
+  }
   if (place.layer === "project") await sayIfUnlinked(env, place.document, options.project);
 }
 

@@ -114,6 +114,7 @@ async function runExport(
   const text = `${JSON.stringify(home, null, 2)}\n`;
   if (file === undefined) {
     process.stdout.write(text);
+    if (process.stdout.isTTY) sayAside("`memsync export FILE` writes it into a file");
     return;
   }
   if (markdown) await writeFolder(file, filesOf(home));

@@ -56,6 +56,7 @@ export function wordsOn(
   }
   if (code === "commander.invalidArgument") return [said.replace(CHOICES, "'$1' is no $2: say $3")];
   if (code !== "commander.unknownOption") return [said];
+  if (lastQuoted(said) === "-v") return [`${said}: \`memsync --version\` prints the version`];
   const nearly = didYouMean(lastQuoted(said), optionsOf(command));
   return [`${said}${nearly}`, ...(nearly === "" ? [hintAtDash(command, words, args)] : [])];
 }
@@ -158,7 +159,7 @@ function isValue({ options }: Command, before: string | undefined): boolean {
 }
 
 /** What other programs call the same thing. The first name that a command has is meant. */
-const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+const SYNONYMS = byName<readonly string[]>({
   add: ["create"],
   del: ["rm", "drop"],
   delete: ["rm", "drop", "revoke"],
@@ -167,17 +168,56 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   ls: ["list"],
   new: ["create", "add"],
   create: ["add"],
+  edit: ["set"],
+  exit: ["stop"],
+  info: ["status"],
+  init: ["link"],
+  kill: ["stop"],
+  pull: ["sync"],
+  push: ["sync"],
+  quit: ["stop"],
   remove: ["rm", "drop", "revoke"],
   rm: ["revoke", "drop"],
   show: ["list", "get"],
-};
+  watch: ["up"],
+  whoami: ["status"],
+});
+
+/** What no command of that name does, by what is typed for it. */
+const ELSEWHERE = byName<string>({
+  account: "accounts are a server's: `memsync server account list`",
+  diff: "`memsync doc diff` compares the text and the file here",
+  open: "memsync has no page: `memsync up` is its live screen, and an emulator prints its page's address",
+  token:
+    "`memsync login` keeps a service's token, `memsync env` prints the gateway's, and " +
+    "`memsync server token list` lists a server's",
+  user: "users are a server's: `memsync server user list`",
+  version: "`memsync --version` prints it",
+});
+const ALSO_CALLED = byName<string>({
+  accounts: "account",
+  dashboard: "open",
+  tokens: "token",
+  ui: "open",
+  users: "user",
+  web: "open",
+});
+
+/** Anything may be typed, also the name of something that every object has. */
+function byName<Value>(values: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> {
+  return new Map(Object.entries(values));
+}
 
 function unknownWord(above: Command, word: string): string {
   const names = above
     .createHelp()
     .visibleCommands(above)
     .map((each) => each.name());
-  const meant = SYNONYMS[word.toLowerCase()]?.find((each) => names.includes(each));
+  const lower = word.toLowerCase();
+  const elsewhere =
+    above.parent === null ? ELSEWHERE.get(ALSO_CALLED.get(lower) ?? lower) : undefined;
+  if (elsewhere !== undefined) return `unknown command '${word}': ${elsewhere}`;
+  const meant = SYNONYMS.get(lower)?.find((each) => names.includes(each));
   const nearly = meant === undefined ? didYouMean(word, names) : `: did you mean "${meant}"?`;
   return `unknown command '${word}'${nearly || otherwise(above, names)}`;
 }

@@ -56,3 +56,20 @@ test("an unknown option in place of a needed one is said", () => {
     ]);
   }
 });
+
+test("a word that another program has for a command leads to it", () => {
+  const program = new Command("memsync");
+  for (const name of ["set", "stop", "status", "sync"]) program.command(name);
+  const said = (word: string) => {
+    const message = `error: unknown command '${word}'`;
+    return wordsOn(program, [word], { code: "commander.unknownCommand", message })[0];
+  };
+  expect(said("version")).toBe("unknown command 'version': `memsync --version` prints it");
+  expect(said("tokens")).toContain("`memsync server token list` lists a server's");
+  expect(said("Web")).toContain("memsync has no page: `memsync up` is its live screen");
+  expect(said("push")).toBe("unknown command 'push': did you mean \"sync\"?");
+  // What every object has is a word like any other.
+  for (const word of ["constructor", "valueOf", "__proto__"]) {
+    expect(said(word)).toBe(`unknown command '${word}': \`memsync help\` lists those there are`);
+  }
+});
