@@ -8,9 +8,7 @@ import { MEND_PATH, NOT_ON_PATH } from "../setup/on-path.ts";
 import { isInUse } from "../setup/set-up.ts";
 import { readSettingsFile } from "../setup/settings-file.ts";
 import { parseSettings, valueAt } from "../setup/settings-text.ts";
-import { type Finding, ok, warning, wrong } from "./finding.ts";
-
-const ABOUT = "assistants";
+import { type Finding, noted } from "./finding.ts";
 
 /** Which assistants have the memories, and what keeps them from it. */
 export function checkAssistants({ variables }: Environment): Finding[] {
@@ -21,17 +19,20 @@ export function checkAssistants({ variables }: Environment): Finding[] {
   const findings = all.flatMap(({ assistant, ...seen }) => findingsOf(assistant, seen));
   const isSetUp = all.some(({ has }) => has.length > 0);
   if (isSetUp && Bun.which("memsync") === null) {
-    findings.unshift(wrong(ABOUT, NOT_ON_PATH, MEND_PATH));
+    findings.unshift(noted("assistants-no-program", NOT_ON_PATH, MEND_PATH));
   }
   const wholeNames = whole.map(({ assistant }) => assistant.name).join(", ");
   if (findings.length > 0) {
-    return wholeNames === "" ? findings : [...findings, ok(ABOUT, `set up in ${wholeNames}`)];
+    return wholeNames === ""
+      ? findings
+      : [...findings, noted("assistants-set-up", `set up in ${wholeNames}`)];
   }
-  if (used.length === 0) return [ok(ABOUT, "none that could be set up is in use here")];
+  if (used.length === 0)
+    return [noted("assistants-none", "none that could be set up is in use here")];
   const others = all.filter(({ has }) => has.length === 0).map(({ assistant }) => assistant.name);
   const done = whole.length > 0 ? [`set up in ${wholeNames}`] : [];
   const open = others.length > 0 ? [`\`memsync setup\` can: ${others.join(", ")}`] : [];
-  return [ok(ABOUT, [...done, ...open].join("; "))];
+  return [noted("assistants-could-be", [...done, ...open].join("; "))];
 }
 
 interface Seen {
@@ -61,12 +62,18 @@ function lookAt({ files }: Assistant): Seen {
 function findingsOf(assistant: Assistant, { has, lacks, unread }: Seen): Finding[] {
   const setup = `\`memsync setup ${assistant.id}\``;
   const findings = unread.map(([path, why]) =>
-    wrong(ABOUT, `${tilde(path)} of ${assistant.name}: ${why}`, `mend the file, then ${setup}`),
+    noted(
+      "assistants-unread",
+      `${tilde(path)} of ${assistant.name}: ${why}`,
+      `mend the file, then ${setup}`,
+    ),
   );
   if (has.length === 0) return findings;
   if (lacks.length > 0) {
     const where = lacks.map(tilde).join(", ");
-    findings.push(warning(ABOUT, `${assistant.name} lacks what belongs in ${where}`, setup));
+    findings.push(
+      noted("assistants-lack", `${assistant.name} lacks what belongs in ${where}`, setup),
+    );
   }
   return [...findings, ...checkCodexMemories(assistant)];
 }
@@ -82,23 +89,26 @@ function checkCodexMemories({ id, files }: Assistant): Finding[] {
     "Codex keeps sessions that used `memsync mcp` out of its own memories " +
     "(memories.disable_on_external_context)";
   const mend = "set it to false, or go by the hooks alone: `codex mcp remove memsync`";
-  return [warning(ABOUT, detail, mend)];
+  return [noted("assistants-codex-keeps-out", detail, mend)];
 }
 
 /** Which files have the user's own text, and what is asked about them. */
 export function checkPersonal({ personal }: DaemonStatus): Finding[] {
   const { files, merges } = personal;
-  if (files.length === 0) return [ok(PERSONAL, "in no file: `memsync personal on` puts it in")];
+  if (files.length === 0)
+    return [noted("personal-off", "in no file: `memsync personal on` puts it in")];
   const findings = files.flatMap(({ path, state, note }) => {
     if (state !== "asked" && state !== "left-alone") return [];
-    return [warning(PERSONAL, `${tilde(path)} ${note ?? state}`, "`memsync personal` shows all")];
+    return [
+      noted("personal-asked", `${tilde(path)} ${note ?? state}`, "`memsync personal` shows all"),
+    ];
   });
   if (merges.length > 0) {
     const mend = "`memsync personal` shows it; edit any of the files";
-    findings.push(warning(PERSONAL, "it has both versions of what was written at once", mend));
+    findings.push(
+      noted("personal-merged", "it has both versions of what was written at once", mend),
+    );
   }
   if (findings.length > 0) return findings;
-  return [ok(PERSONAL, `the same in ${count(files.length, "file", "files")}`)];
+  return [noted("personal-same-everywhere", `the same in ${count(files.length, "file", "files")}`)];
 }
-
-const PERSONAL = "personal";

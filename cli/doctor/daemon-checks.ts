@@ -16,7 +16,7 @@ import { findDaemon } from "../contact/gateway-client.ts";
 import { otherService } from "../lifecycle/shell-service.ts";
 import type { Environment } from "../place/environment.ts";
 import { count } from "../screen/output.ts";
-import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { type Finding, noted } from "./finding.ts";
 import { ENOUGH } from "./inotify-limits.ts";
 
 /** The daemon's status, if one answers. An answer that can't be read is a finding of its own. */
@@ -29,33 +29,34 @@ export async function checkDaemon(env: Environment): Promise<Finding> {
   const { home } = env;
   const status = await askDaemon(home);
   if (status) return (await serviceFinding(env)) ?? versionFinding(status);
-  if (!existsSync(home.lock)) return ok("daemon", "never started here; `memsync start` does");
+  if (!existsSync(home.lock))
+    return noted("daemon-never-started", "never started here; `memsync start` does");
   const lock = await takeLock(home.lock);
   if (lock) {
     lock.release();
-    return warning("daemon", "not running; nothing is synced", "memsync start");
+    return noted("daemon-not-running", "not running; nothing is synced", "memsync start");
   }
   const mend = "`memsync restart`; one that runs at a terminal has to be ended there";
-  return wrong("daemon", "a process holds the home and does not answer", mend);
+  return noted("daemon-silent-holder", "a process holds the home and does not answer", mend);
 }
 
 /** What the daemon was started with counts. It may be another service than this shell's. */
 async function serviceFinding(env: Environment): Promise<Finding | undefined> {
   const daemon = await contactDaemon(env.home);
   const note = daemon && otherService(env, daemon.introduction);
-  return note && warning("daemon", note.detail, note.mend);
+  return note && noted("daemon-another-service", note.detail, note.mend);
 }
 
 function versionFinding({ version }: DaemonStatus): Finding {
-  if (version === VERSION) return ok("daemon", `running, ${version}`);
+  if (version === VERSION) return noted("daemon-running", `running, ${version}`);
   const detail = `running, of version ${version}; this is ${VERSION}`;
-  return warning("daemon", detail, "memsync restart");
+  return noted("daemon-other-version", detail, "memsync restart");
 }
 
 /** Files that can't be read, so that nobody knows whether they are synced. */
 export function checkFailing(status: DaemonStatus): Finding[] {
   const mend = "see to that, then `memsync sync`; `memsync logs` says since when";
-  return listFailing(status).map((folder) => wrong("files", failureOf(folder), mend));
+  return listFailing(status).map((folder) => noted("files-failing", failureOf(folder), mend));
 }
 
 /** The names of the remotes whose token may only read. */
@@ -78,14 +79,16 @@ export function checkOwn({ remotes }: DaemonStatus, readOnly: ReadOnly): Finding
   return remotes.flatMap(({ name, own }) => {
     if (own.refused === null || own.waiting === 0) return [];
     if (readOnly.has(name) && isForbidden(own)) {
-      return [warning("own", `user and global: ${stays(own)}`, KEPT_HERE)];
+      return [noted("own-read-only", `user and global: ${stays(own)}`, KEPT_HERE)];
     }
     if (own.refused_code === "out-of-reach") {
       const left = count(own.waiting, "change stays", "changes stay");
-      return [warning("own", `user and global: ${left} on this machine`, own.refused)];
+      return [noted("own-out-of-reach", `user and global: ${left} on this machine`, own.refused)];
     }
     const detail = `user and global are refused by ${name}: ${own.refused}`;
-    return [wrong("own", detail, "`memsync status` says what waits, `memsync sync` tries again")];
+    return [
+      noted("own-refused", detail, "`memsync status` says what waits, `memsync sync` tries again"),
+    ];
   });
 }
 
@@ -101,19 +104,19 @@ export function checkProjects({ projects }: DaemonStatus, readOnly: ReadOnly): F
   const project = refused.find((each) => !isMeant(each));
   if (project) {
     const detail = `${project.name} is refused by the service: ${project.refused}`;
-    return wrong(
-      "projects",
+    return noted(
+      "projects-refused",
       detail,
       "`memsync status` says what waits, `memsync sync` tries again",
     );
   }
-  if (kept) return warning("projects", `${kept.name}: ${stays(kept)}`, KEPT_HERE);
+  if (kept) return noted("projects-read-only", `${kept.name}: ${stays(kept)}`, KEPT_HERE);
   const [folder] = left;
   const all = count(projects.length, "project", "projects");
   const isFailing = folders.some(({ state }) => state === "failing");
-  if (!folder) return ok("projects", `${all} ${isFailing ? "linked" : "followed"}`);
+  if (!folder) return noted("projects-followed", `${all} ${isFailing ? "linked" : "followed"}`);
   const detail = `${folder.dir}/${folder.path} ${folder.note ?? "is left alone"}`;
-  return warning("projects", detail, mendOf(folder));
+  return noted("projects-left-alone", detail, mendOf(folder));
 }
 
 function mendOf({ dir, why }: FolderStatus): string {
@@ -128,13 +131,13 @@ export function checkPolled({ projects }: DaemonStatus): Finding {
   const polled = folders.flatMap((folder) => folder.polled ?? []);
   const [first] = polled;
   const all = count(folders.length, "folder", "folders");
-  if (!first) return ok("watched", `${all}, by the system's events`);
+  if (!first) return noted("watched-by-events", `${all}, by the system's events`);
   const looked = `${polled.length} of ${all} looked at every few seconds`;
   const limit = polled.find((each) => each.limit !== null)?.limit;
-  if (!limit) return ok("watched", `${looked}: ${first.why}`);
+  if (!limit) return noted("watched-by-looks", `${looked}: ${first.why}`);
   const raise = `sudo sysctl fs.inotify.${limit}=${ENOUGH[limit]}`;
   const mend = `${raise}, keep it in /etc/sysctl.d, then \`memsync restart\``;
-  return warning("watched", `${looked}: fs.inotify.${limit} is reached`, mend);
+  return noted("watched-at-limit", `${looked}: fs.inotify.${limit} is reached`, mend);
 }
 
 /** The findings of `check` about the daemon's answers, or why those could not be read. */
@@ -146,6 +149,6 @@ export async function withStatus(
     const status = await askDaemon(home);
     return status ? check(status) : [];
   } catch (thrown) {
-    return [wrong("daemon", `answers badly: ${messageOf(thrown)}`, "memsync restart")];
+    return [noted("daemon-unreadable", `answers badly: ${messageOf(thrown)}`, "memsync restart")];
   }
 }

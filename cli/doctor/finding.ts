@@ -1,4 +1,5 @@
 import { messageOf } from "../../shared/errors.ts";
+import { FINDINGS, type FindingCode } from "./finding-codes.ts";
 
 /** `ok`; `warning`: it works, but may not for long; `wrong`: something does not work. */
 export type FindingState = "ok" | "warning" | "wrong";
@@ -7,29 +8,23 @@ export type FindingState = "ok" | "warning" | "wrong";
  * What `memsync doctor` found about one thing.
  *
  * ```
- * return warning("disk", "300 MB are left", "make room");
+ * return noted("disk-low", "300 MB are left", "make room"); // about "disk", a warning
  * ```
  */
 export interface Finding {
   /** What was checked, in one word. */
   readonly about: string;
   readonly state: FindingState;
+  readonly code: FindingCode;
   /** The finding, in a phrase. */
   readonly detail: string;
   /** What the user can do about it; null where nothing needs to be done. */
   readonly mend: string | null;
 }
 
-export function ok(about: string, detail: string): Finding {
-  return { about, state: "ok", detail, mend: null };
-}
-
-export function warning(about: string, detail: string, mend: string): Finding {
-  return { about, state: "warning", detail, mend };
-}
-
-export function wrong(about: string, detail: string, mend: string): Finding {
-  return { about, state: "wrong", detail, mend };
+export function noted(code: FindingCode, detail: string, mend: string | null = null): Finding {
+  const [about, state] = FINDINGS[code];
+  return { about, state, code, detail, mend };
 }
 
 /** A check that fails is a finding, too. */
@@ -41,7 +36,10 @@ export async function findingOf(
     return await check();
   } catch (thrown) {
     const mend = `${remedyOf(thrown)}, then run \`memsync doctor\` again`;
-    return wrong(about, `could not be looked at: ${messageOf(thrown)}`, mend);
+    return {
+      ...noted("check-failed", `could not be looked at: ${messageOf(thrown)}`, mend),
+      about,
+    };
   }
 }
 

@@ -11,7 +11,7 @@ import { isDamage, noRoomAt } from "../../shared/sqlite/failures.ts";
 import { MisfitError } from "../../shared/sqlite/misfit.ts";
 import { VERSION } from "../../shared/version.ts";
 import { bytesShown } from "../screen/output.ts";
-import { diskRemedyOf, type Finding, findingOf, ok, warning, wrong } from "./finding.ts";
+import { diskRemedyOf, type Finding, findingOf, noted } from "./finding.ts";
 
 const OTHERS = 0o077;
 const ENTER_AND_WRITE = constants.W_OK | constants.X_OK;
@@ -20,14 +20,18 @@ export async function checkHome({ dir }: Home): Promise<Finding> {
   if (!existsSync(dir)) {
     const above = nearestFolder(dir);
     const refused = await refusalOf(above, ENTER_AND_WRITE);
-    if (refused === undefined) return ok("home", `${dir}, not made yet`);
+    if (refused === undefined) return noted("home-not-made", `${dir}, not made yet`);
     const mend = mendOf(refused, `make it as who may write in ${above}`);
-    return wrong("home", `${dir} can't be made or looked into`, `${mend}, ${ANOTHER_HOME}`);
+    return noted(
+      "home-unmakable",
+      `${dir} can't be made or looked into`,
+      `${mend}, ${ANOTHER_HOME}`,
+    );
   }
   const refused = (await refusalOf(dir, ENTER_AND_WRITE)) ?? noRoomAt(dir);
-  if (refused === undefined) return ok("home", `${dir}, can be written`);
+  if (refused === undefined) return noted("home-writable", `${dir}, can be written`);
   const mend = mendOf(refused, `chmod u+rwx '${dir}'`);
-  return wrong("home", `${dir} can't be written`, `${mend}, ${ANOTHER_HOME}`);
+  return noted("home-unwritable", `${dir} can't be written`, `${mend}, ${ANOTHER_HOME}`);
 }
 
 const ANOTHER_HOME = "or set MEMSYNC_HOME to another folder";
@@ -57,19 +61,19 @@ export async function checkPermissions(home: Home): Promise<Finding> {
     const { mode, uid } = await stat(path);
     if (uid !== userInfo().uid) {
       const mend = `sudo chown -R ${userInfo().uid} '${home.dir}'`;
-      return wrong("permissions", `${path} belongs to another account`, mend);
+      return noted("permissions-owner", `${path} belongs to another account`, mend);
     }
     if (guarded.includes(path) && (mode & OTHERS) !== 0) {
-      return wrong("permissions", `others may open ${path}`, `chmod go-rwx '${path}'`);
+      return noted("permissions-open", `others may open ${path}`, `chmod go-rwx '${path}'`);
     }
   }
-  return ok("permissions", "only this account may look into it");
+  return noted("permissions-closed", "only this account may look into it");
 }
 
 /** Reads every page of the database, without disturbing a running daemon. */
 export async function checkHomeDatabase(home: Home): Promise<Finding> {
   const { database: path } = home;
-  if (!existsSync(path)) return ok("database", "not made yet");
+  if (!existsSync(path)) return noted("database-not-made", "not made yet");
   const open = () => openHomeReader(path);
   return await checkFile({ about: "database", path, open, rebuild: REBUILD });
 }
@@ -100,11 +104,20 @@ interface LookedAt {
   readonly rebuild: string;
 }
 
+/** The finding about a database, under its own name. */
 async function checkFile(looked: LookedAt): Promise<Finding> {
-  const { about, path, open, rebuild } = looked;
+  return { ...(await findingAbout(looked)), about: looked.about };
+}
+
+async function findingAbout(looked: LookedAt): Promise<Finding> {
+  const { path, open, rebuild } = looked;
   const refused = await refusalOf(path, constants.R_OK | constants.W_OK);
   if (refused !== undefined) {
-    return wrong(about, `${path} can't be written`, mendOf(refused, `chmod u+rw '${path}'`));
+    return noted(
+      "database-unwritable",
+      `${path} can't be written`,
+      mendOf(refused, `chmod u+rw '${path}'`),
+    );
   }
   let db: Awaited<ReturnType<typeof open>>;
   try {
@@ -112,28 +125,33 @@ async function checkFile(looked: LookedAt): Promise<Finding> {
   } catch (thrown) {
     return unopenedFinding(looked, thrown);
   }
-  if (!db) return ok(about, "being made");
+  if (!db) return noted("database-being-made", "being made");
   try {
     const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
     const problem = rows[0]?.quick_check ?? "no answer";
-    if (problem === "ok") return ok(about, `sound, ${await sizeOf(path)}`);
-    return wrong(about, `${path} is damaged: ${problem}`, rebuild);
+    if (problem === "ok") return noted("database-sound", `sound, ${await sizeOf(path)}`);
+    return noted("database-damaged", `${path} is damaged: ${problem}`, rebuild);
   } finally {
     await db.destroy();
   }
 }
 
 /** The finding about a database that can't be used. Rethrows errors that are not its fault. */
-function unopenedFinding({ about, path, rebuild }: LookedAt, thrown: unknown): Finding {
+function unopenedFinding({ path, rebuild }: LookedAt, thrown: unknown): Finding {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   if (cause instanceof AppError) {
     const mend = "update memsync, or set MEMSYNC_HOME to another folder; nothing was changed";
-    return wrong(about, `${path} was written by a newer memsync than this one, ${VERSION}`, mend);
+    return noted(
+      "database-newer",
+      `${path} was written by a newer memsync than this one, ${VERSION}`,
+      mend,
+    );
   }
   if (cause instanceof MisfitError) {
-    return wrong(about, `${path} is not as memsync made it: ${cause.message}`, rebuild);
+    return noted("database-misfit", `${path} is not as memsync made it: ${cause.message}`, rebuild);
   }
-  if (isDamage(cause)) return wrong(about, `${path} is damaged: ${messageOf(cause)}`, rebuild);
+  if (isDamage(cause))
+    return noted("database-damaged", `${path} is damaged: ${messageOf(cause)}`, rebuild);
   throw thrown;
 }
 
@@ -141,7 +159,7 @@ function unopenedFinding({ about, path, rebuild }: LookedAt, thrown: unknown): F
 export function checkSetAside({ dir }: Home): Finding[] {
   if (!existsSync(dir)) return [];
   return readDamageNotes(dir).map(({ message, set_aside }) => {
-    return warning("set aside", message, `delete ${set_aside}* when nothing is missed`);
+    return noted("database-set-aside", message, `delete ${set_aside}* when nothing is missed`);
   });
 }
 
@@ -154,9 +172,13 @@ async function sizeOf(path: string): Promise<string> {
 const LOG_BYTES_MUCH = 64 * 1024 * 1024;
 
 export async function checkLog(home: Home): Promise<Finding> {
-  if (!existsSync(home.log)) return ok("log", "none yet");
+  if (!existsSync(home.log)) return noted("log-none", "none yet");
   const { size } = await stat(home.log);
   const detail = `${home.log}, ${bytesShown(size)}`;
-  if (size < LOG_BYTES_MUCH) return ok("log", detail);
-  return warning("log", detail, "`memsync logs` shows what is written so often; then delete it");
+  if (size < LOG_BYTES_MUCH) return noted("log-kept", detail);
+  return noted(
+    "log-large",
+    detail,
+    "`memsync logs` shows what is written so often; then delete it",
+  );
 }

@@ -3,7 +3,7 @@ import { arch, platform } from "node:os";
 import { createGit, troubleOf } from "../../daemon/git/run-git.ts";
 import { sayTrouble } from "../../shared/git-reasons.ts";
 import { bytesShown } from "../screen/output.ts";
-import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { type Finding, noted } from "./finding.ts";
 import { ENOUGH } from "./inotify-limits.ts";
 
 const DISK_BYTES_MIN = 64 * 1024 * 1024;
@@ -18,20 +18,20 @@ const INOTIFY = "/proc/sys/fs/inotify";
 export function checkRuntime(): Finding {
   const { bun, node } = process.versions;
   const place = `${platform()} ${arch()}`;
-  if (bun !== undefined) return ok("runtime", `Bun ${bun} on ${place}`);
+  if (bun !== undefined) return noted("runtime-bun", `Bun ${bun} on ${place}`);
   const mend = "start it by `memsync` itself or `bunx memsync`, which run it on Bun";
-  return wrong("runtime", `Node.js ${node} on ${place}, which can't run the daemon`, mend);
+  return noted("runtime-node", `Node.js ${node} on ${place}, which can't run the daemon`, mend);
 }
 
 export async function checkGit(): Promise<Finding> {
   const result = await createGit()("/", ["--version"]);
-  if (result.kind === "done") return ok("git", result.stdout.toString().trim());
+  if (result.kind === "done") return noted("git-found", result.stdout.toString().trim());
   if (result.kind === "no-program") {
     const detail = "not found; folders with a .git are left alone, others are followed";
-    return warning("git", detail, "install git");
+    return noted("git-not-found", detail, "install git");
   }
-  return wrong(
-    "git",
+  return noted(
+    "git-fails",
     `does not run: ${sayTrouble(troubleOf(result))}`,
     "mend the installation of git",
   );
@@ -42,14 +42,16 @@ export async function checkDisk(dir: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(dir);
   const free = bavail * bsize;
   const detail = `${bytesShown(free)} free`;
-  if (free >= DISK_BYTES_ENOUGH) return ok("disk", detail);
+  if (free >= DISK_BYTES_ENOUGH) return noted("disk-enough", detail);
   const mend = `make room on the disk of ${dir}, or move the home and set MEMSYNC_HOME`;
-  return free >= DISK_BYTES_MIN ? warning("disk", detail, mend) : wrong("disk", detail, mend);
+  return free >= DISK_BYTES_MIN
+    ? noted("disk-low", detail, mend)
+    : noted("disk-full", detail, mend);
 }
 
 /** Only Linux limits how many files an account may watch. */
 export async function checkWatches(): Promise<Finding> {
-  if (platform() !== "linux") return ok("watching", "the system sets no limit");
+  if (platform() !== "linux") return noted("watching-unlimited", "the system sets no limit");
   const watches = await readLimit("max_user_watches");
   const instances = await readLimit("max_user_instances");
   const detail = `${watches} watches and ${instances} instances allowed`;
@@ -59,9 +61,13 @@ export async function checkWatches(): Promise<Finding> {
       ? [["max_user_instances", ENOUGH.max_user_instances]]
       : []),
   ];
-  if (short.length === 0) return ok("watching", detail);
+  if (short.length === 0) return noted("watching-enough", detail);
   const settings = short.map(([name, value]) => `fs.inotify.${name}=${value}`).join(" ");
-  return warning("watching", detail, `sudo sysctl ${settings}, and into /etc/sysctl.d to keep it`);
+  return noted(
+    "watching-short",
+    detail,
+    `sudo sysctl ${settings}, and into /etc/sysctl.d to keep it`,
+  );
 }
 
 async function readLimit(name: string): Promise<number> {

@@ -2,9 +2,7 @@ import { readMachineStatus } from "../../daemon/status/machine-status.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
-import { type Finding, ok, warning } from "./finding.ts";
-
-const ABOUT = "name";
+import { type Finding, noted } from "./finding.ts";
 
 /** Whether another machine has this one's name. Nothing where the home holds nothing yet. */
 export async function checkMachineName(env: Environment): Promise<Finding[]> {
@@ -14,6 +12,8 @@ export async function checkMachineName(env: Environment): Promise<Finding[]> {
   }).catch(() => undefined);
   if (!machine) return [];
   const { name, note } = machine;
-  if (note === null) return [ok(ABOUT, name)];
-  return [warning(ABOUT, `${name}: ${note}`, "give each machine of an account its own name")];
+  if (note === null) return [noted("name-alone", name)];
+  return [
+    noted("name-trouble", `${name}: ${note}`, "give each machine of an account its own name"),
+  ];
 }

@@ -9,7 +9,7 @@ import { withLocal } from "../place/place.ts";
 import { assistantsFor } from "../setup/assistant.ts";
 import { TURN_ON_AUTO_MEMORY } from "../setup/auto-memory-hint.ts";
 import { isInUse } from "../setup/set-up.ts";
-import { type Finding, ok } from "./finding.ts";
+import { type Finding, noted } from "./finding.ts";
 
 /** What is said of each kind of folder. */
 const SAID: Readonly<Record<FolderKind, Readonly<Record<FolderMode, string>>>> = {
@@ -41,9 +41,9 @@ export async function checkMemoryFolders(env: Environment): Promise<Finding[]> {
   };
   const found = (kind: FolderKind) => SAID[kind][folderMode(home, kind)];
   return [
-    ...(used["auto-memory"] ? [ok("auto memory", found("auto-memory"))] : []),
-    ...(used.serena ? [ok("serena", found("serena"))] : []),
-    ...(used.rules ? [ok("rules", found("rules"))] : []),
+    ...(used["auto-memory"] ? [noted("auto-memory-mode", found("auto-memory"))] : []),
+    ...(used.serena ? [noted("serena-mode", found("serena"))] : []),
+    ...(used.rules ? [noted("rules-mode", found("rules"))] : []),
   ];
 }
 

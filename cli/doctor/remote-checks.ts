@@ -15,7 +15,7 @@ import { UNUSED_TOKEN } from "../lifecycle/shell-service.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
-import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { type Finding, noted } from "./finding.ts";
 import { checkService, type ServiceFindings } from "./service-checks.ts";
 
 /** A remote to check, with the environment's token for it. */
@@ -39,13 +39,13 @@ export async function checkRemotes(env: Environment): Promise<RemoteFindings> {
     asked = await remotesInUse(env);
   } catch (thrown) {
     const mend = "set MEMSYNC_URL and MEMSYNC_TOKEN right, or `memsync login`";
-    return { findings: [wrong("service", messageOf(thrown), mend)], readOnly };
+    return { findings: [noted("service-unset", messageOf(thrown), mend)], readOnly };
   }
   const findings: Finding[] = [];
   for (const each of asked) {
     const { name } = each.remote;
     const found = await checkRemote(env, each).catch((thrown): ServiceFindings => {
-      return only(wrong("token", messageOf(thrown), `memsync login --remote ${name}`));
+      return only(noted("token-failed", messageOf(thrown), `memsync login --remote ${name}`));
     });
     if (found.isReadOnly) readOnly.add(name);
     const at = asked.length > 1 ? `${name}: ` : "";
@@ -90,10 +90,10 @@ function unnamed(url: string | undefined): Remote {
 }
 
 function embeddedFindings({ home }: Environment, token: string | undefined): ServiceFindings {
-  const found = ok("service", `embedded, kept in ${home.dir}`);
+  const found = noted("service-embedded", `embedded, kept in ${home.dir}`);
   return token === undefined
     ? only(found)
-    : only(found, warning("token", UNUSED_TOKEN.detail, UNUSED_TOKEN.mend));
+    : only(found, noted("token-unused", UNUSED_TOKEN.detail, UNUSED_TOKEN.mend));
 }
 
 async function checkRemote(env: Environment, { remote, token }: Asked): Promise<ServiceFindings> {
@@ -102,7 +102,7 @@ async function checkRemote(env: Environment, { remote, token }: Asked): Promise<
   if (url === UNKNOWN_SERVICE) {
     const detail = "a damaged database did not tell the service of what is bound to this";
     return only(
-      wrong("service", detail, "memsync link DIR --remote NAME, for each of its projects"),
+      noted("service-lost", detail, "memsync link DIR --remote NAME, for each of its projects"),
     );
   }
   if (token !== undefined) return await checkService(url, token);
@@ -113,5 +113,5 @@ async function checkRemote(env: Environment, { remote, token }: Asked): Promise<
     return await checkService(url, found.kind === "found" ? found.token : undefined, login);
   }
   const mend = `unlock it, or run \`memsync login --remote ${name}\``;
-  return only(wrong("token", `the keyring does not give the token of ${url}`, mend));
+  return only(noted("token-locked", `the keyring does not give the token of ${url}`, mend));
 }

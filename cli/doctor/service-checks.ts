@@ -3,7 +3,7 @@ import { errorMessageIn, whyUnsent } from "../../daemon/service/http-service.ts"
 import { realWorld } from "../../shared/world-real.ts";
 import { rightOf } from "../contact/token-right.ts";
 import { spanShown } from "../screen/output.ts";
-import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { type Finding, noted } from "./finding.ts";
 
 /** A server lets one that guesses tokens wait for eight seconds before it refuses the next one. */
 const DEADLINE_MS = 15_000;
@@ -44,17 +44,19 @@ export async function checkService(
   login = "`memsync login`, or set MEMSYNC_TOKEN to a token of the service",
 ): Promise<ServiceFindings> {
   const only = (finding: Finding) => ({ findings: [finding], isReadOnly: false });
-  if (token === undefined) return only(wrong("token", `${url} has no token here`, login));
+  if (token === undefined) return only(noted("token-none", `${url} has no token here`, login));
   let contact: Contact;
   try {
     contact = await ask(url, token);
   } catch (thrown) {
     const detail = `${url} can't be reached: ${whyUnsent(thrown).message}`;
     const mend = "look at the network and the address; until then everything is saved here";
-    return only(wrong("service", detail, mend));
+    return only(noted("service-unreachable", detail, mend));
   }
   const isReadOnly = contact.status === 200 && (await rightOf(url, token)) === false;
-  const ofToken = isReadOnly ? [ok("token", READ_ONLY)] : tokenFindings(contact, login);
+  const ofToken = isReadOnly
+    ? [noted("token-read-only", READ_ONLY)]
+    : tokenFindings(contact, login);
   const findings = [serviceFinding(url, contact), ...ofToken, clockFinding(contact)];
   return { findings, isReadOnly };
 }
@@ -82,25 +84,27 @@ function serviceFinding(url: string, contact: Contact): Finding {
     const wait = retryAfterMs === undefined ? "wait" : `wait ${spanShown(retryAfterMs)}`;
     const why = isUsedUp ? "the account's requests are used up" : "it takes no calls now";
     const mend = `${wait}: ${why}; until then everything is saved here`;
-    return warning("service", `${url} is busy: it answers ${status}: ${refusal}`, mend);
+    return noted("service-busy", `${url} is busy: it answers ${status}: ${refusal}`, mend);
   }
-  if (status < 500 && status !== 404) return ok("service", `${url} answers in ${tookMs} ms`);
+  if (status < 500 && status !== 404)
+    return noted("service-answers", `${url} answers in ${tookMs} ms`);
   const mend = "look at the address: it is the host alone, without /v1 or /api";
-  return wrong("service", `${url} answers ${status}`, mend);
+  return noted("service-fails", `${url} answers ${status}`, mend);
 }
 
 /** None where the service does not get as far as looking at the token. */
 function tokenFindings({ status }: Contact, login: string): Finding[] {
   if (status >= 500) return [];
-  if (status === 401) return [wrong("token", "not taken: unknown, expired or revoked", login)];
-  if (status === 403) return [wrong("token", "may not read", "ask for another token")];
-  return [ok("token", "taken")];
+  if (status === 401)
+    return [noted("token-not-taken", "not taken: unknown, expired or revoked", login)];
+  if (status === 403) return [noted("token-forbidden", "may not read", "ask for another token")];
+  return [noted("token-taken", "taken")];
 }
 
 function clockFinding({ at }: Contact): Finding {
-  if (Number.isNaN(at)) return ok("clock", "the service tells no time to compare with");
+  if (Number.isNaN(at)) return noted("clock-untold", "the service tells no time to compare with");
   const skew = Math.round((realWorld.now() - at) / MS_PER_S);
-  if (Math.abs(skew) <= CLOCK_SKEW_S_MAX) return ok("clock", "as the service's");
+  if (Math.abs(skew) <= CLOCK_SKEW_S_MAX) return noted("clock-right", "as the service's");
   const detail = `${Math.abs(skew)} s ${skew > 0 ? "ahead of" : "behind"} the service's`;
-  return warning("clock", detail, "set it, by NTP at best: of two writes the later one counts");
+  return noted("clock-off", detail, "set it, by NTP at best: of two writes the later one counts");
 }

@@ -18,9 +18,8 @@ import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { tilde } from "../screen/tilde.ts";
-import { type Finding, ok, warning } from "./finding.ts";
+import { type Finding, noted } from "./finding.ts";
 
-const ABOUT = "sessions";
 /** At most this many folders are named. */
 const FOLDERS_MAX = 3;
 
@@ -32,7 +31,8 @@ interface Known {
 
 /** Whether an assistant is about to delete transcripts of which there is no record. */
 export async function checkTranscripts(env: Environment): Promise<Finding[]> {
-  if (!recordsSessions(env.home)) return [ok(ABOUT, "not recorded: `memsync sessions on`")];
+  if (!recordsSessions(env.home))
+    return [noted("sessions-not-recorded", "not recorded: `memsync sessions on`")];
   const known = await withLocal(env, readKnown).catch(() => undefined);
   // What is wrong with the database is a finding of its own.
   if (known === undefined) return [];
@@ -45,7 +45,7 @@ export async function checkTranscripts(env: Environment): Promise<Finding[]> {
     if (retention) findings.push(...(await findingsAbout({ source, retention, files }, known)));
   }
   if (findings.length > 0 || !isAny) return findings;
-  return [ok(ABOUT, "no transcript that is deleted soon lacks its record")];
+  return [noted("sessions-safe", "no transcript that is deleted soon lacks its record")];
 }
 
 async function readKnown(db: Kysely<DaemonTables> | undefined): Promise<Known> {
@@ -75,14 +75,16 @@ async function findingsAbout(
   if (unread.length > 0) {
     const what = count(unread.length, "transcript that was", "transcripts that were");
     const detail = `${soon} ${what} never read (${retention.setting})`;
-    findings.push(warning(ABOUT, detail, "`memsync start` reads them and keeps their records"));
+    findings.push(
+      noted("sessions-unread", detail, "`memsync start` reads them and keeps their records"),
+    );
   }
   if (folders.length > 0) {
     const what = count(folders.length, "transcript", "transcripts");
     const where = `of folders that are not linked${named(folders)}`;
     const detail = `${soon} ${what} ${where} (${retention.setting})`;
     const mend = `\`memsync link DIR\` has their records kept; or raise ${retention.setting}`;
-    findings.push(warning(ABOUT, detail, mend));
+    findings.push(noted("sessions-unlinked", detail, mend));
   }
   return findings;
 }

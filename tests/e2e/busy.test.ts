@@ -76,7 +76,7 @@ const restarted = (status: 429 | 503) => async (lab: Lab) => {
   await machine.up();
   const { service } = await machine.status();
   expect(service.state).toBe("busy");
-  expect(await machine.memsync("status")).toMatch(/busy: it asked for a pause; asked again in \d/);
+  expect(await machine.memsync("status")).toMatch(/busy: the service asked for a pause; asked again in \d/);
   const journal = await control(account, `GET requests?token=${account.token}`, {});
   expect(((await journal.json()) as { requests: unknown[] }).requests).toEqual([]);
 };

@@ -42,7 +42,13 @@ scenario("a sync with a revoked token says that it is refused, and what mends it
     return bad.length > 0 && bad;
   });
   expect(wrong).toEqual([
-    { about: "token", state: "wrong", detail: expect.any(String), mend: expect.any(String) },
+    {
+      about: "token",
+      state: "wrong",
+      code: "token-not-taken",
+      detail: expect.any(String),
+      mend: expect.any(String),
+    },
   ]);
   const another = await host.token({ account: "acme" });
   expect((await login(another.token)).status).toBe(0);

@@ -18,6 +18,7 @@ import {
   type Node,
   SyntaxKind,
 } from "typescript/unstable/ast";
+import { FINDINGS } from "../../cli/doctor/finding-codes.ts";
 import { REASONS } from "../../shared/reasons.ts";
 import { finding, nodesIn, ROOT, readSources, type Source, sampleSources } from "./source-tree.ts";
 
@@ -208,8 +209,11 @@ test("a comparison with words is found in whatever form", async () => {
 test("the document of codes lists each, with its meaning", async () => {
   const text = await Bun.file(join(ROOT, "docs/codes.md")).text();
   const listed = [...text.matchAll(/^\| `[a-z0-9-]+` \| .+ \|$/gm)].map(([line]) => line);
-  const known = Object.entries(REASONS).map(([code, { meaning }]) => {
-    return `| \`${code}\` | ${meaning} |`;
-  });
+  const known = [
+    ...Object.entries(REASONS).map(([code, { meaning }]) => `| \`${code}\` | ${meaning} |`),
+    ...Object.entries(FINDINGS).map(([code, [, state, meaning]]) => {
+      return `| \`${code}\` | ${state}: ${meaning} |`;
+    }),
+  ];
   expect(listed).toEqual(known);
 });
