@@ -36,13 +36,21 @@ export type ReadType = (dir: string) => Promise<number>;
 
 export const readType: ReadType = async (dir) => (await statfs(dir)).type;
 
-/** Undefined where the system tells of changes. A folder that can't be examined counts as such. */
-export async function networkTrouble(dir: string, read: ReadType): Promise<Polled | undefined> {
-  if (process.platform !== "linux") return undefined;
-  const type = await read(dir).catch(() => 0);
+/** What is known of the disk that a folder is on. */
+export interface ExaminedDisk {
+  /** Undefined where the system tells of changes; so, too, where it can't be examined. */
+  readonly trouble: Polled | undefined;
+  /** It is known to be of this machine: looking at a file there waits for nobody else. */
+  readonly isNear: boolean;
+}
+
+export async function examineDisk(dir: string, read: ReadType): Promise<ExaminedDisk> {
+  const type = process.platform === "linux" ? await read(dir).catch(() => undefined) : undefined;
+  if (type === undefined) return { trouble: undefined, isNear: false };
   // Some runtimes return a signed number.
   const name = NETWORK_TYPES.get(Number(BigInt(type) & BigInt(UNSIGNED)));
-  return name === undefined ? undefined : polledFor({ code: "network-disk", type: name });
+  if (name === undefined) return { trouble: undefined, isNear: true };
+  return { trouble: polledFor({ code: "network-disk", type: name }), isNear: false };
 }
 
 /** What a failure to watch means; undefined: the folder is gone, which is noticed anyway. */

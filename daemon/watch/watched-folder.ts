@@ -1,5 +1,5 @@
 import type { BigIntStats } from "node:fs";
-import { lstat, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Log } from "../../shared/log.ts";
 import type { Timer, World } from "../../shared/world.ts";
@@ -9,10 +9,11 @@ import {
   IGNORE_NAME,
   listFollowable,
 } from "../disk/followable-files.ts";
+import { lookAt, lookAtNear, type Seen } from "./look-at.ts";
 import { POLL_MS } from "./poll-interval.ts";
 import { type FolderEvents, type OpenEvents, openEvents } from "./watch.ts";
 import {
-  networkTrouble,
+  examineDisk,
   type Polled,
   type ReadType,
   readType,
@@ -51,7 +52,7 @@ const GIT_MARKS: ReadonlySet<string> = new Set([
 const GIT_CONFIG = "config";
 
 /** What the folder's own `.memsyncignore` says counts at once. */
-const WATCHED_NAMES: readonly string[] = [...FOLLOWED_NAMES, ...ALSO_NAMES, IGNORE_NAME];
+const WATCHED_NAMES = [...new Set([...FOLLOWED_NAMES, ...ALSO_NAMES, IGNORE_NAME])];
 const FILE_NAMES: ReadonlySet<string> = new Set(WATCHED_NAMES.map((path) => basename(path)));
 const SUB_FOLDERS = [...new Set(WATCHED_NAMES.map((path) => dirname(path)))].filter(
   (path) => path !== ".",
@@ -129,6 +130,7 @@ class WatchedFolder implements FolderWatch {
   /** Where symbolic links at the followed paths lead, inside of the folder. */
   #targets: readonly string[] = [];
   #polled: Polled | undefined;
+  #isNear = false;
   #work: Promise<void> = Promise.resolve();
   #begun: Promise<void> = this.#work;
   #seen: string | undefined;
@@ -156,7 +158,10 @@ class WatchedFolder implements FolderWatch {
     });
     this.#begun = this.#work;
     this.#inTurn(async () => {
-      this.#polled = await networkTrouble(this.#options.dir, this.#options.readType);
+      const { dir, readType } = this.#options;
+      const { trouble, isNear } = await examineDisk(dir, readType);
+      this.#polled = trouble;
+      this.#isNear = isNear;
       await this.#openFolders();
       this.#scheduleGlance();
     });
@@ -190,7 +195,7 @@ class WatchedFolder implements FolderWatch {
     }
     for (const folder of folders) {
       const real = await realpath(folder).catch(() => undefined);
-      const stats = real === undefined ? undefined : await statOf(real);
+      const [stats] = real === undefined ? [] : await this.#lookAt([real]);
       const isFolder = stats?.isDirectory() ?? false;
       if (folder === this.#options.dir) this.#missing = !isFolder;
       const open = this.#open.get(folder);
@@ -266,7 +271,7 @@ class WatchedFolder implements FolderWatch {
     this.#look(true);
   }
 
-  /** A check that finds no change costs five system calls. */
+  /** A check that finds no change looks at the folder, at git's, and at each name. */
   #look(isSurelyNew: boolean): void {
     this.#inTurn(async () => {
       const seen = await this.#signature();
@@ -287,14 +292,21 @@ class WatchedFolder implements FolderWatch {
     if (!this.#closed) this.#glance = world.setTimer(delayMs, () => this.#look(false));
   }
 
-  /**
-   * Resolves symbolic links, and finds the file to which one led that is gone. True: one leads
-   * elsewhere than before.
-   */
+  /** Resolves symbolic links. True: one leads elsewhere than before. */
   async #findTargets(): Promise<boolean> {
+    const { dir } = this.#options;
+    const paths = FOLLOWED_NAMES.map((path) => join(dir, path));
+    return await this.#follow(await this.#lookAt(paths));
+  }
+
+  /**
+   * The same for what has been seen at the followed paths, the first of `seen`. Finds the file to
+   * which a link led that is gone, too.
+   */
+  async #follow(seen: readonly Seen[]): Promise<boolean> {
     const { dir, followed } = this.#options;
-    const stats = await Promise.all(FOLLOWED_NAMES.map((path) => statOf(join(dir, path))));
-    const isLed = stats.some((each) => each?.isSymbolicLink() === true);
+    const atPaths = seen.slice(0, FOLLOWED_NAMES.length);
+    const isLed = atPaths.some((each) => each?.isSymbolicLink() === true);
     const former = followed?.();
     const isFormer = former !== undefined && !FOLLOWED_NAMES.some((name) => name === former);
     const found = isLed || isFormer ? await listFollowable(dir, former) : [];
@@ -307,19 +319,20 @@ class WatchedFolder implements FolderWatch {
   /** A text that changes with every relevant change. A change by git shows in its folder's time. */
   async #signature(): Promise<string> {
     const { dir, gitDir } = this.#options;
-    await this.#findTargets();
     const names = WATCHED_NAMES.map((path) => join(dir, path));
-    const files = [...names, ...this.#targets, ...(gitDir ? [gitDir] : [])];
-    const [folder, ...all] = await Promise.all([dir, ...files].map(statOf));
-    const parts = all.map(
+    const atNames = await this.#lookAt(names);
+    await this.#follow(atNames);
+    const others = [...this.#targets, ...(gitDir ? [gitDir] : [])];
+    const [folder, ...atOthers] = await this.#lookAt([dir, ...others]);
+    const parts = [...atNames, ...atOthers].map(
       (stats) => stats && [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs],
     );
     return [placeOf(folder), ...parts].join(" ");
   }
-}
 
-function statOf(path: string) {
-  return lstat(path, { bigint: true }).catch(() => undefined);
+  async #lookAt(paths: readonly string[]): Promise<Seen[]> {
+    return this.#isNear ? lookAtNear(paths) : await lookAt(paths);
+  }
 }
 
 /**

@@ -13,7 +13,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
 import { type OpenEvents, openEvents } from "../../daemon/watch/watch.ts";
-import { networkTrouble, readType, watchTrouble } from "../../daemon/watch/watch-trouble.ts";
+import { examineDisk, readType, watchTrouble } from "../../daemon/watch/watch-trouble.ts";
 import {
   type Change,
   createWatchFolder,
@@ -337,11 +337,12 @@ describe("polling", () => {
     "polling knows file systems by their numbers, with a sign or without",
     async () => {
       for (const type of [0xff534d42, 0xff534d42 - 2 ** 32]) {
-        expect((await networkTrouble("/", async () => type))?.why).toBe("it is on CIFS");
+        const { trouble, isNear } = await examineDisk("/", async () => type);
+        expect([trouble?.why, isNear]).toEqual(["it is on CIFS", false]);
       }
       const fail = () => Promise.reject(new SystemError("EACCES"));
-      expect(await networkTrouble("/", fail)).toBeUndefined();
-      expect(await networkTrouble(bench.dir, readType)).toBeUndefined();
+      expect(await examineDisk("/", fail)).toEqual({ trouble: undefined, isNear: false });
+      expect(await examineDisk(bench.dir, readType)).toEqual({ trouble: undefined, isNear: true });
     },
   );
 
