@@ -33,7 +33,7 @@ export const EMULATOR: readonly Mistake[] = [
   mistakesIn("server/limits/quota.ts", "unit/body-budget.test.ts")(
     "a request that is refused after its charge costs one",
     "a body whose room runs out while it is read costs nothing, and its answer says so",
-    "if (thrown instanceof RateLimited) Object",
-    "if (thrown === undefined) Object",
+    "if (thrown instanceof RateLimited)\n    Object",
+    "if (thrown === undefined)\n    Object",
   ),
 ];

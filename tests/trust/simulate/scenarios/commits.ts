@@ -5,6 +5,8 @@ import type { Scenario } from "./scenario.ts";
 
 /** Longer than a tracked file has to stand still. */
 const QUIET_MS = 12_000;
+/** Longer than what came into a file is in doubt. */
+const MINUTE_MS = 66_000;
 const TRACKED = { git: "tracked", write: false } as const;
 
 /** Somebody saves and commits while no daemon runs there, and pushes it. */
@@ -88,6 +90,7 @@ export const COMMITS: readonly Scenario[] = [
       publish(stage, 3, lines("one", "two", "brought"));
       pull(stage, 1);
       stage.expect("the text", stage.textOf(2), lines("one", "two", "brought"));
+      stage.pass(MINUTE_MS);
       stage.save(1, lines("one", "two"));
       stage.pass(QUIET_MS);
       stage.expect("the text", stage.textOf(2), lines("one", "two"));
