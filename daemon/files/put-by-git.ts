@@ -5,10 +5,11 @@ import { withoutMark } from "../../shared/replica/text/text-form.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { changeBetween, type FileChange, UNSEEN_MS } from "./arrivals.ts";
 import { type FileContent, knownBase } from "./file-edit.ts";
-import type { FileState } from "./file-state.ts";
+import { type FileState, fileText } from "./file-state.ts";
+import { indicesFrom } from "./line-runs.ts";
 import { type ArrivalOptions, noteFromGit } from "./note-arrival.ts";
 import { SpanSet } from "./span-set.ts";
-import { contentLines, linesOf } from "./text-lines.ts";
+import { type CapturedLine, contentLines, linesOf } from "./text-lines.ts";
 
 /** What git has put into a tracked file with another commit. */
 export interface PutByGit {
@@ -42,44 +43,44 @@ export async function notePutByGit(
   const isSeen = !isSavedOver && context.now - file.savedAt >= UNSEEN_MS;
   if (from.hash === to.hash || isSeen) return;
   const all = changeBetween({ ...from, base: knownBase(open, from.base) }, to);
-  const change =
-    all &&
-    ofCommit(all, to, {
-      lines: contentLines(committed),
-      stays: new Set(contentLines(open.document.content())),
-      isWhole: file.content === committed,
-    });
-  if (change) await noteFromGit(context, open, { ...options, change });
+  if (!all) return;
+  const change = ofCommit(all, {
+    had: contentLines(fileText(from)),
+    has: linesOf(to.base),
+    committed: contentLines(committed),
+    stays: new Set(contentLines(open.document.content())),
+  });
+  const former = file.content === committed ? all.former : undefined;
+  await noteFromGit(context, open, { ...options, change: { ...change, former } });
 }
 
 /** The part of a file's change that is the commit's, and not a person's beside it. */
 function ofCommit(
-  { brought, taken, moved, former }: FileChange,
-  to: FileState,
+  { brought, taken, moved }: FileChange,
   {
-    lines,
+    had,
+    has,
+    committed,
     stays,
-    isWhole,
   }: {
-    readonly lines: readonly string[];
+    readonly had: readonly string[];
+    readonly has: readonly CapturedLine[];
+    readonly committed: readonly string[];
     /** The document's lines: what stays there only waits elsewhere, as in a stash. */
     readonly stays: ReadonlySet<string>;
-    readonly isWhole: boolean;
   },
-): FileChange {
-  const texts = new Set(lines);
-  const standing = linesOf(to.base);
-  const pairs = commonLines(
-    standing.map(({ text }) => withoutMark(text)),
-    lines,
-  );
-  const own = new SpanSet(pairs.flatMap(([at]) => standing[at]?.spans ?? []));
+): Omit<FileChange, "former"> {
+  const texts = has.map(({ text }) => withoutMark(text));
+  const ofIt = new Map(commonLines(texts, committed));
+  // What others have moved consists of new characters, though the file had it before.
+  const added = diffLines(had, texts).flatMap((hunk) => indicesFrom(hunk.from, hunk.added));
+  const own = new SpanSet(added.flatMap((at) => (ofIt.has(at) ? (has[at]?.spans ?? []) : [])));
   const fresh = new SpanSet(brought);
+  const inCommit = new Set(committed);
   return {
     brought: fresh.without(fresh.without(own)).spans(),
-    taken: taken.filter((line) => !texts.has(line) && !stays.has(line)),
-    moved: moved.filter((line) => texts.has(line)),
-    former: isWhole ? former : undefined,
+    taken: taken.filter((line) => !inCommit.has(line) && !stays.has(line)),
+    moved: moved.filter((line) => inCommit.has(line)),
   };
 }
 

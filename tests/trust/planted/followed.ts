@@ -201,7 +201,7 @@ export const FOLLOWED: readonly Mistake[] = [
   put(
     "whoever saves after a pull has seen what it brought",
     "stays, and is told, where an editor saves its text of before within the minute",
-    "if (change) await noteFromGit(context, open, { ...options, change });",
+    "await noteFromGit(context, open, { ...options, change: { ...change, former } });",
     "",
   ),
   mistakesIn("daemon/files/take-sight.ts", "unit/pulled-unseen.test.ts")(

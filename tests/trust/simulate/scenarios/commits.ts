@@ -5,8 +5,8 @@ import type { Scenario } from "./scenario.ts";
 
 /** Longer than a tracked file has to stand still. */
 const QUIET_MS = 12_000;
-/** Longer than what came into a file is in doubt. */
-const MINUTE_MS = 66_000;
+/** Longer than what git has brought is new to anybody. */
+const SEEN_MS = 130_000;
 const TRACKED = { git: "tracked", write: false } as const;
 
 /** Somebody saves and commits while no daemon runs there, and pushes it. */
@@ -90,12 +90,28 @@ export const COMMITS: readonly Scenario[] = [
       publish(stage, 3, lines("one", "two", "brought"));
       pull(stage, 1);
       stage.expect("the text", stage.textOf(2), lines("one", "two", "brought"));
-      stage.pass(MINUTE_MS);
+      stage.pass(SEEN_MS);
       stage.save(1, lines("one", "two"));
       stage.pass(QUIET_MS);
       stage.expect("the text", stage.textOf(2), lines("one", "two"));
       pull(stage, 2);
       stage.expect("the text after the pull", stage.textOf(1), lines("one", "two"));
+      stage.start(3);
+      stage.pass(QUIET_MS);
+    },
+  },
+  {
+    name: "what a pull brought a moment ago stays, and that is told",
+    cast: { ...TRACKED, machines: 3 },
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      publish(stage, 3, lines("one", "two", "brought (m3 1)"));
+      pull(stage, 1);
+      stage.save(1, lines("his (m1 1)", "one", "two"));
+      stage.pass(QUIET_MS);
+      stage.expect("the line is there", stage.textOf(2).includes("brought"), true);
+      stage.expect("it is told", stage.conflictsOf(2).includes("brought"), true);
       stage.start(3);
       stage.pass(QUIET_MS);
     },
