@@ -1,10 +1,12 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { loadHoldAlone } from "../disk/hold-alone.ts";
-import { hashOf, readBytes, readFileAt } from "../disk/read-file.ts";
+import { ABSENT_HASH, hashOf, readBytes, readFileAt } from "../disk/read-file.ts";
 import { isJournalOf, isTemporaryOf } from "../disk/temporary-name.ts";
 import { openToWrite, overwriteDurably } from "../disk/write-in-place.ts";
 import type { FileContent } from "./file-edit.ts";
+import type { FileState } from "./file-state.ts";
+import type { BegunState } from "./follow-store.ts";
 import { isMixOf } from "./mixed-file.ts";
 
 /** A write into a file that a crash interrupted, and what it left. */
@@ -49,6 +51,23 @@ export async function finishBegunWrite(write: Omit<BegunWrite, "takeLate">): Pro
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Whether a write was made, or may have been. Where somebody has saved since, nobody can say
+ * whether a process that was killed got that far, unless the former text is untouched. Then the
+ * save is in doubt, as one that is made right after a write. `isUnsure`: that may have happened.
+ */
+export function mayBeWritten(
+  former: FileState,
+  next: BegunState,
+  { file, isUnsure }: { readonly file: FileContent; readonly isUnsure: boolean },
+): boolean {
+  if (next.hash === file.hash) return true;
+  if (!isUnsure || file.hash === ABSENT_HASH) return false;
+  if (file.hash !== former.hash) return true;
+  const { overSavedAt } = next;
+  return overSavedAt !== undefined && Math.floor(overSavedAt) !== Math.floor(file.savedAt);
 }
 
 /** When the journal of a write of `intended` was made, in milliseconds since the Unix epoch. */

@@ -74,6 +74,18 @@ export interface Sight {
   readonly tree: TreeReadiness;
 }
 
+/** What git tells of a tracked file alone. */
+export const UNTOLD = {
+  past: undefined,
+  committed: undefined,
+  isPut: false,
+  passed: undefined,
+  leftBehind: undefined,
+  hasGitEndings: false,
+  kept: undefined,
+  shown: undefined,
+} as const;
+
 /** What is known besides. */
 export interface Circumstances {
   /** The last state of this path; undefined where it was never read. */

@@ -48,11 +48,20 @@ export interface SetAside {
   readonly returned: readonly string[];
 }
 
+/** What a write will leave. */
+export interface BegunState extends FileState {
+  /**
+   * When the text that it replaces was saved, in milliseconds since the Unix epoch. Undefined where
+   * that is not known.
+   */
+  readonly overSavedAt: number | undefined;
+}
+
 /** A followed file as it was read or written last. */
 export interface FollowedState extends FileState {
   readonly path: string;
   /** What a write that was begun will leave. */
-  readonly next: FileState | undefined;
+  readonly next: BegunState | undefined;
   /** `commit`: at which the text was read. The rest: where the file was last seen. */
   readonly checkedOut: CheckedOut;
   /** A later look found the file missing. */
@@ -90,7 +99,10 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
   return {
     path: row.path,
     ...toState(row.hash, row.base, row.form),
-    next: hash !== null && base !== null && form !== null ? toState(hash, base, form) : undefined,
+    next:
+      hash !== null && base !== null && form !== null
+        ? { ...toState(hash, base, form), overSavedAt: row.saved_at ?? undefined }
+        : undefined,
     checkedOut: {
       commit: row.commit_id ?? undefined,
       head: row.head ?? undefined,
@@ -117,6 +129,7 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
     next_hash: next?.hash ?? null,
     next_base: next ? JSON.stringify(next.base) : null,
     next_form: next ? JSON.stringify(next.form) : null,
+    saved_at: next?.overSavedAt ?? null,
     commit_id: checkedOut.commit ?? null,
     head: checkedOut.head ?? null,
     repository: checkedOut.repository ?? null,

@@ -23,7 +23,7 @@ import { checkedOutAt } from "./checked-out-at.ts";
 import { CountedFile } from "./counted-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
-import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
+import { isWithoutText, type Readable, type Sight, UNTOLD } from "./follow-facts.ts";
 import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
 import {
   beingWritten,
@@ -111,6 +111,8 @@ export class FollowedFile {
   #stopped = false;
   #againMs = 0;
   #notKept: readonly NotKept[] = [];
+  /** A write may have been made that is not noted: by a process that was killed, at first. */
+  #isUnsure = true;
 
   constructor(link: Link, options: FollowerOptions) {
     this.link = link;
@@ -299,18 +301,8 @@ export class FollowedFile {
     const beside = this.#counted.beside.map(({ path }) => path);
     if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
       const checkedOut = await checkedOutAt(standing);
-      const untold = {
-        past: undefined,
-        committed: undefined,
-        isPut: false,
-        passed: undefined,
-        leftBehind: undefined,
-        hasGitEndings: false,
-        kept: undefined,
-        shown: undefined,
-      };
       const tree = await this.#treeOf(read, standing);
-      return { file: read, standing, checkedOut, tree, beside, ...untold };
+      return { file: read, standing, checkedOut, tree, beside, ...UNTOLD };
     }
     const { path } = read;
     const seen = await this.#tracked.take(standing, known, { path, marked });
@@ -362,9 +354,11 @@ export class FollowedFile {
       name: this.#counted.name,
       overtaken,
       lookedAt: this.#lateSaves.isWaiting ? undefined : lookedAt,
+      isUnsure: this.#isUnsure,
       vanished: graceMs > 0 ? undefined : await this.#overtaken.vanished(sight.file),
     };
     const taken = await store.write((context) => takeSight(context, sight, options));
+    this.#isUnsure = false;
     // Whatever was decided, they are in the history of a file that is known.
     if (known || taken.kind !== "unfollowed") this.#glimpses.forget(overtaken.saves);
     if (taken.kind !== "unfollowed" && sight.file.kind === "text") {
@@ -462,6 +456,7 @@ export class FollowedFile {
       await store.write(({ db }) => writeFollowed(db, dir, from));
     } else {
       this.#notKept = outcome.notKept;
+      this.#isUnsure = true;
       this.#glimpses.markKnown(to.hash);
       const written = { file, bytes: utf8Bytes(content) };
       this.#options.onActivity?.({ event: "wrote", project: this.link.name, ...written });
@@ -473,6 +468,7 @@ export class FollowedFile {
         });
         await writeFollowed(context.db, dir, { ...from, ...to });
       });
+      this.#isUnsure = false;
     }
     this.#wanted = true;
     return { status: statusOf(path, "followed", undefined) };

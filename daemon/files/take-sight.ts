@@ -20,6 +20,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf } from "./also-file.ts";
 import { listUnseen } from "./arrival-store.ts";
 import { HoldingConflicts } from "./aside-conflicts.ts";
+import { mayBeWritten } from "./begun-write.ts";
 import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "./brought-back.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
 import { type FileContent, knownBase, takeSave } from "./file-edit.ts";
@@ -201,9 +202,16 @@ class Taking {
   async #known(): Promise<FollowedState | undefined> {
     const known = await readFollowed(this.#context.db, this.#options.link.dir);
     if (known?.path !== this.#sight.file.path) return undefined;
-    if (known.next?.hash !== this.#file.hash) return this.#asCommitted(known);
-    await noteWritten(this.#context, known, { to: known.next, options: this.#options });
-    return this.#asCommitted({ ...known, ...known.next, next: undefined });
+    const { next } = known;
+    const { isUnsure = false } = this.#options;
+    const isWritten = next && mayBeWritten(known, next, { file: this.#file, isUnsure });
+    if (!isWritten) return this.#asCommitted(known);
+    const { overSavedAt: _, ...to } = next;
+    const state = { ...known, ...to, next: undefined };
+    await noteWritten(this.#context, known, { to, options: this.#options });
+    // The save may be held, and be taken much later.
+    await this.#write(state);
+    return this.#asCommitted(state);
   }
 
   /** git's CRLF belong to the file alone. The document never has them. */
@@ -468,8 +476,9 @@ class Taking {
     const isDisputed = isDue && holding.isAny;
     const content = this.#sight.hasGitEndings ? checkedOutEndings(text) : text;
     const captured = { base: document.captureText(), form: document.textForm() };
-    const next =
-      isDue && !isDisputed ? this.#asCheckedOut({ hash: hashOf(content), ...captured }) : undefined;
+    const overSavedAt = file.kind === "text" ? file.savedAt : undefined;
+    const to = { hash: hashOf(content), ...captured, overSavedAt };
+    const next = isDue && !isDisputed ? this.#asCheckedOut(to) : undefined;
     const here = this.#asCheckedOut(state);
     const kept = known?.hash === this.#file.hash ? known.kept : this.#sight.kept;
     const { commit } = checkedOut;

@@ -15,6 +15,8 @@ export interface TakeOptions extends LateOptions {
   readonly isFromGit: boolean;
   /** By which name the folder has the file. */
   readonly name?: string | undefined;
+  /** A write that was begun may have been made without being noted. */
+  readonly isUnsure?: boolean;
   /** What was saved and saved over while the look before was under way, oldest first. */
   readonly overtaken?: Overtaken;
   /** When the look began; undefined: it says of no change that it was seen. */

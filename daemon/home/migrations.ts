@@ -399,6 +399,12 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("followed_files").addColumn("holding", "text").execute();
     },
   },
+  {
+    name: "daemon-replaced-at",
+    async up(db) {
+      await db.schema.alterTable("followed_files").addColumn("saved_at", "real").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -411,4 +417,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_511_392_360 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 4_276_253_531 };

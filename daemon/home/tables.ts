@@ -234,6 +234,8 @@ export interface FollowedFilesTable {
   next_hash: string | null;
   next_base: string | null;
   next_form: string | null;
+  /** When the text that this write replaces was saved; null without one, and of earlier builds. */
+  saved_at: number | null;
   /** The commit at which the file was read; null outside of git. */
   commit_id: string | null;
   /** Branch and commit at which the file was last seen; null outside of git. */

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { clearBegunWrite } from "../../daemon/files/begun-write.ts";
+import { clearBegunWrite, mayBeWritten } from "../../daemon/files/begun-write.ts";
 import type { FileContent } from "../../daemon/files/file-edit.ts";
+import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
 import { DISK } from "../support/disk.ts";
 
 const BEFORE = "# Rules\n\nTests come first.\n";
@@ -77,4 +78,20 @@ test("a file in a folder of its own has them beside it", async () => {
   mkdirSync(join(dir, ".claude"));
   const found = await clear(NEXT, { [join(".claude", LEFT)]: BEFORE }, path);
   expect(found).toEqual({ taken: [], left: [] });
+});
+
+test("after a kill a write may have been made, unless the file is untouched", () => {
+  const stateOf = (hash: string) => ({ hash, base: { text: "", spans: [] }, form: PLAIN_FORM });
+  const next = { ...stateOf("next"), overSavedAt: 1000.25 };
+  const asked = (hash: string, savedAt: number, isUnsure = true) => {
+    return mayBeWritten(stateOf("former"), next, {
+      file: { content: "", hash, savedAt },
+      isUnsure,
+    });
+  };
+  expect(asked("next", 1000)).toBe(true);
+  expect(asked("former", 1000)).toBe(false);
+  expect(asked("former", 2000)).toBe(true);
+  expect(asked("other", 1000)).toBe(true);
+  expect([asked("other", 2000, false), asked("absent", 2000)]).toEqual([false, false]);
 });

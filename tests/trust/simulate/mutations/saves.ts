@@ -213,7 +213,14 @@ export const SAVES: readonly Mutation[] = [
     "a crash between a file's renaming and its note makes our own text a save",
     "a crash between a file's renaming and its note loses and doubles nothing",
     TAKE,
-    "if (known.next?.hash !== this.#file.hash) return this.#asCommitted(known);",
+    "if (!isWritten) return this.#asCommitted(known);",
     "return known;",
+  ),
+  mutation(
+    "after a crash a file that is as before counts as untouched",
+    "what somebody deletes after a crash between a file's renaming and its note is told",
+    "daemon/files/begun-write.ts",
+    "return overSavedAt !== undefined && Math.floor(overSavedAt) !== Math.floor(file.savedAt);",
+    "return false;",
   ),
 ];

@@ -31,6 +31,27 @@ export const FILES: readonly Scenario[] = [
     },
   },
   {
+    name: "what somebody deletes after a crash between a file's renaming and its note is told",
+    play(stage) {
+      const { cluster } = stage;
+      stage.begin(lines("one", "two"));
+      const machine = stage.machine(1);
+      cluster.onFileWritten = (each) => {
+        if (each !== machine) return;
+        cluster.onFileWritten = undefined;
+        machine.process?.end();
+      };
+      stage.save(2, lines("one", "two", "three (m2 1)"));
+      stage.pass();
+      stage.kill(1);
+      stage.save(1, lines("one", "two"));
+      stage.start(1);
+      stage.pass(10_000);
+      stage.expect("the line is there", stage.textOf(2).includes("three"), true);
+      stage.expect("it is told", stage.conflictsOf(2).includes("three"), true);
+    },
+  },
+  {
     name: "what a program writes into a file that has lost its name is taken at the end, too",
     play(stage) {
       stage.begin(lines("one", "two"));
