@@ -46,7 +46,7 @@ function withoutKept(conflict: TextConflict): string {
 }
 
 /** The kinds of which a choice takes lines out that `dismiss` leaves. */
-const KEEPING_BOTH: readonly TextConflictKind[] = ["both", "unseen", "renewed"];
+const KEEPING_BOTH: readonly TextConflictKind[] = ["both", "unseen", "renewed", "twice"];
 
 /** Whether the document lacks lines of a version where they stood, or anywhere. */
 function isMissing({ content, record, versions }: TextConflict, version: PlacedVersion): boolean {

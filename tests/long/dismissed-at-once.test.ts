@@ -160,7 +160,12 @@ for (const [what, [make, ...kinds]] of Object.entries(WAYS)) {
           );
           const after = linesOf(await a.doc());
           expect([...after, ...told]).toEqual(expect.arrayContaining(linesOf(before)));
+          if (kind === "twice") expect(after.filter((line) => line === "- lint")).toHaveLength(2);
           expect(await b.listed()).toEqual(await a.listed());
+          for (const id of await a.listed()) await a.dismiss(id);
+          for (let round = 0; round < 2; round++) await exchange(machines);
+          expect([await a.listed(), await b.listed()]).toEqual([[], []]);
+          expect(linesOf(await b.doc())).toEqual(expect.arrayContaining(after));
         });
       }
     }
