@@ -10,6 +10,7 @@ import { styled } from "../screen/terminal.ts";
 import { cut, padded, wrapped } from "../screen/text-width.ts";
 import { visible } from "../screen/visible.ts";
 import { type Screen, statusOnScreen } from "../views/status-summary.ts";
+import { tinyLines } from "./tiny-frame.ts";
 
 /** An event and its time, in milliseconds since the Unix epoch. */
 export interface Happened {
@@ -84,7 +85,10 @@ function layOut(view: LiveView, screen: Screen, short: boolean): Layout {
   const fixed = head.length + conflicts.length + foot.length;
   const rows = screen.rows - fixed - rowsOf(view) + PROMPT_ROWS;
   const shown = statusOnScreen(status, { standing, now, calm: true, short }, { ...screen, rows });
-  const above = [...head, ...shown, ...conflicts].slice(0, screen.rows);
+  const all = [...head, ...shown, ...conflicts];
+  const isTiny = short && all.length > screen.rows;
+  const tiny = () => [...head, ...tinyLines(view, screen.columns)];
+  const above = (isTiny ? tiny() : all).slice(0, screen.rows);
   return { above, foot, left: screen.rows - above.length - foot.length };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { frameOf, type LiveView } from "../../cli/live/frame.ts";
-import { madeUpProject, madeUpStatus } from "../support/made-up-status.ts";
+import { madeUpProject, madeUpStatus, untoned } from "../support/made-up-status.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 /** All small screens, where parts of it give way to others, and some larger ones. */
@@ -111,4 +111,23 @@ test("on a small screen the latest events are seen, before what says nothing new
   const busy = frameOf({ ...calm, notices, status: { ...calm.status, remotes: waiting } }, small);
   expect(busy.join("\n")).toMatch(/user {6}[\s\S]*conflict[\s\S]*received/);
   expect(busy.join("\n")).not.toContain("global  ");
+});
+
+test("at 30x8 and less what a person has to know first comes first, a line for each thing", () => {
+  const view = viewOf(3, 3);
+  const [remote] = view.status.remotes;
+  const away = { state: "offline", online: false, live: false } as const;
+  const remotes = remote ? [{ ...remote, service: { ...remote.service, ...away } }] : [];
+  const status = { ...view.status, remotes };
+  const said = (rows: number) =>
+    frameOf({ ...view, status }, { columns: 30, rows }).map((line) => untoned(line).trimEnd());
+  expect(said(8).slice(0, 5)).toEqual([
+    "memsync is up Ctrl-C stops it",
+    "offline: https://memory.exam…",
+    "`memsync conflicts`: 1",
+    "1 change waits",
+    "here: project 0",
+  ]);
+  expect(said(3)).toEqual(said(8).slice(0, 3));
+  expect(said(8).every((line) => line.length < 30)).toBe(true);
 });
