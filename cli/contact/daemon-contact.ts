@@ -17,6 +17,9 @@ export const ASKED_DEADLINE_MS = 20_000;
 /** The daemon accepted a call and did not answer in time. */
 export class DaemonSilent extends CommandFailed {}
 
+/** The daemon took a call, or seemed to, and has ended since. */
+export class DaemonEnded extends CommandFailed {}
+
 /** Options of a call. */
 export interface DaemonCallOptions {
   readonly body?: unknown;
@@ -85,7 +88,7 @@ async function askIntroduction(home: Home, deadlineMs: number): Promise<Introduc
 function unanswered(thrown: unknown, deadlineMs: number | undefined): CommandFailed {
   const isLate = thrown instanceof Error && thrown.name === "TimeoutError";
   if (!isLate) {
-    return new CommandFailed("the daemon ended before it answered: `memsync logs` shows why");
+    return new DaemonEnded("the daemon ended before it answered: `memsync logs` shows why");
   }
   const seconds = Math.ceil((deadlineMs ?? 0) / MS_PER_S);
   const inTime = seconds > 0 ? `within ${count(seconds, "second", "seconds")}` : "in time";

@@ -3,6 +3,8 @@ import type { Home } from "../../daemon/home/home.ts";
 import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { findHolder } from "../../daemon/supervise/daemon-record.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { LIVENESS_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { followMoved } from "../contact/follow-moved.ts";
 import { findDaemon, type GatewayClient } from "../contact/gateway-client.ts";
@@ -42,7 +44,7 @@ export async function findReadyDaemon(
 
 /** Why there is no daemon, and what waits for one. */
 export async function noDaemon(env: Environment): Promise<CommandFailed> {
-  const { said, advice } = NO_ANSWER[await whyNone(env.home)];
+  const { said, advice } = NO_ANSWER[await whyNoDaemon(env.home)];
   try {
     return new CommandFailed(`${said}${advice}${await whatWaits(env)}`);
   } catch (thrown) {
@@ -50,6 +52,29 @@ export async function noDaemon(env: Environment): Promise<CommandFailed> {
     return new CommandFailed(`${said}; ${homeFailure(thrown, env.home.dir)}`);
   }
 }
+
+/**
+ * The daemon that is being started or replaced just now, once it answers; undefined after the
+ * deadline, or where none is. Waits for one that is ending, too, for another may follow it.
+ */
+export async function findStarting(
+  home: Home,
+  deadlineMs: number,
+): Promise<GatewayClient | undefined> {
+  const deadline = realWorld.monotonic() + deadlineMs;
+  for (;;) {
+    const isTurn = await wasInStartTurn(home, deadlineMs);
+    if (!isTurn && !existsSync(home.record)) return undefined;
+    const found = await findDaemon(home);
+    if (found || realWorld.monotonic() > deadline) return found;
+    const why = isTurn ? "turn" : await whyNoDaemon(home);
+    // A daemon that has its socket still and is silent will not answer.
+    if (why === "none" || (why === "silent" && existsSync(home.socket))) return undefined;
+    await delay(realWorld, POLL_MS);
+  }
+}
+
+const POLL_MS = 50;
 
 /** What a command says that needs a daemon and finds none. */
 const NO_ANSWER = {
@@ -65,7 +90,7 @@ const NO_ANSWER = {
 } as const;
 
 /** Why no daemon answers, although some process may have the home. */
-async function whyNone(home: Home): Promise<keyof typeof NO_ANSWER> {
+export async function whyNoDaemon(home: Home): Promise<keyof typeof NO_ANSWER> {
   if (!existsSync(home.lock)) return "none";
   // Without permission to read the lock, nobody answers either.
   const lock = await takeLock(home.lock).catch(() => "unknown" as const);

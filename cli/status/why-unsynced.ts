@@ -26,7 +26,10 @@ export function whyUnsynced(status: DaemonStatus, now: number): string {
   const unsure = silent.length > 0 ? ["what others wrote was not asked for"] : [];
   const waiting = waitingUnits(status);
   const left = waiting.length > 0 ? [shortened(waiting)] : unsure;
-  const throttled = status.remotes.some(({ service }) => service.held_back !== null)
+  // A pause that the service asked for is said with the service.
+  const throttled = status.remotes.some(({ service: { held_back: held, busy_until } }) => {
+    return held !== null && !(busy_until !== null && held.code === "requests-refused");
+  })
     ? ["calls wait for more requests, as `memsync status` shows"]
     : [];
   const all = [...left, ...silent, ...throttled];

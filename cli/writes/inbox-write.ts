@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Kysely } from "kysely";
 import { type Home, prepareHome } from "../../daemon/home/home.ts";
 import { openHomeDatabase } from "../../daemon/home/open-home.ts";
@@ -9,7 +10,8 @@ import { isDamage, storageFailure } from "../../shared/sqlite/failures.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { findDaemon } from "../contact/gateway-client.ts";
+import { DaemonEnded, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import { findDaemon, type GatewayClient } from "../contact/gateway-client.ts";
 import type { MemoryPlace } from "../place/place.ts";
 import { damagedHome } from "../screen/home-failure.ts";
 import { sayAside } from "../screen/output.ts";
@@ -64,7 +66,7 @@ export async function writeToInbox(
     return { isWritten: writes.length > 0, why: await whyToBeHeld(db, writes) };
   });
   const { isWritten, why } = result;
-  if (isWritten && !hasDaemon) sayAside(why === undefined ? WAITS_FOR_DAEMON : heldLater(why));
+  if (isWritten && !hasDaemon) sayAside(why === undefined ? await whenSent(home) : heldLater(why));
   return isWritten;
 }
 
@@ -87,7 +89,19 @@ function heldLater(why: Reason): string {
   return `saved here, and ${held}; \`memsync held\` shows it then`;
 }
 
-const WAITS_FOR_DAEMON = "saved; will be sent when the daemon runs: `memsync start`";
+async function whenSent(home: Home): Promise<string> {
+  // Without its record there is no daemon, and the lock is left to one that starts.
+  if (!existsSync(home.record)) return WHEN_SENT.none;
+  const { whyNoDaemon } = await import("../place/get-daemon.ts");
+  return WHEN_SENT[await whyNoDaemon(home)];
+}
+
+/** By why no daemon answers. */
+const WHEN_SENT = {
+  none: "saved; will be sent when the daemon runs: `memsync start`",
+  starting: "saved; will be sent once the daemon, which is starting, has started",
+  silent: "saved; the daemon does not answer: `memsync restart` starts one that sends it",
+} as const;
 
 /** The result of a change, and whether a daemon runs that was told. */
 export interface HomeChange<Result> {
@@ -106,9 +120,23 @@ export async function changeHome<Result>(
   const result = await changeFile(home, work);
   // After the gate: replacing an older daemon may start another one, which waits for the gate.
   const daemon = await findDaemon(home);
-  // Saved in any case: a daemon that can't be told now reads the inbox when it starts.
-  await daemon?.call("POST", "/_memsync/inbox", { body: {} }).catch(() => undefined);
-  return { result, hasDaemon: daemon !== undefined };
+  if (daemon && (await isTold(daemon))) return { result, hasDaemon: true };
+  const { findStarting } = await import("../place/get-daemon.ts");
+  const next = await findStarting(home, OWN_DEADLINE_MS);
+  return { result, hasDaemon: next !== undefined && (await isTold(next)) };
+}
+
+/**
+ * False: the daemon was just ending. What was saved is safe in any case: a daemon that can't be
+ * told now reads the inbox when it starts.
+ */
+async function isTold(daemon: GatewayClient): Promise<boolean> {
+  try {
+    await daemon.call("POST", "/_memsync/inbox", { body: {} });
+    return true;
+  } catch (thrown) {
+    return !(thrown instanceof DaemonEnded);
+  }
 }
 
 async function changeFile<Result>(

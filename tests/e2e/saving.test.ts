@@ -1,5 +1,8 @@
 import { expect } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
 
@@ -49,6 +52,34 @@ scenario("a text that begins with a dash is told how to be given", async (lab) =
     expect((await machine.run(args)).stderr).not.toContain("--:");
   }
 });
+
+scenario(
+  "a write beside a daemon that starts or is replaced is told to it, or says so",
+  async (lab) => {
+    const machine = await lab.stoppedMachine(emulator.account("starts"));
+    const set = (value: string) => machine.run(["set", "key", value]);
+    // A command that starts a daemon holds its turn until that answers.
+    const started = machine.run(["start"]);
+    await waitFor("a daemon that is starting", () => existsSync(join(machine.home, "daemon.json")));
+    const first = await set("first");
+    expect([first.status, first.stderr]).toEqual([0, ""]);
+    expect((await started).status).toBe(0);
+    const restarted = machine.run(["restart"]);
+    const writes = [await set("second"), await set("third")];
+    expect((await restarted).status).toBe(0);
+    expect(writes.map(({ status, stderr }) => [status, stderr])).toEqual([
+      [0, ""],
+      [0, ""],
+    ]);
+    expect(await machine.memsync("get", "key")).toBe("third");
+    await machine.untilSynced();
+    const stopped = machine.run(["stop"]);
+    await waitFor("the daemon's end", () => !existsSync(join(machine.home, "daemon.sock")));
+    const last = await set("last");
+    expect([last.status, last.stderr]).toEqual([0, WAITS]);
+    expect((await stopped).status).toBe(0);
+  },
+);
 
 scenario("without a daemon each write says that it waits, and with one none does", async (lab) => {
   const machine = await lab.stoppedMachine(emulator.account("waits"));
