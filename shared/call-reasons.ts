@@ -19,6 +19,24 @@ export interface OfNamedRemote {
   readonly remote: string;
 }
 
+/** A quota as its service tells it, or as it is published. */
+export interface QuotaFacts {
+  readonly limit?: number | undefined;
+  readonly windowMs?: number | undefined;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** The time that a quota is for, in words that follow its number. */
+function quotaTime(windowMs: number | undefined): string {
+  if (windowMs === MINUTE_MS) return "a minute";
+  if (windowMs === DAY_MS) return "a day";
+  return windowMs === undefined ? "at a time" : `in ${Math.round(windowMs / MS_PER_S)} s`;
+}
+
+const MS_PER_S = 1000;
+
 const inTime = ({ seconds }: InSeconds) => count(seconds, "second", "seconds");
 const logIn = ({ remote }: OfNamedRemote) => `\`memsync login --remote ${remote}\``;
 
@@ -98,6 +116,31 @@ export const CALL_REASONS = {
     meaning: "a person's request is not made, for the service asked for a pause",
     say: (wait: InSeconds) =>
       `the service asked for a pause, and is asked again in ${inTime(wait)}`,
+  },
+  "requests-refused": {
+    meaning: "calls wait, for the service asked for a pause",
+    say: () => "the service asked for a pause",
+  },
+  "requests-used": {
+    meaning: "calls wait, for a quota of the account is used, but for what is kept for people",
+    say: ({ limit, windowMs }: QuotaFacts) => {
+      if (limit === undefined) return "the account's requests are used";
+      return `the account has ${limit} requests ${quotaTime(windowMs)}`;
+    },
+  },
+  "requests-shared": {
+    meaning: "calls wait, for a service that tells no limits refused some: others use them, too",
+    say: ({ limit }: Required<Pick<QuotaFacts, "limit">>) => {
+      const share = limit === 1 ? "1 request a minute" : `${limit} requests a minute`;
+      return `others use the account's requests, too: ${share} for this machine`;
+    },
+  },
+  "requests-pace": {
+    meaning: "calls wait, so that this machine's part of the account's requests lasts for the day",
+    say: ({ everyMs }: { readonly everyMs: number }) => {
+      const every = `one request every ${Math.max(1, Math.round(everyMs / MS_PER_S))} s`;
+      return `${every}, to last for the day (\`memsync sync\` does not wait)`;
+    },
   },
   "service-not-known": {
     meaning: "a damaged database did not tell which service a remote is",

@@ -86,24 +86,6 @@ interface GoneFolder {
   readonly isReplaced: boolean;
 }
 
-/** A quota as its service tells it, or as it is published. */
-interface Quota {
-  readonly limit?: number | undefined;
-  readonly windowMs?: number | undefined;
-}
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
-
-/** The time that a quota is for, in words that follow its number. */
-function quotaTime(windowMs: number | undefined): string {
-  if (windowMs === MINUTE_MS) return "a minute";
-  if (windowMs === DAY_MS) return "a day";
-  return windowMs === undefined ? "at a time" : `in ${Math.round(windowMs / MS_PER_S)} s`;
-}
-
-const MS_PER_S = 1000;
-
 /** A code's meaning, and its sentence. */
 interface Entry {
   /** For the list of codes in docs/codes.md. */
@@ -202,6 +184,10 @@ export const REASONS = {
     say: ({ said }: Said) => said,
   },
   "not-looked-at": { meaning: "the file was not looked at yet", say: () => "not looked at yet" },
+  "not-read": {
+    meaning: "nobody has said that what is there is read",
+    say: ({ by }: { readonly by: string }) => `\`memsync ${by} on\` reads it`,
+  },
   "being-written": { meaning: "the file changes just now", say: () => "is being written" },
   "not-now": {
     meaning: "git, or whoever saves the file, may not be done yet",
@@ -376,31 +362,6 @@ export const REASONS = {
     say: ({ said }: Said) => `watching it failed (${said})`,
   },
   ...REPOSITORY_REASONS,
-  "requests-refused": {
-    meaning: "calls wait, for the service asked for a pause",
-    say: () => "the service asked for a pause",
-  },
-  "requests-used": {
-    meaning: "calls wait, for a quota of the account is used, but for what is kept for people",
-    say: ({ limit, windowMs }: Quota) => {
-      if (limit === undefined) return "the account's requests are used";
-      return `the account has ${limit} requests ${quotaTime(windowMs)}`;
-    },
-  },
-  "requests-shared": {
-    meaning: "calls wait, for a service that tells no limits refused some: others use them, too",
-    say: ({ limit }: Required<Pick<Quota, "limit">>) => {
-      const share = limit === 1 ? "1 request a minute" : `${limit} requests a minute`;
-      return `others use the account's requests, too: ${share} for this machine`;
-    },
-  },
-  "requests-pace": {
-    meaning: "calls wait, so that this machine's part of the account's requests lasts for the day",
-    say: ({ everyMs }: { readonly everyMs: number }) => {
-      const every = `one request every ${Math.max(1, Math.round(everyMs / MS_PER_S))} s`;
-      return `${every}, to last for the day (\`memsync sync\` does not wait)`;
-    },
-  },
   "name-twice": {
     meaning: "another machine has this one's name, so that histories do not tell the two apart",
     say: ({ at }: NameTwice) => {
@@ -410,6 +371,20 @@ export const REASONS = {
     advise: ({ file }: NameTwice) =>
       `\`echo NAME > ${shellWord(file)}\` gives this one another; ` +
       "a home that writes no more counts for 30 days",
+  },
+  "damage-told": {
+    meaning: "a database was damaged, and what could be read of it is in a new one",
+    say: ({ said }: Said) => said,
+  },
+  "damage-untold": {
+    meaning: "a database was damaged, and the note about it can't be read",
+    say: ({ said }: Said) => said,
+  },
+  "id-anew": {
+    meaning: "the file with this home's id was damaged, so the home has another id since",
+    say: ({ file }: { readonly file: string }) =>
+      "its home's id was damaged and made anew, so what it wrote before counts as another " +
+      `machine's; \`rm ${shellWord(file)}\` ends this note`,
   },
   "write-unfinished": {
     meaning: "a write that was interrupted can't be finished, so the file is not read",
@@ -453,6 +428,16 @@ export function explain(reason: Reason): string {
   if (!advise) return say(reason);
   // The quoted words may contain a colon.
   return `${say(reason)}${"said" in reason ? ";" : ":"} ${advise(reason)}`;
+}
+
+/** A reason as `--json` shows it: the sentence and its code; null where there is none. */
+export interface ReasonNote {
+  readonly note: string | null;
+  readonly code: ReasonCode | null;
+}
+
+export function noteFrom(reason: Reason | undefined): ReasonNote {
+  return { note: reason ? explain(reason) : null, code: reason?.code ?? null };
 }
 
 /** The form in which a table stores it. */

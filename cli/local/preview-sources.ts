@@ -26,13 +26,16 @@ import { listTranscripts } from "../../daemon/home/session-records.ts";
 import { recordsSessions } from "../../daemon/home/session-switch.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readIgnored, readIgnoredOf } from "../../daemon/ignored/ignore-file.ts";
-import { explain, parseReason, type Reason } from "../../shared/reasons.ts";
+import { noteFrom, parseReason, type Reason, type ReasonNote } from "../../shared/reasons.ts";
 import { tilde } from "../screen/tilde.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** Something on this machine of which a project is made, and what becomes of it. */
-export interface SourcePreview {
+/**
+ * Something on this machine of which a project is made, and what becomes of it. `note`: why it is
+ * not sent.
+ */
+export interface SourcePreview extends ReasonNote {
   /** The name of the document that it is a part of. */
   readonly document: string;
   readonly source: "instructions" | FolderKind | "sessions" | "personal";
@@ -43,8 +46,6 @@ export interface SourcePreview {
    * nothing of the kind is read.
    */
   readonly state: "sent" | "new" | "ignored" | "held" | "left-alone" | "off";
-  /** Why it is not sent; null where it is. */
-  readonly note: string | null;
 }
 
 /** Where a home and the assistants' folders are. */
@@ -83,8 +84,7 @@ async function instructionFile(db: Db, link: Link): Promise<SourcePreview[]> {
   const { path, followable } = countedOf(found, { chosen, before });
   if (!followable) return [];
   const is = (state: SourcePreview["state"], why?: Reason): SourcePreview[] => {
-    const note = why ? explain(why) : null;
-    return [{ document: project, source: "instructions", path, state, note }];
+    return [{ document: project, source: "instructions", path, state, ...noteFrom(why) }];
   };
   const why = whyFileIgnored(ignored, { name: followable.name, path });
   if (why) return is("ignored", why);
@@ -122,7 +122,7 @@ async function memoryFolders(env: Surroundings, db: Db): Promise<SourcePreview[]
 }
 
 function folderPreview(
-  { owner, format, note, files }: ScannedFolder,
+  { owner, format, note, code, files }: ScannedFolder,
   { kind, isOff }: { readonly kind: FolderKind; readonly isOff: boolean },
 ): SourcePreview[] {
   if (owner === null) return [];
@@ -130,12 +130,12 @@ function folderPreview(
   const of = { document, source: kind } as const;
   const all = { ...of, path: keyOfName(format, "") };
   if (isOff && files.length > 0) {
-    return [{ ...all, state: "off", note: `\`memsync ${kind} on\` reads it` }];
+    return [{ ...all, state: "off", ...noteFrom({ code: "not-read", by: kind }) }];
   }
-  if (note !== null) return [{ ...all, state: "left-alone", note }];
-  return files.flatMap(({ name, state, note: why }) => {
+  if (note !== null) return [{ ...all, state: "left-alone", note, code }];
+  return files.flatMap(({ name, state, note, code }) => {
     const to = STATES[state];
-    return to ? [{ ...of, path: keyOfName(format, name), state: to, note: why }] : [];
+    return to ? [{ ...of, path: keyOfName(format, name), state: to, note, code }] : [];
   });
 }
 
@@ -158,13 +158,18 @@ async function sessions(env: Surroundings, db: Db): Promise<SourcePreview[]> {
   for (const project of new Set(links.map(({ projectId }) => projectId))) {
     const of = { document: project, source: "sessions" } as const;
     if (!recordsSessions(env.home)) {
-      found.push({ ...of, path: ALL, state: "off", note: "`memsync sessions on` reads them" });
+      found.push({
+        ...of,
+        path: ALL,
+        state: "off",
+        ...noteFrom({ code: "not-read", by: "sessions" }),
+      });
       continue;
     }
     const ignored = await readIgnoredOf(db, links, project);
     const all = ignored.why(ALL);
     if (all) {
-      found.push({ ...of, path: ALL, state: "ignored", note: explain(all) });
+      found.push({ ...of, path: ALL, state: "ignored", ...noteFrom(all) });
       continue;
     }
     const own = links.filter(({ projectId }) => projectId === project);
@@ -172,7 +177,7 @@ async function sessions(env: Surroundings, db: Db): Promise<SourcePreview[]> {
     for (const path of [...new Set(paths)].sort()) {
       const why = ignored.why(`${path}/`);
       const shown = `sessions of ${path}`;
-      if (why) found.push({ ...of, path: shown, state: "ignored", note: explain(why) });
+      if (why) found.push({ ...of, path: shown, state: "ignored", ...noteFrom(why) });
     }
   }
   return found;
@@ -197,8 +202,7 @@ async function personalFile(db: Db, file: PersonalFile): Promise<SourcePreview[]
   const { path, assistant, shown, asked } = file;
   const document = `user/${LOCAL_USER}`;
   const is = (state: SourcePreview["state"], why?: Reason): SourcePreview[] => {
-    const note = why ? explain(why) : null;
-    return [{ document, source: "personal", path: tilde(path), state, note }];
+    return [{ document, source: "personal", path: tilde(path), state, ...noteFrom(why) }];
   };
   const why = (await readIgnored(db, dirname(path))).why(basename(path));
   if (why) return is("ignored", why);

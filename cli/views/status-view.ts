@@ -329,7 +329,7 @@ function keptLine(project: ProjectStatus, view: ProjectView): string {
 
 function damageLines({ found_at, message, set_aside }: DamageNote): string[] {
   return [
-    toned("bad", `damaged   ${found_at}: ${message}`),
+    toned("bad", `damaged   ${found_at === null ? "" : `${found_at}: `}${message}`),
     `          delete ${tilde(set_aside)}* when nothing is missed, and this is said no more`,
   ];
 }

@@ -3,17 +3,21 @@ import {
   existsSync,
   fsyncSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   writeSync,
 } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { base32 } from "../../shared/ids.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
 import type { World } from "../../shared/world.ts";
 import type { Home } from "./home.ts";
 
 const PRIVATE_FILE = 0o600;
 const ID_BYTES = 10;
 const ID_LENGTH = 16;
+const DAMAGED = ".damaged-";
 
 /**
  * A home's random id, by which documents tell two machines of one name apart. It is in a file and
@@ -25,11 +29,20 @@ export class HomeId {
   readonly #world: World;
   #current: string;
 
-  /** Makes the id if the home has none. Only the holder of the home may. */
+  /**
+   * Makes the id if the home has none, or one that is damaged: that file stays beside it, and
+   * `status` tells of it. Only the holder of the home may.
+   */
   constructor(home: Home, world: World) {
     this.#home = home;
     this.#world = world;
-    this.#current = readHomeId(home) ?? this.#make();
+    const { identity } = home;
+    const known = readHomeId(home);
+    if (known === undefined && existsSync(identity)) {
+      const stamp = timestampOf(world.now()).replace(/[:.]/g, "-");
+      renameSync(identity, `${identity}${DAMAGED}${stamp}`);
+    }
+    this.#current = known ?? this.#make();
   }
 
   get current(): string {
@@ -55,11 +68,21 @@ export class HomeId {
 }
 
 /**
- * Undefined where no daemon of a version with such ids has run yet. Throws where the file can't be
- * read: another id in its place would give up what this home has written.
+ * Undefined where no daemon of a version with such ids has run yet, and where the file holds no id.
+ * Throws where the file can't be read: it may hold one, and another in its place would give up what
+ * this home has written.
  */
 export function readHomeId({ identity }: Home): string | undefined {
   if (!existsSync(identity)) return undefined;
   const text = readFileSync(identity, "utf8").trim();
   return text.length === ID_LENGTH && /^[a-z2-7]+$/.test(text) ? text : undefined;
+}
+
+/** Files of this home that were to hold its id and held none, by path, the oldest first. */
+export function damagedHomeIds({ identity }: Home): string[] {
+  const prefix = basename(identity) + DAMAGED;
+  const folder = dirname(identity);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const damaged = names.filter((name) => name.startsWith(prefix)).sort();
+  return damaged.map((name) => join(folder, name));
 }

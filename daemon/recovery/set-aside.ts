@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { isObject } from "../../shared/json.ts";
+import type { ReasonCode } from "../../shared/reasons.ts";
 
 const PRIVATE_FILE = 0o600;
 
@@ -16,14 +17,19 @@ const SIDE_FILES = ["-wal", "-shm"] as const;
  * nothing is decided by them.
  */
 export interface DamageNote {
-  /** ISO 8601. */
-  readonly found_at: string;
+  /** ISO 8601; null where the note can't be read. */
+  readonly found_at: string | null;
   readonly reason: string;
+  /** What is told: of a database that was set aside, or that its note can't be read. */
+  readonly code: ReasonCode;
   /** What the names of its files begin with now. The files themselves may be gone. */
   readonly set_aside: string;
   /** What could be read of it, and what happens with the rest. */
   readonly message: string;
 }
+
+/** The fields of a note as it is stored. */
+type StoredNote = Omit<DamageNote, "code"> & { readonly found_at: string };
 
 const NOTE_FIELDS = ["found_at", "reason", "set_aside", "message"] as const;
 
@@ -49,7 +55,7 @@ export async function exchange(
   {
     stamp,
     note,
-  }: { readonly stamp: string; readonly note: (aside: string, exists: boolean) => DamageNote },
+  }: { readonly stamp: string; readonly note: (aside: string, exists: boolean) => StoredNote },
 ): Promise<DamageNote> {
   const { aside, rebuilt } = namesOf(path, stamp);
   const exists = ["", ...SIDE_FILES].some((part) => existsSync(`${path}${part}`));
@@ -59,7 +65,7 @@ export async function exchange(
   await syncFile(replacement);
   await renameDurably(replacement, rebuilt);
   await finishExchange(path);
-  return told;
+  return { ...told, code: "damage-told" };
 }
 
 /** Completes an exchange that was under way when its process ended. */
@@ -82,14 +88,15 @@ export function readDamageNotes(home: string): DamageNote[] {
   return names.sort().map((name) => {
     try {
       const note: unknown = JSON.parse(readFileSync(join(home, name), "utf8"));
-      return isDamageNote(note) ? note : unreadNote(join(home, name), "it is no such note");
+      if (isStoredNote(note)) return { ...note, code: "damage-told" };
+      return unreadNote(join(home, name), "it is no such note");
     } catch (thrown) {
       return unreadNote(join(home, name), messageOf(thrown));
     }
   });
 }
 
-function isDamageNote(value: unknown): value is DamageNote {
+function isStoredNote(value: unknown): value is StoredNote {
   return isObject(value) && NOTE_FIELDS.every((field) => typeof value[field] === "string");
 }
 
@@ -98,5 +105,11 @@ function unreadNote(path: string, why: string): DamageNote {
   const set_aside = path.slice(0, -".json".length);
   const reason = `${path} can't be read: ${why}`;
   const message = `${set_aside} is a database that was damaged; what was read of it is not known`;
-  return { found_at: "at an unknown time", reason, set_aside, message: `${message} (${reason})` };
+  return {
+    found_at: null,
+    code: "damage-untold",
+    reason,
+    set_aside,
+    message: `${message} (${reason})`,
+  };
 }

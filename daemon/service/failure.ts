@@ -2,7 +2,7 @@ import type { CALL_REASONS } from "../../shared/call-reasons.ts";
 import { explain, type ReasonOf } from "../../shared/reasons.ts";
 
 /** Identifies why a call failed. */
-export type CallCode = keyof typeof CALL_REASONS | "requests-refused";
+export type CallCode = keyof typeof CALL_REASONS;
 
 type CallReason = { readonly [Code in CallCode]: ReasonOf<Code> }[CallCode];
 

@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import { parseJson } from "../../shared/json.ts";
-import { explain, type ReasonCode } from "../../shared/reasons.ts";
+import { noteFrom, type ReasonNote } from "../../shared/reasons.ts";
 import { HOME_PREFIX, parseHome } from "../../shared/replica/log/homes.ts";
 import type { Home } from "../home/home.ts";
-import { readHomeId } from "../home/home-id.ts";
+import { damagedHomeIds, readHomeId } from "../home/home-id.ts";
 import { readMachineName } from "../home/machine-name.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
@@ -13,12 +13,12 @@ import type { DaemonTables } from "../home/tables.ts";
  */
 const GONE_AFTER_MS = 30 * 24 * 3_600_000;
 
-/** This machine, as histories and conflicts name it. */
-export interface MachineStatus {
+/**
+ * This machine, as histories and conflicts name it. `note`: what is wrong with its name, and what to
+ * do.
+ */
+export interface MachineStatus extends ReasonNote {
   readonly name: string;
-  /** What is wrong with the name, with what to do, and its code; null where nothing is. */
-  readonly note: string | null;
-  readonly code: ReasonCode | null;
 }
 
 /**
@@ -33,10 +33,12 @@ export async function readMachineStatus(
   now: number,
 ): Promise<MachineStatus> {
   const name = readMachineName(home);
+  const [damaged] = damagedHomeIds(home);
+  // The home of the same name is then this one, under its former id.
+  if (damaged !== undefined) return { name, ...noteFrom({ code: "id-anew", file: damaged }) };
   const at = await lastAlike(db, readHomeId(home), name);
-  if (at === undefined || now - at >= GONE_AFTER_MS) return { name, note: null, code: null };
-  const reason = { code: "name-twice", at, file: home.machine } as const;
-  return { name, note: explain(reason), code: reason.code };
+  if (at === undefined || now - at >= GONE_AFTER_MS) return { name, ...noteFrom(undefined) };
+  return { name, ...noteFrom({ code: "name-twice", at, file: home.machine }) };
 }
 
 /** When another home last said this name; undefined where none has it now. */

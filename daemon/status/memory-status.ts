@@ -1,4 +1,4 @@
-import { explain, type Reason, type ReasonCode } from "../../shared/reasons.ts";
+import { explain, noteFrom, type Reason, type ReasonCode } from "../../shared/reasons.ts";
 import type { MemoryFolderStatus } from "../assistants/memory-folders/memory-folder-status.ts";
 import type { FolderKind, FolderMode } from "../home/folder-switches.ts";
 
@@ -57,8 +57,7 @@ function viewOf(folder: MemoryFolderStatus): FolderStatusView {
     notes: notes.map(({ name, why: reason }) => ({ name, ...said(reason) })),
     git: git ? explain(git) : null,
     git_code: git?.code ?? null,
-    note: why ? explain(why) : null,
-    code: why?.code ?? null,
+    ...noteFrom(why),
   };
 }
 

@@ -1,4 +1,4 @@
-import { explain, type ReasonCode } from "../../shared/reasons.ts";
+import { noteFrom, type ReasonCode } from "../../shared/reasons.ts";
 import type { PersonalFileStatus, PersonalLook } from "../assistants/personal/personal-status.ts";
 
 /** The user's own text, and the files of assistants that have it. */
@@ -31,8 +31,7 @@ export function personalStatus({ text, files, merges }: PersonalLook): PersonalS
       assistant,
       path,
       state,
-      note: why ? explain(why) : null,
-      code: why?.code ?? null,
+      ...noteFrom(why),
     })),
     merges: merges.map(({ mine, theirs }) => ({ mine: mine ?? null, theirs: theirs ?? null })),
   };

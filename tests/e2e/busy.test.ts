@@ -76,7 +76,8 @@ const restarted = (status: 429 | 503) => async (lab: Lab) => {
   await machine.up();
   const { service } = await machine.status();
   expect(service.state).toBe("busy");
-  expect(await machine.memsync("status")).toMatch(/busy: the service asked for a pause; asked again in \d/);
+  const asked = /busy: the service asked for a pause; asked again in \d/;
+  expect(await machine.memsync("status")).toMatch(asked);
   const journal = await control(account, `GET requests?token=${account.token}`, {});
   expect(((await journal.json()) as { requests: unknown[] }).requests).toEqual([]);
 };

@@ -9,9 +9,11 @@ import {
   isLiteralTypeNode,
   isNewExpression,
   isNoSubstitutionTemplateLiteral,
+  isObjectLiteralExpression,
   isPropertyAccessExpression,
   isPropertyAssignment,
   isRegularExpressionLiteral,
+  isSpreadAssignment,
   isStringLiteral,
   isTemplateExpression,
   isVariableDeclaration,
@@ -158,6 +160,82 @@ function sentencesAsState(sources: readonly Source[]): string[] {
     }),
   );
 }
+
+/** What says something to a person, as a field of what may be printed with `--json`. */
+const FOR_PEOPLE: ReadonlySet<string> = new Set([
+  "detail",
+  "message",
+  "mend",
+  "note",
+  "reason",
+  "why",
+]);
+/** What tells a program the same; of a request's fault its place does, as the interface has it. */
+const FOR_PROGRAMS: ReadonlySet<string> = new Set(["code", "state", "status", "path"]);
+/** Makes a sentence of a reason. */
+const EXPLAINS: ReadonlySet<string> = new Set(["explain", "sayTrouble"]);
+
+/** Where a sentence stands alone, for no program reads it. */
+const ALONE: Readonly<Record<string, string>> = {
+  "cli/contact/scratch-folder.ts": "for standard error alone",
+  "cli/lifecycle/shell-service.ts": "for standard error; `doctor` gives it a code of its own",
+  "cli/mcp/project-scope.ts": "for an assistant to read",
+  "cli/mcp/remember.ts": "for an assistant to read",
+  "cli/personal/personal-place.ts": "for the screen alone",
+};
+
+function namesOf(object: Node): ReadonlySet<string> {
+  if (!isObjectLiteralExpression(object)) return new Set();
+  return new Set(
+    object.properties.flatMap((each) => {
+      if (isSpreadAssignment(each)) return ["code"];
+      return each.name && isIdentifier(each.name) ? [each.name.text] : [];
+    }),
+  );
+}
+
+/** Sentences of ours without a code beside them. */
+function sentencesAlone(sources: readonly Source[]): string[] {
+  const inside = sources.filter(({ path }) => /^(cli|daemon)\//.test(path));
+  const names = proseNames(inside);
+  const says = (node: Node): boolean => {
+    const isExplained = isCallExpression(node) && EXPLAINS.has(node.expression.getText());
+    return isExplained || saysProse(node, names);
+  };
+  return inside.flatMap((source) =>
+    [...nodesIn(source.tree)].flatMap((node) => {
+      if (!isPropertyAssignment(node) || !isIdentifier(node.name)) return [];
+      if (!FOR_PEOPLE.has(node.name.text) || !says(node.initializer)) return [];
+      const beside = namesOf(node.parent);
+      const isAlone = [...FOR_PROGRAMS].every((name) => !beside.has(name));
+      return isAlone ? [finding(source, node, "says something without a code beside it")] : [];
+    }),
+  );
+}
+
+test("what is said to people has its code beside it", async () => {
+  const found = sentencesAlone(await readSources());
+  const pathOf = (each: string) => each.slice(0, each.indexOf(":"));
+  expect(found.filter((each) => !(pathOf(each) in ALONE))).toEqual([]);
+  const used = new Set(found.map(pathOf));
+  expect(Object.keys(ALONE).filter((path) => !used.has(path))).toEqual([]);
+});
+
+test("a sentence without a code beside it is found, also one that is made of a reason", async () => {
+  const lines = [
+    'export const a = { message: "it can not be done" };',
+    "export const b = { name: 1, note: explain(c) };",
+    'export const d = (e: boolean) => ({ mend: e ? "do it again" : null });',
+    'export const f = { code: "not-now", message: "git is at work" };',
+    "export const g = { ...noteOf(h), note: explain(h) };",
+    'export const i = { path: "/key", message: "must not be null" };',
+    'export const j = { message: "short" };',
+  ];
+  const sources = await sampleSources({ "cli/a.ts": lines.join("\n") });
+  expect(sentencesAlone(sources)).toEqual(
+    [1, 2, 3].map((line) => `cli/a.ts:${line} says something without a code beside it`),
+  );
+});
 
 test("no reason carries a sentence of ours in place of a code", async () => {
   expect(sentencesAsState(await readSources())).toEqual([]);

@@ -218,7 +218,7 @@ test("a damaged database whose note is damaged, too, is told of all the same", (
   for (const text of ["", "null", '{"message":"the database was damaged"}']) {
     writeFileSync(`${aside}.json`, text);
     const [note] = readDamageNotes(home.dir);
-    expect(note?.set_aside).toBe(aside);
+    expect([note?.set_aside, note?.found_at, note?.code]).toEqual([aside, null, "damage-untold"]);
     expect(note?.message).toContain(`${aside} is a database that was damaged`);
     expect(note?.message).toContain(`${aside}.json can't be read`);
   }

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as Y from "yjs";
 import { type Home, homeOf } from "../../daemon/home/home.ts";
-import { HomeId, readHomeId } from "../../daemon/home/home-id.ts";
+import { damagedHomeIds, HomeId, readHomeId } from "../../daemon/home/home-id.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readMachineStatus } from "../../daemon/status/machine-status.ts";
@@ -118,13 +118,27 @@ test("another name in the file settles it at once here", async () => {
   expect(await codeOf()).toBeNull();
 });
 
-test("a home keeps its id, and one whose file was damaged gets another", () => {
+test("a home keeps its id, and one whose file was damaged gets another and tells of it", async () => {
   const { current } = new HomeId(home, world);
   expect(new HomeId(home, world).current).toBe(current);
   expect(readHomeId(home)).toBe(current);
   writeFileSync(home.identity, "");
   expect(readHomeId(home)).toBeUndefined();
-  expect(new HomeId(home, world).current).not.toBe(current);
+  const { current: another } = new HomeId(home, world);
+  expect(another).not.toBe(current);
+  expect(new HomeId(home, world).current).toBe(another);
+  expect(await codeOf()).toBe("id-anew");
+});
+
+test("what stood in place of a home's id is kept, until its user deletes it", async () => {
+  writeFileSync(home.identity, "half an i");
+  new HomeId(home, world);
+  const [file = "", ...others] = damagedHomeIds(home);
+  expect([readFileSync(file, "utf8"), others]).toEqual(["half an i", []]);
+  const { note } = await readMachineStatus(store.reader, home, world.now());
+  const [, command = ""] = /`(.*)`/.exec(note ?? "") ?? [];
+  Bun.spawnSync(["sh", "-c", command]);
+  expect(await codeOf()).toBeNull();
 });
 
 test("a home whose id can't be read says so, and draws no other", () => {

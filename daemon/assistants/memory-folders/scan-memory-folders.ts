@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { utf8Bytes } from "../../../shared/limits.ts";
-import { explain, type Reason } from "../../../shared/reasons.ts";
+import { noteFrom, type Reason, type ReasonNote } from "../../../shared/reasons.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Git } from "../../git/run-git.ts";
 import { memoryReason } from "../../held/judge.ts";
@@ -16,19 +16,23 @@ import { MemoryFolderReader, type MemoryRead } from "./read-memory-folder.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** A folder of memories as it is, whether or not anything is done with it. */
-export interface ScannedFolder {
+/**
+ * A folder of memories as it is, whether or not anything is done with it. `note`: why it is left
+ * alone.
+ */
+export interface ScannedFolder extends ReasonNote {
   readonly path: string;
   readonly format: FolderFormat;
   /** Null where it can't be said. */
   readonly owner: MemoryOwner | null;
-  /** Why it is left alone; null where it is not. */
-  readonly note: string | null;
   readonly files: readonly ScannedFile[];
 }
 
-/** A file of such a folder. */
-export interface ScannedFile {
+/**
+ * A file of such a folder. `note`: why it is held, ignored or left alone, or whose name it has
+ * elsewhere.
+ */
+export interface ScannedFile extends ReasonNote {
   readonly name: string;
   /** Null for a file that is not read. */
   readonly bytes: number | null;
@@ -37,8 +41,6 @@ export interface ScannedFile {
    * decide.
    */
   readonly state: "new" | "followed" | "held" | "ignored" | "left-alone" | "missing" | "deleted";
-  /** Why it is held, ignored or left alone, or whose name it has elsewhere; null: none of these. */
-  readonly note: string | null;
 }
 
 /** The folders in which sessions began, as their transcripts told. */
@@ -92,9 +94,9 @@ async function scannedFolder(db: Db, git: Git, folder: KnownFolder): Promise<Sca
   }
   for (const [name, { asked }] of known) {
     if (found.has(name) || !asked || ignored.why(name)) continue;
-    files.push({ name, bytes: null, state: asked, note: null });
+    files.push({ name, bytes: null, state: asked, ...noteFrom(undefined) });
   }
-  return { path, format, owner, note: why ? explain(why) : null, files: withClashes(files) };
+  return { path, format, owner, ...noteFrom(why), files: withClashes(files) };
 }
 
 /** Files that are read say so as well where some system takes their names for the same. */
@@ -104,7 +106,7 @@ function withClashes(files: readonly ScannedFile[]): ScannedFile[] {
   return files.map((file) => {
     const other = clashes.get(file.name);
     if (other === undefined || file.note !== null) return file;
-    return { ...file, note: explain({ code: "memory-clash", other }) };
+    return { ...file, ...noteFrom({ code: "memory-clash", other }) };
   });
 }
 
@@ -138,15 +140,15 @@ async function scannedFile(
     readonly known: Awaited<ReturnType<typeof readMemoryFiles>>;
   },
 ): Promise<ScannedFile> {
-  if (ignored) return { name, bytes: null, state: "ignored", note: explain(ignored) };
+  if (ignored) return { name, bytes: null, state: "ignored", ...noteFrom(ignored) };
   if (file.kind === "problem") {
-    return { name, bytes: null, state: "left-alone", note: explain(file.why) };
+    return { name, bytes: null, state: "left-alone", ...noteFrom(file.why) };
   }
   const bytes = utf8Bytes(file.content);
   const former = known.get(name);
   const already = former ? [former.text] : [];
   const value = file.content;
   const why = await memoryReason(db, { key: keyOfName(format, name), value }, already);
-  if (why) return { name, bytes, state: "held", note: explain(why) };
-  return { name, bytes, state: former?.asked ?? (former ? "followed" : "new"), note: null };
+  const state = why ? "held" : (former?.asked ?? (former ? "followed" : "new"));
+  return { name, bytes, state, ...noteFrom(why) };
 }
