@@ -74,6 +74,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     load: async () => (await import("./commands/connect.ts")).addConnectCommands,
   },
   { names: ["held"], load: async () => (await import("./commands/held.ts")).addHeldCommands },
+  { names: ["lines"], load: async () => (await import("./commands/lines.ts")).addLinesCommand },
   { names: ["setup"], load: async () => (await import("./commands/setup.ts")).addSetupCommand },
   {
     names: ["auto-memory", "serena", "rules"],

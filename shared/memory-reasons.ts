@@ -1,5 +1,16 @@
 import { LIMITS } from "./limits.ts";
 
+/** A line of a file. */
+export interface SaidLine {
+  readonly line: string;
+  /** How a command names it. */
+  readonly id: string;
+}
+
+function howLineIsSettled({ id }: SaidLine): string {
+  return `\`memsync lines drop ${id}\` has it nowhere, \`keep ${id}\` has it everywhere`;
+}
+
 /** Reasons to leave a file alone in which an assistant keeps what it remembers, or its folder. */
 export const MEMORY_REASONS = {
   "memory-several": {
@@ -66,16 +77,28 @@ export const MEMORY_REASONS = {
     advise: () => "`memsync conflicts` shows them; shorten the file",
   },
   "line-returned": {
-    meaning: "a save brought a line back that others had taken out less than a minute before",
-    say: ({ line }: { readonly line: string }) =>
-      `has again what others took out less than a minute before a save: ${line.trim()}`,
-    advise: () => "delete it once more if it is to go",
+    meaning: "a save brought a line back that was taken out less than a minute before",
+    say: ({ line }: SaidLine) =>
+      `has again what was taken out less than a minute before a save: ${line.trim()}`,
+    advise: howLineIsSettled,
   },
   "line-kept": {
     meaning: "a save left a line out that its author may not have seen, and it stays",
-    say: ({ line }: { readonly line: string }) =>
+    say: ({ line }: SaidLine) =>
       `has still what a save left out that may not have seen it: ${line.trim()}`,
-    advise: () => "if it is to go, take it away once more, a minute later or more",
+    advise: howLineIsSettled,
+  },
+  "line-undone": {
+    meaning: "a line that was taken out here was brought back by somebody else's version",
+    say: ({ line }: SaidLine) =>
+      `has again what was taken out here, from somebody who may not have seen that: ${line.trim()}`,
+    advise: howLineIsSettled,
+  },
+  "line-gone": {
+    meaning: "a save took others' line away that one on this machine had left out unseen before",
+    say: ({ line }: SaidLine) =>
+      `has lost what two saves left out that may not have seen it: ${line.trim()}`,
+    advise: howLineIsSettled,
   },
   "memory-linked": {
     meaning: "the file has further names (hard links), and is not written",

@@ -5,6 +5,8 @@ import { listLinks } from "../../daemon/home/links.ts";
 import { listRemotes } from "../../daemon/home/remote-store.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { listToldOfFiles } from "../../daemon/reading/told-files.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { conflictTime, listConflicts } from "../local/local-conflicts.ts";
 import type { Environment } from "../place/environment.ts";
 import { LAYER_ORDER } from "../place/layer-option.ts";
@@ -70,6 +72,7 @@ async function findCandidates(
   const isId = argument.endsWith("id");
   if (group === "conflicts" && isId) return await conflictIds(env);
   if (group === "held" && isId) return await heldIds(env);
+  if (group === "lines" && isId) return await lineIds(env);
   if (group === "project" && verb === "rm") return await projectIds(env);
   if (group === "remote" && verb === "rm") return await remoteNames(env);
   return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, word) : [];
@@ -111,6 +114,13 @@ async function heldIds(env: Environment): Promise<Candidate[]> {
       return { value: item.id, description: short(await shownName(item)) };
     });
     return await Promise.all(candidates);
+  });
+}
+
+async function lineIds(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    const told = db ? await listToldOfFiles(db, realWorld.now()) : [];
+    return told.map(({ id, line }) => ({ value: id, description: short(line.trim()) }));
   });
 }
 

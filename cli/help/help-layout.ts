@@ -4,7 +4,7 @@ import { brokenCommand, wrapped } from "../screen/text-width.ts";
 /** The groups of commands in the help. Commands in no group come last. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Memories:": ["set", "add", "get", "list", "search", "rm", "move", "history", "restore", "doc"],
-  "What needs you:": ["conflicts", "held", "status", "doctor", "preview"],
+  "What needs you:": ["conflicts", "held", "lines", "status", "doctor", "preview"],
   "Assistants:": ["setup", "auto-memory", "serena", "rules", "personal", "mcp", "hook"],
   "Projects:": ["projects", "link", "unlink", "sync", "connect", "disconnect", "project"],
   "The daemon:": ["up", "start", "stop", "restart", "install", "uninstall", "logs", "env"],

@@ -21,7 +21,7 @@ export interface CameLine extends Seeable {
   readonly isGone?: boolean | undefined;
   /** When the first save was made that left it out unseen, after which it stayed. */
   readonly leftOutAt?: number | undefined;
-  /** A save leaves it out once more, a minute or more after the first one: it goes, in dispute. */
+  /** A save leaves it out once more, later than a minute after it came: it goes, in dispute. */
   readonly isDisputed?: boolean | undefined;
 }
 
@@ -30,6 +30,16 @@ export async function noteLeftOut(db: Db, { id, leftOutAt = Infinity }: CameLine
   if (leftOutAt <= at) return;
   const change = sql<string>`json_set(change, '$.leftOutAt', ${at})`;
   await db.updateTable("file_arrivals").set({ change }).where("id", "=", id).execute();
+}
+
+/** A save that leaves it out is the first one again. */
+export async function unsetLeftOut(db: Db, { id }: Pick<CameLine, "id">): Promise<void> {
+  const change = sql<string>`json_remove(change, '$.leftOutAt')`;
+  await db.updateTable("file_arrivals").set({ change }).where("id", "=", id).execute();
+}
+
+export async function forgetLine(db: Db, id: number): Promise<void> {
+  await db.deleteFrom("file_arrivals").where("id", "=", id).execute();
 }
 
 export function listCame(db: Db, path: string): Promise<CameLine[]> {

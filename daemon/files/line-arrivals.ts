@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
@@ -29,19 +28,13 @@ export interface ChangedLines {
   readonly isOwn: boolean;
   /** When it was saved; undefined for a write of ours. */
   readonly savedAt?: number | undefined;
-}
-
-/** What becomes of a line that a save leaves out unseen, and that a write of ours brings back. */
-interface LineArrivalOptions {
-  /**
-   * That it was left out is noted and told, and a later save takes it out; see `CameLine`. Else it
-   * is as new as one that comes, for meanwhile programs may have read the file without it.
-   */
-  readonly notesLeftOut?: boolean;
+  /** Who saves here later has seen what this brings. */
+  readonly isSeen?: boolean;
 }
 
 /** Longer than any save is in doubt. */
 const KEPT_MS = 10 * 60_000;
+
 /**
  * Which lines came into files of whole values when, and which left them, by the rule for followed
  * files: only a save that was made a minute later is sure to have seen that. They are in the home,
@@ -53,17 +46,12 @@ const KEPT_MS = 10 * 60_000;
  */
 export class LineArrivals {
   readonly #world: Pick<World, "monotonic" | "now">;
-  readonly #notesLeftOut: boolean;
   readonly #clocks = new Map<string, ArrivalClock>();
   /** Files in which every change that came is seen. */
   readonly #allSeen = new Set<string>();
 
-  constructor(
-    world: Pick<World, "monotonic" | "now">,
-    { notesLeftOut = false }: LineArrivalOptions = {},
-  ) {
+  constructor(world: Pick<World, "monotonic" | "now">) {
     this.#world = world;
-    this.#notesLeftOut = notesLeftOut;
   }
 
   /** The lines of which the author of a save may not have seen that they came, or left. */
@@ -75,9 +63,11 @@ export class LineArrivals {
     const now = this.#world.now();
     const unseen = this.#unseenOf(path, lines, savedAt);
     return lines.flatMap((each) => {
-      if (!unseen.includes(each) && !isLeftOut(each, now)) return [];
+      const isUnseen = unseen.includes(each);
+      if (!isUnseen && !isLeftOut(each, now)) return [];
       const { leftOutAt = now } = each;
-      return [{ ...each, isDisputed: isSeenByNow(leftOutAt, Math.min(savedAt, now)) }];
+      const isInsisted = isSeenByNow(leftOutAt, Math.min(savedAt, now));
+      return [{ ...each, isDisputed: !isUnseen || isInsisted }];
     });
   }
 
@@ -121,7 +111,8 @@ export class LineArrivals {
   }
 
   /** A file's text changes. To be called in the transaction that records the change. */
-  async note(db: Db, path: string, { from, to, isOwn, savedAt }: ChangedLines): Promise<void> {
+  async note(db: Db, path: string, change: ChangedLines): Promise<void> {
+    const { from, to, isOwn, savedAt, isSeen: isBroughtSeen = false } = change;
     const clock = this.#clockOf(path);
     const now = this.#world.now();
     const came = await listCame(db, path);
@@ -142,34 +133,25 @@ export class LineArrivals {
     const kept = came.filter((each) => !over.includes(each));
     clock.keep(kept);
     const known = kept.filter(({ isGone }) => !isGone);
-    if (savedAt !== undefined && this.#notesLeftOut) {
+    if (savedAt !== undefined) {
       const leftOut = known.filter(({ line }) => stood.has(line) && !stands.has(line));
       for (const each of leftOut) await noteLeftOut(db, each, Math.min(savedAt, now));
     }
     const come = linesWithout(plainLines(to), plainLines(from));
-    const isRenewed = !isOwn && !this.#notesLeftOut;
-    const again = isRenewed ? known.filter(({ line }) => come.includes(line)) : [];
-    for (const { id } of again) await this.#renew(db, path, id);
-    const brought = linesWithout(
+    const fresh = linesWithout(
       come,
       known.map(({ line }) => line),
     );
+    const brought = isBroughtSeen ? [] : fresh;
     const left = new Set(isOwn ? [] : [...stood].filter((line) => !stands.has(line)));
-    const changes = [
+    const changes: readonly Pick<CameLine, "line" | "isOwn" | "isGone">[] = [
       ...brought.map((line) => ({ line, isOwn })),
       ...[...left].map((line) => ({ line, isOwn, isGone: true })),
     ];
-    for (const change of changes) {
-      if (change.line.trim() === "") continue;
-      clock.came(await addLine(db, lineArrivalKey(path), { change, at: now }));
+    for (const each of changes) {
+      if (each.line.trim() === "") continue;
+      clock.came(await addLine(db, lineArrivalKey(path), { change: each, at: now }));
     }
-  }
-
-  async #renew(db: Db, path: string, id: number): Promise<void> {
-    const change = sql<string>`json_remove(change, '$.isSeen')`;
-    const values = { arrived_at: this.#world.now(), change };
-    await db.updateTable("file_arrivals").set(values).where("id", "=", id).execute();
-    this.#clockOf(path).came(id);
   }
 
   /** A write of ours comes into a file that showed these entries. */

@@ -1,14 +1,53 @@
+import type { Kysely } from "kysely";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
-import { returnedLineKey } from "../home/line-arrival-key.ts";
+import { hashOf } from "../disk/read-file.ts";
+import { settledLineKey, takenOutKey, toldLineKey } from "../home/line-arrival-key.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { addLine, type CameLine, listCame, listChanges } from "./line-arrival-store.ts";
+import {
+  addLine,
+  type CameLine,
+  forgetLine,
+  listCame,
+  listChanges,
+  unsetLeftOut,
+} from "./line-arrival-store.ts";
+import { linesWithout } from "./unseen-lines.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
 
-/** For so long it is told that a save has brought a line back, or left one out that stays. */
+/**
+ * What somebody is told of a line, for a day. `line-kept`: a save left it out that may not have
+ * seen it, and it stays. `line-returned`: a save brought it back that may not have seen that it was
+ * taken out. `line-undone`: it was taken out here, and somebody else's version brought it back.
+ * `line-gone`: a save took it away once more, which may never have seen it.
+ */
+export type ToldCode = "line-kept" | "line-returned" | "line-undone" | "line-gone";
+
+/** A line of which somebody is told. */
+export interface ToldLine {
+  readonly code: ToldCode;
+  readonly line: string;
+  /** How a command names it. */
+  readonly id: string;
+}
+
+/** What somebody has decided about a line: whether it is to stand in the text. */
+export interface SettledLine {
+  readonly line: string;
+  readonly as: "drop" | "keep";
+}
+
+/** A file's text before and after a write or a save. */
+interface Change {
+  readonly from: string;
+  readonly to: string;
+}
+
 const TOLD_MS = 24 * 60 * 60_000;
+/** Who has taken a line out is told for so long that it is there again. */
+const TAKEN_OUT_MS = 30 * TOLD_MS;
 
 /** Which lines of files of whole values people are told of. They are in the home. */
 export class ToldLines {
@@ -18,34 +57,118 @@ export class ToldLines {
     this.#world = world;
   }
 
-  /** A save has brought back lines of which its author may not have seen that they left. */
-  async noteReturned(db: Db, path: string, lines: readonly string[]): Promise<void> {
-    const [dir, at] = [returnedLineKey(path), this.#world.now()];
-    const isOver = db.deleteFrom("file_arrivals").where("arrived_at", "<", at - TOLD_MS);
-    await isOver.where("dir", "=", dir).execute();
-    for (const line of lines) await addLine(db, dir, { change: { line }, at });
+  /** From now on these are told. */
+  async note(db: Db, path: string, told: Pick<ToldLine, "code"> & { lines: readonly string[] }) {
+    const [dir, at] = [toldLineKey(path), this.#world.now()];
+    await forgetBefore(db, dir, at - TOLD_MS);
+    const { code } = told;
+    for (const line of new Set(told.lines)) await addLine(db, dir, { change: { line, code }, at });
   }
 
-  /** Which of those of the last day still stand in the file's text. */
-  async returned(db: Db, path: string, text: string): Promise<string[]> {
-    const stands = new Set(plainLines(text));
-    const told = (await listChanges<CameLine>(db, returnedLineKey(path))).filter(({ line, at }) => {
-      return stands.has(line) && this.#world.now() - at < TOLD_MS;
-    });
-    return [...new Set(told.map(({ line }) => line))];
+  /**
+   * Somebody has saved here. Returns what he has brought back that was taken out here less than so
+   * long before.
+   */
+  async noteSave(
+    db: Db,
+    path: string,
+    { from, to, withinMs = 0 }: Change & { readonly withinMs?: number },
+  ): Promise<string[]> {
+    const [dir, now] = [takenOutKey(path), this.#world.now()];
+    await forgetBefore(db, dir, now - TAKEN_OUT_MS);
+    const brought = new Set(linesWithout(plainLines(to), plainLines(from)));
+    const known = await listChanges<CameLine>(db, dir);
+    const back = known.filter(({ line }) => brought.has(line));
+    for (const { id } of back) await forgetLine(db, id);
+    for (const line of new Set(linesWithout(plainLines(from), plainLines(to)))) {
+      if (line.trim() !== "") await addLine(db, dir, { change: { line }, at: now });
+    }
+    return back.flatMap(({ at, line }) => (now - at < withinMs ? [line] : []));
   }
 
-  /** Which lines of the file's text stay though a save of the last day left them out. */
-  async leftOut(db: Db, path: string, text: string): Promise<string[]> {
-    const stands = new Set(plainLines(text));
-    const told = (await listCame(db, path)).filter((each) => {
-      return stands.has(each.line) && isLeftOut(each, this.#world.now());
-    });
-    return [...new Set(told.map(({ line }) => line))];
+  /** A write of ours changes the file: what it brings back that was taken out here is told. */
+  async noteWritten(db: Db, path: string, { from, to }: Change): Promise<void> {
+    const brought = new Set(linesWithout(plainLines(to), plainLines(from)));
+    if (brought.size === 0) return;
+    const taken = await listChanges<CameLine>(db, takenOutKey(path));
+    const back = taken.filter(({ line }) => brought.has(line));
+    if (back.length === 0) return;
+    for (const { id } of back) await forgetLine(db, id);
+    // A save that had not seen them left these out; see `line-kept`.
+    const kept = new Set(
+      (await listCame(db, path)).flatMap((each) => {
+        return isLeftOut(each, this.#world.now()) ? [each.line] : [];
+      }),
+    );
+    const lines = back.flatMap(({ line }) => (kept.has(line) ? [] : [line]));
+    await this.note(db, path, { code: "line-undone", lines });
   }
+
+  /** What is told of a file that has this text. */
+  told(db: Kysely<DaemonTables>, path: string, text: string): Promise<ToldLine[]> {
+    return listTold(db, { path, text, now: this.#world.now() });
+  }
+
+  /** Takes what was decided about lines of a file; of these nothing is told any more. */
+  async takeSettled(db: Db, path: string): Promise<SettledLine[]> {
+    const rows = await listChanges<SettledLine>(db, settledLineKey(path));
+    const isAbout = ({ line }: { readonly line: string }) => {
+      return rows.some((each) => each.line === line);
+    };
+    for (const { id } of rows) await forgetLine(db, id);
+    if (rows.length === 0) return [];
+    for (const dir of [toldLineKey(path), takenOutKey(path)]) {
+      const about = (await listChanges<CameLine>(db, dir)).filter(isAbout);
+      for (const { id } of about) await forgetLine(db, id);
+    }
+    for (const came of (await listCame(db, path)).filter(isAbout)) await unsetLeftOut(db, came);
+    return rows.map(({ line, as }) => ({ line, as }));
+  }
+}
+
+/** What is told of a file that has this text, each line once. */
+export async function listTold(
+  db: Kysely<DaemonTables>,
+  { path, text, now }: { readonly path: string; readonly text: string; readonly now: number },
+): Promise<ToldLine[]> {
+  const stands = new Set(plainLines(text));
+  const noted = await listChanges<Pick<ToldLine, "code" | "line">>(db, toldLineKey(path));
+  const kept = (await listCame(db, path)).filter((each) => isLeftOut(each, now));
+  const settled = await listChanges<SettledLine>(db, settledLineKey(path));
+  const all = [
+    ...noted.filter(({ at }) => now - at < TOLD_MS),
+    ...kept.map(({ line }) => ({ code: "line-kept" as const, line })),
+  ];
+  const open = all.filter(({ code, line }) => {
+    return (
+      stands.has(line) === (code !== "line-gone") && !settled.some((each) => each.line === line)
+    );
+  });
+  const told = new Map(open.map(({ code, line }) => [line, { code, line, id: idOf(path, line) }]));
+  return [...told.values()];
+}
+
+/** Notes what somebody has decided. A look does it. */
+export async function settleLine(
+  db: Kysely<DaemonTables>,
+  path: string,
+  { at, ...settled }: SettledLine & { readonly at: number },
+): Promise<void> {
+  await addLine(db, settledLineKey(path), { change: settled, at });
 }
 
 /** Whether a save of the last day has left a line out that stays. */
 export function isLeftOut({ leftOutAt }: CameLine, now: number): boolean {
   return leftOutAt !== undefined && now - leftOutAt < TOLD_MS;
+}
+
+const ID_CHARS = 8;
+
+function idOf(path: string, line: string): string {
+  return hashOf(`${path}\n${line}`).slice(0, ID_CHARS);
+}
+
+async function forgetBefore(db: Db, dir: string, at: number): Promise<void> {
+  const older = db.deleteFrom("file_arrivals").where("arrived_at", "<", at);
+  await older.where("dir", "=", dir).execute();
 }

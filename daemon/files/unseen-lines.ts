@@ -83,7 +83,7 @@ export function returnedUnseen(
 }
 
 /** A text without these lines. Of equal ones the last go. */
-function withoutLast(text: string, lines: readonly string[]): string {
+export function withoutLast(text: string, lines: readonly string[]): string {
   const { form, lines: all } = splitForm(text);
   const left = [...lines];
   const kept = all

@@ -9,9 +9,19 @@ export function lineArrivalKey(path: string): string {
   return `lines:${path}`;
 }
 
-/** The same for lines that a save has brought back into it. */
-export function returnedLineKey(path: string): string {
-  return `returned:${path}`;
+/** The same for lines of which somebody is told. */
+export function toldLineKey(path: string): string {
+  return `told:${path}`;
+}
+
+/** The same for lines that somebody has taken out of it here. */
+export function takenOutKey(path: string): string {
+  return `taken:${path}`;
+}
+
+/** The same for what somebody has decided about lines. */
+export function settledLineKey(path: string): string {
+  return `settled:${path}`;
 }
 
 /** The same for the entries of its memory that it showed before a write of ours. */
@@ -26,7 +36,14 @@ export function waitingSinceKey(path: string): string {
 
 /** Forgets all of these. Durable with the transaction. */
 export async function forgetLines(db: Kysely<DaemonTables>, path: string): Promise<void> {
-  const keys = [lineArrivalKey, returnedLineKey, shownBeforeKey, waitingSinceKey];
+  const keys = [
+    lineArrivalKey,
+    toldLineKey,
+    takenOutKey,
+    settledLineKey,
+    shownBeforeKey,
+    waitingSinceKey,
+  ];
   const dirs = keys.map((keyOf) => keyOf(path));
   await db.deleteFrom("file_arrivals").where("dir", "in", dirs).execute();
 }

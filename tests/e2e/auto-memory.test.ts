@@ -228,3 +228,32 @@ scenario(
     await waitFor("the deletion", async () => !(await b.listed()).includes("auto-memory/gone.md"));
   },
 );
+
+scenario(
+  "a line that stays though a save lacks it is listed, and one command drops it everywhere",
+  async (lab) => {
+    const [a, b] = await twoAssistants(lab, emulator.account("told-lines"));
+    a.save("MEMORY.md", INDEX);
+    for (const { machine } of [a, b]) {
+      await machine.up();
+      await machine.memsync("auto-memory", "on", "--write");
+      await machine.memsync("sync");
+    }
+    await b.until("MEMORY.md", (text) => text === INDEX);
+    a.save("MEMORY.md", `${INDEX}- a typo\n`);
+    await b.until("MEMORY.md", (text) => text?.includes("- a typo\n") === true);
+    expect(await b.machine.memsync("lines")).toContain("no line is in question");
+    b.save("MEMORY.md", `# Memory\n\n- of b\n- [Run tests](feedback_tests.md) — how\n`);
+    const both = (text = "") => text.includes("- of b\n") && text.includes("- a typo\n");
+    await a.until("MEMORY.md", both);
+    await b.until("MEMORY.md", both);
+    const [told] = JSON.parse(await b.machine.memsync("lines", "--json"));
+    expect(told).toMatchObject({ code: "line-kept", line: "- a typo" });
+    expect(await b.machine.memsync("lines")).toContain(`${told.id}  stays, though left out`);
+    expect(await b.machine.memsync("lines", "drop", told.id)).toContain("1 line dropped");
+    for (const each of [a, b]) {
+      await each.until("MEMORY.md", (text = "") => text.includes("- of b\n") && !both(text));
+    }
+    expect(await b.machine.memsync("lines")).toContain("no line is in question");
+  },
+);

@@ -41,7 +41,9 @@ function take(machine: MemoryMachine, line: string): void {
 }
 
 function toldOf(machine: MemoryMachine): unknown[] {
-  return machine.keeper.status.flatMap(({ notes }) => notes.map(({ why }) => why));
+  return machine.keeper.status.flatMap(({ notes }) =>
+    notes.map(({ why }) => ("line" in why ? { code: why.code, line: why.line } : why)),
+  );
 }
 
 /** It stands in no file, and in an older version beside the one that counts. */

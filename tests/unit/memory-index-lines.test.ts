@@ -113,10 +113,7 @@ test("a line that is only like one that came takes it not away", async () => {
   await settleMemories(a, b);
   for (const line of [TESTS_LINE, SCRIPTS_LINE]) expect(a.read("MEMORY.md")).toContain(line);
   expect(b.read("MEMORY.md")).toBe(a.read("MEMORY.md") ?? "");
-  // A minute after it was left out first it goes, and is told.
-  b.save("MEMORY.md", `${index}${SCRIPTS_LINE}`);
-  await settleMemories(a, b);
-  expect(a.read("MEMORY.md")).toContain(TESTS_LINE);
+  // Its minute is over: left out once more it goes, and is told.
   b.world.advance(61_000);
   await b.look();
   b.save("MEMORY.md", `${index}${SCRIPTS_LINE}`);
@@ -175,7 +172,7 @@ test("a line that others took out just before a save brought it back is told unt
   await settleMemories(a, b);
   expect(b.read("MEMORY.md")).toBe(`${index}- [Three](three.md)\n`);
   const why = { code: "line-returned", line: "- [Two](two.md)" };
-  expect(a.keeper.status[0]?.notes).toEqual([{ name: "MEMORY.md", why }] as never);
+  expect(a.keeper.status[0]?.notes).toMatchObject([{ name: "MEMORY.md", why }]);
   a.save("MEMORY.md", `${without}- [Three](three.md)\n`);
   await settleMemories(a, b);
   a.world.advance(61_000);

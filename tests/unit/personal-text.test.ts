@@ -205,7 +205,7 @@ test("a line that others took out just before a save brought it back is told unt
   a.save("claude", open.replace("one\n", "one\nthree\n"));
   await settlePersonal(a, b);
   expect(b.block("codex")?.split("\n").sort()).toEqual(["", "one", "three", "two"]);
-  expect(b.stateOf("codex")).toBe("current");
+  expect(b.stateOf("codex")).toBe("current line-undone");
   expect(a.stateOf("claude")).toBe("current line-returned");
   a.edit("claude", (text) => text.replace("two\n", ""));
   await settlePersonal(a, b);

@@ -16,11 +16,13 @@ test("which lines a save has brought back is told for a day, and not kept for ev
     homeId: () => "home",
   });
   const told = new ToldLines(world);
+  const code = "line-returned";
   const rows = () => store.reader.selectFrom("file_arrivals").select("id").execute();
-  await store.write(({ db }) => told.noteReturned(db, "x.md", ["one"]));
+  await store.write(({ db }) => told.note(db, "x.md", { code, lines: ["one"] }));
   world.advance(DAY_MS + 1);
-  await store.write(({ db }) => told.noteReturned(db, "x.md", ["two"]));
-  expect(await store.write(({ db }) => told.returned(db, "x.md", "one\ntwo\n"))).toEqual(["two"]);
+  await store.write(({ db }) => told.note(db, "x.md", { code, lines: ["two"] }));
+  const lines = await told.told(store.reader, "x.md", "one\ntwo\n");
+  expect(lines).toMatchObject([{ code, line: "two" }]);
   expect(await rows()).toHaveLength(1);
   await store.close();
   rmSync(folder, { recursive: true });

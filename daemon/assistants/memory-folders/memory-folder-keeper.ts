@@ -4,13 +4,10 @@ import type { Reason } from "../../../shared/reasons.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
-import type { CameLine } from "../../files/line-arrival-store.ts";
-import { isSeenByNow, LineArrivals } from "../../files/line-arrivals.ts";
+import { LineArrivals } from "../../files/line-arrivals.ts";
 import { LinkedPlace } from "../../files/linked-place.ts";
 import { ToldLines } from "../../files/told-lines.ts";
-import { returnedUnseen } from "../../files/unseen-lines.ts";
 import { committedEndings } from "../../git/git-endings.ts";
-import { forgetLines } from "../../home/line-arrival-key.ts";
 import {
   findFolderCommit,
   findMemoryFile,
@@ -30,6 +27,7 @@ import { IndexGlimpses } from "./index-glimpses.ts";
 import type { LateMemorySaves } from "./late-memory-saves.ts";
 import type { MemoryFolderStatus } from "./memory-folder-status.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
+import { MemoryLines } from "./memory-lines.ts";
 import { clashesAmong, keyOfName } from "./memory-names.ts";
 import type { MemoryNote } from "./plan-arrivals.ts";
 import {
@@ -39,7 +37,6 @@ import {
   type MemoryText,
 } from "./read-memory-folder.ts";
 import { shownBytes } from "./shown-bytes.ts";
-import { undoesUnseen } from "./take-memory-edit.ts";
 import { type SeenByGit, takeMemoryFile } from "./take-memory-file.ts";
 import { mayBeHalf, UnfinishedMemories } from "./unfinished-memories.ts";
 import { MemoryFolderWriter, type SeenFolder } from "./write-memory-folder.ts";
@@ -77,13 +74,6 @@ interface GivenText extends Pick<ToTake, "name" | "former"> {
   readonly isBegunAnew: boolean;
 }
 
-/** A file that was taken, and of which lines its author may not have seen that they changed. */
-interface TakenLines extends Pick<ToTake, "name" | "former"> {
-  readonly file: MemoryText;
-  readonly isIndex: boolean;
-  readonly unseen: readonly CameLine[];
-}
-
 /**
  * Keeps the memories of single folders in step with their files, look after look; see
  * `MemoryKeeper`.
@@ -94,7 +84,7 @@ export class MemoryFolderKeeper {
   readonly #writer: MemoryFolderWriter;
   readonly #unfinished: UnfinishedMemories;
   readonly #came: LineArrivals;
-  readonly #told: ToldLines;
+  readonly #lines: MemoryLines;
   readonly #glimpses: IndexGlimpses;
   /** Folders in which there was nothing to do, and what they were like. */
   readonly #quiet = new Map<string, QuietFolder>();
@@ -105,10 +95,11 @@ export class MemoryFolderKeeper {
     this.#options = options;
     this.#reader = new MemoryFolderReader(world);
     this.#unfinished = new UnfinishedMemories(options);
-    this.#came = new LineArrivals(world, { notesLeftOut: true });
-    this.#told = new ToldLines(world);
+    this.#came = new LineArrivals(world);
+    const told = new ToldLines(world);
+    this.#lines = new MemoryLines({ ...options, came: this.#came, told });
     this.#glimpses = new IndexGlimpses({ events: options.events, log: options.log });
-    this.#writer = new MemoryFolderWriter({ ...options, came: this.#came });
+    this.#writer = new MemoryFolderWriter({ ...options, came: this.#came, told });
   }
 
   /** Looks again also into folders that have not changed. */
@@ -131,11 +122,11 @@ export class MemoryFolderKeeper {
     const { path, owner, format, isNew, link, movedTo } = folder;
     const { store, world, links } = this.#options;
     const none = { files: 0, asked: [], notes: [], git: undefined } as const;
-    const told = { path, kind: format.kind, owner, ...none, movedTo };
+    const about = { path, kind: format.kind, owner, ...none, movedTo };
     // A folder that was removed, unmounted or replaced says nothing of the memories.
     const linked = link && new LinkedPlace(link, store, this.#options.git);
     const place = await linked?.check();
-    if (place && place.kind !== "here") return isNew ? undefined : { ...told, why: place.why };
+    if (place && place.kind !== "here") return isNew ? undefined : { ...about, why: place.why };
     const ofGit = link && this.#gitOf(path);
     const glance = await this.#reader.glance(folder);
     const sign = await this.#signOf(folder, glance, ofGit);
@@ -150,7 +141,7 @@ export class MemoryFolderKeeper {
     const glimpsed =
       format.index === undefined ? [] : await this.#glimpses.seen(path, format.index);
     const read = await this.#reader.read(folder, before);
-    if (read.kind === "problem") return { ...told, why: read.why };
+    if (read.kind === "problem") return { ...about, why: read.why };
     const git = ofGit ? await ofGit.look(glance.sign, linked?.isFromGit === true) : NOT_IN_GIT;
     // Only now: what is named before a file is saved counts for that save.
     const ignored = await takeIgnoredIn(store, links(), folder);
@@ -159,15 +150,16 @@ export class MemoryFolderKeeper {
     const files = await withoutGitEndings(read.files, git);
     const seen = { ...folder, files, whyIgnored: ignored.why, git, isDue };
     const notes = await this.#take(seen, glimpsed);
+    await this.#lines.settle(seen);
     const arrivals = await this.#writer.write(seen);
     const known = await readMemoryFiles(store.reader, path);
     const asked = [...known.values()].flatMap(({ name, asked: what, settled }) => {
       return what && !settled && !ignored.why(name) ? [{ name, asked: what }] : [];
     });
-    const returned = await this.#notesReturned(seen, known);
-    const all = [...notes, ...clashNotes(seen), ...arrivals.notes, ...returned];
+    const told = await this.#lines.told(seen, known);
+    const all = [...notes, ...clashNotes(seen), ...arrivals.notes, ...told];
     const isNothing = isNew && known.size === 0 && all.length === 0;
-    const found = { ...told, files: known.size, asked, notes: all, git: git.why, why: undefined };
+    const found = { ...about, files: known.size, asked, notes: all, git: git.why, why: undefined };
     const status = isNothing ? undefined : found;
     const open = new Map([...read.files].filter(([name]) => !isLeft(seen, name)));
     const isDone =
@@ -298,7 +290,7 @@ export class MemoryFolderKeeper {
       if (!saved) return;
       const isIndex = name === format.index;
       const change = { name, former, file: saved, isIndex, unseen };
-      await this.#noteLines(context.db, path, change);
+      await this.#lines.noteTaken(context.db, path, change);
     });
   }
 
@@ -313,61 +305,6 @@ export class MemoryFolderKeeper {
       ? await this.#came.unseen(this.#options.store.reader, at, file.savedAt)
       : [];
     return await this.#unfinished.isUnfinished(at, { former, file, unseen });
-  }
-
-  /**
-   * Notes which lines a save has changed, or a write that a crash interrupted. Only in an index
-   * several sessions of this machine write at once, each a line; in all else what comes from
-   * elsewhere alone is in doubt.
-   */
-  async #noteLines(
-    db: Parameters<typeof readMemoryFiles>[0],
-    folder: string,
-    { name, former, file, isIndex, unseen }: TakenLines,
-  ): Promise<void> {
-    const now = await findMemoryFile(db, folder, name);
-    // One that is held is not taken.
-    if (now?.hash !== file.hash) return;
-    const at = join(folder, name);
-    const isOwn = former?.next?.hash !== file.hash;
-    const isKnown = former !== undefined && former.hash !== NEVER_SHOWN.hash;
-    const from = former?.text ?? "";
-    const to = file.content;
-    if (!isOwn) {
-      if (isIndex || isKnown) await this.#came.note(db, at, { from, to, isOwn });
-      if (isKnown) await this.#came.noteShown(db, at, former.seen);
-    } else if (!isIndex && undoesUnseen({ file, base: former, unseen })) {
-      // What came stands beside it now. Further saves of its author are edits of this one.
-      await forgetLines(db, at);
-    } else if (!isIndex) {
-      await this.#came.note(db, at, { from: to, to, isOwn });
-      await this.#came.forgetShown(db, at);
-    } else if (isKnown || !isSeenByNow(file.savedAt, this.#options.world.now())) {
-      await this.#came.note(db, at, { from, to, isOwn, savedAt: file.savedAt });
-      const sides = { shown: from, saved: to };
-      await this.#told.noteReturned(db, at, returnedUnseen(sides, unseen));
-    }
-  }
-
-  /**
-   * An index has lines that others took out and a save brought back unseen, or that a save left out
-   * unseen.
-   */
-  async #notesReturned(
-    { path, format: { index } }: SeenFolder,
-    known: ReadonlyMap<string, MemoryFile>,
-  ): Promise<MemoryNote[]> {
-    const file = index === undefined ? undefined : known.get(index);
-    if (!file) return [];
-    const at = join(path, file.name);
-    const { reader } = this.#options.store;
-    const { name, text } = file;
-    const returned = await this.#told.returned(reader, at, text);
-    const kept = await this.#told.leftOut(reader, at, text);
-    return [
-      ...returned.map((line) => ({ name, why: { code: "line-returned", line } }) as const),
-      ...kept.map((line) => ({ name, why: { code: "line-kept", line } }) as const),
-    ];
   }
 
   /** Ends a write that a crash interrupted. Says why the file can't be taken in this look. */

@@ -5,6 +5,7 @@ import type { OpenDocument } from "../../../shared/replica/store/open-document.t
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import type { CameLine } from "../../files/line-arrival-store.ts";
+import type { SettledLine } from "../../files/told-lines.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import {
@@ -17,6 +18,7 @@ import {
 } from "./index-lineage.ts";
 import { mergeIndexes, uniteIndexes } from "./index-lines.ts";
 import type { MemoryText } from "./read-memory-folder.ts";
+import { settledText } from "./settled-text.ts";
 import { unseenInIndex } from "./unseen-in-index.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -50,11 +52,7 @@ export async function takeIndexEdit(
   const isBaseOfAll = base !== undefined && others.length === before.length;
   const edit = base && { key, base, content, unseen };
   const { whole, disputed = [] } = edit ? await unseenInIndex(context, open, edit) : {};
-  const isMerged = (entry: Entry) => isBaseOfAll && before.includes(entry);
-  const beside = document.memories.get(key).filter((each) => {
-    return !isAmong(seen, each.id) && !isMerged(each);
-  });
-  if (base) await setAside(context, open, { key, text: base.text, lines: disputed, beside });
+  if (base) await setAside(context, open, { key, text: base.text, lines: disputed });
   // What does not fit stays as a version of its own, that has seen nothing of the others.
   const isWithin = whole === undefined || !isTooLong(whole);
   const from = base && isWithin ? lineageShown(document, key, base) : [];
@@ -79,6 +77,22 @@ export async function mergeOwnIndex(
 ): Promise<void> {
   const [, ...losers] = standingIndexes(open.document, key);
   if (losers.some(({ id }) => isAmong(seen, id))) await bringTogether(context, open, { key });
+}
+
+/** Has an index as somebody has decided about some of its lines. Returns both texts. */
+export async function settleIndexLines(
+  context: Context,
+  open: OpenDocument,
+  { key, settled }: { readonly key: string; readonly settled: readonly SettledLine[] },
+): Promise<{ readonly from: string; readonly to: string } | undefined> {
+  const [current] = standingIndexes(open.document, key);
+  if (!current || settled.length === 0) return undefined;
+  const from = String(current.value);
+  const text = settledText(from, settled);
+  if (text === from) return undefined;
+  const of = lineageOf(open.document, current);
+  await writeIndex(context, open, { key, text, now: context.now, over: [current.id], from: of });
+  return { from, to: text };
 }
 
 /** Whether the lines of an index's versions are too many for one memory. */
@@ -139,24 +153,23 @@ interface AsideText {
   readonly key: string;
   readonly text: string;
   readonly lines: readonly string[];
-  /** What stands beside that text, and goes on to. */
-  readonly beside: readonly Entry[];
 }
 
 /**
- * Lets the text that an edit was made from stand beside it, as an older version, unless one that
- * stands has the lines. To be called before the edit is written.
+ * Lets the text that an edit was made from stand beside it, as an older version, unless another
+ * older one has the lines. To be called before the edit is written.
  */
 async function setAside(
   context: Context,
   open: OpenDocument,
-  { key, text, lines, beside }: AsideText,
+  { key, text, lines }: AsideText,
 ): Promise<void> {
-  const hasThem = ({ value }: Entry) => {
-    const stands = new Set(plainLines(String(value)));
-    return lines.every((line) => stands.has(line));
+  const merged = standingIndexes(open.document, key);
+  const hasThem = (entry: Entry) => {
+    const stands = new Set(plainLines(String(entry.value)));
+    return !merged.includes(entry) && lines.every((line) => stands.has(line));
   };
-  if (lines.length === 0 || beside.some(hasThem)) return;
+  if (lines.length === 0 || open.document.memories.get(key).some(hasThem)) return;
   const { memories } = open.document;
   const now = Math.min(context.now, ...memories.get(key).map(({ updated_at: at }) => at));
   await writeIndex(context, open, { key, text, now, over: [], from: [], isAside: true });

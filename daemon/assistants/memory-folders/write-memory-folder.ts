@@ -4,6 +4,7 @@ import { deletionOf } from "../../../shared/replica/document/project-deletion.ts
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import { ABSENT_HASH } from "../../disk/read-file.ts";
 import type { LineArrivals } from "../../files/line-arrivals.ts";
+import type { ToldLines } from "../../files/told-lines.ts";
 import {
   forgetMemoryFile,
   type MemoryFile,
@@ -27,6 +28,7 @@ import { removeMemoryFile, writeMemoryFile } from "./write-memory-file.ts";
 export interface FolderWriterOptions extends MemoryKeeperOptions {
   readonly late: LateMemorySaves;
   readonly came: LineArrivals;
+  readonly told: ToldLines;
   /** True: nothing more is to be begun. */
   readonly isStopped: () => boolean;
 }
@@ -153,7 +155,7 @@ export class MemoryFolderWriter {
   }
 
   async #write(folder: SeenFolder, arrival: Permitted): Promise<Reason | undefined> {
-    const { store, world, came, late } = this.#options;
+    const { store, world, came, told, late } = this.#options;
     const { path, format, owner } = folder;
     const { name, next, isDue } = arrival;
     const outcome = await writeMemoryFile({ ...folder, isDue }, arrival, world);
@@ -167,6 +169,7 @@ export class MemoryFolderWriter {
         if (name !== format.index && !former?.text) return;
         const change = { from: former?.text ?? "", to: next.text, isOwn: false };
         await came.note(db, join(path, name), change);
+        if (name === format.index) await told.noteWritten(db, join(path, name), change);
         if (former) await came.noteShown(db, join(path, name), former.seen);
       });
       if (outcome.replaced && former) {

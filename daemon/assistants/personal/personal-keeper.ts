@@ -8,9 +8,10 @@ import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import type { Timer, World } from "../../../shared/world.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
+import type { CameLine } from "../../files/line-arrival-store.ts";
 import { LineArrivals } from "../../files/line-arrivals.ts";
 import { ToldLines } from "../../files/told-lines.ts";
-import { returnedUnseen } from "../../files/unseen-lines.ts";
+import { disputedLines, returnedUnseen } from "../../files/unseen-lines.ts";
 import type { Git } from "../../git/run-git.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
 import {
@@ -26,6 +27,7 @@ import { settleVersions } from "./personal-document.ts";
 import type { PersonalFileStatus, PersonalLook } from "./personal-status.ts";
 import { alikeLines, readMerges } from "./read-merges.ts";
 import { glimpsePersonalFile, type PersonalRead, readPersonalFile } from "./read-personal-file.ts";
+import { settlePersonalLines } from "./settle-personal-lines.ts";
 import { showing, takeBlock } from "./take-block.ts";
 import { NO_TEXT, type PersonalVersion, parseVersion } from "./version.ts";
 import {
@@ -57,6 +59,16 @@ export interface PersonalKeeperOptions {
   readonly git: Git;
   /** Whose user's text it is. Throws where that can't be said. */
   readonly account: () => AccountId;
+}
+
+type Db = Parameters<typeof putPersonalFile>[0];
+
+/** An edit of a block that was taken. */
+interface NotedEdit {
+  readonly from: string;
+  readonly to: string;
+  readonly savedAt: number;
+  readonly unseen: readonly CameLine[];
 }
 
 /** A file in the midst of a look. */
@@ -159,6 +171,7 @@ export class PersonalKeeper {
     if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < QUIET_MS) return;
     this.#quiet = undefined;
     const looked = await this.#take(files);
+    for (const each of looked) await this.#settleLines(each);
     const current = await this.#current();
     const told: PersonalFileStatus[] = [];
     for (const each of looked) {
@@ -261,7 +274,7 @@ export class PersonalKeeper {
       const next = known.next === undefined ? undefined : parseVersion(known.next).text;
       const shown = file.shown === undefined ? "" : parseVersion(file.shown).text;
       if (next !== undefined) {
-        await this.#came.note(db, file.path, { from: shown, to: next, isOwn: false });
+        await this.#noteWritten(db, file.path, { from: shown, to: next });
       } else if (block?.text === shown) {
         await this.#came.noteSeen(db, file.path, shown);
       }
@@ -276,18 +289,43 @@ export class PersonalKeeper {
       const isTaken = found.why === undefined && file.settled === "take";
       const now = isTaken ? { ...found.file, settled: undefined } : found.file;
       await putIfChanged(context, known, now);
-      // Only what comes from elsewhere is in doubt.
-      if (block && now.shown !== known.shown) {
-        const change = { from: block.text, to: block.text, isOwn: true, savedAt };
-        await this.#came.note(db, file.path, change);
-        const isEdit = found.why === undefined && !now.asked && file.settled !== "take";
-        const sides = { shown: next ?? shown, saved: block.text };
-        const returned = isEdit ? returnedUnseen(sides, unseen) : [];
-        await this.#told.noteReturned(db, file.path, returned);
+      const { base } = found;
+      if (block && base !== undefined && !isTaken) {
+        await this.#noteEdit(db, file.path, { from: base, to: block.text, savedAt, unseen });
+      } else if (block && now.shown !== known.shown) {
+        await this.#came.note(db, file.path, { from: block.text, to: block.text, isOwn: true });
       }
       return { ...found, file: now };
     });
     return { file: taken.file, read, why: taken.why };
+  }
+
+  /** Only what comes from elsewhere is in doubt. */
+  async #noteEdit(db: Db, path: string, { from, to, savedAt, unseen }: NotedEdit): Promise<void> {
+    const sides = { shown: from, saved: to };
+    await this.#came.note(db, path, { from, to, isOwn: true, savedAt, isSeen: true });
+    await this.#told.noteSave(db, path, { from, to });
+    const [returned, gone] = [returnedUnseen(sides, unseen), disputedLines(sides, unseen)];
+    await this.#told.note(db, path, { code: "line-returned", lines: returned });
+    await this.#told.note(db, path, { code: "line-gone", lines: gone });
+  }
+
+  /** A write of ours comes into a file. */
+  async #noteWritten(db: Db, path: string, change: Pick<NotedEdit, "from" | "to">): Promise<void> {
+    await this.#told.noteWritten(db, path, change);
+    await this.#came.note(db, path, { ...change, isOwn: false });
+  }
+
+  /** Brings about what somebody has decided about lines of a file. */
+  async #settleLines({ file, why }: Looked): Promise<void> {
+    if (why || file.asked) return;
+    await this.#options.store.write(async (context) => {
+      const settled = await this.#told.takeSettled(context.db, file.path);
+      if (settled.length === 0) return;
+      const open = await context.open(this.#address());
+      const change = await settlePersonalLines(context, open, settled);
+      if (change) await this.#told.noteSave(context.db, file.path, change);
+    });
   }
 
   /** The file as it is; all of it in the block, where somebody has asked for that. */
@@ -348,8 +386,8 @@ export class PersonalKeeper {
     const { text } = current ?? NO_TEXT;
     if (block?.text === text) {
       if (file.shown === undefined) await this.#put(showing(file, current ?? NO_TEXT));
-      const [line] = await this.#told.returned(this.#options.store.reader, path, text);
-      return is("current", line === undefined ? undefined : { code: "line-returned", line });
+      const [told] = await this.#told.told(this.#options.store.reader, path, text);
+      return is("current", told);
     }
     const shown = file.shown === undefined ? undefined : parseVersion(file.shown);
     if (this.#since.has(assistant)) return is("waiting", { code: "personal-just-gone" });
@@ -382,7 +420,7 @@ export class PersonalKeeper {
     const from = read.kind === "file" ? (read.block?.text ?? "") : "";
     await this.#options.store.write(async ({ db, now }) => {
       await putPersonalFile(db, showing(begun, version), now);
-      await this.#came.note(db, file.path, { from, to: version.text, isOwn: false });
+      await this.#noteWritten(db, file.path, { from, to: version.text });
     });
     return undefined;
   }

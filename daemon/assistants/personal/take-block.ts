@@ -4,7 +4,7 @@ import type { EntryId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import type { CameLine } from "../../files/line-arrival-store.ts";
-import { takenUnseen } from "../../files/unseen-lines.ts";
+import { disputedLines, takenUnseen } from "../../files/unseen-lines.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
 import { dropHeld, placeOf, putHeld } from "../../home/held-store.ts";
 import type { PersonalFile } from "../../home/personal-files.ts";
@@ -41,6 +41,8 @@ export interface SeenBlock {
 export interface TakenBlock {
   readonly file: PersonalFile;
   readonly why?: Reason | undefined;
+  /** The text of which the block has an edit that was taken; undefined: there is none. */
+  readonly base?: string | undefined;
 }
 
 /** At most this many of a file's own edits can be undone in it. */
@@ -81,7 +83,10 @@ export async function takeBlock(
   const former = known.all.findLast((version) => version.text === text);
   // Whoever chooses one of two versions of a line comes to what one side had.
   const isChosen = former !== undefined && (await readMerges(context.db, current)).length > 0;
-  if (!isTaken && former && !isChosen && !file.undone.includes(textHash(text))) {
+  // So it is with who takes a line away once more that stayed.
+  const sides = { shown: shown?.text ?? "", saved: text };
+  const isMeant = isChosen || disputedLines(sides, seen.unseen).length > 0;
+  if (!isTaken && former && !isMeant && !file.undone.includes(textHash(text))) {
     const question = shown === undefined ? undefined : "former";
     return { file: { ...showing(file, former), asked: question } };
   }
@@ -177,7 +182,7 @@ async function takeEdit(
   await writeVersion(context, open, { version, key, seen: replaced, now });
   await settleVersions(context, open);
   const undone = shown ? [...file.undone, textHash(shown.text)].slice(-UNDONE_MAX) : [];
-  return { file: { ...showing(file, saved), undone } };
+  return { file: { ...showing(file, saved), undone }, base: shown?.text ?? "" };
 }
 
 /**
