@@ -7,20 +7,30 @@ const GLIMPSES_MAX = 20;
 /** At most this many texts are known again. */
 const KNOWN_MAX = 20;
 
+type Found = (text: FileContent) => Promise<void>;
+
 /**
  * The texts that a file had when an event came. A look waits for the one before, asks git and waits
  * for the replica, and by then an assistant may have saved twice: what was there in between would
- * be in no history. In memory only.
+ * be in no history.
  */
 export class Glimpses {
   readonly #dir: string;
+  readonly #found: Found;
   #texts: FileContent[] = [];
   #known: string[] = [];
   #reading: Promise<void> | undefined;
   #isWanted = false;
 
-  constructor(dir: string) {
+  /** `found` is told of each text before anybody else is, and may keep it. */
+  constructor(dir: string, found: Found = async () => undefined) {
     this.#dir = dir;
+    this.#found = found;
+  }
+
+  /** Texts that were kept by a process before this one. */
+  restore(texts: readonly FileContent[]): void {
+    this.#texts = [...texts, ...this.#texts].slice(-GLIMPSES_MAX);
   }
 
   /** Reads the file now, or right after the reading that is under way. */
@@ -47,6 +57,11 @@ export class Glimpses {
     return this.#texts;
   }
 
+  /** The hashes of texts that are not forgotten yet. */
+  get waiting(): readonly string[] {
+    return this.#texts.map(({ hash }) => hash);
+  }
+
   /** Forgets what is known by now. Gives those of `seen` that nobody knows. */
   dropKnown(seen: readonly FileContent[]): readonly FileContent[] {
     const isMissed = ({ hash }: FileContent) => !this.#known.includes(hash);
@@ -66,7 +81,9 @@ export class Glimpses {
       if (read.kind !== "text" || read.content.trim() === "") continue;
       const { content, hash, savedAt } = read;
       if (this.#texts.at(-1)?.hash === hash) continue;
-      this.#texts = [...this.#texts, { content, hash, savedAt }].slice(-GLIMPSES_MAX);
+      const found = { content, hash, savedAt };
+      this.#texts = [...this.#texts, found].slice(-GLIMPSES_MAX);
+      await this.#found(found);
     }
   }
 }

@@ -34,6 +34,11 @@ export function waitingSinceKey(path: string): string {
   return `waiting:${path}`;
 }
 
+/** The same for texts that it had between two looks. */
+export function glimpseKey(path: string): string {
+  return `glimpse:${path}`;
+}
+
 /** Forgets all of these. Durable with the transaction. */
 export async function forgetLines(db: Kysely<DaemonTables>, path: string): Promise<void> {
   const keys = [
@@ -43,6 +48,7 @@ export async function forgetLines(db: Kysely<DaemonTables>, path: string): Promi
     settledLineKey,
     shownBeforeKey,
     waitingSinceKey,
+    glimpseKey,
   ];
   const dirs = keys.map((keyOf) => keyOf(path));
   await db.deleteFrom("file_arrivals").where("dir", "in", dirs).execute();

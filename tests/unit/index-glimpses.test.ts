@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const INDEX = "MEMORY.md";
 const FIRST = "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n";
@@ -58,4 +59,47 @@ test("what was ignored meanwhile goes nowhere, also later", async () => {
   await settleMemories(a, b);
   expect(b.read(INDEX)).toBe(`${FIRST}- open\n`);
   expect((await a.history(INDEX)).join("")).not.toContain("secret");
+});
+
+for (const transactions of Array.from({ length: 14 }, (_, at) => at)) {
+  test(`what an event told of survives a kill after ${transactions} transactions`, async () => {
+    for (const machine of [a, b]) machine.world.advance(61_000);
+    await settleMemories(a, b);
+    await a.saveHeard(INDEX, `${FIRST}- of session 1\n`);
+    await a.saveHeard(INDEX, `${FIRST}- of session 2\n`);
+    await a.killIn(transactions);
+    a.world.advance(2000);
+    a.save(INDEX, `${FIRST}- of session 3\n`);
+    await a.begin();
+    await settleMemories(a, b);
+    for (const machine of [a, b]) {
+      for (const of of [1, 2, 3]) expect(machine.read(INDEX)).toContain(`- of session ${of}\n`);
+    }
+    // Nothing of it comes again.
+    a.world.advance(61_000);
+    await settleMemories(a, b);
+    a.save(INDEX, FIRST);
+    await settleMemories(a, b);
+    await a.end();
+    await a.begin();
+    await settleMemories(a, b);
+    for (const machine of [a, b]) expect(machine.read(INDEX)).toBe(FIRST);
+    const left = await a.store.reader.selectFrom("file_arrivals").select("dir").execute();
+    expect(left.filter(({ dir }) => dir.startsWith("glimpse:"))).toEqual([]);
+  });
+}
+
+test("an index is looked at soon after its event, and the first two saves of a new one both stay", async () => {
+  for (const machine of [a, b]) await machine.remove();
+  a = await MemoryMachine.start("anna");
+  b = await MemoryMachine.start("ben");
+  a.save("topic.md", "a topic\n");
+  await a.keeper.look();
+  await a.saveHeard(INDEX, "# Memory\n\n- of session 1\n");
+  await a.saveHeard(INDEX, "# Memory\n\n- of session 2\n");
+  a.world.advance(100);
+  await waitFor("a look", async () => {
+    const text = (await a.values(INDEX)).join("");
+    return [1, 2].every((of) => text.includes(`- of session ${of}\n`));
+  });
 });

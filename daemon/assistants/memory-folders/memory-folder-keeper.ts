@@ -8,12 +8,12 @@ import { LineArrivals } from "../../files/line-arrivals.ts";
 import { LinkedPlace } from "../../files/linked-place.ts";
 import { ToldLines } from "../../files/told-lines.ts";
 import { committedEndings } from "../../git/git-endings.ts";
+import { forgetGlimpses } from "../../home/kept-glimpses.ts";
 import {
   findFolderCommit,
   findMemoryFile,
   type MemoryFile,
   type MemoryOwner,
-  NEVER_SHOWN,
   putFolderCommit,
   putMemoryFile,
   putMemoryFolder,
@@ -31,6 +31,7 @@ import { MemoryLines } from "./memory-lines.ts";
 import { clashesAmong, keyOfName } from "./memory-names.ts";
 import type { MemoryNote } from "./plan-arrivals.ts";
 import {
+  type FolderRead,
   type Glance,
   MemoryFolderReader,
   type MemoryRead,
@@ -49,6 +50,8 @@ export interface FolderKeeperOptions extends MemoryKeeperOptions {
   readonly late: LateMemorySaves;
   /** True: nothing more is to be begun. */
   readonly isStopped: () => boolean;
+  /** Called when an event has told of a save. */
+  readonly look: () => void;
 }
 
 /** A folder in which there is nothing to do. */
@@ -98,7 +101,7 @@ export class MemoryFolderKeeper {
     this.#came = new LineArrivals(world);
     const told = new ToldLines(world);
     this.#lines = new MemoryLines({ ...options, came: this.#came, told });
-    this.#glimpses = new IndexGlimpses({ events: options.events, log: options.log });
+    this.#glimpses = new IndexGlimpses({ ...options, events: options.events });
     this.#writer = new MemoryFolderWriter({ ...options, came: this.#came, told });
   }
 
@@ -137,10 +140,10 @@ export class MemoryFolderKeeper {
     this.#quiet.delete(path);
     await store.write(({ db }) => putMemoryFolder(db, path, { owner, kind: format.kind }));
     const before = await readMemoryFiles(store.reader, path);
-    // Before the file is read, which is the later one so.
-    const glimpsed =
-      format.index === undefined ? [] : await this.#glimpses.seen(path, format.index);
+    const { index } = format;
+    if (index !== undefined) await this.#glimpses.seen(path, index);
     const read = await this.#reader.read(folder, before);
+    const glimpsed = index === undefined ? [] : await this.#glimpsedBefore(path, index, read);
     if (read.kind === "problem") return { ...about, why: read.why };
     const git = ofGit ? await ofGit.look(glance.sign, linked?.isFromGit === true) : NOT_IN_GIT;
     // Only now: what is named before a file is saved counts for that save.
@@ -172,6 +175,13 @@ export class MemoryFolderKeeper {
       this.#quiet.set(path, { sign, at: world.monotonic(), status });
     }
     return status;
+  }
+
+  /** What an index had before it was read. What came since is taken by the next look. */
+  async #glimpsedBefore(path: string, index: string, read: FolderRead): Promise<FileContent[]> {
+    const seen = await this.#glimpses.seen(path, index);
+    const file = read.kind === "files" ? read.files.get(index) : undefined;
+    return seen.filter(({ savedAt }) => file?.kind !== "text" || savedAt <= file.savedAt);
   }
 
   #gitOf(path: string): FolderGit {
@@ -216,8 +226,9 @@ export class MemoryFolderKeeper {
       const why = (await this.#finish(seen, each)) ?? (await this.#whyNotTaken(seen, each));
       if (why !== undefined) {
         // What is ignored now stays here, also later.
-        if (name === format.index && isLeft(seen, name))
-          this.#glimpses.missed(path, glimpsed, former);
+        if (name === format.index && isLeft(seen, name)) {
+          await this.#glimpses.missed(path, { seen: glimpsed, known: former, file: undefined });
+        }
         if (why !== "silently") notes.push({ name, why });
         continue;
       }
@@ -227,7 +238,8 @@ export class MemoryFolderKeeper {
       const file = withoutEmptied(read);
       try {
         const isIndex = name === format.index;
-        const missed = isIndex ? this.#glimpses.missed(path, glimpsed, former) : [];
+        const index = { seen: glimpsed, known: former, file };
+        const missed = isIndex ? await this.#glimpses.missed(path, index) : [];
         const isMissed = missed.some(({ hash }) => hash !== file?.hash);
         const now = isMissed ? await this.#takeMissed(seen, name, missed) : former;
         const given = { ...each, file, former: now };
@@ -256,17 +268,21 @@ export class MemoryFolderKeeper {
     name: string,
     missed: readonly FileContent[],
   ): Promise<MemoryFile | undefined> {
-    const { reader } = this.#options.store;
+    const { store } = this.#options;
+    const { reader } = store;
     for (const { content, hash, savedAt } of missed) {
       const former = await findMemoryFile(reader, seen.path, name);
       const isOpen = former?.asked ?? former?.settled ?? former?.next;
-      if (former === undefined || former.hash === NEVER_SHOWN.hash || isOpen) return former;
+      if (isOpen) break;
       const file = { kind: "text", content, hash, savedAt } as const;
       const unseen = await this.#came.unseen(reader, join(seen.path, name), savedAt);
       // The end of it is in a later text.
       if (mayBeHalf({ former, file, unseen })) continue;
       await this.#takeText(seen, { name, file, former, git: undefined, isBegunAnew: false });
     }
+    const hashes = new Set(missed.map(({ hash }) => hash));
+    const isOver = (hash: string) => hashes.has(hash);
+    await store.write(({ db }) => forgetGlimpses(db, join(seen.path, name), isOver));
     return await findMemoryFile(reader, seen.path, name);
   }
 
@@ -279,6 +295,7 @@ export class MemoryFolderKeeper {
       const isAsShown = former !== undefined && former.hash === file?.hash;
       if (isAsShown) await this.#came.noteSeen(context.db, at, former.text);
       await forgetWaiting(context.db, at);
+      if (file) await forgetGlimpses(context.db, at, (hash) => hash === file.hash);
       const open = await context.open(documentOf(this.#options, owner));
       if (deletionOf(open.document)) return;
       // What git has put there is no save of anybody.

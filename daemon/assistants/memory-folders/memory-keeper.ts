@@ -12,6 +12,8 @@ import { listSessionFolders } from "./scan-memory-folders.ts";
 const LOOK_MS = 5000;
 /** How often it is asked whether they may be; whoever turns it on tells the daemon as well. */
 const OFF_MS = 60_000;
+/** A look after an event that told of a save. */
+const SOON_MS = 100;
 
 /**
  * Keeps memories in step with the folders of files in which assistants keep what they remember:
@@ -30,6 +32,8 @@ export class MemoryKeeper {
   readonly #late: LateMemorySaves;
   #status: readonly MemoryFolderStatus[] = [];
   #timer: Timer | undefined;
+  /** Until a look because of an event. */
+  #soon: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
   /** A look that has not begun yet. */
   #next: Promise<void> | undefined;
@@ -43,6 +47,7 @@ export class MemoryKeeper {
       ...options,
       late: this.#late,
       isStopped: () => this.#stopped,
+      look: () => this.#lookSoon(),
     });
   }
 
@@ -75,6 +80,15 @@ export class MemoryKeeper {
     return this.#next;
   }
 
+  /** An assistant may save several times at once. */
+  #lookSoon(): void {
+    if (this.#stopped) return;
+    this.#soon ??= this.#options.world.setTimer(SOON_MS, () => {
+      this.#soon = undefined;
+      void this.look();
+    });
+  }
+
   /** The same, also at what did not change: somebody has decided something. */
   lookAnew(): Promise<void> {
     this.#folders.forgetQuiet();
@@ -86,6 +100,7 @@ export class MemoryKeeper {
     this.#timer?.cancel();
     await this.#looking;
     this.#timer?.cancel();
+    this.#soon?.cancel();
     await this.#folders.close();
     await this.#late.close();
   }
