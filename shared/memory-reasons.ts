@@ -7,6 +7,12 @@ export interface SaidLine {
   readonly id: string;
 }
 
+/** A text that is held. */
+export interface HeldText {
+  /** How a command names it. */
+  readonly id: string;
+}
+
 function howLineIsSettled({ id }: SaidLine): string {
   return `\`memsync lines drop ${id}\` has it nowhere, \`keep ${id}\` has it everywhere`;
 }
@@ -99,6 +105,18 @@ export const MEMORY_REASONS = {
     say: ({ line }: SaidLine) =>
       `has lost what two saves left out that may not have seen it: ${line.trim()}`,
     advise: howLineIsSettled,
+  },
+  "memory-held-gone": {
+    meaning: "a file is gone of which a text is held",
+    say: (_: HeldText) => "is gone, and what was held of it is still on this machine",
+    advise: ({ id }: HeldText) =>
+      `\`memsync held show ${id}\` prints it, \`memsync held drop ${id}\` deletes it`,
+  },
+  "memory-held-others": {
+    meaning: "a file has a held text, and so does not get what others wrote",
+    say: (_: HeldText) => "has a held text, beside which what others wrote does not come",
+    advise: ({ id }: HeldText) =>
+      `take the secret out of it, or \`memsync held allow ${id}\` if it is none`,
   },
   "memory-linked": {
     meaning: "the file has further names (hard links), and is not written",

@@ -3,7 +3,7 @@ import type { OpenDocument } from "../../../shared/replica/store/open-document.t
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
-import { dropHeld, placeOf, putHeld } from "../../home/held-store.ts";
+import { dropHeld, findHeld, putHeld } from "../../home/held-store.ts";
 import {
   findMemoryFile,
   forgetMemoryFile,
@@ -14,6 +14,7 @@ import {
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import type { BroughtText } from "./folder-in-git.ts";
+import { heldPlaceOf } from "./held-memories.ts";
 import { isSameHint } from "./index-lines.ts";
 import { keyOfName } from "./memory-names.ts";
 import { isMendedLine } from "./mended-line.ts";
@@ -107,8 +108,10 @@ async function settled(
       open.document.deleteEntry("memories", key, known.seen);
     }
     await context.flush(open);
-    if (by === "delete") await forgetMemoryFile(db, folder, name);
-    else await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, settled: by });
+    if (by === "delete") {
+      await dropHeld(db, heldPlaceOf(open, key));
+      await forgetMemoryFile(db, folder, name);
+    } else await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, settled: by });
     return undefined;
   }
   // A file whose memory was deleted is removed by whoever writes files.
@@ -121,18 +124,22 @@ async function settled(
 
 async function takeMissing(
   db: Context["db"],
-  { document }: OpenDocument,
+  open: OpenDocument,
   { folder, format, known, git }: KnownFile,
 ): Promise<void> {
+  const { document } = open;
   const entries = document.memories.get(keyOfName(format, known.name));
   const isGone = entries.length === 0;
   if (!isGone && git?.isTakenAway) {
     // On another branch it may be there. Nobody is asked about what git does.
     const left = { ...known, asked: undefined, settled: undefined, tracked: git.tracked };
     if (!isSameFile(left, known)) await putMemoryFile(db, folder, left);
-  } else if (isGone || known.hash === NEVER_SHOWN.hash)
-    await forgetMemoryFile(db, folder, known.name);
-  else {
+  } else if (isGone || known.hash === NEVER_SHOWN.hash) {
+    // What is held of it is told; see `notesHeld`.
+    const place = heldPlaceOf(open, keyOfName(format, known.name));
+    const isHeld = known.held !== undefined && (await findHeld(db, place)) !== undefined;
+    if (!isHeld) await forgetMemoryFile(db, folder, known.name);
+  } else {
     const missing = { ...known, asked: "missing", seen: shownBeside(entries, known.seen) } as const;
     if (!isSameFile(missing, known)) await putMemoryFile(db, folder, missing);
   }
@@ -158,7 +165,7 @@ async function takeUnchanged(
   const key = keyOfName(format, name);
   // What was held is not in the file any more.
   if (known.held !== undefined) {
-    await dropHeld(context.db, { kind: "memory", ...placeOf(open), key });
+    await dropHeld(context.db, heldPlaceOf(open, key));
   }
   const entries = open.document.memories.get(key);
   const [current] = entries;
@@ -204,9 +211,13 @@ async function takeChanged(
   if (current?.value === content) {
     return { name, arrivedAt, hash, text: content, seen: idsOf(entries, content) };
   }
-  if (known?.held === hash) return undefined;
+  if (known?.held === hash) {
+    // A person has allowed it meanwhile, and what others wrote counts.
+    const seen = idsOf(entries, content);
+    return seen.length > 0 ? { name, arrivedAt, hash, text: content, seen } : undefined;
+  }
   const { db, now: writtenAt } = context;
-  const place = { kind: "memory", ...placeOf(open), key } as const;
+  const place = heldPlaceOf(open, key);
   const asked = { name, key, file, known, brought: seen.git?.committed?.brought };
   const ofGit = seen.git?.committed && (await meaningOfGitText(context, open, asked));
   if (ofGit?.kind === "beside") {

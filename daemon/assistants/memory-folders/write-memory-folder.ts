@@ -16,6 +16,7 @@ import type { WhyIgnored } from "../../ignored/ignore-file.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import { addIndexLines } from "./add-index-lines.ts";
 import type { FolderInGit } from "./folder-in-git.ts";
+import { notesHeld } from "./held-memories.ts";
 import type { LateMemorySaves } from "./late-memory-saves.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
 import { keyOfName } from "./memory-names.ts";
@@ -102,9 +103,11 @@ export class MemoryFolderWriter {
     return await this.#options.store.write(async (context) => {
       const open = await context.open(documentOf(this.#options, owner));
       if (deletionOf(open.document)) return NOTHING;
+      const before = await readMemoryFiles(context.db, path);
       const all = [
-        ...notesBeside(open, folder, await readMemoryFiles(context.db, path)),
+        ...notesBeside(open, folder, before),
         ...notesApart(open, format),
+        ...(await notesHeld(context, open, { format, files, known: before })),
       ];
       const beside = all.filter(({ name }) => isOpen(name));
       if (mode !== "write") return { arrivals: [], notes: beside };
