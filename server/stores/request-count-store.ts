@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import { parseStored } from "../../shared/json.ts";
 import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;
@@ -26,7 +27,7 @@ export async function findRequestCounts(
     .where("account", "=", account)
     .executeTakeFirst();
   if (!row) return undefined;
-  return { account, minute: JSON.parse(row.minute), day: row.day, inDay: row.in_day };
+  return { account, minute: parseStored<number[]>(row.minute), day: row.day, inDay: row.in_day };
 }
 
 /** Replaces what is kept of an account; durable with its transaction's commit. */
