@@ -1,7 +1,7 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { type AppliedUpdate, applyRequest } from "../../shared/replica/store/exchange.ts";
-import type { Edit } from "../../shared/replica/store/store.ts";
+import type { Edit } from "../../shared/replica/store/replica.ts";
 import type { ExchangeRequest } from "../../shared/wire/exchange.ts";
 import { mayReach } from "./access.ts";
 import { MEMORIES_AT_ONCE, type PlainChanges, writePlain } from "./plain-write.ts";

@@ -1,10 +1,14 @@
 import type { AccountId } from "../../shared/ids.ts";
+import { chunksOf } from "../../shared/turns.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import { countSync, type SyncCount } from "../stores/project-store.ts";
 import type { ServiceStore } from "./service-store.ts";
 
 /** Marks are written this long after the first of them. A crash may lose as much. */
 const WRITE_AFTER_MS = 1000;
+
+/** Others' writes of an owner wait for a write that has it. */
+const OWNERS_AT_ONCE = 64;
 
 /** A sync of a document; `at` in milliseconds since the Unix epoch. */
 interface Mark {
@@ -70,18 +74,37 @@ export class SyncMarks {
     this.#timer = undefined;
     this.#written = this.#pending;
     this.#pending = new Map();
+    await Promise.all(byOwners(this.#written).map((marks) => this.#writeSome(marks)));
+    this.#written = new Map();
+  }
+
+  async #writeSome(marks: Pending): Promise<void> {
+    const owner = ownersOf(marks);
     try {
-      await this.store.write(async ({ db }) => {
-        for (const [documentId, { count, at }] of this.#written) {
-          countSync.now(db, { documentId, count, at });
+      const count = async ({ db }: { readonly db: ServiceStore["reader"] }) => {
+        for (const [documentId, mark] of marks) {
+          await countSync(db, { documentId, count: mark.count, at: mark.at });
         }
-      });
+      };
+      await this.store.write(count, { owner });
     } catch {
-      this.#pending = together(this.#written, this.#pending);
-    } finally {
-      this.#written = new Map();
+      this.#pending = together(marks, this.#pending);
     }
   }
+}
+
+/** Marks in parts, each of so many owners that one write may have. */
+function byOwners(marks: Pending): Pending[] {
+  const parts = chunksOf(ownersOf(marks), OWNERS_AT_ONCE);
+  if (parts.length === 1) return [marks];
+  return parts.map((owners) => {
+    const some = new Set(owners);
+    return new Map([...marks].filter(([, { owner }]) => some.has(owner)));
+  });
+}
+
+function ownersOf(marks: Pending): AccountId[] {
+  return [...new Set([...marks.values()].map(({ owner }) => owner))];
 }
 
 function together(earlier: Pending, later: Pending): Pending {

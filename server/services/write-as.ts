@@ -1,4 +1,4 @@
-import type { Edit } from "../../shared/replica/store/store.ts";
+import type { Edit } from "../../shared/replica/store/replica.ts";
 import type { Draft, WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import type { ServiceStore } from "./service-store.ts";
@@ -18,7 +18,7 @@ export async function writeAs<Result>(
 ): Promise<Result> {
   const before = store.longWrites.done(caller.account);
   if (before) await before;
-  return await store.write(checked(caller, work));
+  return await store.write(checked(caller, work), { owner: caller.account });
 }
 
 /**
@@ -39,7 +39,10 @@ export function writeLongAs<Edited, Result>(
   if (!long) return writeAs(store, caller, work(undefined));
   return store.longWrites.run(caller.account, async () => {
     const draft = await store.draft(long);
-    return await store.write(checked(caller, work(draft)), { isLong: true });
+    return await store.write(checked(caller, work(draft)), {
+      isLong: true,
+      owner: caller.account,
+    });
   });
 }
 

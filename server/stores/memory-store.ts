@@ -3,6 +3,7 @@ import type { AccountId, MemoryId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { RANK } from "../../shared/replica/search/full-text.ts";
 import { type Compiled, compilable, compiled } from "../../shared/sqlite/compiled.ts";
+import { noLimit } from "../../shared/sqlite/dialects.ts";
 import type { Pause } from "../../shared/turns.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
@@ -73,7 +74,7 @@ export async function listMemories(
   { account, documents }: MemoryFilter,
   {
     from = START,
-    limit = -1,
+    limit = noLimit(db),
   }: { readonly from: PageEnd | undefined; readonly limit: number | undefined },
 ): Promise<MemoryRow[]> {
   if (documents.length === 0) return [];

@@ -1,4 +1,5 @@
 import type { Compilable, CompiledQuery, Kysely, RawBuilder } from "kysely";
+import { isPostgres } from "./dialects.ts";
 import { pinnedBy, transactionOf } from "./direct.ts";
 
 /** In a compiled query, the place of the value of that name; in one of many rows, of which row. */
@@ -12,15 +13,15 @@ class Placeholder {
 /** A compiled query, which each call runs with other values, by name. */
 export interface Compiled<Tables, Values, Row> {
   (db: Kysely<Tables>, values: Values): Promise<Row[]>;
-  /** Runs it without a promise. `db` must be that of a write transaction. */
+  /** Runs it without a promise, on SQLite. `db` must be that of a write transaction. */
   now(db: Kysely<Tables>, values: Values): Row[];
 }
 
 /**
  * A query that is built and compiled only at its first use, since for a short query that takes
  * longer than running it. `build` is called once, with placeholders in place of the values, at
- * which it must not look. Each call then runs the query with its values. All calls must use
- * databases of one dialect.
+ * which it must not look; for each kind of database once. Each call then runs the query with its
+ * values.
  */
 export function compiled<Tables, Values extends object, Row>(
   build: (db: Kysely<Tables>, values: Values) => Compilable<Row>,
@@ -38,12 +39,18 @@ export function compiledForRows<Tables, Values extends object, Row>(
   build: (db: Kysely<Tables>, rows: readonly Values[]) => Compilable<Row>,
 ): Compiled<Tables, readonly Values[], Row> {
   let known: CompiledQuery<Row> | undefined;
-  const queryFor = (db: Kysely<Tables>): CompiledQuery<Row> => {
+  let onPostgres: CompiledQuery<Row> | undefined;
+  const onSqlite = (db: Kysely<Tables>): CompiledQuery<Row> => {
     known ??= build(db, standInsFor(count)).compile();
     return known;
   };
+  const queryFor = (db: Kysely<Tables>): CompiledQuery<Row> => {
+    if (!isPostgres(db)) return onSqlite(db);
+    onPostgres ??= build(db, standInsFor(count)).compile();
+    return onPostgres;
+  };
   const now = (db: Kysely<Tables>, rows: readonly Values[]): Row[] => {
-    const query = queryFor(db);
+    const query = onSqlite(db);
     // `build` made the query, whose rows are of this type.
     return transactionOf(db).run(query.sql, filled(query, rows)) as Row[];
   };

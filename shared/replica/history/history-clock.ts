@@ -46,7 +46,11 @@ export async function beginSweep(db: Db, now: number): Promise<SweepTime> {
   const isDoubted = seen.doubted_at !== null;
   const last = isDoubted ? clock?.last_revision : await lastRevision(db);
   const next = { id: ID, ...seen, last_revision: last ?? 0 };
-  await db.replaceInto("history_clock").values(next).execute();
+  await db
+    .insertInto("history_clock")
+    .values(next)
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(next))
+    .execute();
   return { time: Math.min(now, next.trusted_at), isDoubted };
 }
 

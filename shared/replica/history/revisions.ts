@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { compiled } from "../../sqlite/compiled.ts";
+import { noLimit } from "../../sqlite/dialects.ts";
 import { compiledForMany } from "../../sqlite/many.ts";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
 import type { ReplicaTables } from "../log/tables.ts";
@@ -199,7 +200,7 @@ const dropOldest = compiled(
           .where("kind", "=", given.kind)
           .where("key", "=", given.key)
           .orderBy("id", "desc")
-          .limit(-1)
+          .limit(noLimit(db))
           .offset(given.kept),
       ),
 );

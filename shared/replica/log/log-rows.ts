@@ -4,6 +4,7 @@ import * as Y from "yjs";
 import { assert } from "../../errors.ts";
 import type { AccountId } from "../../ids.ts";
 import { compilable, compiled } from "../../sqlite/compiled.ts";
+import { textsIn } from "../../sqlite/dialects.ts";
 import type { Position } from "../../wire/position.ts";
 import { compress, decompress } from "./compressed.ts";
 import { CorruptDocumentError } from "./corrupt-document-error.ts";
@@ -155,7 +156,7 @@ const findHeads = compiled(
         select name, seq, (select epoch from epochs where document_id = documents.id
           order by first_seq desc limit 1) as epoch
         from documents
-        where owner = ${owner} and name in (select value from json_each(${names}))`,
+        where owner = ${owner} and name in ${textsIn(db, names)}`,
     ),
 );
 
