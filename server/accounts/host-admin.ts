@@ -5,6 +5,7 @@ import type { World } from "../../shared/world.ts";
 import {
   type AccountRow,
   findAccount,
+  findAccountOfToken,
   findUser,
   insertAccount,
   insertToken,
@@ -19,6 +20,7 @@ import {
   updatePlan,
 } from "../stores/account-store.ts";
 import type { HostDatabase } from "../stores/host-database.ts";
+import { keepOthersOut } from "../stores/keep-others-out.ts";
 import { findProject } from "../stores/project-store.ts";
 import { hashToken, mintToken } from "./token.ts";
 
@@ -56,8 +58,8 @@ export class HostAdmin {
     const id = asAccountId(`acct_${this.#randomPart()}`);
     const account: AccountRow = { id, name, plan, createdAt: this.world.now() };
     await this.database.write(async (db) => {
-      if (await findAccount(db, name)) throw refused("an account of this name is there already");
-      await insertAccount(db, account);
+      const isFree = !(await findAccount(db, name)) && (await insertAccount(db, account));
+      if (!isFree) throw refused("an account of this name is there already");
     });
     return account;
   }
@@ -94,6 +96,7 @@ export class HostAdmin {
     await this.database.write(async (db) => {
       const account = await findAccount(db, request.account);
       if (!account) throw noAccount(request.account);
+      await keepOthersOut(db, account.id);
       let user = await findUser(db, account.id, request.user);
       if (!user) {
         user = this.#newUser(account.id, request.user);
@@ -128,7 +131,12 @@ export class HostAdmin {
 
   /** A running server refuses the token within a second. */
   async revokeToken(id: string): Promise<void> {
-    const revoked = await this.database.write((db) => revokeToken(db, id, this.world.now()));
+    const revoked = await this.database.write(async (db) => {
+      const account = await findAccountOfToken(db, id);
+      // A write that began before is over then: none with this token is committed any more.
+      if (account !== undefined) await keepOthersOut(db, account);
+      return await revokeToken(db, id, this.world.now());
+    });
     if (revoked) return;
     const list = "`memsync server token list` shows which there are";
     throw refused(`no token has the id ${quoted(id)}, or it is revoked already: ${list}`);

@@ -13,6 +13,7 @@ import {
   type User,
 } from "../stores/account-store.ts";
 import type { HostDatabase } from "../stores/host-database.ts";
+import { keepOthersOut, letOthersGo } from "../stores/keep-others-out.ts";
 import { countProjects } from "../stores/project-store.ts";
 import { deleteAccount, deleteDocument, listDocuments } from "../stores/purge-store.ts";
 
@@ -82,20 +83,30 @@ export class HostRemoval {
 
   /** Deletes the account with its contents and histories. */
   async removeAccount({ id }: AccountRow): Promise<void> {
-    await this.database.write((db) => deleteTokens(db, { account: id }, this.world.now()));
+    await this.database.write(async (db) => {
+      await keepOthersOut(db, id);
+      await deleteTokens(db, { account: id }, this.world.now());
+    });
     await this.#untilNobodyWrites();
     for (const document of await listDocuments(this.database.reader, id)) {
       await this.database.write((db) => deleteDocument(db, document));
     }
-    await this.database.write((db) => deleteAccount(db, id));
+    await this.database.write(async (db) => {
+      await deleteAccount(db, id);
+      await letOthersGo(db, id);
+    });
   }
 
   /** Deletes the user with the memories of the layer `user`. Projects belong to the account. */
   async removeUser({ id, accountId }: User): Promise<void> {
-    await this.database.write((db) => deleteTokens(db, { user: id }, this.world.now()));
+    await this.database.write(async (db) => {
+      await keepOthersOut(db, accountId);
+      await deleteTokens(db, { user: id }, this.world.now());
+    });
     await this.#untilNobodyWrites();
     const own = await listDocuments(this.database.reader, accountId, documentOf(accountId, id));
     await this.database.write(async (db) => {
+      await keepOthersOut(db, accountId);
       for (const document of own) await deleteDocument(db, document);
       await deleteUser(db, id);
     });

@@ -39,10 +39,15 @@ export interface TokenRecord {
   readonly account: AccountRow;
 }
 
-/** Throws when its id or name is taken; durable with its transaction's commit. */
-export async function insertAccount(db: Db, account: AccountRow): Promise<void> {
+/** False: its name is taken. Durable with its transaction's commit. */
+export async function insertAccount(db: Db, account: AccountRow): Promise<boolean> {
   const { id, name, plan, createdAt } = account;
-  await db.insertInto("accounts").values({ id, name, plan, created_at: createdAt }).execute();
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto("accounts")
+    .values({ id, name, plan, created_at: createdAt })
+    .onConflict((taken) => taken.column("name").doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 /** In the order of their names. */
@@ -228,6 +233,11 @@ export async function listTokens(db: Db, accountId: AccountId | undefined): Prom
   const meant = accountId === undefined ? all : all.where("accounts.id", "=", accountId);
   const rows = await meant.orderBy("tokens.created_at").orderBy("tokens.id").execute();
   return rows.map(toToken);
+}
+
+/** The account of the token of an id; undefined where there is none. */
+export async function findAccountOfToken(db: Db, id: string): Promise<AccountId | undefined> {
+  return (await tokens(db).where("tokens.id", "=", id).executeTakeFirst())?.account_id;
 }
 
 /** False: there is no such token, or it is revoked already. */
