@@ -1,6 +1,6 @@
 import type { Log } from "../shared/log.ts";
 import { Sweeper } from "../shared/replica/history/sweeper.ts";
-import type { SqliteDatabase } from "../shared/sqlite/database.ts";
+import { isPostgresAddress } from "../shared/sqlite/dialects.ts";
 import type { World } from "../shared/world.ts";
 import { GuessDelays } from "./accounts/guess-delays.ts";
 import { TokenAuthenticator } from "./accounts/token-authenticator.ts";
@@ -20,13 +20,15 @@ import type { Operations } from "./operations/operations.ts";
 import { createServices } from "./services/create-services.ts";
 import { hostAccounts } from "./services/host-accounts.ts";
 import { serviceStoreOf } from "./services/service-store.ts";
-import type { HostTables } from "./stores/account-tables.ts";
-import { openHostStore } from "./stores/open-store.ts";
+import type { HostDatabase } from "./stores/host-database.ts";
+import { type HostStore, openHostStore } from "./stores/open-store.ts";
 
 /** Where the hosted server keeps its data, and whom it serves. */
 export interface HostAppOptions {
-  /** `:memory:` or the path of a database file. */
+  /** `:memory:`, the path of a database file, or the address of a PostgreSQL. */
   readonly path: string;
+  /** See `PostgresReplicaOptions`; by the database's clock when left out. */
+  readonly clock?: "database" | "world";
   readonly world: World;
   readonly log: Log;
   /** Refuse requests that name a host other than this machine. */
@@ -48,7 +50,7 @@ export interface HostAppOptions {
 export interface HostApp {
   readonly app: App;
   /** For accounts and tokens. */
-  readonly database: SqliteDatabase<HostTables>;
+  readonly database: HostDatabase;
   /** Ends all delays of answers. To be called before the listener is closed. */
   hurry(): void;
   /** Finishes the writes under way, stores the counts, and closes the database. */
@@ -64,8 +66,8 @@ export interface HostApp {
  * ```
  */
 export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
-  const { path, world, log, loopbackOnly } = options;
-  const host = await openHostStore(path, world);
+  const { world, log, loopbackOnly } = options;
+  const host = await openStore(options);
   const sweeper = new Sweeper(host.store, world, log);
   sweeper.start();
   const tokens = new TokenAuthenticator(host.database, world, log);
@@ -119,4 +121,11 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
       await host.close();
     },
   };
+}
+
+/** The driver of PostgreSQL is loaded only where it is asked for. */
+async function openStore({ path, world, clock }: HostAppOptions): Promise<HostStore> {
+  if (!isPostgresAddress(path)) return await openHostStore(path, world);
+  const { openPostgresStore } = await import("./stores/open-postgres-store.ts");
+  return await openPostgresStore(path, world, clock);
 }

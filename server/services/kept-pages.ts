@@ -2,7 +2,7 @@ import { assert } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
-import type { MemoryFilter } from "../stores/memory-store.ts";
+import type { MemoryFilter } from "../stores/memory-rows.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { Page, PageRequest } from "./services.ts";
 

@@ -10,18 +10,17 @@ import {
   userDocument,
   wireDocumentId,
 } from "../../shared/replica/document/address.ts";
-import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { chunksOf } from "../../shared/turns.ts";
 import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
 import type { World } from "../../shared/world.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
+import type { MemoryFilter } from "../stores/memory-rows.ts";
 import {
   countMemories,
   findMemoriesById,
   LISTED_AT_ONCE,
   listMemories,
-  type MemoryFilter,
   type MemoryRow,
   searchMemories,
   toMemory,
@@ -202,11 +201,9 @@ async function search(
   { q, query }: { readonly q: string; readonly query: MemoryQuery },
 ): Promise<Page<Memory>> {
   const from = parseCursor("found", query.cursor);
-  const words = fullTextQuery(q);
-  if (words === undefined) return { items: [], total: 0, nextCursor: null };
   const limit = query.limit === undefined ? undefined : query.limit + 1;
   const found = await store.search(filter.account, () =>
-    searchMemories(store.reader, filter, { query: words, from, limit }),
+    searchMemories(store.reader, filter, { text: q, from, limit }),
   );
   const given = (from?.sort ?? 0) + (query.limit ?? 0);
   const endOf = (row: MemoryRow) => ({ sort: given, id: row.memoryId });

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { MemoryFilter } from "../stores/memory-store.ts";
+import type { MemoryFilter } from "../stores/memory-rows.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { marksOf } from "./kept-pages.ts";
 

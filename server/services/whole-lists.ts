@@ -1,9 +1,9 @@
 import type { PageEnd } from "../stores/cursor.ts";
+import type { MemoryFilter } from "../stores/memory-rows.ts";
 import {
   LISTED_AT_ONCE,
   listAllMemories,
   listMemories,
-  type MemoryFilter,
   type MemoryRow,
 } from "../stores/memory-store.ts";
 import { marksOf } from "./kept-pages.ts";

@@ -2,13 +2,8 @@ import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
 import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
-import {
-  listMemories,
-  type MemoryFilter,
-  type MemoryRow,
-  searchMemories,
-  toMemory,
-} from "../stores/memory-store.ts";
+import type { MemoryFilter } from "../stores/memory-rows.ts";
+import { listMemories, type MemoryRow, searchMemories, toMemory } from "../stores/memory-store.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { MemoryQuery, Page } from "./services.ts";
 import { overlaid, type WithheldMemory, type Withholding } from "./withholding.ts";
@@ -56,7 +51,7 @@ async function searchWithheld(
   const words = fullTextQuery(q);
   if (words === undefined) return { items: [], total: 0, nextCursor: null };
   const { rows } = await searchMemories(db, filter, {
-    query: words,
+    text: q,
     from: undefined,
     limit: undefined,
   });

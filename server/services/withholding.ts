@@ -3,7 +3,8 @@ import type { AccountId, MemoryId } from "../../shared/ids.ts";
 import type { IndexedText } from "../../shared/replica/search/full-text.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import type { MemoryFilter, MemoryRow } from "../stores/memory-store.ts";
+import type { MemoryFilter } from "../stores/memory-rows.ts";
+import type { MemoryRow } from "../stores/memory-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import type { PlainWrite } from "./plain-write.ts";
 

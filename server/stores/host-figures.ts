@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import { isPostgres } from "../../shared/sqlite/dialects.ts";
 
 /** The number of rows in all logs. Reads an index entry for each row: not for every request. */
 export async function countLogRows<Tables extends ReplicaTables>(
@@ -11,6 +12,11 @@ export async function countLogRows<Tables extends ReplicaTables>(
 
 /** Size of the database without its write-ahead log. */
 export async function readDatabaseBytes<Tables>(db: Kysely<Tables>): Promise<number> {
+  if (isPostgres(db)) {
+    const found = await sql<{ bytes: number }>`
+      select pg_database_size(current_database()) as bytes`.execute(db);
+    return found.rows[0]?.bytes ?? 0;
+  }
   const { rows } = await sql<{ bytes: number }>`
     select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()
   `.execute(db);

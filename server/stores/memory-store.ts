@@ -1,24 +1,17 @@
 import { type Kysely, sql } from "kysely";
 import type { AccountId, MemoryId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
-import { RANK } from "../../shared/replica/search/full-text.ts";
+import { fullTextQuery, RANK } from "../../shared/replica/search/full-text.ts";
 import { type Compiled, compilable, compiled } from "../../shared/sqlite/compiled.ts";
-import { noLimit } from "../../shared/sqlite/dialects.ts";
+import { isPostgres, noLimit } from "../../shared/sqlite/dialects.ts";
 import type { Pause } from "../../shared/turns.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { PageEnd } from "./cursor.ts";
+import type { MemoryColumns, MemoryFilter } from "./memory-rows.ts";
 import type { ServiceTables } from "./tables.ts";
 
 type Db = Kysely<ServiceTables>;
-
-/** The documents that a list, search or count of memories covers. */
-export interface MemoryFilter {
-  /** Whose documents. */
-  readonly account: AccountId;
-  /** Names of the documents to look in. */
-  readonly documents: readonly string[];
-}
 
 /** The winning value of a key, from its row. Times are milliseconds since the Unix epoch. */
 export interface MemoryRow {
@@ -30,16 +23,6 @@ export interface MemoryRow {
   readonly value: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-}
-
-interface Columns {
-  name: string;
-  row_id: number;
-  memory_id: MemoryId;
-  key: string;
-  value: string;
-  created_at: number;
-  updated_at: number;
 }
 
 function memories(db: Db, { account, documents }: MemoryFilter) {
@@ -113,10 +96,10 @@ type PageValues = {
   readonly limit: number;
 } & { readonly [name in `name${number}`]: string };
 
-const pageQueries = new Map<number, Compiled<ServiceTables, PageValues, Columns>>();
+const pageQueries = new Map<number, Compiled<ServiceTables, PageValues, MemoryColumns>>();
 
 /** Each document's memories are in order in an index, so that a page reads no others. */
-function pageQuery(documents: number): Compiled<ServiceTables, PageValues, Columns> {
+function pageQuery(documents: number): Compiled<ServiceTables, PageValues, MemoryColumns> {
   const known = pageQueries.get(documents);
   if (known) return known;
   const fresh = compiled((db: Db, given: PageValues) => {
@@ -128,7 +111,10 @@ function pageQuery(documents: number): Compiled<ServiceTables, PageValues, Colum
         and (memories.created_at > ${given.time} or memories.row_id > ${given.rowId})`;
     });
     const all = sql.join(ofEach, sql` union all `);
-    return compilable(db, sql<Columns>`${all} order by created_at, row_id limit ${given.limit}`);
+    return compilable(
+      db,
+      sql<MemoryColumns>`${all} order by created_at, row_id limit ${given.limit}`,
+    );
   });
   pageQueries.set(documents, fresh);
   return fresh;
@@ -144,7 +130,7 @@ export async function countMemories(db: Db, filter: MemoryFilter): Promise<numbe
 }
 
 /**
- * Full-text search in keys and values, best match first, then by id. `query` is from
+ * Full-text search in keys and values, best match first, then by id; see
  * `fullTextQuery`. The total counts all matches. `from`: how many were returned so far, and the
  * last one's id. A rank depends on the whole index and changes with every write, so the search
  * continues after that memory's current rank; or, if it is gone, after that many matches.
@@ -153,16 +139,24 @@ export async function searchMemories(
   db: Db,
   filter: MemoryFilter,
   {
-    query,
+    text,
     from,
     limit,
   }: {
-    readonly query: string;
+    readonly text: string;
     readonly from: PageEnd | undefined;
     readonly limit: number | undefined;
   },
 ): Promise<{ readonly rows: MemoryRow[]; readonly total: number }> {
   if (filter.documents.length === 0) return { rows: [], total: 0 };
+  if (isPostgres(db)) {
+    const { searchOnPostgres } = await import("./search-on-postgres.ts");
+    const asked = { text, from, limit, offset: givenBefore(from) };
+    const onPostgres = await searchOnPostgres(db, filter, asked);
+    return { rows: onPostgres.rows.map(toMemoryRow), total: onPostgres.total };
+  }
+  const query = fullTextQuery(text);
+  if (query === undefined) return { rows: [], total: 0 };
   const found = sql`
     from memories_text
     join memories on memories.row_id = memories_text.rowid
@@ -170,7 +164,7 @@ export async function searchMemories(
     where memories_text match ${query}
       and documents.owner = ${filter.account}
       and documents.name in (${sql.join([...filter.documents])})`;
-  const { rows } = await sql<Columns>`
+  const { rows } = await sql<MemoryColumns>`
     with found as materialized (
         select memories.row_id, memories.memory_id, ${RANK} as rank ${found}),
       last as (select rank, memory_id from found where memory_id = ${from?.id ?? ""})
@@ -231,7 +225,7 @@ export function toMemory(row: MemoryRow): Memory {
   };
 }
 
-function toMemoryRow(row: Columns): MemoryRow {
+function toMemoryRow(row: MemoryColumns): MemoryRow {
   return {
     documentName: row.name,
     rowId: row.row_id,

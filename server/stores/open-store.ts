@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { AppError } from "../../shared/errors.ts";
 import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
 import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
+import type { Replica } from "../../shared/replica/store/replica.ts";
 import { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { newWriter } from "../../shared/replica/store/writer.ts";
 import { openDatabase, type SqliteDatabase } from "../../shared/sqlite/database.ts";
@@ -15,6 +16,7 @@ import type { World } from "../../shared/world.ts";
 import { accountMigrations } from "./account-migrations.ts";
 import type { HostTables } from "./account-tables.ts";
 import { createHostFile } from "./create-host-file.ts";
+import type { HostDatabase } from "./host-database.ts";
 import { lockDatabase, realDatabasePath, refuseOtherNames } from "./host-lock.ts";
 import { serviceMigrations } from "./migrations.ts";
 import { misfitRefusal, refuseDamaged } from "./refuse-damaged.ts";
@@ -31,17 +33,23 @@ export const hostSchema: Schema = { migrations: hostMigrations, fingerprint: 948
 
 /** A host's open replica, and its database for what is kept beside it. */
 export interface HostStore {
-  readonly store: ReplicaStore<HostTables>;
-  readonly database: SqliteDatabase<HostTables>;
+  readonly store: Replica<HostTables>;
+  readonly database: HostDatabase;
   /** Finishes the writes under way, closes the database and releases its lock. */
   close(): Promise<void>;
+}
+
+/** The same in a file of this process's own. */
+export interface HostFileStore extends HostStore {
+  readonly store: ReplicaStore<HostTables>;
+  readonly database: SqliteDatabase<HostTables>;
 }
 
 /**
  * Opens a host's database, `:memory:` or a file, and migrates it. One process serves a file at a
  * time, by whatever links it is named: a second one is refused with one sentence.
  */
-export async function openHostStore(path: string, world: World): Promise<HostStore> {
+export async function openHostStore(path: string, world: World): Promise<HostFileStore> {
   assertFolderOf(path);
   const lock = path === ":memory:" ? undefined : await lockDatabase(path);
   if (path !== ":memory:" && !lock) {

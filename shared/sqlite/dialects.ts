@@ -22,3 +22,8 @@ export function textsIn<Tables>(db: Kysely<Tables>, json: string): RawBuilder<st
     ? sql`(select value from json_array_elements_text(${json}::json) as each (value))`
     : sql`(select value from json_each(${json}))`;
 }
+
+/** Whether a database is named by the address of a PostgreSQL, and not by a path. */
+export function isPostgresAddress(address: string): boolean {
+  return /^postgres(ql)?:\/\//.test(address);
+}

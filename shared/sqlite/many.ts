@@ -1,6 +1,7 @@
 import type { Compilable, Kysely } from "kysely";
 import { chunksOf } from "../turns.ts";
 import { compiledForRows } from "./compiled.ts";
+import { isPostgres } from "./dialects.ts";
 import { pinnedBy } from "./direct.ts";
 
 /**
@@ -37,8 +38,22 @@ export function compiledForMany<Tables, Row extends object, Result>(
     if (rows.length === 1) return one.now(db, rows);
     return each(rows, (query, some) => query.now(db, some)).flat();
   };
+  const counted = new Map([
+    [1, one],
+    [ROWS_AT_ONCE, many],
+  ]);
+  /** A statement is a way to the server and back there, so there is one for each number of rows. */
+  const exactly = async (db: Kysely<Tables>, rows: readonly Row[]): Promise<Result[]> => {
+    const queries = chunksOf(rows, ROWS_AT_ONCE).map((some) => {
+      const query = counted.get(some.length) ?? compiledForRows(some.length, build);
+      counted.set(some.length, query);
+      return query(db, some);
+    });
+    return (await Promise.all(queries)).flat();
+  };
   const anywhere = async (db: Kysely<Tables>, rows: readonly Row[]) => {
     if (pinnedBy(db)) return now(db, rows);
+    if (isPostgres(db)) return await exactly(db, rows);
     return (await Promise.all(each(rows, (query, some) => query(db, some)))).flat();
   };
   return Object.assign(anywhere, { now });

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { compiled } from "../../sqlite/compiled.ts";
-import { noLimit } from "../../sqlite/dialects.ts";
+import { isPostgres, noLimit } from "../../sqlite/dialects.ts";
 import { compiledForMany } from "../../sqlite/many.ts";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
 import type { ReplicaTables } from "../log/tables.ts";
@@ -185,7 +185,7 @@ const countRevisions = compiledForMany(
         "in",
         rows.map(({ key }) => key),
       )
-      .$if(rows.length > 1, (query) => query.groupBy("key")),
+      .$if(rows.length > 1 || isPostgres(db), (query) => query.groupBy("key")),
 );
 
 const dropOldest = compiled(

@@ -128,7 +128,12 @@ export function wordsOf(text: string): string[] {
 /** Too much begins with one letter of an alphabet. One of a syllabary or of Chinese says enough. */
 const TOO_SHORT = /^[^\p{L}\p{N}]*[\p{Script=Latin}\p{N}][^\p{L}\p{N}]*$/u;
 
+/** Whether a word also stands for those that begin with it. */
+export function isPrefixToo(word: string): boolean {
+  return !TOO_SHORT.test(word);
+}
+
 function termOf(word: string): string {
   const quoted = `"${word.replaceAll('"', '""')}"`;
-  return TOO_SHORT.test(word) ? quoted : `(${quoted} OR ${quoted} *)`;
+  return isPrefixToo(word) ? `(${quoted} OR ${quoted} *)` : quoted;
 }

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AccountId } from "../../ids.ts";
 import { compilable, compiled } from "../../sqlite/compiled.ts";
+import { isPostgres } from "../../sqlite/dialects.ts";
 import { compiledForMany } from "../../sqlite/many.ts";
 import type { Pause } from "../../turns.ts";
 import type { ReplicaTables } from "../log/tables.ts";
@@ -36,8 +37,9 @@ export function noteAdded(db: Db, rowIds: readonly number[]): void {
  */
 const ONCE = sql`on conflict (row_id) do update set document_id = excluded.document_id`;
 
-/** `keepIndexed` of all memories of a document. */
+/** `keepIndexed` of all memories of a document; on PostgreSQL its rows have their own words. */
 export async function keepIndexedOf(db: Db, documentId: number): Promise<void> {
+  if (isPostgres(db)) return;
   await keepAll(db, { documentId });
 }
 

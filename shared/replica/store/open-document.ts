@@ -88,7 +88,12 @@ interface FlushOptions {
   /** See `ContextOptions`. */
   readonly droppable: (documentId: number) => Promise<number>;
   readonly pause: Pause;
+  /** Writes what was worked out; SQLite's if left out. */
+  readonly writeRows?: RowWriter | undefined;
 }
+
+/** Writes the rows of one flush, in a write transaction. */
+export type RowWriter = (db: Kysely<ReplicaTables>, batch: RowBatch, pause: Pause) => Promise<void>;
 
 /**
  * A document in memory, and its log on the disk. Inside a write transaction it may be ahead of the
@@ -249,13 +254,13 @@ export class OpenDocument {
   async flush(
     db: Kysely<ReplicaTables>,
     now: number,
-    { droppable, pause }: FlushOptions,
+    { droppable, pause, writeRows = writeBatch }: FlushOptions,
   ): Promise<CommittedRow[]> {
     assert(!this.#flushing, "a flush that failed ends its write");
     this.#flushing = true;
     assert(!this.#planned || this.#pending.length === 0, "what is prepared is all there is");
     const { batch, changes } = this.#planned ?? (await this.#plan(db, now, pause));
-    await writeBatch(db, batch, pause);
+    await writeRows(db, batch, pause);
     if (this.#head.seq - this.#snapshotSeq >= ROWS_PER_SNAPSHOT) {
       await this.#snapshot(db, now, await droppable(this.id));
     }

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { assert } from "../../errors.ts";
 import type { AccountId } from "../../ids.ts";
 import { compiled } from "../../sqlite/compiled.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
@@ -8,7 +9,7 @@ import type { DocumentAddress } from "../document/address.ts";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
 import { writeSnapshot } from "../log/log-rows.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
+import { type CommittedRow, OpenDocument, type RowWriter, type Writer } from "./open-document.ts";
 import { newWriter } from "./writer.ts";
 
 /** What a write uses, besides its transaction. */
@@ -21,6 +22,8 @@ export interface ContextOptions<Tables extends ReplicaTables> {
   readonly droppable?: (db: Kysely<Tables>, documentId: number) => Promise<number>;
   /** Called between the steps of a long write; without it the write is done in one turn. */
   readonly pause?: Pause | undefined;
+  /** See `FlushOptions`. */
+  readonly writeRows?: RowWriter | undefined;
   /** Called with each damaged document. The read that found it still fails. */
   readonly onDamage?: ((thrown: unknown) => void) | undefined;
 }
@@ -100,6 +103,11 @@ export class Writers {
     return this.#named(epoch, clientIdOf(clientId, documentId));
   }
 
+  /** The epoch of a database that others write, too, and other client ids. */
+  beginAs(epoch: string): void {
+    this.#become(epoch, randomUint32(this.#world));
+  }
+
   /** Other client ids. */
   renew(): void {
     this.#become(this.#current.epoch, randomUint32(this.#world));
@@ -142,6 +150,10 @@ function clientIdOf(ofProcess: number, documentId: number): number {
 export interface StoreState {
   readonly writers: Writers;
   readonly openDocuments: Map<string, OpenDocument>;
+  /** The time of the write; the world's if left out. */
+  readonly now?: number | undefined;
+  /** Whose documents may be opened; everybody's if left out. */
+  readonly held?: ReadonlySet<AccountId> | undefined;
 }
 
 /** One write in a transaction, which other writes may share. */
@@ -149,6 +161,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   readonly now: number;
   readonly writers: Writers;
   readonly openDocuments: Map<string, OpenDocument>;
+  readonly #held: StoreState["held"];
   readonly #inHand = new Set<OpenDocument>();
   /** Documents whose rows, or whose very existence, may be from this write. */
   readonly #written = new Set<OpenDocument>();
@@ -156,12 +169,13 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
 
   constructor(
     readonly options: ContextOptions<Tables>,
-    { writers, openDocuments }: StoreState,
+    { writers, openDocuments, now, held }: StoreState,
     readonly db: Kysely<Tables>,
   ) {
     this.writers = writers;
     this.openDocuments = openDocuments;
-    this.now = options.world.now();
+    this.#held = held;
+    this.now = now ?? options.world.now();
   }
 
   get pause(): Pause {
@@ -173,6 +187,8 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   }
 
   async find(address: DocumentAddress): Promise<OpenDocument | undefined> {
+    const isHeld = this.#held?.has(address.owner) ?? true;
+    assert(isHeld, "a write says whose documents it opens");
     const open = this.openDocuments.get(addressKey(address));
     if (open) return this.#take(open);
     const [row] = await findDocument(this.#replica, { owner: address.owner, name: address.name });
@@ -222,6 +238,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     const rows = await document.flush(this.#replica, this.now, {
       droppable: this.#droppable,
       pause: this.pause,
+      writeRows: this.options.writeRows,
     });
     this.rows.push(...rows);
   }

@@ -1,0 +1,86 @@
+import { DatabaseFailure, POOLED } from "./failures.ts";
+import type { SessionPool } from "./pool.ts";
+import type { Session } from "./session.ts";
+
+/** The oldest release that still gets corrections. */
+const OLDEST = 14;
+
+interface ServerFacts {
+  readonly version: number;
+  readonly is_standby: boolean;
+  readonly reads_only: boolean;
+  readonly durable: string;
+  readonly encoding: string;
+  readonly may_create: boolean;
+  readonly schema: string | null;
+}
+
+/** Throws one sentence where a database can't be one of memsync's servers. Changes nothing. */
+export async function checkServer<Tables>(pool: SessionPool<Tables>): Promise<void> {
+  const facts = await pool.use(readFacts);
+  const problem = problemOf(facts);
+  if (problem !== undefined) throw new DatabaseFailure(problem);
+  if (await isPooled(pool)) throw new DatabaseFailure(POOLED);
+}
+
+async function readFacts<Tables>(session: Session<Tables>): Promise<ServerFacts> {
+  const [facts] = await session.query<ServerFacts>(`
+    SELECT current_setting('server_version_num')::int / 10000 AS version,
+      pg_is_in_recovery() AS is_standby,
+      current_setting('default_transaction_read_only') = 'on' AS reads_only,
+      current_setting('synchronous_commit') AS durable,
+      current_setting('server_encoding') AS encoding,
+      current_schema() AS schema,
+      coalesce(has_schema_privilege(current_schema(), 'create'), false) AS may_create`);
+  if (!facts) throw new DatabaseFailure("the database says nothing of itself");
+  return facts;
+}
+
+function problemOf(facts: ServerFacts): string | undefined {
+  if (facts.version < OLDEST) {
+    return `the database is PostgreSQL ${facts.version}, and memsync needs ${OLDEST} or later: update it, or name another by --database-url`;
+  }
+  if (facts.encoding !== "UTF8") {
+    return `the database's encoding is ${facts.encoding}, which can't hold every text: make one with \`createdb --encoding UTF8 --template template0\``;
+  }
+  if (facts.is_standby || facts.reads_only) {
+    return "the database can only be read (a standby, or default_transaction_read_only): name the primary's address by --database-url";
+  }
+  if (facts.durable === "off") return NOT_DURABLE;
+  if (facts.schema === null || !facts.may_create) {
+    return "the database's user may not make tables: make it the owner of its database, as by `ALTER DATABASE … OWNER TO …`";
+  }
+  return undefined;
+}
+
+/** What is said of a database that acknowledges what it may lose. */
+export const NOT_DURABLE =
+  "the database acknowledges before anything is on its disk (synchronous_commit = off): take that " +
+  "setting back, of the server, the database or the user";
+
+/**
+ * Whether connections share PostgreSQL's own, as behind a pooler in transaction mode: one that is
+ * still open has lent its own to another then.
+ */
+async function isPooled<Tables>(pool: SessionPool<Tables>): Promise<boolean> {
+  const one = await pool.take();
+  try {
+    const before = await backendOf(one);
+    const other = await pool.take();
+    try {
+      await other.command("BEGIN");
+      const elsewhere = await backendOf(other);
+      await other.command("COMMIT");
+      return elsewhere === before;
+    } finally {
+      pool.give(other);
+    }
+  } finally {
+    pool.give(one);
+  }
+}
+
+async function backendOf<Tables>(session: Session<Tables>): Promise<number | undefined> {
+  const [row] = await session.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  return row?.pid;
+}

@@ -1,0 +1,52 @@
+import type { Kysely } from "kysely";
+import { checkServer } from "./check-server.ts";
+import { migratePostgres, type PostgresMigration } from "./migrate.ts";
+import { kyselyOver, SessionPool } from "./pool.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** Of one server; twelve of these have room in PostgreSQL's own hundred, nearly. */
+const READING_MAX = 6;
+const WRITING_MAX = 4;
+
+/** A PostgreSQL database, opened by any number of processes. */
+export interface PostgresDatabase<Tables> {
+  readonly address: string;
+  /** For reading. Sees what is committed. */
+  readonly reader: Kysely<Tables>;
+  /** The connections of writes. */
+  readonly writing: SessionPool<Tables>;
+  /** Those of reads. */
+  readonly reading: SessionPool<Tables>;
+  /** Runs `work` in one transaction; see `inTransaction`. */
+  write<Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens and migrates a database. Throws one sentence that says what to do where it can't be used;
+ * nothing is changed then.
+ */
+export async function openPostgres<Tables>(
+  address: string,
+  migrations: readonly PostgresMigration[],
+): Promise<PostgresDatabase<Tables>> {
+  const writing = new SessionPool<Tables>(address, WRITING_MAX);
+  const reading = new SessionPool<Tables>(address, READING_MAX);
+  try {
+    await checkServer(writing);
+    await migratePostgres(writing, migrations);
+  } catch (thrown) {
+    await Promise.all([writing.end(), reading.end()]);
+    throw thrown;
+  }
+  return {
+    address,
+    reader: kyselyOver(reading),
+    writing,
+    reading,
+    write: (work) => inTransaction(writing, ({ db }) => work(db)),
+    async close() {
+      await Promise.all([writing.end(), reading.end()]);
+    },
+  };
+}

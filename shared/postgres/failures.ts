@@ -1,0 +1,105 @@
+import { AppError, messageOf, RateLimited } from "../errors.ts";
+
+/** SQLSTATEs after which the same transaction may succeed: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+const AGAIN = new Set(["40001", "40P01"]);
+
+/** What a database that has too much to do says. */
+const TOO_BUSY = new Set(["53300", "53400", "55P03", "57014", "25P03"]);
+
+const NOTHING_SAVED = "nothing of this was saved";
+
+/** For how long a client is asked to wait where the database has too much to do. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** What is wrong with a database, in a sentence that says what to do. `cause` is the driver's. */
+export class DatabaseFailure extends AppError {
+  constructor(message: string, cause?: unknown) {
+    super("internal", message);
+    this.cause = cause;
+  }
+}
+
+/** A commit whose outcome nobody knows. What was in memory may be what is there, or not. */
+export class UnknownOutcome extends DatabaseFailure {
+  constructor(cause: unknown) {
+    super(
+      "the database was lost while it committed, and whether this was saved is not known: look " +
+        "before you repeat it",
+      cause,
+    );
+  }
+}
+
+/** Whether a transaction that failed with this may be tried again as it is. */
+export function isToBeRepeated(thrown: unknown): boolean {
+  return AGAIN.has(stateOf(thrown));
+}
+
+/** Whether the connection itself is gone, so that nobody knows what became of a commit. */
+export function isConnectionLost(thrown: unknown): boolean {
+  const state = stateOf(thrown);
+  if (/^(08|57P0|25P03)/.test(state) || UNREACHABLE.test(state)) return true;
+  return /^(Connection terminated|Client has encountered a connection error)/.test(
+    messageOf(causeOf(thrown)),
+  );
+}
+
+/** What is refused because there is too much to do already. */
+export function tooBusy(): RateLimited {
+  return new RateLimited("the server has too much to do: try again later", RETRY_AFTER_SECONDS);
+}
+
+/** Codes of Node's sockets. */
+const UNREACHABLE =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
+
+/** The error to show for one of the driver's: what is foreseen has a sentence, the rest stays. */
+export function foreseen(thrown: unknown): unknown {
+  if (thrown instanceof AppError) return thrown;
+  if (TOO_BUSY.has(stateOf(thrown))) return tooBusy();
+  const sentence = sentenceOf(thrown);
+  return sentence === undefined ? thrown : new DatabaseFailure(sentence, thrown);
+}
+
+function sentenceOf(thrown: unknown): string | undefined {
+  const state = stateOf(thrown);
+  if (state === "53100") {
+    return `the database's disk is full: make room there and try again; ${NOTHING_SAVED}`;
+  }
+  if (state === "25006") {
+    return `the database can only be read (a standby, or default_transaction_read_only): name the primary's address by --database-url; ${NOTHING_SAVED}`;
+  }
+  if (state === "42501") {
+    return `the database's user lacks a right (${messageOf(thrown)}): make it the owner of its database; ${NOTHING_SAVED}`;
+  }
+  if (state.startsWith("28")) {
+    return `the database refuses the user or the password (${messageOf(thrown)}): see --database-url`;
+  }
+  if (state === "3D000") {
+    return `${messageOf(thrown)}: make it with \`createdb\`, or name another by --database-url`;
+  }
+  if (state === "08P01" && /unsupported startup parameter/.test(messageOf(thrown))) return POOLED;
+  if (isConnectionLost(thrown)) {
+    return `the database can't be reached (${messageOf(thrown)}): see that it runs, and the address by --database-url`;
+  }
+  return undefined;
+}
+
+/** What is said of a way to the database on which a session's settings don't last. */
+export const POOLED =
+  "the database's address is that of a pooler in transaction mode, through which nobody can " +
+  "listen and no setting lasts: name PostgreSQL's own address by --database-url, or a pooler in " +
+  "session mode that lets `options` through";
+
+/** A failure of ours has the driver's behind it. */
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof DatabaseFailure ? thrown.cause : thrown;
+}
+
+function stateOf(thrown: unknown): string {
+  const cause = causeOf(thrown);
+  if (!(cause instanceof Error)) return "";
+  if ("code" in cause && typeof cause.code === "string") return cause.code;
+  // Several addresses of one name were tried.
+  return cause instanceof AggregateError ? stateOf(cause.errors[0]) : "";
+}

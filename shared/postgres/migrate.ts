@@ -1,0 +1,72 @@
+import { AppError } from "../errors.ts";
+import type { SessionPool } from "./pool.ts";
+import type { Session } from "./session.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** One step of the schema, in SQL. Steps are append-only: a released one never changes. */
+export interface PostgresMigration {
+  readonly name: string;
+  /**
+   * Whether programs that don't know the step can't go on. While servers of two releases run, a
+   * step only adds; what it replaces goes in a later release, by a step that breaks.
+   */
+  readonly breaks: boolean;
+  readonly statements: readonly string[];
+}
+
+/** Servers that start at the same time migrate one after another. Any number does. */
+const LOCK = 7_403_616_013;
+
+/**
+ * Brings a database to the schema of `migrations`, all in one transaction. Refuses one that a newer
+ * program has changed in a way that this one can't go on with; nothing is changed then.
+ */
+export async function migratePostgres<Tables>(
+  pool: SessionPool<Tables>,
+  migrations: readonly PostgresMigration[],
+): Promise<void> {
+  const known = await pool.use(stepsDone);
+  refuseNewer(known, migrations);
+  if (migrations.every(({ name }) => known.has(name))) return;
+  await inTransaction(pool, async (session) => {
+    await session.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    await session.change(
+      `CREATE TABLE IF NOT EXISTS schema_migrations (
+        name text COLLATE "C" PRIMARY KEY, breaks boolean NOT NULL)`,
+      [],
+    );
+    const done = await stepsDone(session);
+    refuseNewer(done, migrations);
+    for (const { name, breaks, statements } of migrations) {
+      if (done.has(name)) continue;
+      for (const statement of statements) await session.change(statement, []);
+      await session.change("INSERT INTO schema_migrations VALUES ($1, $2)", [name, breaks]);
+    }
+  });
+}
+
+/** By name: whether older programs can't go on. */
+async function stepsDone<Tables>(session: Session<Tables>): Promise<ReadonlyMap<string, boolean>> {
+  const [found] = await session.query<{ is_there: boolean }>(
+    "SELECT to_regclass('schema_migrations') IS NOT NULL AS is_there",
+  );
+  if (!found?.is_there) return new Map();
+  const rows = await session.query<{ name: string; breaks: boolean }>(
+    "SELECT name, breaks FROM schema_migrations",
+  );
+  return new Map(rows.map(({ name, breaks }) => [name, breaks]));
+}
+
+function refuseNewer(
+  done: ReadonlyMap<string, boolean>,
+  migrations: readonly PostgresMigration[],
+): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const newer = [...done].find(([name, breaks]) => breaks && !known.has(name));
+  if (!newer) return;
+  throw new AppError(
+    "invalid_request",
+    `the database was changed by a newer memsync (it holds the step "${newer[0]}"): update ` +
+      "memsync, or name another database; nothing was changed",
+  );
+}

@@ -1,0 +1,139 @@
+import { CompiledQuery, type DatabaseConnection, type Driver, type Kysely } from "kysely";
+import pg from "pg";
+import { foreseen, tooBusy } from "./failures.ts";
+import { kyselyOn, Session } from "./session.ts";
+
+/** Beyond so many that wait for a connection everybody else is refused at once. */
+const WAITING_MAX = 1024;
+
+/** Whoever has waited this long for a connection is refused. */
+const CONNECTED_WITHIN_MS = 10_000;
+
+/**
+ * A session's settings. A server that is stopped while it holds an account's lock loses it after
+ * ten seconds, and no statement takes more than thirty.
+ */
+const SESSION_OPTIONS = [
+  "-c statement_timeout=30s",
+  "-c lock_timeout=15s",
+  "-c idle_in_transaction_session_timeout=10s",
+  "-c default_transaction_isolation=read\\ committed",
+].join(" ");
+
+const INT8 = 20;
+const NUMERIC = 1700;
+
+/** Times and counts are numbers here; none is larger than what a number holds exactly. */
+const TYPES: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+    oid === INT8 || oid === NUMERIC
+      ? Number
+      : pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig["getTypeParser"],
+};
+
+/** The settings of every connection to the database at `address`. */
+export function clientConfig(address: string): pg.ClientConfig {
+  return {
+    connectionString: address,
+    application_name: "memsync",
+    options: SESSION_OPTIONS,
+    connectionTimeoutMillis: CONNECTED_WITHIN_MS,
+    keepAlive: true,
+    types: TYPES,
+  };
+}
+
+/** A bounded number of connections. Who finds none waits in turn, and not for ever. */
+export class SessionPool<Tables> {
+  readonly #pool: pg.Pool;
+  readonly #sessions = new WeakMap<pg.PoolClient, Session<Tables>>();
+
+  constructor(address: string, connectionsMax: number) {
+    const config = { ...clientConfig(address), max: connectionsMax, pipeline: true };
+    this.#pool = new pg.Pool(config);
+    // One that is lost while nobody uses it is replaced when it is needed.
+    this.#pool.on("error", () => {});
+  }
+
+  /** How many there are, are used, and are waited for. */
+  get figures(): { readonly open: number; readonly used: number; readonly waiting: number } {
+    const { totalCount: open, idleCount, waitingCount: waiting } = this.#pool;
+    return { open, used: open - idleCount, waiting };
+  }
+
+  /** A connection of one's own, until `give`. */
+  async take(): Promise<Session<Tables>> {
+    if (this.#pool.waitingCount >= WAITING_MAX) throw tooBusy();
+    const client = await this.#connect();
+    const known = this.#sessions.get(client);
+    if (known) return known;
+    const session = new Session<Tables>(client);
+    // Its loss shows at its next statement.
+    client.on("error", () => {});
+    this.#sessions.set(client, session);
+    return session;
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (thrown) {
+      const isFull = this.#pool.totalCount >= (this.#pool.options.max ?? 0);
+      throw isFull ? tooBusy() : foreseen(thrown);
+    }
+  }
+
+  /** `isBroken`: nobody else gets it. */
+  give(session: Session<Tables>, isBroken = false): void {
+    session.client.release(isBroken);
+  }
+
+  async use<Result>(work: (session: Session<Tables>) => Promise<Result>): Promise<Result> {
+    const session = await this.take();
+    try {
+      return await work(session);
+    } finally {
+      this.give(session);
+    }
+  }
+
+  /** Waits for those that are used. */
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+}
+
+/** Kysely that takes a connection for each statement. */
+export function kyselyOver<Tables>(pool: SessionPool<Tables>): Kysely<Tables> {
+  return kyselyOn<Tables>(new PoolDriver(pool));
+}
+
+class PoolDriver<Tables> implements Driver {
+  constructor(readonly pool: SessionPool<Tables>) {}
+
+  async init(): Promise<void> {}
+
+  acquireConnection(): Promise<DatabaseConnection> {
+    return this.pool.take();
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin"));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("commit"));
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("rollback"));
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    if (connection instanceof Session) this.pool.give(connection);
+  }
+
+  destroy(): Promise<void> {
+    return this.pool.end();
+  }
+}

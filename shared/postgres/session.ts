@@ -1,0 +1,141 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from "kysely";
+import type pg from "pg";
+import { assert } from "../errors.ts";
+import { foreseen } from "./failures.ts";
+
+/** Statements that are prepared once on each connection. Others are planned at each run. */
+const PREPARED_MAX = 512;
+
+/** By their texts; the same on every connection of this process. */
+const names = new Map<string, string>();
+
+function nameOf(text: string): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined || names.size >= PREPARED_MAX) return known;
+  const name = `memsync_${names.size}`;
+  names.set(text, name);
+  return name;
+}
+
+/** What runs plain SQL. */
+export interface Statements {
+  /** Runs one statement and returns its rows. */
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Runs a statement that writes; how many rows it has touched. */
+  change(text: string, values: readonly unknown[]): Promise<number>;
+  /** What PostgreSQL says it did; after a failure `COMMIT` rolls back. */
+  command(text: string): Promise<string>;
+}
+
+const sessions = new WeakMap<object, Statements>();
+
+/** The connection on which `db` runs, where that is one alone: in a transaction. */
+export function sessionOf<Tables>(db: Kysely<Tables>): Statements {
+  const session = sessions.get(db);
+  assert(session, "this runs inside a transaction only");
+  return session;
+}
+
+/** One connection, with nobody else on it. What is asked without waiting goes in one packet. */
+export class Session<Tables> implements DatabaseConnection, Statements {
+  readonly db: Kysely<Tables>;
+  /** Whether anything was written since this was last set to false. */
+  wrote = false;
+  /** Whether a statement has failed since this was last set to false. */
+  failed = false;
+
+  constructor(readonly client: pg.PoolClient) {
+    this.db = kyselyOn<Tables>(new SessionDriver(this));
+    sessions.set(this.db, this);
+  }
+
+  async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#run<Row & pg.QueryResultRow>(text, values)).rows;
+  }
+
+  async change(text: string, values: readonly unknown[]): Promise<number> {
+    this.wrote = true;
+    return (await this.#run(text, values)).rowCount ?? 0;
+  }
+
+  async command(text: string): Promise<string> {
+    return (await this.#run(text, [])).command;
+  }
+
+  async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
+    const isRead = query.kind === "SelectQueryNode" || /^\s*(with|select)\b/i.test(sql);
+    if (!isRead) this.wrote = true;
+    // Kysely knows what rows it has asked for.
+    const { rows, rowCount } = await this.#run<Row & pg.QueryResultRow>(sql, parameters);
+    return isRead ? { rows } : { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+  }
+
+  // biome-ignore lint/correctness/useYield: nobody streams.
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error("rows are not streamed");
+  }
+
+  async #run<Row extends pg.QueryResultRow>(
+    text: string,
+    values: readonly unknown[],
+  ): Promise<pg.QueryResult<Row>> {
+    const name = nameOf(text);
+    try {
+      return await this.client.query<Row>({
+        text,
+        values: [...values],
+        ...(name !== undefined && { name }),
+      });
+    } catch (thrown) {
+      this.failed = true;
+      throw foreseen(thrown);
+    }
+  }
+}
+
+class SessionDriver<Tables> implements Driver {
+  constructor(readonly session: Session<Tables>) {}
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.session;
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin"));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("commit"));
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("rollback"));
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {}
+}
+
+/** Kysely for PostgreSQL, whose connections are those of `driver`. */
+export function kyselyOn<Tables>(driver: Driver): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => driver,
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+}

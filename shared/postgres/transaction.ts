@@ -1,0 +1,65 @@
+import { DatabaseFailure, isConnectionLost, isToBeRepeated, UnknownOutcome } from "./failures.ts";
+import type { SessionPool } from "./pool.ts";
+import type { Session } from "./session.ts";
+
+/** A transaction that others came in the way of is tried this often. */
+const TRIES_MAX = 5;
+
+/**
+ * Runs `work` in one transaction: committed if it resolves, rolled back if it throws. It may run
+ * several times, and so has no effects outside of the transaction.
+ */
+export async function inTransaction<Tables, Result>(
+  pool: SessionPool<Tables>,
+  work: (session: Session<Tables>) => Promise<Result>,
+): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await once(pool, work);
+    } catch (thrown) {
+      if (!isToBeRepeated(thrown) || tries === TRIES_MAX) throw thrown;
+    }
+  }
+}
+
+async function once<Tables, Result>(
+  pool: SessionPool<Tables>,
+  work: (session: Session<Tables>) => Promise<Result>,
+): Promise<Result> {
+  const session = await pool.take();
+  let isBroken = true;
+  try {
+    await session.command("BEGIN");
+    const result = await work(session);
+    await commit(session);
+    isBroken = false;
+    return result;
+  } catch (thrown) {
+    isBroken = !(await rolledBack(session));
+    throw thrown;
+  } finally {
+    pool.give(session, isBroken);
+  }
+}
+
+/** Throws `UnknownOutcome` where nobody knows. */
+export async function commit<Tables>(session: Session<Tables>): Promise<void> {
+  let command: string;
+  try {
+    command = await session.command("COMMIT");
+  } catch (thrown) {
+    throw isConnectionLost(thrown) ? new UnknownOutcome(thrown) : thrown;
+  }
+  if (command === "COMMIT") return;
+  throw new DatabaseFailure("the database did not commit: nothing of this was saved");
+}
+
+/** False: the connection can't be used any more. What was not committed is gone then, too. */
+export async function rolledBack<Tables>(session: Session<Tables>): Promise<boolean> {
+  try {
+    await session.command("ROLLBACK");
+    return true;
+  } catch {
+    return false;
+  }
+}

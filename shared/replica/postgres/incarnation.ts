@@ -1,0 +1,44 @@
+import type { SessionPool } from "../../postgres/pool.ts";
+import type { Session } from "../../postgres/session.ts";
+import { inTransaction } from "../../postgres/transaction.ts";
+
+/**
+ * What a database is the same by: after a start, a promotion, or a restore from a copy it is
+ * another. What was acknowledged before may be missing then, so its logs go on under an epoch that
+ * nobody knows. No privileges are needed for any of it.
+ */
+export const INCARNATION = `concat_ws(' ',
+  (SELECT system_identifier FROM pg_control_system()),
+  substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+  pg_postmaster_start_time(),
+  'documents'::regclass::oid)`;
+
+/**
+ * The epoch of the database as it is now, by the first of its servers that sees it; `newEpoch` is
+ * taken if there is none yet.
+ */
+export function currentEpoch<Tables>(pool: SessionPool<Tables>, newEpoch: string): Promise<string> {
+  return inTransaction(pool, async (session) => {
+    const known = await readForUpdate(session);
+    if (known?.is_same) return known.epoch;
+    await session.change(
+      `INSERT INTO incarnation (mark, epoch) VALUES (${INCARNATION}, $1)
+      ON CONFLICT (one) DO UPDATE SET mark = excluded.mark, epoch = excluded.epoch`,
+      [newEpoch],
+    );
+    // Of two servers that begin at once the second has waited for the first.
+    return newEpoch;
+  });
+}
+
+async function readForUpdate<Tables>(session: Session<Tables>) {
+  // Two servers that find no row must not both make one.
+  await session.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+  const [row] = await session.query<{ epoch: string; is_same: boolean }>(
+    `SELECT epoch, mark = ${INCARNATION} AS is_same FROM incarnation FOR UPDATE`,
+  );
+  return row;
+}
+
+/** Any number, but that of no other lock. */
+const LOCK = 7_403_616_014;

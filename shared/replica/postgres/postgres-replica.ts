@@ -1,0 +1,324 @@
+import type { AccountId } from "../../ids.ts";
+import { NOT_DURABLE } from "../../postgres/check-server.ts";
+import type { PostgresDatabase } from "../../postgres/database.ts";
+import {
+  DatabaseFailure,
+  isToBeRepeated,
+  tooBusy,
+  UnknownOutcome,
+} from "../../postgres/failures.ts";
+import type { Session } from "../../postgres/session.ts";
+import { commit, rolledBack } from "../../postgres/transaction.ts";
+import { delay } from "../../world.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+import { Replica, type ReplicaOptions, type Write } from "../store/replica.ts";
+import { Context } from "../store/write-context.ts";
+import { newWriter } from "../store/writer.ts";
+import { type Held, hold } from "./hold.ts";
+import { currentEpoch } from "./incarnation.ts";
+import { type QueuedWrite, WriteQueue } from "./write-queue.ts";
+import { writeRowsOnPostgres } from "./write-rows.ts";
+
+/** Transactions of writes at the same time. */
+const BATCHES_MAX = 4;
+
+/** Of these so many may wait for an account that another server has: the others go on. */
+const PATIENT_MAX = 2;
+
+/** Beyond so many writes that wait the next is refused. */
+const WAITING_MAX = 4096;
+
+/** A write that others came in the way of is tried this often. */
+const TRIES_MAX = 5;
+
+/** How long others go first where an account is another server's. */
+const ASKED_AGAIN_MS = 10;
+
+/** What a replica on PostgreSQL needs. It closes the database with itself. */
+export interface PostgresReplicaOptions<Tables extends ReplicaTables>
+  extends ReplicaOptions<Tables> {
+  readonly database: PostgresDatabase<Tables>;
+  /** By whose clock entries are: the database's, which all of its servers share, or the world's. */
+  readonly clock: "database" | "world";
+}
+
+/** What became of one write of a batch. */
+interface Outcome<Tables extends ReplicaTables> {
+  readonly queued: QueuedWrite<Tables>;
+  readonly context: Context<Tables>;
+  readonly wrote: boolean;
+  readonly settle: () => void;
+}
+
+/** A write that ends its transaction, which others shared. */
+class Spoilt<Tables extends ReplicaTables> extends Error {
+  constructor(
+    readonly by: QueuedWrite<Tables>,
+    override readonly cause: unknown,
+  ) {
+    super("a write has spoilt its transaction");
+  }
+}
+
+/**
+ * A replica on a PostgreSQL that any number of servers write. Whoever writes holds the row of the
+ * account; its version says whether documents in memory are those in the database. Writes of many
+ * accounts share a transaction, and may run twice: they have no effects outside of the store.
+ */
+export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Tables> {
+  readonly version = undefined;
+  protected readonly committing = undefined;
+  readonly #queue = new WriteQueue<Tables>();
+  /** At which version of its account documents in memory are right. */
+  readonly #known = new Map<AccountId, number>();
+  #isBeginning = false;
+  #running = 0;
+  #patient = 0;
+  #onIdle: (() => void) | undefined;
+
+  private constructor(protected override readonly options: PostgresReplicaOptions<Tables>) {
+    super(options);
+  }
+
+  static async open<Tables extends ReplicaTables>(
+    options: PostgresReplicaOptions<Tables>,
+  ): Promise<PostgresReplica<Tables>> {
+    const epoch = await currentEpoch(options.database.writing, options.writer.epoch);
+    const replica = new PostgresReplica({ ...options, writeRows: writeRowsOnPostgres });
+    replica.writers.beginAs(epoch);
+    return replica;
+  }
+
+  get reader() {
+    return this.options.database.reader;
+  }
+
+  /** Each row has its own words, so a search waits for nobody and keeps nobody waiting. */
+  search<Found>(_: AccountId, search: () => Promise<Found>): Promise<Found> {
+    return search();
+  }
+
+  async sweep(): Promise<void> {}
+
+  async close(): Promise<void> {
+    await this.longWrites.allDone();
+    await this.settle();
+    while (this.#queue.size > 0 || this.#running > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    await this.options.database.close();
+  }
+
+  protected ask(write: Write<Tables>): void {
+    if (this.#queue.size >= WAITING_MAX) {
+      write.reject(tooBusy());
+      return;
+    }
+    this.#queue.add(write);
+    this.#beginSoon();
+  }
+
+  /** What is ready to run by then shares a transaction. */
+  #beginSoon(): void {
+    if (this.#isBeginning) return;
+    this.#isBeginning = true;
+    this.options.world.defer(() => {
+      this.#isBeginning = false;
+      this.#begin();
+    });
+  }
+
+  #begin(): void {
+    while (this.#running < BATCHES_MAX) {
+      const batch = this.#queue.take();
+      if (batch.length === 0) break;
+      this.#running += 1;
+      void this.#run(batch).finally(() => {
+        this.#running -= 1;
+        this.#queue.done(batch);
+        this.#beginSoon();
+        if (this.#queue.size === 0 && this.#running === 0) this.#onIdle?.();
+      });
+    }
+  }
+
+  /** Never rejects. */
+  async #run(batch: readonly QueuedWrite<Tables>[]): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await this.#try(batch);
+        return;
+      } catch (thrown) {
+        if (thrown instanceof Spoilt && batch.length > 1) {
+          this.#queue.putBack(batch.map((each) => (each === thrown.by ? alone(each) : each)));
+          return;
+        }
+        const reason = thrown instanceof Spoilt ? thrown.cause : thrown;
+        if (isToBeRepeated(reason) && tries < TRIES_MAX) continue;
+        if (reason instanceof UnknownOutcome) this.#distrust(batch);
+        for (const { write } of batch) write.reject(reason);
+        return;
+      }
+    }
+  }
+
+  async #try(batch: readonly QueuedWrite<Tables>[]): Promise<void> {
+    const { writing } = this.options.database;
+    const startedAt = this.options.world.monotonic();
+    const session = await writing.take();
+    let isBroken = true;
+    let outcomes: readonly Outcome<Tables>[] = [];
+    try {
+      const mayWait = batch.length === 1 && batch[0]?.isAlone === true;
+      const held = await this.#hold(session, batch, mayWait);
+      const free = batch.filter(({ owners }) => owners.every((owner) => held.versions.has(owner)));
+      outcomes = await this.#runEach(session, free, held);
+      await this.#commit(session, outcomes);
+      isBroken = false;
+      this.#queue.putBack(batch.filter((each) => !free.includes(each)).map(alone));
+    } catch (thrown) {
+      isBroken = !(await rolledBack(session));
+      this.timed(startedAt, false);
+      throw thrown;
+    } finally {
+      writing.give(session, isBroken);
+    }
+    this.timed(startedAt, true);
+    this.#finish(outcomes);
+    // Who may not wait for the account asks again, and not at once.
+    if (outcomes.length === 0) await delay(this.options.world, ASKED_AGAIN_MS);
+  }
+
+  async #hold(
+    session: Session<Tables>,
+    batch: readonly QueuedWrite<Tables>[],
+    mayWait: boolean,
+  ): Promise<Held> {
+    const owners = [...new Set(batch.flatMap((each) => each.owners))].sort();
+    const unknown = owners.filter((owner) => !this.#known.has(owner));
+    const isPatient = mayWait && this.#patient < PATIENT_MAX;
+    if (isPatient) this.#patient += 1;
+    try {
+      const held = await hold(session, { owners, unknown, waits: isPatient });
+      if (held.durable === "off") throw new DatabaseFailure(NOT_DURABLE);
+      if (!held.isSame || held.epoch !== this.writer.epoch) await this.#beginAnew(held);
+      for (const [owner, version] of held.versions) this.#renew(owner, version);
+      return held;
+    } finally {
+      if (isPatient) this.#patient -= 1;
+    }
+  }
+
+  /** The database is another than before: what was acknowledged may be missing from it. */
+  async #beginAnew({ isSame, epoch }: Held): Promise<void> {
+    const { database, world } = this.options;
+    const current = isSame ? epoch : await currentEpoch(database.reading, newWriter(world).epoch);
+    this.openDocuments.clear();
+    this.#known.clear();
+    this.writers.beginAs(current);
+  }
+
+  /** Drops what another server has written over. */
+  #renew(owner: AccountId, version: number): void {
+    if (this.#known.get(owner) !== version) this.#forget(owner);
+    this.#known.set(owner, version);
+  }
+
+  #forget(owner: AccountId): void {
+    this.#known.delete(owner);
+    for (const [key, { address }] of this.openDocuments) {
+      if (address.owner === owner) this.openDocuments.delete(key);
+    }
+  }
+
+  /** Nobody knows what is in the database: what comes next is written under other client ids. */
+  #distrust(batch: readonly QueuedWrite<Tables>[]): void {
+    for (const { owners } of batch) for (const owner of owners) this.#forget(owner);
+    this.writers.renew();
+  }
+
+  async #runEach(
+    session: Session<Tables>,
+    batch: readonly QueuedWrite<Tables>[],
+    held: Held,
+  ): Promise<readonly Outcome<Tables>[]> {
+    const outcomes: Outcome<Tables>[] = [];
+    try {
+      for (const queued of batch) outcomes.push(await this.#runOne(session, queued, held));
+      return outcomes;
+    } catch (thrown) {
+      for (const { context } of outcomes) context.discard();
+      throw thrown;
+    }
+  }
+
+  async #runOne(
+    session: Session<Tables>,
+    queued: QueuedWrite<Tables>,
+    { now }: Held,
+  ): Promise<Outcome<Tables>> {
+    const { write, owners } = queued;
+    const context = new Context<Tables>(
+      this.options,
+      {
+        writers: this.writers,
+        openDocuments: this.openDocuments,
+        now: this.options.clock === "database" ? now : undefined,
+        held: new Set(owners),
+      },
+      session.db,
+    );
+    session.wrote = false;
+    session.failed = false;
+    try {
+      const result = await write.run(context);
+      await context.flushAll();
+      return { queued, context, wrote: session.wrote, settle: () => write.resolve(result) };
+    } catch (thrown) {
+      context.discard();
+      // What has written nothing needs no rollback, which would be everybody's.
+      if (session.wrote || session.failed) throw new Spoilt(queued, thrown);
+      return { queued, context, wrote: false, settle: () => write.reject(thrown) };
+    }
+  }
+
+  async #commit(session: Session<Tables>, outcomes: readonly Outcome<Tables>[]): Promise<void> {
+    try {
+      const written = writtenOwners(outcomes);
+      const bumping =
+        written.length > 0 &&
+        session.change("UPDATE owners SET version = version + 1 WHERE owner = ANY($1::text[])", [
+          written,
+        ]);
+      // A lock alone would wait for the disk, too.
+      const easing =
+        !outcomes.some(({ wrote }) => wrote) &&
+        session.command("SET LOCAL synchronous_commit = off");
+      await Promise.all([bumping, easing, commit(session)]);
+    } catch (thrown) {
+      for (const { context } of outcomes) context.discard();
+      throw thrown;
+    }
+  }
+
+  #finish(outcomes: readonly Outcome<Tables>[]): void {
+    for (const owner of writtenOwners(outcomes)) {
+      this.#known.set(owner, (this.#known.get(owner) ?? 0) + 1);
+    }
+    this.announce(outcomes.flatMap(({ context }) => context.rows));
+    for (const { settle } of outcomes) settle();
+    this.forgetOldest();
+  }
+}
+
+function alone<Tables extends ReplicaTables>(queued: QueuedWrite<Tables>): QueuedWrite<Tables> {
+  return { ...queued, isAlone: true };
+}
+
+function writtenOwners<Tables extends ReplicaTables>(
+  outcomes: readonly Outcome<Tables>[],
+): AccountId[] {
+  return [...new Set(outcomes.flatMap(({ wrote, queued }) => (wrote ? queued.owners : [])))];
+}
