@@ -1,12 +1,29 @@
 import { startEmulator } from "../../server/emulator/start-emulator.ts";
+import { IS_ON_POSTGRES } from "./host-address.ts";
+import type { SharedService } from "./service-on-postgres.ts";
 
-/** The emulator to test; `MEMSYNC_TEST_URL` names one that runs already, on Node say. */
-const url = process.env.MEMSYNC_TEST_URL ?? (await startEmulator({ limits: "off" })).url;
+/** Servers that share one database; each call goes to the next of them. */
+const SERVERS = 2;
 
-/** The same with `--published-only`, which `MEMSYNC_TEST_PUBLISHED_URL` may name. */
-const publishedUrl =
-  process.env.MEMSYNC_TEST_PUBLISHED_URL ??
-  (await startEmulator({ limits: "off", publishedOnly: true })).url;
+/**
+ * The emulator to test, or one that runs already, on Node say; or servers on a PostgreSQL. The same
+ * with `--published-only`.
+ */
+const { urls, publishedUrls } = await findService();
+
+async function findService(): Promise<SharedService> {
+  if (IS_ON_POSTGRES) {
+    const { startOnPostgres } = await import("./service-on-postgres.ts");
+    return await startOnPostgres(SERVERS);
+  }
+  const { MEMSYNC_TEST_URL: url, MEMSYNC_TEST_PUBLISHED_URL: publishedUrl } = process.env;
+  const started = async (publishedOnly: boolean) =>
+    (await startEmulator({ limits: "off", publishedOnly })).url;
+  return {
+    urls: [url ?? (await started(false))],
+    publishedUrls: [publishedUrl ?? (await started(true))],
+  };
+}
 
 /** An answer whose body is read; `body` is what a test says that it is. */
 export interface Answer<Body> {
@@ -29,22 +46,25 @@ export function newAccount(): Client {
 }
 
 export function clientOf(token: string): Client {
-  return clientAt(url, token);
+  return clientAt(urls, token);
 }
 
 /** A client of an empty account where only what is published is served. */
 export function newPublishedAccount(): Client {
-  return clientAt(publishedUrl, `mst_dev_${crypto.randomUUID()}`);
+  return clientAt(publishedUrls, `mst_dev_${crypto.randomUUID()}`);
 }
 
-function clientAt(url: string, token: string): Client {
+function clientAt(servers: readonly string[], token: string): Client {
+  const [url = ""] = servers;
+  let asked = 0;
   async function send<Body>(
     method: string,
     path: string,
     body: unknown,
     headers: Record<string, string>,
   ): Promise<Answer<Body>> {
-    const response = await fetch(`${url}${path}`, {
+    const at = servers[asked++ % servers.length];
+    const response = await fetch(`${at}${path}`, {
       method,
       headers: { Authorization: `Bearer ${token}`, ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),

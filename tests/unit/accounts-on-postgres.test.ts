@@ -1,0 +1,122 @@
+import { afterEach, expect, test } from "bun:test";
+import { HostAdmin, type TokenRequest } from "../../server/accounts/host-admin.ts";
+import { HostRemoval } from "../../server/accounts/host-removal.ts";
+import { TokenAuthenticator } from "../../server/accounts/token-authenticator.ts";
+import { sharedCounts } from "../../server/limits/shared-counts.ts";
+import { SharedLimits } from "../../server/limits/shared-limits.ts";
+import type { HostTables } from "../../server/stores/account-tables.ts";
+import { keepOthersOut } from "../../server/stores/keep-others-out.ts";
+import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
+import { silentLog } from "../../shared/log.ts";
+import { openPostgres, type PostgresDatabase } from "../../shared/postgres/database.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { TEAM } from "../support/counted-requests.ts";
+import { postgresCluster } from "../support/postgres-cluster.ts";
+
+const REQUEST: TokenRequest = {
+  account: "acme",
+  user: "ann",
+  name: "laptop",
+  scope: "write",
+  projects: null,
+  expiresAt: null,
+};
+
+const opened: PostgresDatabase<HostTables>[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+/** Servers, as many as asked for, on one new database. */
+async function openServers(servers: number): Promise<PostgresDatabase<HostTables>[]> {
+  const address = await (await postgresCluster()).createDatabase();
+  for (let made = 0; made < servers; made++) {
+    opened.push(await openPostgres(address, hostMigrationsOnPostgres));
+  }
+  return opened;
+}
+
+async function openTwo() {
+  const [one, two] = await openServers(2);
+  if (!one || !two) throw new Error("two were asked for");
+  return [one, two] as const;
+}
+
+test("a token that one server makes is known to another, which refuses it once it is revoked", async () => {
+  const [one, two] = await openTwo();
+  const admin = new HostAdmin(one, realWorld);
+  await admin.createAccount("acme", "team");
+  const { id, token } = await admin.createToken(REQUEST);
+  const tokens = new TokenAuthenticator(two, realWorld, silentLog);
+  const caller = await tokens.authenticate(`Bearer ${token}`);
+  expect(caller).toMatchObject({ plan: "team", canWrite: true, boundTo: null });
+  const isValid = () => two.write(async (db) => caller?.assertValid?.(db as never));
+  await isValid();
+  await admin.revokeToken(id);
+  tokens.forget();
+  expect(await tokens.authenticate(`Bearer ${token}`)).toBeUndefined();
+  await expect(isValid()).rejects.toMatchObject({ code: "unauthorized" });
+  await tokens.settled();
+});
+
+test("a write of an account that began before a token is revoked is over when that is", async () => {
+  const [one, two] = await openTwo();
+  const admin = new HostAdmin(one, realWorld);
+  const { id: account } = await admin.createAccount("acme", "team");
+  const { id } = await admin.createToken(REQUEST);
+  const order: string[] = [];
+  let begun = () => {};
+  const began = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const write = two.write(async (db) => {
+    await keepOthersOut(db, account);
+    begun();
+    await delay(realWorld, 50);
+    order.push("written");
+  });
+  await began;
+  await admin.revokeToken(id);
+  order.push("revoked");
+  await write;
+  expect(order).toEqual(["written", "revoked"]);
+});
+
+test("two servers that make one account, and tokens of one new user, make each once", async () => {
+  const servers = await openTwo();
+  const admins = servers.map((each) => new HostAdmin(each, realWorld));
+  const made = await Promise.allSettled(admins.map((each) => each.createAccount("acme", "pro")));
+  expect(made.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  await Promise.all(admins.map((each) => each.createToken(REQUEST)));
+  expect(await admins[0]?.listUsers("acme")).toHaveLength(1);
+  expect(await admins[1]?.listTokens("acme")).toHaveLength(2);
+});
+
+test("a removed account leaves nothing behind but the ids of its tokens", async () => {
+  const [one] = await openTwo();
+  const admin = new HostAdmin(one, realWorld);
+  await admin.createAccount("other", "pro");
+  await admin.createAccount("acme", "pro");
+  await admin.createToken(REQUEST);
+  const removal = new HostRemoval(one, realWorld, async () => false);
+  await removal.removeAccount(await removal.getAccount("acme"));
+  expect((await admin.listAccounts()).map(({ name }) => name)).toEqual(["other"]);
+  expect(await admin.listTokens(undefined)).toEqual([]);
+  const removed = one.reader.selectFrom("removed_tokens").select("id");
+  expect(await removed.execute()).toHaveLength(1);
+});
+
+test("four servers charge together exactly what the plan allows, and take back what they refuse", async () => {
+  const servers = await openServers(4);
+  const limits = servers.map((each) => new SharedLimits(sharedCounts(each), realWorld));
+  const ask = (at: number) => limits[at % 4]?.quotaOf(TEAM).charge();
+  const charges = await Promise.all(Array.from({ length: 240 }, (_, at) => ask(at)));
+  const refunds = charges.flatMap((each) => each?.refund ?? []);
+  expect(refunds).toHaveLength(120);
+  expect(await limits[0]?.read(TEAM)).toMatchObject({ minute: { used: 120, remaining: 0 } });
+  expect(await refunds[0]?.()).toMatchObject({
+    RateLimit: expect.stringContaining('"minute";r=1;'),
+  });
+  expect(await limits[3]?.read(TEAM)).toMatchObject({ minute: { used: 119, remaining: 1 } });
+});
