@@ -6,6 +6,7 @@ import { GuessDelays } from "./accounts/guess-delays.ts";
 import { TokenAuthenticator } from "./accounts/token-authenticator.ts";
 import { TokenWatch } from "./accounts/token-watch.ts";
 import { type App, createApp } from "./app/app.ts";
+import type { AppDeps } from "./app/app-deps.ts";
 import { createPublishedApp } from "./app/published-app.ts";
 import { AnswerBudget } from "./http/answer-budget.ts";
 import { BodyBudget } from "./http/body-budget.ts";
@@ -20,6 +21,7 @@ import type { Operations } from "./operations/operations.ts";
 import { createServices } from "./services/create-services.ts";
 import { hostAccounts } from "./services/host-accounts.ts";
 import { serviceStoreOf } from "./services/service-store.ts";
+import type { Caller } from "./services/services.ts";
 import type { HostDatabase } from "./stores/host-database.ts";
 import { type HostStore, openHostStore } from "./stores/open-store.ts";
 
@@ -46,6 +48,16 @@ export interface HostAppOptions {
   readonly operated?: Pick<Operations, "readiness" | "metricsToken">;
 }
 
+/** What a host stands on: a file of its own, or a database that it shares with others. */
+export interface HostParts {
+  readonly host: HostStore;
+  /** Its clock is that of the data. */
+  readonly world: World;
+  readonly limits: Pick<RequestLimits, "read" | "close"> & { quotaOf(caller: Caller): HostQuota };
+}
+
+type HostQuota = ReturnType<NonNullable<AppDeps["quotaOf"]>>;
+
 /** The hosted server without a port; its database is open until `close`. */
 export interface HostApp {
   readonly app: App;
@@ -66,13 +78,11 @@ export interface HostApp {
  * ```
  */
 export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
-  const { world, log, loopbackOnly } = options;
-  const host = await openStore(options);
+  const { log, loopbackOnly } = options;
+  const { host, world, limits } = await openParts(options);
   const sweeper = new Sweeper(host.store, world, log);
   sweeper.start();
   const tokens = new TokenAuthenticator(host.database, world, log);
-  const writer = new CountsWriter(storedCounts(host.database), world, log);
-  const limits = new RequestLimits(world, options.limits === "off" ? undefined : writer);
   const guesses = new GuessDelays(world);
   const create = options.publishedOnly ? createPublishedApp : createApp;
   const account = hostAccounts(host.database.reader);
@@ -124,8 +134,13 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
 }
 
 /** The driver of PostgreSQL is loaded only where it is asked for. */
-async function openStore({ path, world, clock }: HostAppOptions): Promise<HostStore> {
-  if (!isPostgresAddress(path)) return await openHostStore(path, world);
-  const { openPostgresStore } = await import("./stores/open-postgres-store.ts");
-  return await openPostgresStore(path, world, clock);
+async function openParts(options: HostAppOptions): Promise<HostParts> {
+  const { path, world, log } = options;
+  if (isPostgresAddress(path)) {
+    return await (await import("./host-on-postgres.ts")).openSharedParts(options);
+  }
+  const host = await openHostStore(path, world);
+  const writer = new CountsWriter(storedCounts(host.database), world, log);
+  const limits = new RequestLimits(world, options.limits === "off" ? undefined : writer);
+  return { host, world, limits };
 }

@@ -1,3 +1,4 @@
+import type { World } from "../../shared/world.ts";
 import type { HostDatabase } from "../stores/host-database.ts";
 import {
   allowLateCommit,
@@ -7,21 +8,22 @@ import {
 } from "../stores/shared-count-store.ts";
 import type { SharedCounts } from "./shared-limits.ts";
 
-/** The counts in a PostgreSQL. */
-export function sharedCounts(database: HostDatabase): SharedCounts {
+/** The counts in a PostgreSQL, by its clock, or by that of `world` where this is given. */
+export function sharedCounts(database: HostDatabase, world?: World): SharedCounts {
   return {
     change: (accounts, change) =>
       database.write(async (db) => {
         await allowLateCommit(db);
         const { counts, now } = await holdRequestCounts(db, accounts);
         if (counts.length === 0) return;
-        const changed = change(new Map(counts.map((each) => [each.account, each])), now);
+        const known = new Map(counts.map((each) => [each.account, each]));
+        const changed = change(known, world?.now() ?? now);
         const records = [...changed].map(([account, record]) => ({ account, ...record }));
         await replaceRequestCounts(db, records);
       }),
     async find(account) {
       const { counts, now } = await readRequestCounts(database.reader, account);
-      return { known: counts[0], now };
+      return { known: counts[0], now: world?.now() ?? now };
     },
   };
 }

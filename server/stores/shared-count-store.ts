@@ -80,6 +80,12 @@ export async function readRequestCounts(db: Db, account: AccountId): Promise<Cou
   return { counts: [toCounts(row)], now: row.now };
 }
 
+/** The database's clock, in milliseconds since the Unix epoch. */
+export async function readClock(db: Db): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select ${CLOCK} as now`.execute(db);
+  return Number(rows[0]?.now);
+}
+
 /** The last second of counts may be lost with the database's machine. For one transaction. */
 export async function allowLateCommit(db: Db): Promise<void> {
   await sql`set local synchronous_commit = off`.execute(db);

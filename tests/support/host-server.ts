@@ -3,6 +3,7 @@ import { createHostApp, type HostApp } from "../../server/host-app.ts";
 import { listen } from "../../server/listen/listen.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { newHostAddress } from "./host-address.ts";
 
 /** What a request is answered, its body read. */
 export interface Answered {
@@ -36,7 +37,13 @@ const BETWEEN_REQUESTS_MS = 2000;
 export async function startHost(): Promise<HostServer> {
   let now = START_MS;
   const world = { ...realWorld, now: () => now };
-  const host = await createHostApp({ path: ":memory:", world, log: silentLog, loopbackOnly: true });
+  const host = await createHostApp({
+    path: await newHostAddress(),
+    clock: "world",
+    world,
+    log: silentLog,
+    loopbackOnly: true,
+  });
   // Refusals do not wait here.
   host.hurry();
   const admin = new HostAdmin(host.database, world);
