@@ -41,7 +41,7 @@ export async function runEmulator(
   await emulator.close();
 }
 
-/** How the hosted server runs; `path` is its database's file, whose folder exists. */
+/** How the hosted server runs; `path` is its database's file, whose folder exists, or address. */
 export interface ServerOptions {
   readonly settings: Settings;
   readonly path: string;

@@ -1,8 +1,10 @@
 import type { Command } from "commander";
 import { backUp, restore } from "../../daemon/embedded/embedded-service.ts";
+import { isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
+import { CommandFailed } from "../screen/errors.ts";
 import { say, sayJson } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
 import { databasePathOf, type SettingFlags, withDatabase } from "../server/server-settings.ts";
@@ -29,7 +31,7 @@ export function addBackupCommands(server: Command, env: Environment): void {
 
 async function runBackup(env: Environment, named: string, flags: CopyFlags): Promise<void> {
   const file = resolveFolder(env, named);
-  const database = databasePathOf(env, placeOf(flags));
+  const database = fileOf(env, flags);
   const force = flags.force === true;
   const copied = backUp({ database, file, force, world: realWorld });
   const bytes = await shownWhile("backing up", copied);
@@ -39,7 +41,7 @@ async function runBackup(env: Environment, named: string, flags: CopyFlags): Pro
 
 async function runRestore(env: Environment, named: string, flags: CopyFlags): Promise<void> {
   const file = resolveFolder(env, named);
-  const database = databasePathOf(env, placeOf(flags));
+  const database = fileOf(env, flags);
   const copied = restore({ file, database, world: realWorld });
   const { setAside, revoked } = await shownWhile("restoring", copied);
   if (flags.json) {
@@ -50,6 +52,15 @@ async function runRestore(env: Environment, named: string, flags: CopyFlags): Pr
   if (setAside !== undefined) say(`the database that was there is kept at ${setAside}`);
   if (revoked > 0) say(`tokens revoked since the backup stay revoked: ${revoked}`);
   say("tokens and accounts made since the backup are not there any more: see `server token list`");
+}
+
+function fileOf(env: Environment, flags: CopyFlags): string {
+  const path = databasePathOf(env, placeOf(flags));
+  if (!isPostgresAddress(path)) return path;
+  throw new CommandFailed(
+    "a PostgreSQL is backed up and restored by its own tools, such as pg_dump and pg_restore; " +
+      "`memsync server copy` copies one into a file",
+  );
 }
 
 function placeOf({ databaseUrl, config }: CopyFlags): SettingFlags {

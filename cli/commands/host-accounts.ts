@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import type { Belongings } from "../../daemon/embedded/embedded-service.ts";
+import { isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import type { Environment } from "../place/environment.ts";
 import { agreeTo } from "../screen/agree.ts";
@@ -84,7 +85,7 @@ function withAccount(command: Command): Command {
 
 async function create(env: Environment, name: string, flags: Flags & { plan: Plan }) {
   const path = databaseAt(env, flags);
-  const isNew = !existsSync(path);
+  const isNew = !isPostgresAddress(path) && !existsSync(path);
   const made = await administer(path, (admin) => admin.createAccount(name, flags.plan));
   if (isNew)
     sayAside(`made a new database, ${path}: a server that is to use it has to be given it`);

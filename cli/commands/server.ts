@@ -5,6 +5,7 @@ import {
   SETTING_NAMES,
   SETTINGS,
   type SettingName,
+  shownDatabase,
 } from "../../daemon/embedded/embedded-service.ts";
 import type { Environment } from "../place/environment.ts";
 import { say, sayJson, sayRows, table } from "../screen/output.ts";
@@ -27,7 +28,7 @@ export function addServerCommands(program: Command, env: Environment): void {
     const path = databasePath(settings, env.dir);
     await runServer({ settings, path }, ({ url, isUnused }) => {
       if (flags.json) {
-        sayJson({ url, database: path, has_accounts: !isUnused });
+        sayJson({ url, database: shownDatabase(path), has_accounts: !isUnused });
         return;
       }
       say(`memsync server ready at ${url}`);
@@ -48,6 +49,7 @@ function showSettings(env: Environment, flags: SettingFlags & { json?: boolean }
   const shown = (name: SettingName) => {
     const value = settings[name];
     if (value === undefined) return null;
+    if (name === "database_url") return shownDatabase(`${value}`);
     return "secret" in SETTINGS[name] ? "(set)" : value;
   };
   if (flags.json) {

@@ -1,10 +1,12 @@
 import { hostname, networkInterfaces } from "node:os";
+import { shownDatabase } from "../../daemon/embedded/embedded-service.ts";
+import { isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import { sayCommand, saySentence } from "../screen/output.ts";
 
 /** A server that nobody can use yet. */
 export interface UnusedServer {
   readonly url: string;
-  /** Its database's file. */
+  /** Its database's file, or address. */
   readonly path: string;
   /** By which names a proxy serves it. */
   readonly allowedHosts: readonly string[];
@@ -21,8 +23,10 @@ interface Reachable {
  * folder.
  */
 export function sayFirstSteps(server: UnusedServer): void {
-  const at = `--database-url sqlite:${server.path}`;
-  saySentence(`it has no account yet, and is kept in ${server.path}; in another terminal:`);
+  const isShared = isPostgresAddress(server.path);
+  const kept = shownDatabase(server.path);
+  const at = `--database-url ${isShared ? "ADDRESS" : `sqlite:${kept}`}`;
+  saySentence(`it has no account yet, and is kept in ${kept}; in another terminal:`);
   sayCommand(`  memsync server account create NAME ${at}`);
   sayCommand(`  memsync server token create --account NAME ${at}`);
   const { who, url, remark } = loginAt(server, here());

@@ -3,8 +3,9 @@ import {
   HostAdmin,
   HostRemoval,
   isServed,
-  openHostDatabase,
+  openAnyDatabase,
 } from "../../daemon/embedded/embedded-service.ts";
+import { isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
@@ -24,7 +25,7 @@ export function databaseAt(env: Environment, { databaseUrl, config }: DatabaseFl
 /** The path of an existing database: in a wrong folder, no new one must be created. */
 export function presentDatabase(env: Environment, flags: DatabaseFlag): string {
   const path = databaseAt(env, flags);
-  if (existsSync(path)) return path;
+  if (isPostgresAddress(path) || existsSync(path)) return path;
   throw new CommandFailed(
     `there is no database at ${path}: name the server's by --database-url, or make an account`,
   );
@@ -35,9 +36,11 @@ export async function administer<Result>(
   path: string,
   work: (admin: HostAdmin, removal: HostRemoval) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openHostDatabase(path);
+  const database = await openAnyDatabase(path);
   try {
-    const removal = new HostRemoval(database, realWorld, () => isServed(path));
+    // Nobody can tell of a PostgreSQL whether servers run on it.
+    const served = async () => isPostgresAddress(path) || (await isServed(path));
+    const removal = new HostRemoval(database, realWorld, served);
     return await work(new HostAdmin(database, realWorld), removal);
   } finally {
     await database.close();

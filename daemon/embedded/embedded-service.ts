@@ -23,6 +23,7 @@ export {
   type ReadSettings,
   readSettings,
   SettingsError,
+  shownDatabase,
 } from "../../server/settings/read-settings.ts";
 export {
   flagOf,
@@ -32,7 +33,9 @@ export {
   variableOf,
 } from "../../server/settings/setting.ts";
 export type { TokenRecord } from "../../server/stores/account-store.ts";
+export type { HostDatabase } from "../../server/stores/host-database.ts";
 export { isServed } from "../../server/stores/host-lock.ts";
+export { openAnyDatabase } from "../../server/stores/open-any.ts";
 export { hostSchema, openHostDatabase } from "../../server/stores/open-store.ts";
 
 const BASE = "http://localhost";

@@ -21,6 +21,9 @@ export function createLiveService(store: ServiceStore, world: World): Services["
   });
   return {
     async positions(caller, projects) {
+      // What is committed after the positions were read comes as a frame.
+      const following = store.following(caller.account);
+      if (following) await following;
       const own = caller.boundTo === null ? [`user/${caller.user}`, "global"] : [];
       const names = [...projects.filter((id) => mayReach(caller, id)), ...own];
       const db: Kysely<ReplicaTables> = narrowTables(store.reader);
@@ -32,7 +35,14 @@ export function createLiveService(store: ServiceStore, world: World): Services["
       });
     },
 
-    onChange: (account, listener) => telling.listen(account, listener),
+    onChange(account, listener) {
+      const unfollow = store.follow(account);
+      const unlisten = telling.listen(account, listener);
+      return () => {
+        unlisten();
+        unfollow();
+      };
+    },
   };
 }
 

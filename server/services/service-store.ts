@@ -15,6 +15,8 @@ export type ServiceStore = Pick<
   | "onSettle"
   | "onSweep"
   | "onCommit"
+  | "follow"
+  | "following"
 >;
 
 /** A host's replica, whose database contains the services' tables. */

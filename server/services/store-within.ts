@@ -45,5 +45,7 @@ export function storeWithin<Tables extends ServiceTables>(
     onSweep: () => {},
     // The store itself tells of the whole write.
     onCommit: () => () => {},
+    follow: () => () => {},
+    following: () => undefined,
   };
 }

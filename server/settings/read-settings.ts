@@ -4,6 +4,7 @@ import { messageOf } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import { isObject } from "../../shared/json.ts";
 import { nearWords } from "../../shared/near-words.ts";
+import { isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import {
   flagOf,
   SETTING_NAMES,
@@ -82,9 +83,19 @@ export function readSettings(
   return { settings: values as Settings, sources: sources as ReadSettings["sources"] };
 }
 
-/** The file that a database's address names. */
+/** The file that a database's address names, or a PostgreSQL's address as it is. */
 export function databasePath({ database_url: url }: Settings, dir: string): string {
-  return resolve(dir, url.slice("sqlite:".length));
+  return isPostgresAddress(url) ? url : resolve(dir, url.slice("sqlite:".length));
+}
+
+/** A database's path or address as it may be shown: without its password. */
+export function shownDatabase(place: string): string {
+  if (!isPostgresAddress(place)) return place;
+  const url = new URL(place);
+  if (url.password !== "") url.password = "***";
+  // Other parameters may be secrets, too.
+  url.search = "";
+  return url.href;
 }
 
 function parsed(

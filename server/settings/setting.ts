@@ -1,4 +1,5 @@
 import { messageOf } from "../../shared/errors.ts";
+import { isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import { Networks } from "../http/networks.ts";
 import { LOG_LEVELS } from "../operations/open-log.ts";
 
@@ -22,9 +23,9 @@ const SECONDS_MAX = 3600;
 export const SETTINGS = {
   database_url: {
     help: "where the data is kept",
-    form: "sqlite:PATH",
+    form: "sqlite:PATH|postgres://…",
     initial: "sqlite:memsync-server.db",
-    parse: matching(/^sqlite:.+$/, "is sqlite:PATH"),
+    parse: databaseAddress,
   },
   host: {
     help: "address to listen on; on a loopback address only this machine's names are served",
@@ -132,6 +133,16 @@ function matching(pattern: RegExp, otherwise: string): (text: string) => string 
     if (pattern.test(text)) return text;
     throw new Error(otherwise);
   };
+}
+
+function databaseAddress(text: string): string {
+  if (isPostgresAddress(text)) {
+    const url = URL.parse(text);
+    if (url && url.pathname.length > 1) return text;
+    throw new Error("names no database: postgres://USER:PASSWORD@HOST/DATABASE");
+  }
+  if (/^sqlite:.+$/.test(text)) return text;
+  throw new Error("is sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE");
 }
 
 function wholeNumber(min: number, max: number): (text: string) => number {

@@ -14,6 +14,8 @@ import type { ReplicaTables } from "../log/tables.ts";
 import { Replica, type ReplicaOptions, type Write } from "../store/replica.ts";
 import { Context } from "../store/write-context.ts";
 import { newWriter } from "../store/writer.ts";
+import { CommitFeed } from "./commit-feed.ts";
+import { Hints } from "./hints.ts";
 import { type Held, hold } from "./hold.ts";
 import { currentEpoch } from "./incarnation.ts";
 import { type QueuedWrite, WriteQueue } from "./write-queue.ts";
@@ -76,8 +78,23 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   #patient = 0;
   #onIdle: (() => void) | undefined;
 
+  readonly #feed: CommitFeed<Tables>;
+  readonly #hints: Hints;
+
   private constructor(protected override readonly options: PostgresReplicaOptions<Tables>) {
     super(options);
+    const { database, world } = options;
+    this.#feed = new CommitFeed({
+      reading: database.reading,
+      world,
+      announce: (rows) => this.announce(rows),
+    });
+    this.#hints = new Hints({
+      address: database.address,
+      world,
+      onHint: (owner) => this.#feed.hinted(owner),
+      onGap: () => this.#feed.lookAtAll(),
+    });
   }
 
   static async open<Tables extends ReplicaTables>(
@@ -86,7 +103,16 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     const epoch = await currentEpoch(options.database.writing, options.writer.epoch);
     const replica = new PostgresReplica({ ...options, writeRows: writeRowsOnPostgres });
     replica.writers.beginAs(epoch);
+    await replica.#hints.start();
     return replica;
+  }
+
+  override follow(owner: AccountId): () => void {
+    return this.#feed.follow(owner);
+  }
+
+  override following(owner: AccountId): Promise<void> | undefined {
+    return this.#feed.following(owner);
   }
 
   get reader() {
@@ -108,6 +134,8 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
         this.#onIdle = resolve;
       });
     }
+    await this.#feed.stop();
+    await this.#hints.stop();
     await this.options.database.close();
   }
 
@@ -307,7 +335,9 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     for (const owner of writtenOwners(outcomes)) {
       this.#known.set(owner, (this.#known.get(owner) ?? 0) + 1);
     }
-    this.announce(outcomes.flatMap(({ context }) => context.rows));
+    const rows = outcomes.flatMap(({ context }) => context.rows);
+    this.#feed.committed(rows);
+    this.#hints.send(rows.map(({ address }) => address.owner));
     for (const { settle } of outcomes) settle();
     this.forgetOldest();
   }

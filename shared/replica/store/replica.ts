@@ -119,6 +119,19 @@ export abstract class Replica<Tables extends ReplicaTables> {
   /** Waits for all requested writes, then closes the database. */
   abstract close(): Promise<void>;
 
+  /**
+   * Somebody listens to an owner's commits from now on; returns what ends that. Where others write
+   * the database, too, their commits are looked for only then.
+   */
+  follow(_: AccountId): () => void {
+    return () => {};
+  }
+
+  /** Resolves when no commit of a followed owner is missed that comes after this. */
+  following(_: AccountId): Promise<void> | undefined {
+    return undefined;
+  }
+
   get writer(): Writer {
     return this.writers.current;
   }

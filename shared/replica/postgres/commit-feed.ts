@@ -1,0 +1,147 @@
+import type { AccountId } from "../../ids.ts";
+import type { SessionPool } from "../../postgres/pool.ts";
+import type { Timer, World } from "../../world.ts";
+import type { CommittedRow } from "../store/open-document.ts";
+import { NO_CHANGES, rowsAfter } from "./rows-after.ts";
+
+/** What nobody has hinted at is found within this time. */
+const LOOK_EVERY_MS = 5000;
+
+/** An owner that somebody listens to. */
+interface Followed {
+  listeners: number;
+  /** The last row of each document that was told, by the document's id. */
+  readonly told: Map<number, number>;
+  /** What is being read and told; one after another. */
+  telling: Promise<void>;
+  /** The version of the account up to which everything was told, as far as is known. */
+  version: number;
+}
+
+interface FeedDeps<Tables> {
+  readonly reading: SessionPool<Tables>;
+  readonly world: World;
+  readonly announce: (rows: readonly CommittedRow[]) => void;
+}
+
+/**
+ * Tells of the commits of followed owners, whoever made them: of each document every row once, in
+ * order. Rows are read from the database by position, so a hint that is lost, doubled or late only
+ * changes when.
+ */
+export class CommitFeed<Tables> {
+  readonly #deps: FeedDeps<Tables>;
+  readonly #followed = new Map<AccountId, Followed>();
+  #timer: Timer | undefined;
+
+  constructor(deps: FeedDeps<Tables>) {
+    this.#deps = deps;
+  }
+
+  follow(owner: AccountId): () => void {
+    const followed = this.#followed.get(owner) ?? this.#begin(owner);
+    followed.listeners += 1;
+    this.#lookLater();
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      followed.listeners -= 1;
+      if (followed.listeners === 0) this.#followed.delete(owner);
+    };
+  }
+
+  following(owner: AccountId): Promise<void> | undefined {
+    return this.#followed.get(owner)?.telling;
+  }
+
+  /** Rows that this process has just committed. They are told at once where nothing is missing. */
+  committed(rows: readonly CommittedRow[]): void {
+    const mine = rows.filter(({ address }) => this.#followed.has(address.owner));
+    const behind = new Set<AccountId>();
+    const next = mine.filter((row) => {
+      const { owner } = row.address;
+      const told = this.#followed.get(owner)?.told;
+      const isNext = told?.get(row.documentId) === row.seq - 1 && !behind.has(owner);
+      if (isNext) told?.set(row.documentId, row.seq);
+      else behind.add(owner);
+      return isNext;
+    });
+    if (next.length > 0) this.#deps.announce(next);
+    for (const owner of behind) this.hinted(owner);
+  }
+
+  /** Somebody has committed something of an owner. */
+  hinted(owner: AccountId): void {
+    const followed = this.#followed.get(owner);
+    if (followed) this.#enqueue(owner, followed);
+  }
+
+  /** Whatever was committed may not have been heard of. */
+  lookAtAll(): void {
+    for (const owner of this.#followed.keys()) this.hinted(owner);
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    const all = [...this.#followed.values()];
+    this.#followed.clear();
+    await Promise.all(all.map(({ telling }) => telling));
+  }
+
+  #begin(owner: AccountId): Followed {
+    const followed: Followed = {
+      listeners: 0,
+      told: new Map(),
+      telling: Promise.resolve(),
+      version: NO_CHANGES,
+    };
+    this.#followed.set(owner, followed);
+    followed.telling = this.#read(owner, followed, () => {});
+    return followed;
+  }
+
+  #enqueue(owner: AccountId, followed: Followed): void {
+    followed.telling = followed.telling.then(() => {
+      if (this.#followed.get(owner) !== followed) return;
+      return this.#read(owner, followed, this.#deps.announce);
+    });
+  }
+
+  /** Never rejects: what can't be read now is read at the next look. */
+  async #read(
+    owner: AccountId,
+    followed: Followed,
+    tell: (rows: readonly CommittedRow[]) => void,
+  ): Promise<void> {
+    try {
+      const isFirst = followed.version === NO_CHANGES;
+      const found = await rowsAfter(this.#deps.reading, owner, {
+        told: followed.told,
+        version: followed.version,
+        headsAlone: isFirst,
+      });
+      if (!found) return;
+      const fresh = found.rows.filter(
+        ({ documentId, seq }) => seq > (followed.told.get(documentId) ?? 0),
+      );
+      for (const { documentId, seq } of fresh) followed.told.set(documentId, seq);
+      for (const [id, seq] of found.heads) {
+        followed.told.set(id, Math.max(seq, followed.told.get(id) ?? 0));
+      }
+      followed.version = found.version;
+      if (fresh.length > 0) tell(fresh);
+    } catch {
+      // The look that comes anyway tries again.
+    }
+  }
+
+  #lookLater(): void {
+    this.#timer ??= this.#deps.world.setTimer(LOOK_EVERY_MS, () => {
+      this.#timer = undefined;
+      if (this.#followed.size === 0) return;
+      this.lookAtAll();
+      this.#lookLater();
+    });
+  }
+}

@@ -1,0 +1,82 @@
+import type { AccountId } from "../../ids.ts";
+import type { SessionPool } from "../../postgres/pool.ts";
+import type { CommittedRow } from "../store/open-document.ts";
+
+/** Before any version of an account. */
+export const NO_CHANGES = -1;
+
+/** What an account's logs have beyond what is known. */
+interface FoundRows {
+  readonly version: number;
+  readonly rows: readonly CommittedRow[];
+  /** The newest row of each document, where only those were asked for. */
+  readonly heads: ReadonlyMap<number, number>;
+}
+
+interface StoredRow {
+  readonly id: number;
+  readonly name: string;
+  readonly seq: number;
+  readonly epoch: string;
+  readonly origin: "local" | "remote";
+  readonly payload: Uint8Array;
+}
+
+const NOTHING = { memoryKeys: new Set<string>(), metadataKeys: new Set<string>(), text: false };
+
+/** Who hears of a commit of elsewhere has to look for what it has changed. */
+const UNKNOWN: CommittedRow["changes"] = {
+  ...NOTHING,
+  by: { local: NOTHING, remote: NOTHING },
+  replaced: [],
+  textClients: new Set(),
+  removedText: [],
+};
+
+/** Undefined: nothing was committed since `version`. */
+export async function rowsAfter<Tables>(
+  reading: SessionPool<Tables>,
+  owner: AccountId,
+  {
+    told,
+    version: known,
+    headsAlone,
+  }: {
+    readonly told: ReadonlyMap<number, number>;
+    readonly version: number;
+    readonly headsAlone: boolean;
+  },
+): Promise<FoundRows | undefined> {
+  return await reading.use(async (session) => {
+    // Before the rows: what comes in between is found again, and never missed.
+    const [account] = await session.query<{ version: number }>(
+      "SELECT version FROM owners WHERE owner = $1",
+      [owner],
+    );
+    const version = account?.version ?? 0;
+    if (version === known) return undefined;
+    if (headsAlone) {
+      const heads = await session.query<{ id: number; seq: number }>(
+        "SELECT id, seq FROM documents WHERE owner = $1",
+        [owner],
+      );
+      return { version, rows: [], heads: new Map(heads.map(({ id, seq }) => [id, seq])) };
+    }
+    const rows = await session.query<StoredRow>(
+      `SELECT documents.id, name, updates.seq, epoch, origin, payload
+      FROM documents
+      LEFT JOIN unnest($2::bigint[], $3::bigint[]) AS told (id, seq) ON told.id = documents.id
+      JOIN updates ON updates.document_id = documents.id
+        AND updates.seq > coalesce(told.seq, 0)
+      WHERE owner = $1 AND documents.seq > coalesce(told.seq, 0)
+      ORDER BY documents.id, updates.seq`,
+      [owner, [...told.keys()], [...told.values()]],
+    );
+    return { version, rows: rows.map((row) => committedRow(owner, row)), heads: new Map() };
+  });
+}
+
+function committedRow(owner: AccountId, row: StoredRow): CommittedRow {
+  const { id: documentId, name, seq, epoch, origin, payload: update } = row;
+  return { documentId, address: { owner, name }, seq, epoch, origin, update, changes: UNKNOWN };
+}

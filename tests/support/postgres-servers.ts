@@ -1,0 +1,32 @@
+import { afterEach } from "bun:test";
+import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
+import type { HostStore } from "../../server/stores/open-store.ts";
+import type { World } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { postgresCluster } from "./postgres-cluster.ts";
+
+/** Stores of servers that share one PostgreSQL database, closed after the test. */
+export interface PostgresServers {
+  readonly address: string;
+  open(world?: World): Promise<HostStore>;
+}
+
+/** Makes an empty database for a test, with as many servers on it as are asked for. */
+export function serversOfTests(): () => Promise<PostgresServers> {
+  const opened: HostStore[] = [];
+  afterEach(async () => {
+    for (const host of opened.splice(0)) await host.close();
+  });
+  return async () => {
+    const cluster = await postgresCluster();
+    const address = await cluster.createDatabase();
+    return {
+      address,
+      async open(world = realWorld) {
+        const host = await openPostgresStore(address, world);
+        opened.push(host);
+        return host;
+      },
+    };
+  };
+}
