@@ -31,11 +31,12 @@ interface Outcome extends Counts {
 /** A script of the package and what it is given. */
 type Step = readonly [script: string, ...given: string[]];
 
-/** Each test file is in one of these runs, but for what `test:node` runs once more on Node. */
+/** Each test file is in one of these runs; on Node and on a PostgreSQL some are once more. */
 const CHECKS: readonly Step[] = [["types"], ["lint"]];
 const TESTS: readonly Step[] = [["test"], ["test:long"]];
 /** These build `dist`, so one after the other, but beside `TESTS`, which wait now and then. */
 const TESTS_OF_BUILDS: readonly Step[] = [["test:node"], ["test:package"]];
+const TESTS_ON_POSTGRES: Step = ["test:postgres"];
 const TESTS_IN_A_BROWSER: readonly Step[] = [["test:browser"]];
 
 /** Any test file, however long it takes. */
@@ -166,7 +167,7 @@ async function testAll(): Promise<readonly Outcome[]> {
   if (process.argv.includes("--changed")) return await checkAll(await testsOfChanges(), say);
   const browsers = process.argv.includes("--browser") ? TESTS_IN_A_BROWSER : [];
   const tested = await Promise.all([
-    checkAll(TESTS, say),
+    checkAll([...TESTS, TESTS_ON_POSTGRES], say),
     checkAll([...TESTS_OF_BUILDS, ...browsers], beside),
   ]);
   say(saidBeside);

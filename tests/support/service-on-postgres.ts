@@ -42,6 +42,9 @@ export async function startOnPostgres(servers: number): Promise<SharedService> {
   };
 }
 
+/** Nothing is limited here, and what is counted is the same for all servers. */
+const counted = new RequestLimits(world);
+
 async function depsOn(address: string): Promise<AppDeps> {
   const host = await openPostgresStore(address, world);
   const parts = {
@@ -50,7 +53,7 @@ async function depsOn(address: string): Promise<AppDeps> {
     answers: new AnswerBudget(world),
     world,
   };
-  const knowledge = { usage: new RequestLimits(world), account: devAccounts };
+  const knowledge = { usage: counted, account: devAccounts };
   return {
     ...parts,
     services: createServices(serviceStoreOf(host.store), world, knowledge),
@@ -59,6 +62,7 @@ async function depsOn(address: string): Promise<AppDeps> {
       const token = bearerToken(header);
       return token === undefined ? undefined : callerOfDevToken(token, "pro");
     },
+    quotaOf: (caller) => counted.quotaOf(caller),
     log: silentLog,
     extraHeaders: EMULATOR_HEADERS,
     compress: true,

@@ -1,0 +1,32 @@
+// Runs what holds on every database once more on a PostgreSQL, which comes with npm or is the one
+// that `MEMSYNC_TEST_DATABASE` names: the HTTP suite, each call to the next of two servers that
+// share a database, who may do what, and what processes that are killed leave. Takes what `bun
+// test` does: files in place of these, `-t`.
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "..");
+
+const SUITES = [
+  "client",
+  "conformance",
+  "description",
+  "exchange",
+  "idempotency",
+  "isolation",
+  "memories",
+  "projects",
+  "published-only",
+  "rules",
+].map((name) => `./tests/http/${name}.test.ts`);
+
+const asked = process.argv.slice(2);
+const flags = ["--path-ignore-patterns", "none", "--timeout", "60000"];
+const tests = Bun.spawn(
+  [process.execPath, "test", ...flags, ...(asked.length > 0 ? asked : SUITES)],
+  {
+    cwd: ROOT,
+    env: { ...process.env, MEMSYNC_TEST_ON: "postgres" },
+    stdio: ["ignore", "inherit", "inherit"],
+  },
+);
+process.exitCode = await tests.exited;
