@@ -23,11 +23,15 @@ import { hostAccounts } from "./services/host-accounts.ts";
 import { serviceStoreOf } from "./services/service-store.ts";
 import type { Caller } from "./services/services.ts";
 import type { HostDatabase } from "./stores/host-database.ts";
-import { type HostPlace, openAnyStore } from "./stores/open-any.ts";
-import type { HostStore } from "./stores/open-store.ts";
+import { type HostStore, openHostStore } from "./stores/open-store.ts";
 
 /** Where the hosted server keeps its data, and whom it serves. */
-export interface HostAppOptions extends HostPlace {
+export interface HostAppOptions {
+  /** `:memory:`, the path of a database file, or the address of a PostgreSQL. */
+  readonly path: string;
+  /** See `PostgresReplicaOptions`; by the database's clock when left out. */
+  readonly clock?: "database" | "world";
+  readonly world: World;
   readonly log: Log;
   /** Refuse requests that name a host other than this machine. */
   readonly loopbackOnly: boolean;
@@ -129,12 +133,13 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   };
 }
 
+/** The driver of PostgreSQL is loaded only where it is asked for. */
 async function openParts(options: HostAppOptions): Promise<HostParts> {
   const { path, world, log } = options;
-  const host = await openAnyStore(options);
   if (isPostgresAddress(path)) {
-    return await (await import("./host-on-postgres.ts")).sharedParts(host, options);
+    return await (await import("./host-on-postgres.ts")).openSharedParts(options);
   }
+  const host = await openHostStore(path, world);
   const writer = new CountsWriter(storedCounts(host.database), world, log);
   const limits = new RequestLimits(world, options.limits === "off" ? undefined : writer);
   return { host, world, limits };

@@ -1,28 +1,28 @@
 import { DatabaseClock } from "../shared/postgres/database-clock.ts";
+import type { World } from "../shared/world.ts";
 import type { HostAppOptions, HostParts } from "./host-app.ts";
 import { RequestLimits } from "./limits/request-limits.ts";
 import { sharedCounts } from "./limits/shared-counts.ts";
 import { SharedLimits } from "./limits/shared-limits.ts";
-import type { HostStore } from "./stores/open-store.ts";
+import { openPostgresStore } from "./stores/open-postgres-store.ts";
 import { readClock } from "./stores/shared-count-store.ts";
 
 /** What a server stands on that shares its database with others. */
-export async function sharedParts(
-  host: HostStore,
-  { world: own, clock: by = "database", limits }: HostAppOptions,
-): Promise<HostParts> {
+export async function openSharedParts(options: HostAppOptions): Promise<HostParts> {
+  const { path, world: own, clock: by = "database" } = options;
+  const store = await openPostgresStore(path, own, by);
   const clock = new DatabaseClock(own);
-  if (by === "database") await clock.start(() => readClock(host.database.reader));
-  const world = by === "database" ? clock.world : own;
-  const counts = sharedCounts(host.database, by === "world" ? world : undefined);
+  if (by === "database") await clock.start(() => readClock(store.database.reader));
+  const world: World = by === "database" ? clock.world : own;
+  const counts = sharedCounts(store.database, by === "world" ? world : undefined);
   return {
     world,
-    limits: limits === "off" ? new RequestLimits(world) : new SharedLimits(counts, world),
+    limits: options.limits === "off" ? new RequestLimits(world) : new SharedLimits(counts, world),
     host: {
-      ...host,
+      ...store,
       async close() {
         clock.stop();
-        await host.close();
+        await store.close();
       },
     },
   };
