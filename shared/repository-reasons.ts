@@ -1,12 +1,12 @@
 import { shellWord } from "./shell-word.ts";
 
 /** The project that a repository's name stands for. */
-export interface NamedProject {
+export interface RepositoryProject {
   readonly id: string;
 }
 
 /** A folder that its repository has under another path now. */
-export interface RenamedFolder extends NamedProject {
+export interface RenamedFolder extends RepositoryProject {
   readonly path: string;
 }
 
@@ -19,7 +19,7 @@ export const REPOSITORY_REASONS = {
   },
   "repository-renamed": {
     meaning: "a linked folder's repository has another URL or first commit than before",
-    say: ({ id }: NamedProject) =>
+    say: ({ id }: RepositoryProject) =>
       "its repository is named by another URL or first commit now; " +
       `it stays this one, until \`memsync link --id ${id}\` there`,
   },
@@ -32,6 +32,6 @@ export const REPOSITORY_REASONS = {
   "repository-known": {
     meaning: "the service has the repository's project by the name of an earlier link",
     say: () => "the service has this repository's project by the name of an earlier link",
-    advise: ({ id }: NamedProject) => `\`memsync link --id ${id}\` there joins it`,
+    advise: ({ id }: RepositoryProject) => `\`memsync link --id ${id}\` there joins it`,
   },
 } as const;

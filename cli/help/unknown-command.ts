@@ -187,7 +187,9 @@ const SYNONYMS = byName<readonly string[]>({
 const ELSEWHERE = byName<string>({
   account: "accounts are a server's: `memsync server account list`",
   diff: "`memsync doc diff` compares the text and the file here",
-  open: "memsync has no page: `memsync up` is its live screen, and an emulator prints its page's address",
+  open:
+    "memsync has no page: `memsync up` is its live screen, and an emulator prints the address " +
+    "of its page",
   token:
     "`memsync login` keeps a service's token, `memsync env` prints the gateway's, and " +
     "`memsync server token list` lists a server's",

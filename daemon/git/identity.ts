@@ -83,8 +83,8 @@ export async function identifyUpwards(
 }
 
 /**
- * The project that a path of a working tree names, whether or not a folder is there. Undefined where
- * git can't say.
+ * The project that a path of a working tree names, whether or not a folder is there. Undefined
+ * where git can't say.
  */
 export async function projectAt(
   git: Git,

@@ -1,12 +1,12 @@
 import { isWordy } from "./wordy.ts";
 
-/** Terms that have digits in them wherever code or a text uses them: they are not random. */
+/** Terms whose digits are part of them wherever they stand, and not drawn at random. */
 const TERMS =
   "oauth2 ed(?:25519|448) x(?:25519|448|509) [ehpr]s(?:256|384|512) aes(?:128|192|256) " +
   "sha(?:1|2|3|224|256|384|512) md5 base(?:16|32|58|62|64) utf(?:8|16|32) pkcs(?:1|5|7|8|12) " +
   "argon2(?:id?|d)? pbkdf2 b?crypt[12] secp256[kr]1 p(?:256|384|521) curve25519 " +
-  "blake(?:2[bs]?|3) chacha20 poly1305 tls1[0-3] ipv[46] http[123] u?int(?:8|16|32|64|128) " +
-  "float(?:32|64) ec2 s3 k8s i18n web3 v\\d{1,2}";
+  "blake(?:2[bs]?|3) chacha20 poly1305 tls1[0-3] ipv[46] http[123] " +
+  "u?int(?:8|16|32|64|128) float(?:32|64) ec2 s3 k8s i18n web3 v\\d{1,2}";
 const TERM = new RegExp(`(?:${TERMS.replaceAll(" ", "|")})(?!\\d)`, "gi");
 
 /** Modules, or objects, and a name in camel case behind them. */
