@@ -97,7 +97,7 @@ export interface DaemonOptions {
 /** Before a project is deleted, its service is waited for this long. */
 const VISIT_MS_MAX = 10_000;
 /** A first call about a project waits this long for its files. */
-const TAKE_MS_MAX = 2000;
+const LOOK_MS_MAX = 2000;
 
 /**
  * One machine's memsync: the local replica with its gateway, the followed files, and the
@@ -170,7 +170,7 @@ export class Daemon implements Controlled {
       links: () => this.#folders.links,
       onContact: (units, account) => this.#onContact(units, account),
       onAccount: (open, told) => this.#audiences.told(open, told),
-      takeFiles: (project) => this.#takeFiles(project),
+      lookAtFiles: (project) => this.#lookAtFiles(project),
       sendsSessions: () => recordsSessions(home),
       isLinking: () => this.#folders.isLinking,
       isTextAwaited: (project) => this.#followers.isWaiting(project),
@@ -378,7 +378,7 @@ export class Daemon implements Controlled {
    * refuse what is left, or until `signal` is aborted.
    */
   async sync(waitSeconds: number, options: SyncWait = {}): Promise<SyncResult> {
-    await within(this.#options.world, TAKE_MS_MAX, { work: this.#personal.look() });
+    await within(this.#options.world, LOOK_MS_MAX, { work: this.#personal.look() });
     return await this.#syncWaiter.sync(waitSeconds, options);
   }
 
@@ -395,7 +395,7 @@ export class Daemon implements Controlled {
     if (allows || writes === 0) for (const file of this.#followers.files()) file.look();
     void this.#memories.lookAnew();
     // Whoever has turned a file on or off wants to see it.
-    await within(this.#options.world, TAKE_MS_MAX, { work: this.#personal.lookAnew() });
+    await within(this.#options.world, LOOK_MS_MAX, { work: this.#personal.lookAnew() });
     return writes;
   }
 
@@ -485,11 +485,11 @@ export class Daemon implements Controlled {
   }
 
   /** Looks at a project's files; not for long, since calls wait for it. */
-  async #takeFiles(project: ProjectId): Promise<void> {
+  async #lookAtFiles(project: ProjectId): Promise<void> {
     const files = this.#followers.files().filter(({ link }) => link.projectId === project);
     for (const file of files) file.look();
     const looks = [this.#memories.look(), this.#sessions.heedIgnored()];
     const work = Promise.all([...looks, ...files.map((file) => file.settled())]);
-    await within(this.#options.world, TAKE_MS_MAX, { work });
+    await within(this.#options.world, LOOK_MS_MAX, { work });
   }
 }

@@ -28,7 +28,7 @@ import {
   planRemoval,
   type SetupStep,
   setUp,
-  takeBack,
+  undoSetUp,
 } from "../setup/set-up.ts";
 import { entryShown, type SettingsEntry, stateOf } from "../setup/settings-text.ts";
 
@@ -94,7 +94,7 @@ async function run(env: Environment, names: readonly string[], flags: SetupFlags
     if (!hasWork(step)) continue;
     if (step.command) sayAside(`waiting for \`${step.command.join(" ")}\``);
     try {
-      if (flags.remove) await takeBack(step, { around, kept });
+      if (flags.remove) await undoSetUp(step, { around, kept });
       else await setUp(step, { around, kept });
     } catch (thrown) {
       // One assistant's trouble keeps no other from what it needs.

@@ -109,7 +109,7 @@ export async function setUp(step: SetupStep, { kept, around }: SetupPlace): Prom
 }
 
 /** Takes back what `setUp` did, where nothing has changed since; else only what is ours. */
-export async function takeBack(step: SetupStep, { kept, around }: SetupPlace): Promise<void> {
+export async function undoSetUp(step: SetupStep, { kept, around }: SetupPlace): Promise<void> {
   await change(step, around);
   kept.keep(step.file.path, "", []);
 }

@@ -95,7 +95,7 @@ function settleVersions(conflict: TextConflict, chosen: number): Settled {
   const there = find(content, other, wanted);
   if (!there) throw unsure(id);
   if (record.kind === "moved") {
-    const without = takeOut(content, there);
+    const without = withoutFound(content, there);
     const missing = { found: [], missing: wanted.places };
     return {
       without: without.content,
@@ -165,8 +165,8 @@ function settlePlaced(
   if (line !== undefined) throw changed(id, line);
   const [[wanted, other], [here, there]] = [versions, found];
   // For lines that are in the text twice it is unknown which blank lines came with them.
-  const left = takeOut(content, there, record.kind === "twice" && here.missing.length === 0);
-  const anew = takeOut(content, { ...there, found: [...there.found, ...here.found] });
+  const left = withoutFound(content, there, record.kind === "twice" && here.missing.length === 0);
+  const anew = withoutFound(content, { ...there, found: [...there.found, ...here.found] });
   const chosenText = bringBack(left, wanted, { foundVersion: here, kind: record.kind });
   const isElsewhere = other.text.trim() !== "" && holdsLines(anew.content, other.text);
   return {
@@ -242,7 +242,7 @@ function withGapsClosed({ lines }: OpenContent, gone: ReadonlySet<number>): Read
  * The text without the found lines, and where the first of them was. `closes`: nothing replaces
  * them.
  */
-function takeOut(content: string, { found }: FoundVersion, closes = false) {
+function withoutFound(content: string, { found }: FoundVersion, closes = false) {
   const open = openContent(content);
   const gone = new Set<number>();
   for (const { lines, place } of found) {
@@ -260,7 +260,7 @@ function takeOut(content: string, { found }: FoundVersion, closes = false) {
 
 /** Puts a version beside what it was beside, or where the other version was taken out. */
 function bringBack(
-  { content, at, behind }: ReturnType<typeof takeOut>,
+  { content, at, behind }: ReturnType<typeof withoutFound>,
   { text, places, cut }: PlacedVersion,
   {
     foundVersion: { found, missing },

@@ -12,13 +12,13 @@ type Context = WriteContext<DaemonTables>;
  * Puts the held writes that a person has allowed into their documents, unchanged. False: there were
  * none.
  */
-export async function takeAllowed(context: Context): Promise<boolean> {
+export async function applyAllowed(context: Context): Promise<boolean> {
   const allowed = (await listHeld(context.db)).filter((item) => item.allowed);
-  for (const item of allowed) await takeOne(context, item);
+  for (const item of allowed) await applyAllowedItem(context, item);
   return allowed.length > 0;
 }
 
-async function takeOne(context: Context, item: HeldItem): Promise<void> {
+async function applyAllowedItem(context: Context, item: HeldItem): Promise<void> {
   const { db, now } = context;
   await allowSecretsOf(db, item, now);
   await dropHeld(db, item);

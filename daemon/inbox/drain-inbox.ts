@@ -6,7 +6,7 @@ import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { takeAllowed } from "../held/apply-held.ts";
+import { applyAllowed } from "../held/apply-held.ts";
 import { allowSecretsOf, whyMemoryHeld } from "../held/judge.ts";
 import { dropHeld, placeOf, putHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
@@ -61,7 +61,7 @@ export async function applyInbox(
     }
   }
   if (writes.length > 0) await context.db.deleteFrom("inbox").execute();
-  const isAllowed = await takeAllowed(context);
+  const isAllowed = await applyAllowed(context);
   const allows = writes.some((write) => write.kind === "memory" && write.allowSecret);
   return { writes: writes.length, allows: allows || isAllowed };
 }

@@ -129,7 +129,7 @@ export class LinkedFolders {
       await bindLinks(context, book);
       await nameEnvironment(context, book);
     });
-    await this.#takeBindings();
+    await this.#applyBindings();
   }
 
   async followAll(): Promise<void> {
@@ -391,7 +391,7 @@ export class LinkedFolders {
     try {
       return await change();
     } finally {
-      await this.#takeBindings(changedRemotes);
+      await this.#applyBindings(changedRemotes);
       for (const dir of dirs) this.#notes.forgetNote(dir);
       for (const link of this.#links.filter(({ dir }) => dirs.includes(dir))) {
         await this.#follow(link);
@@ -418,7 +418,7 @@ export class LinkedFolders {
   }
 
   /** Applies the current links and bindings, and stores a copy of them. */
-  async #takeBindings(changedRemotes: readonly string[] = []): Promise<void> {
+  async #applyBindings(changedRemotes: readonly string[] = []): Promise<void> {
     const { home, log } = this.#options;
     const { reader } = this.#options.store;
     this.#links = await listLinks(reader);

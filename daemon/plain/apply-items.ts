@@ -25,7 +25,7 @@ const NOT_SHOWN: ReadItems = { items: new Map<string, TheirItem>(), complete: fa
  * Merges a document's items with those that the service showed (undefined: it shows none), and
  * writes the result into the document as edits of this machine.
  */
-export function takeItems(
+export function applyItems(
   document: ReplicaDocument,
   kind: ItemKind,
   {
@@ -56,7 +56,7 @@ export function takeItems(
   document.change("local", () => {
     for (const key of merged.drop) document.deleteEntry(kind, key);
     for (const { key, value } of merged.take) {
-      takeValue(document, kind, { key, value, agreed: base.get(key)?.value, now });
+      applyValue(document, kind, { key, value, agreed: base.get(key)?.value, now });
     }
   });
   return merged;
@@ -77,7 +77,7 @@ export function itemsOf(document: ReplicaDocument, kind: ItemKind): Map<string, 
  * Writes the service's value. Its author saw the agreed value, so that one is replaced. A value
  * here that the service never had stays beside it as a conflict.
  */
-function takeValue(
+function applyValue(
   document: ReplicaDocument,
   kind: ItemKind,
   {

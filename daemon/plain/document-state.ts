@@ -112,9 +112,12 @@ export async function noteMissing(
  * files are taken now. They then go with the call that follows the project's creation, which shows
  * what others may have sent meanwhile.
  */
-export async function takeFilesOfAbsent(options: RoundOptions, project: ProjectId): Promise<void> {
+export async function lookAtFilesOfAbsent(
+  options: RoundOptions,
+  project: ProjectId,
+): Promise<void> {
   const isNews = await options.store.write((context) => noteAbsent(context, options, project));
-  if (isNews) await options.takeFiles?.(project);
+  if (isNews) await options.lookAtFiles?.(project);
 }
 
 /**

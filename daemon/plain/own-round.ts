@@ -3,6 +3,7 @@ import { layerOf } from "../../shared/replica/document/address.ts";
 import { documentsOf } from "../budget/sync-units.ts";
 import { failureBy } from "../service/failure.ts";
 import type { Outcome } from "../service/service.ts";
+import { applyOwn, type Creation } from "./apply-own.ts";
 import { deleteMemories } from "./delete-memories.ts";
 import { writeKept } from "./document-state.ts";
 import { hasRoom, type PlainOptions } from "./plain-options.ts";
@@ -16,7 +17,6 @@ import {
 } from "./plain-store.ts";
 import type { PlainResult } from "./project-round.ts";
 import { type OwnReading, readCreated, readOwn } from "./reading.ts";
-import { type Creation, takeOwn } from "./take-own.ts";
 
 /** Creations of one round. The others wait for the next. */
 const CREATIONS_MAX = 20;
@@ -42,7 +42,7 @@ export async function ownRound(options: PlainOptions): Promise<Outcome<PlainResu
   let sent = false;
   for (const name of documentsOf("own", options.user)) {
     const changes = await options.store.write((context) =>
-      takeOwn(context, options, { name, reading }),
+      applyOwn(context, options, { name, reading }),
     );
     const address = { owner: options.account, name };
     const created = await createMemories(options, address, changes.creations);

@@ -64,7 +64,7 @@ export interface ShownTextCause {
  * the document by whole lines. A service that does not show its text (undefined) is sent ours and
  * never asked.
  */
-export async function takeText(
+export async function applyText(
   context: Context,
   open: OpenDocument,
   {
@@ -78,7 +78,7 @@ export async function takeText(
   },
 ): Promise<TakenText> {
   if (content === undefined) return unread(open, known);
-  const agreed = await takeContent(context, open, {
+  const agreed = await applyContent(context, open, {
     known: lost ? UNKNOWN_TEXT : known,
     content,
     late,
@@ -111,7 +111,7 @@ function unread(open: OpenDocument, known: PlainText): TakenText {
 
 type Compared = Pick<PlainText, "agreed" | "before">;
 
-async function takeContent(
+async function applyContent(
   context: Context,
   open: OpenDocument,
   {

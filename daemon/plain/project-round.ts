@@ -4,15 +4,15 @@ import { NOT_FOUND } from "../budget/sync-units.ts";
 import { findBinding } from "../home/remote-store.ts";
 import { failureBy } from "../service/failure.ts";
 import type { Outcome } from "../service/service.ts";
+import { applyProject } from "./apply-project.ts";
 import { deleteMemories } from "./delete-memories.ts";
-import { noteMissing, takeFilesOfAbsent, writeKept } from "./document-state.ts";
+import { lookAtFilesOfAbsent, noteMissing, writeKept } from "./document-state.ts";
 import type { PlainOptions } from "./plain-options.ts";
 import { dropItem, putItem, putRefused, readPlain, writePlainState } from "./plain-store.ts";
 import { takenUnread } from "./plain-text.ts";
 import { type ProjectReading, readProject } from "./reading.ts";
 import { type SentItems, sendItems } from "./send-items.ts";
 import { withAnswered } from "./sent-values.ts";
-import { takeProject } from "./take-project.ts";
 
 /** The result of a round. */
 export interface PlainResult {
@@ -37,7 +37,7 @@ export async function projectRound(
   if (read.kind !== "answered") return read;
   const reading = read.value;
   const { items, removals, doubted } = await store.write((context) =>
-    takeProject(context, options, { project, reading }),
+    applyProject(context, options, { project, reading }),
   );
   const path = `/api/projects/${project}/sync`;
   const { sent, failure } = await sendItems(items, async (body) => {
@@ -78,7 +78,7 @@ async function readOrCreate(
     const { store } = options;
     const isOurs = await store.write((context) => noteMissing(context, service.name, address));
     if (!isOurs) return BOUND_ANEW;
-    await takeFilesOfAbsent(options, project);
+    await lookAtFilesOfAbsent(options, project);
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
     outcome = await service.request("GET", `/api/projects/${project}`);

@@ -24,13 +24,13 @@ export const UNREAD: DamagedTable = { rows: [], whole: false };
  */
 export function readDamaged(connection: SqliteConnection, table: string): DamagedTable {
   const rows = new Map<number, DamagedRow>();
-  const whole = take(connection, table, { order: "asc", rows });
-  if (!whole) take(connection, table, { order: "desc", rows });
+  const whole = readRows(connection, table, { order: "asc", rows });
+  if (!whole) readRows(connection, table, { order: "desc", rows });
   const inOrder = [...rows.values()].sort((one, other) => one.rowid_ - other.rowid_);
   return { rows: inOrder, whole };
 }
 
-function take(
+function readRows(
   connection: SqliteConnection,
   table: string,
   { order, rows }: { readonly order: "asc" | "desc"; readonly rows: Map<number, DamagedRow> },

@@ -61,7 +61,7 @@ export interface OpenRemotesOptions {
   /** Called when a service tells who shares the account. */
   readonly onAccount?: ((open: OpenRemote, told: Account) => void) | undefined;
   /** See `RoundOptions`. */
-  readonly takeFiles?: ((project: ProjectId) => Promise<void>) | undefined;
+  readonly lookAtFiles?: ((project: ProjectId) => Promise<void>) | undefined;
   readonly sendsSessions?: (() => boolean) | undefined;
   /** See `NewUnitsOptions`. */
   readonly isLinking?: (() => boolean) | undefined;
@@ -293,7 +293,7 @@ export class OpenRemotes {
 
   async #openOne(remote: Remote): Promise<void> {
     const { store, world, log, onContact, onAccount, ...others } = this.#options;
-    const { onActivity, takeFiles, sendsSessions, isLinking, isTextAwaited } = others;
+    const { onActivity, lookAtFiles, sendsSessions, isLinking, isTextAwaited } = others;
     const { account } = remote;
     const service = await this.#serviceOf(remote);
     await service.budget?.keepIn(budgetsIn(store), log);
@@ -316,7 +316,7 @@ export class OpenRemotes {
         if (open) onAccount?.(open, told);
       },
       onActivity,
-      takeFiles,
+      lookAtFiles,
       sendsSessions,
       isLinking,
       isTextAwaited,

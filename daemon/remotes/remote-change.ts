@@ -63,7 +63,7 @@ export async function changeRemote(
     case "add":
       return { remote: await addRemote(context, options, { name: change.name, url: change.url }) };
     case "login":
-      await takeWaiting(context, options);
+      await applyWaiting(context, options);
       return await openLogin(context, options, change);
     case "token": {
       const remote = await named(change.name);
@@ -74,7 +74,7 @@ export async function changeRemote(
       return { remote: await named(change.name) };
     case "remove": {
       const remote = await named(change.name);
-      if (change.isGone) await takeWaiting(context, options);
+      if (change.isGone) await applyWaiting(context, options);
       await removeRemote(context, remote.name, { isGone: change.isGone === true });
       return { remote };
     }
@@ -84,7 +84,7 @@ export async function changeRemote(
       return { remote };
     }
     case "memories": {
-      await takeWaiting(context, options);
+      await applyWaiting(context, options);
       const { layer } = change;
       const [from, remote] = [await named(change.from), await named(change.to)];
       const memories = await moveMemories(context, layer, {
@@ -100,7 +100,7 @@ export async function changeRemote(
  * Writes of the inbox are applied before anything is moved or another remote becomes the default,
  * so that they go where their author meant them to.
  */
-async function takeWaiting(
+async function applyWaiting(
   context: WriteContext<DaemonTables>,
   { environment }: BookOptions,
 ): Promise<void> {

@@ -17,7 +17,7 @@ export interface RoundOptions {
    * Called when a service has nothing of a project yet. Resolves when what the project's folders
    * hold is in its document, so that it goes by the same call.
    */
-  readonly takeFiles?: ((project: ProjectId) => Promise<void>) | undefined;
+  readonly lookAtFiles?: ((project: ProjectId) => Promise<void>) | undefined;
   /** Whether records of sessions are sent. They are where it is left out. */
   readonly sendsSessions?: (() => boolean) | undefined;
 }

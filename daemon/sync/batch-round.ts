@@ -11,13 +11,13 @@ import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
 import { askingWhole, type RefusedDocument, recoverFrom } from "./recovery.ts";
 import {
+  applyAnswers,
   documentsToSend,
   prepare,
   type RefusedCall,
   type RoundResult,
   refusedAmong,
   type SentDocuments,
-  take,
   tellSent,
 } from "./round.ts";
 
@@ -57,7 +57,7 @@ export async function batchRound(
   const outcome = await service.exchangeBatch(requestOf(options, parts));
   if (outcome.kind !== "answered") return outcome;
   if (outcome.value === "unknown") return { kind: "answered", value: "unknown" };
-  await takeEach(options, parts, { answer: outcome.value, progress });
+  await applyEach(options, parts, { answer: outcome.value, progress });
   const recovered = await recoverEach(options, progress);
   return recovered.kind === "answered" ? { kind: "answered", value: progress } : recovered;
 }
@@ -118,7 +118,7 @@ function requestOf({ projects }: RoundOptions, parts: ReadonlyMap<SyncUnit, Sent
   return request;
 }
 
-async function takeEach(
+async function applyEach(
   options: RoundOptions,
   parts: ReadonlyMap<SyncUnit, SentDocuments>,
   { answer, progress }: { readonly answer: BatchAnswer; readonly progress: Progress },
@@ -130,7 +130,7 @@ async function takeEach(
     if (part.kind === "later" && isStuck) progress.refused.set(unit, PUT_OFF);
     else if (part.kind === "later") progress.left.add(unit);
     else if (part.kind === "refused") progress.refused.set(unit, { ...part, code: "part-refused" });
-    else await takePart(options, unit, { sent, answer: part.value, progress });
+    else await applyPart(options, unit, { sent, answer: part.value, progress });
   }
 }
 
@@ -139,7 +139,7 @@ function partAbout(unit: SyncUnit, { documents, projects }: BatchAnswer): PartAn
   return projects.get(unit) ?? { kind: "later" };
 }
 
-async function takePart(
+async function applyPart(
   options: RoundOptions,
   unit: SyncUnit,
   {
@@ -155,7 +155,7 @@ async function takePart(
   const names = documentsOf(unit, options.user);
   try {
     const unfinished = await options.store.write((context) =>
-      take(context, options, { names, sent, answer }),
+      applyAnswers(context, options, { names, sent, answer }),
     );
     if (unfinished.length > 0) again.add(unit);
     tellSent(options, names, { sent, answer });

@@ -8,7 +8,7 @@ import { openBound } from "../home/open-bound.ts";
 import { readPosition } from "../home/positions.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import { type Announced, isToFetch } from "./announced.ts";
-import { type Echoes, takeFrame } from "./incoming.ts";
+import { applyFrame, type Echoes } from "./incoming.ts";
 
 type ChangeFrame = Extract<ServerFrame, { readonly type: "changed" }>;
 type SubscribedFrame = Extract<ServerFrame, { readonly type: "subscribed" }>;
@@ -65,7 +65,7 @@ export class FrameReader {
     const taken = await store.write(async (context) => {
       const open = await openBound(context, this.#options, name);
       return (
-        open && (await takeFrame(context, service.name, { open, frame, echoes: this.#echoes }))
+        open && (await applyFrame(context, service.name, { open, frame, echoes: this.#echoes }))
       );
     });
     if (taken !== "fetch") return false;

@@ -61,7 +61,7 @@ export interface TakenAnswer {
 }
 
 /** Applies the answer about one document, its update and the new position, in one transaction. */
-export async function takeAnswer(
+export async function applyAnswer(
   context: Context,
   service: string,
   {
@@ -129,7 +129,7 @@ export type Echoes = Map<number, Position>;
  * Applies a frame's update if it is the next one of its document; otherwise changes nothing. The
  * echo of what this machine sent is not written again: the answer to that call brings the position.
  */
-export async function takeFrame(
+export async function applyFrame(
   context: Context,
   service: string,
   {

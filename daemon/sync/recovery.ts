@@ -81,11 +81,11 @@ export async function recoverFrom(
   const served = answer.documents[layerOf(refusal.name)];
   if (!served || !("epoch" in served)) return false;
   return await options.store.write((context) =>
-    takeBack(context, options, { refusedDocument: refusal, documentServed: served }),
+    withdraw(context, options, { refusedDocument: refusal, documentServed: served }),
   );
 }
 
-async function takeBack(
+async function withdraw(
   context: Context,
   { account, service }: RoundOptions,
   {
@@ -177,7 +177,7 @@ async function holdOne(
 }
 
 /** Puts back the next writes of a document to try, so that the next call sends them. */
-export async function takeNextRetryBatch(context: Context, open: OpenDocument): Promise<void> {
+export async function restoreRetryBatch(context: Context, open: OpenDocument): Promise<void> {
   const next = nextRetryBatch(await listHeld(context.db, placeOf(open)));
   for (const item of next) {
     await dropHeld(context.db, item);

@@ -12,15 +12,15 @@ import { openBound } from "../home/open-bound.ts";
 import { type Outgoing, outgoingOf } from "../home/outgoing.ts";
 import { isPlain, NOT_CONTACTED, readPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { leavePlain, noteMissing, takeFilesOfAbsent } from "../plain/document-state.ts";
+import { leavePlain, lookAtFilesOfAbsent, noteMissing } from "../plain/document-state.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
-import { takeAnswer } from "./incoming.ts";
+import { applyAnswer } from "./incoming.ts";
 import {
   hasRetryBatch,
   type RefusedDocument,
   recoverRefused,
-  takeNextRetryBatch,
+  restoreRetryBatch,
 } from "./recovery.ts";
 import { exchangeWithSessions } from "./session-sending.ts";
 
@@ -75,7 +75,7 @@ export async function exchangeRound(
     const address = projectDocument(options.account, project);
     const isOurs = await store.write((context) => noteMissing(context, service.name, address));
     if (!isOurs) return notBound(plan);
-    await takeFilesOfAbsent(options, project);
+    await lookAtFilesOfAbsent(options, project);
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
     sent = await store.write((context) => prepare(context, options, names));
@@ -86,7 +86,7 @@ export async function exchangeRound(
   const answer = outcome.value;
   if (answer === "plain") return { kind: "answered", value: "plain" };
   const unfinished = await store.write((context) =>
-    take(context, options, { names, sent, answer }),
+    applyAnswers(context, options, { names, sent, answer }),
   );
   tellSent(options, names, { sent, answer });
   for (const refusal of refusedAmong(names, sent, answer)) {
@@ -132,7 +132,7 @@ export async function prepare(
     if (!open) continue;
     const position = await readPosition(context.db, service.name, open.id);
     const known = isPlain(position) ? NOT_CONTACTED : position;
-    if (known.remote) await takeNextRetryBatch(context, open);
+    if (known.remote) await restoreRetryBatch(context, open);
     const outgoing = await outgoingOf(context.db, open, known);
     sent.set(layerOf(name), outgoing);
   }
@@ -140,7 +140,7 @@ export async function prepare(
 }
 
 /** Applies an answer about documents. Resolves to those with more to exchange. */
-export async function take(
+export async function applyAnswers(
   context: Context,
   options: RoundOptions,
   {
@@ -162,7 +162,7 @@ export async function take(
     const open = await openBound(context, options, name);
     if (!open) continue;
     await leavePlain(context.db, service.name, open.id);
-    const taken = await takeAnswer(context, service.name, {
+    const taken = await applyAnswer(context, service.name, {
       open,
       sent: outgoing,
       answer: document,

@@ -38,7 +38,7 @@ export async function migrate<Tables>(
   // Each transaction waits for the disk, and a new database is useless before the last step.
   const batches = done.size === 0 ? [missing] : missing.map((migration) => [migration]);
   for (const batch of batches) {
-    await writeTransaction(db, async (transaction) => await take(transaction, batch));
+    await writeTransaction(db, async (transaction) => await runSteps(transaction, batch));
   }
 }
 
@@ -57,7 +57,7 @@ export function refuseNewer(done: Iterable<string>, migrations: readonly Migrati
   );
 }
 
-async function take(
+async function runSteps(
   transaction: Kysely<MigrationTables>,
   batch: readonly Migration[],
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { openReplica } from "../../daemon/home/open-replica.ts";
 import { type Outgoing, outgoingOf } from "../../daemon/home/outgoing.ts";
 import { readPosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { takeAnswer, takeFrame } from "../../daemon/sync/incoming.ts";
+import { applyAnswer, applyFrame } from "../../daemon/sync/incoming.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -51,7 +51,7 @@ function outgoing(): Promise<Outgoing> {
 }
 
 function take(sent: Outgoing, answer: DocumentAnswer): Promise<unknown> {
-  return inDocument((context, open) => takeAnswer(context, SERVICE, { open, sent, answer }));
+  return inDocument((context, open) => applyAnswer(context, SERVICE, { open, sent, answer }));
 }
 
 /** A call that is answered so. */
@@ -62,7 +62,7 @@ async function call(answer: DocumentAnswer): Promise<void> {
 function frame(seq: number): Promise<unknown> {
   const told = { epoch: EPOCH, seq, update: othersWrite() };
   return inDocument((context, open) =>
-    takeFrame(context, SERVICE, { open, frame: told, echoes: new Map() }),
+    applyFrame(context, SERVICE, { open, frame: told, echoes: new Map() }),
   );
 }
 

@@ -60,7 +60,7 @@ export interface EngineOfMachine {
 }
 
 /** What sets an engine apart from others. */
-type EngineParts = Pick<EngineOptions, "world" | "projects" | "budget" | "takeFiles"> &
+type EngineParts = Pick<EngineOptions, "world" | "projects" | "budget" | "lookAtFiles"> &
   Pick<EngineOptions["service"], "openLive">;
 
 export function engineOf(

@@ -4,7 +4,7 @@ import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { readPosition, writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { type Echoes, takeFrame } from "../../daemon/sync/incoming.ts";
+import { applyFrame, type Echoes } from "../../daemon/sync/incoming.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
@@ -53,7 +53,7 @@ function othersWrite(): Uint8Array {
 
 const take = (seq: number, update: Uint8Array, epoch = EPOCH) =>
   inDocument((context, open) =>
-    takeFrame(context, SERVICE, { open, frame: { epoch, seq, update }, echoes }),
+    applyFrame(context, SERVICE, { open, frame: { epoch, seq, update }, echoes }),
   );
 
 const storedSeq = () =>

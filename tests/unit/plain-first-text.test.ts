@@ -11,11 +11,11 @@ test("the text of a file goes by the call that makes its project, and is taken o
   const { world } = manualTimers();
   const projects = () => new Map([[PROJECT, "one"]]);
   const taken: string[] = [];
-  const takeFiles = async (project: string) => {
+  const lookAtFiles = async (project: string) => {
     taken.push(`${project} after ${calls.length} calls`);
     await write(machine, TEXT);
   };
-  const { engine, calls } = engineOf(cluster, machine, { world, projects, takeFiles });
+  const { engine, calls } = engineOf(cluster, machine, { world, projects, lookAtFiles });
   engine.start();
   const path = `/api/projects/${PROJECT}`;
   await waitFor("the text to be sent", () => calls.filter((each) => each.endsWith("/sync"))[3]);
@@ -31,12 +31,12 @@ test("what another machine sends while the files are taken is merged, not writte
   const [cluster, machine, other] = await startPlain();
   const { world } = manualTimers();
   const projects = () => new Map([[PROJECT, "one"]]);
-  const takeFiles = async () => {
+  const lookAtFiles = async () => {
     await write(machine, `${TEXT}\nOne.\n`);
     await write(other, `${TEXT}\nOther.\n`);
     await settle(other);
   };
-  const { engine } = engineOf(cluster, machine, { world, projects, takeFiles });
+  const { engine } = engineOf(cluster, machine, { world, projects, lookAtFiles });
   engine.start();
   const textOf = (each: typeof machine) => each.read(({ document }) => document.content());
   const hasBoth = (text: string) => text.includes("One.") && text.includes("Other.");

@@ -125,12 +125,12 @@ describe("entries", () => {
     });
     set(document, "a", "1");
     const before = Y.encodeStateAsUpdate(document.ydoc);
-    document.takeChanges();
+    document.drainChanges();
     expect(set(document, "a", "1", NOW + 5)).toBeFalse();
     const reordered = { z: "", x: [1, { y: null }] };
     expect(document.setEntry("metadata", "m", { value: reordered, now: NOW + 5 })).toBeFalse();
     expect(Y.encodeStateAsUpdate(document.ydoc)).toEqual(before);
-    expect(document.takeChanges().memoryKeys.size).toBe(0);
+    expect(document.drainChanges().memoryKeys.size).toBe(0);
   });
 
   test("an equal write leaves conflicts, unless it settles them", () => {

@@ -33,7 +33,7 @@ export function* problemOfTrial(
     // A transaction can't be left open between two turns, so each step has one of its own.
     copy.transact((transaction) => {
       visit = (struct) => {
-        if (steps <= SEARCH_STEPS_MAX) steps += takeIn(transaction, struct);
+        if (steps <= SEARCH_STEPS_MAX) steps += integrate(transaction, struct);
       };
       isDone = walk.next().done === true;
     });
@@ -46,7 +46,7 @@ export function* problemOfTrial(
 }
 
 /** Returns how many steps the search for its place took. */
-function takeIn(transaction: Y.Transaction, struct: Struct): number {
+function integrate(transaction: Y.Transaction, struct: Struct): number {
   if (!(struct instanceof Y.Item)) return 0;
   const { doc } = transaction;
   const offset = Y.getState(doc.store, struct.id.client) - struct.id.clock;

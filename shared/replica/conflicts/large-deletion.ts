@@ -27,7 +27,7 @@ export function* findLargeDeletion(
   yield;
   const total = old.filter(isText).length;
   yield;
-  const gone = yield* takeAway(old, young);
+  const gone = yield* countMissing(old, young);
   const count = [...gone.values()].reduce((sum, each) => sum + each, 0);
   if (count * 2 <= total) return undefined;
   const places = yield* deletedPlaces(old, young, gone);
@@ -48,7 +48,10 @@ function isText(line: string): boolean {
 }
 
 /** How often each line that is no blank one stands more often in `old` than in `young`. */
-function* takeAway(old: readonly string[], young: readonly string[]): Steps<Map<string, number>> {
+function* countMissing(
+  old: readonly string[],
+  young: readonly string[],
+): Steps<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const [at, line] of old.entries()) {
     if (isText(line)) counts.set(line, (counts.get(line) ?? 0) + 1);

@@ -39,7 +39,7 @@ export interface TouchedParts {
   readonly text: boolean;
 }
 
-/** The changes of several transactions. `takeChanges` reads and resets them. */
+/** The changes of several transactions. `drainChanges` reads and resets them. */
 export interface DocumentChanges extends TouchedParts {
   /** The parts that this replica changed, and those that others' updates did. */
   readonly by: Readonly<Record<"local" | "remote", TouchedParts>>;
@@ -112,12 +112,12 @@ export class ReplicaDocument {
     return this.ydoc.transact(edit, origin);
   }
 
-  /** The changes since the last call of `takeChanges`. */
+  /** The changes since the last call of `drainChanges`. */
   get changes(): DocumentChanges {
     return this.#changes;
   }
 
-  takeChanges(): DocumentChanges {
+  drainChanges(): DocumentChanges {
     const changes = this.#changes;
     this.#changes = noChanges();
     return changes;
@@ -284,7 +284,7 @@ export class ReplicaDocument {
 
   #indexAll(): void {
     const changes = new TransactionChanges(this.#arrays, this.#text);
-    for (const { array } of this.#arrays.takeNew()) {
+    for (const { array } of this.#arrays.drainNew()) {
       for (const item of visibleItems(array)) changes.item(item, true);
     }
     this.#updateIndexes(changes);
@@ -292,7 +292,7 @@ export class ReplicaDocument {
 
   /** Updates the indexes and the list of changes after a transaction. */
   #follow(transaction: Y.Transaction): void {
-    this.#arrays.takeNew();
+    this.#arrays.drainNew();
     const changes = new TransactionChanges(this.#arrays, this.#text);
     changes.collect(transaction);
     this.#updateIndexes(changes);

@@ -31,7 +31,7 @@ export class EntryArrays {
   }
 
   /** Creates arrays for the roots that are new since the last call, and returns them. */
-  takeNew(): EntryArray[] {
+  drainNew(): EntryArray[] {
     const { share } = this.#ydoc;
     if (share.size === this.#rootsSeen) return [];
     const fresh: EntryArray[] = [];

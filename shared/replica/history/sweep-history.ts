@@ -130,7 +130,7 @@ async function packOldest(db: Db, of: HistoryKey): Promise<boolean> {
   });
   const taken = full === -1 ? rows : rows.slice(0, full + 1);
   const through = taken.at(-1)?.id ?? 0;
-  const newest = await takeRows(db, of, through);
+  const newest = await removeRows(db, of, through);
   const older = last ? readPack(of.document_id, last) : [];
   if (last) await db.deleteFrom("revision_packs").where("id", "=", last.id).execute();
   const room = HISTORY.revisionsPerKey - (rows.length - taken.length);
@@ -169,7 +169,7 @@ async function lastPackWithRoom(db: Db, of: HistoryKey) {
 }
 
 /** Removes a key's rows up to the id `through` from their table, newest first. */
-async function takeRows(db: Db, of: HistoryKey, through: number) {
+async function removeRows(db: Db, of: HistoryKey, through: number) {
   const rows = await db
     .deleteFrom("revisions")
     .where("document_id", "=", of.document_id)

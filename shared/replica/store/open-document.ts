@@ -289,7 +289,7 @@ export class OpenDocument {
     }
     const pending = this.#pending;
     this.#pending = [];
-    const changes = this.document.takeChanges();
+    const changes = this.document.drainChanges();
     const { id: documentId, document } = this;
     const machine = isLocal ? this.writer.machine : undefined;
     const target = { documentId, name: this.address.name, now, machine, pause };

@@ -190,7 +190,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     const isHeld = this.#held?.has(address.owner) ?? true;
     assert(isHeld, "a write says whose documents it opens");
     const open = this.openDocuments.get(addressKey(address));
-    if (open) return this.#take(open);
+    if (open) return this.#markUsed(open);
     const [row] = await findDocument(this.#replica, { owner: address.owner, name: address.name });
     return row && (await this.#load(row.id, address));
   }
@@ -229,7 +229,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     const isOther = row?.seq !== baseSeq || (row && row.id !== id);
     if (isOther || clientId !== open.writer.clientId) return undefined;
     if (!row) await this.#insert(address, { now, id });
-    return this.#take(open);
+    return this.#markUsed(open);
   }
 
   async flush(document: OpenDocument): Promise<void> {
@@ -322,11 +322,11 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     const document = await OpenDocument.load(this.#replica, id, { address, writer });
     // An earlier write, which may still fail, may just have given it to that owner.
     this.#written.add(document);
-    return this.#take(document);
+    return this.#markUsed(document);
   }
 
   /** Marks it as the one used last, to be flushed by this write. */
-  #take(document: OpenDocument): OpenDocument {
+  #markUsed(document: OpenDocument): OpenDocument {
     const key = addressKey(document.address);
     this.openDocuments.delete(key);
     this.openDocuments.set(key, document);

@@ -1,7 +1,7 @@
 import { layerOf } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { itemsOf, takeItems } from "./apply-items.ts";
+import { applyItems, itemsOf } from "./apply-items.ts";
 import { readState, rememberReading } from "./document-state.ts";
 import { keyOwnMemories } from "./own-sides.ts";
 import type { PlainOptions } from "./plain-options.ts";
@@ -34,7 +34,7 @@ export interface OwnChanges {
 }
 
 /** Takes a reading of the layer `user` or `global` into its document. */
-export async function takeOwn(
+export async function applyOwn(
   context: Context,
   options: PlainOptions,
   { name, reading }: { readonly name: string; readonly reading: OwnReading },
@@ -62,7 +62,7 @@ export async function takeOwn(
   // In this interface a memory is deleted only by its id, so one that vanished was deleted by
   // somebody.
   const read = { items: theirs, complete: reading.complete };
-  const merged = takeItems(document, "memories", {
+  const merged = applyItems(document, "memories", {
     known: { ...known, memories, sent },
     shown: read,
     putBack: false,

@@ -4,7 +4,7 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { openBound } from "../home/open-bound.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { itemsOf, takeItems } from "./apply-items.ts";
+import { applyItems, itemsOf } from "./apply-items.ts";
 import { readState, rememberReading } from "./document-state.ts";
 import { type AgreedItem, DELETED_AT_ONCE } from "./merge-items.ts";
 import type { PlainOptions } from "./plain-options.ts";
@@ -16,7 +16,7 @@ import {
   type PlainState,
   type SentValue,
 } from "./plain-store.ts";
-import { isKnownText, leaveText, takeText, UNKNOWN_TEXT } from "./plain-text.ts";
+import { applyText, isKnownText, leaveText, UNKNOWN_TEXT } from "./plain-text.ts";
 import type { ProjectReading, ReadItems } from "./reading.ts";
 import { keepRefused, type Removal, type SendItem } from "./refusals.ts";
 import { sentIndex, sentWith } from "./sent-values.ts";
@@ -38,7 +38,7 @@ const BLANK_MS_MIN = 10_000;
  * Takes a reading of a project into its document. Durable with the transaction's commit. Takes and
  * sends nothing of a project that was bound to another account meanwhile.
  */
-export async function takeProject(
+export async function applyProject(
   context: Context,
   options: PlainOptions,
   { project, reading }: { readonly project: ProjectId; readonly reading: ProjectReading },
@@ -60,14 +60,14 @@ export async function takeProject(
   const putBack = wiped || hasDeleted(known, reading.memories);
   const { document } = open;
   const { now } = context;
-  const memories = takeItems(document, "memories", {
+  const memories = applyItems(document, "memories", {
     known,
     shown: reading.memories,
     putBack,
     now,
   });
   const lost = wiped || memories.lost;
-  const metadata = takeItems(document, "metadata", {
+  const metadata = applyItems(document, "metadata", {
     known,
     shown: reading.metadata,
     putBack: lost,
@@ -76,7 +76,7 @@ export async function takeProject(
   const isUntakable = reading.untakable.some(({ kind }) => kind === "text");
   const text = isUntakable
     ? leaveText(open, known.text)
-    : await takeText(context, open, {
+    : await applyText(context, open, {
         known: known.text,
         content: reading.text,
         shownTextCause: {
