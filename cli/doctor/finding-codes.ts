@@ -1,4 +1,5 @@
-import type { FindingState } from "./finding.ts";
+/** `ok`; `warning`: it works, but may not for long; `wrong`: something does not work. */
+export type FindingState = "ok" | "warning" | "wrong";
 
 /**
  * The registry of what `memsync doctor` may find: what that is about, whether it is well, and what

@@ -1,8 +1,5 @@
 import { messageOf } from "../../shared/errors.ts";
-import { FINDINGS, type FindingCode } from "./finding-codes.ts";
-
-/** `ok`; `warning`: it works, but may not for long; `wrong`: something does not work. */
-export type FindingState = "ok" | "warning" | "wrong";
+import { FINDINGS, type FindingCode, type FindingState } from "./finding-codes.ts";
 
 /**
  * What `memsync doctor` found about one thing.

@@ -14,8 +14,8 @@ import type { DaemonTables } from "../home/tables.ts";
 const GONE_AFTER_MS = 30 * 24 * 3_600_000;
 
 /**
- * This machine, as histories and conflicts name it. `note`: what is wrong with its name, and what to
- * do.
+ * This machine, as histories and conflicts name it. `note`: what is wrong with its name, and what
+ * to do.
  */
 export interface MachineStatus extends ReasonNote {
   readonly name: string;

@@ -86,6 +86,26 @@ test("the page of tests/support names each module that is there, and no other", 
   expect(misnamed("`a.ts`, `b.ts`", ["a.ts", "c.ts"])).toEqual(["b.ts", "c.ts"]);
 });
 
+const WORDS_MAX = 25;
+
+/** The words that the tables of a document explain, by the first column of `| word | means |`. */
+function wordsIn(text: string): string[] {
+  const [, table = ""] = text.split("| word | means |\n| --- | --- |\n");
+  const rows = table.split("\n\n", 1)[0] ?? "";
+  return [...rows.matchAll(/^\| (.+?) \|/gm)].map(([, word = ""]) => word);
+}
+
+test("the glossary has each of its few words once", async () => {
+  const pages = await Promise.all(["ARCHITECTURE.md", "docs/design/words.md"].map(read));
+  expect(pages.map((page) => wordsIn(page).length).every((count) => count > 0)).toBe(true);
+  const words = pages.flatMap(wordsIn);
+  expect(words.length).toBeLessThanOrEqual(WORDS_MAX);
+  expect(new Set(words).size).toBe(words.length);
+  expect(
+    wordsIn("# A\n\n| word | means |\n| --- | --- |\n| a, b | x |\n| c | y |\n\n| d | z |\n"),
+  ).toEqual(["a, b", "c"]);
+});
+
 test("a link that leads nowhere is found", () => {
   const text = "# A b\n[x](nowhere.md) [y](#a-b) [z](#other) [w](https://example.com/x.md)\n";
   expect(brokenLinks("README.md", new Map([["README.md", text]]))).toEqual([
