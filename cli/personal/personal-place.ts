@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { join } from "node:path";
 import { assistantsFor, type Surroundings } from "../setup/assistant.ts";
 import { readSettingsFile } from "../setup/settings-file.ts";
@@ -121,13 +121,4 @@ function copilot({ userFolder }: Surroundings): PersonalPlace {
 /** Whether an assistant has been used here. */
 export function isPlaceInUse({ traces, program }: PersonalPlace): boolean {
   return traces.some((path) => existsSync(path)) || Bun.which(program) !== null;
-}
-
-/** The bytes of a file as text; undefined where there is none. */
-export function textAt(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
 }

@@ -22,6 +22,6 @@ function block(text: string): Html {
 }
 
 /** The id of a heading, to link to. */
-export function anchorOf(title: string): string {
+function anchorOf(title: string): string {
   return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 }

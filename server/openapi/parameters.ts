@@ -112,7 +112,7 @@ export const search: Parameter = {
   example: "build",
 };
 
-export const limit: Parameter = {
+const limit: Parameter = {
   id: "Limit",
   name: "limit",
   in: "query",
@@ -122,7 +122,7 @@ export const limit: Parameter = {
   example: 100,
 };
 
-export const cursor: Parameter = {
+const cursor: Parameter = {
   id: "Cursor",
   name: "cursor",
   in: "query",
