@@ -1,10 +1,15 @@
 import { expect, test } from "bun:test";
 import {
+  isArrowFunction,
+  isBlock,
   isCallExpression,
   isElementAccessExpression,
   isIdentifier,
+  isIfStatement,
+  isImportSpecifier,
   isNoSubstitutionTemplateLiteral,
   isPropertyAccessExpression,
+  isReturnStatement,
   isStringLiteral,
   type Node,
 } from "typescript/unstable/ast";
@@ -29,6 +34,8 @@ function badTests(sources: readonly Source[]): string[] {
 function problemsAt(source: Source, node: Node): string[] {
   const problems = [
     leftOut(source, node),
+    renamed(node),
+    endsInSilence(node),
     sleeps(source, node),
     misnamed(node),
     tooLong(source, node),
@@ -49,6 +56,27 @@ function leftOut({ path }: Source, node: Node): string | undefined {
   return /^(test|it|describe)\b.*\b(skip|only|todo|failing|if|(skip|todo|failing)If)\W*$/.test(text)
     ? `leaves out a test by ${text}`
     : undefined;
+}
+
+/** Under another name nothing of this would be seen. */
+function renamed(node: Node): string | undefined {
+  if (!isImportSpecifier(node) || node.propertyName === undefined) return undefined;
+  const { text } = node.propertyName;
+  return /^(test|it|describe)$/.test(text) ? `gives ${text} another name` : undefined;
+}
+
+/** A test that ends before it has found out anything passes, whatever is missing. */
+function endsInSilence(node: Node): string | undefined {
+  if (!isIfStatement(node) || !isBareReturn(node.thenStatement)) return undefined;
+  const body = node.parent.parent;
+  const test = body.parent;
+  const isOfTest = isArrowFunction(body) && isCallExpression(test) && definesTests(test.expression);
+  return isOfTest ? "may end before it has tested anything" : undefined;
+}
+
+function isBareReturn(node: Node): boolean {
+  if (isBlock(node)) return node.statements.length === 1 && node.statements.every(isBareReturn);
+  return isReturnStatement(node) && node.expression === undefined;
 }
 
 function sleeps({ path }: Source, node: Node): string | undefined {
@@ -103,6 +131,22 @@ function tooLong(source: Source, node: Node): string | undefined {
 
 test("no test is left out, sleeps, is misnamed or too long", async () => {
   expect(badTests(await readSources())).toEqual([]);
+});
+
+test("a test that ends where something is missing is found, and so is another name for it", async () => {
+  const lines = [
+    'import { test as check } from "bun:test";',
+    'test("f is g", () => { if (!has) return; expect(1).toBe(1); });',
+    'test.each([1])("f is g", async () => { if (!has) { return; } expect(1).toBe(1); });',
+    'test("f is g", () => { list.map((each) => { if (!each) return; expect(each).toBe(1); }); });',
+    'test("f is g", () => { if (!has) throw new Error("it is not there"); });',
+  ];
+  const sources = await sampleSources({ "tests/unit/a.test.ts": lines.join("\n") });
+  expect(badTests(sources)).toEqual([
+    "tests/unit/a.test.ts:1 gives test another name",
+    "tests/unit/a.test.ts:2 may end before it has tested anything",
+    "tests/unit/a.test.ts:3 may end before it has tested anything",
+  ]);
 });
 
 test("a test that is left out, sleeps, is misnamed or too long is found", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type FolderPlace, isSamePlace, readPlace } from "../../daemon/files/folder-place.ts";
 import { findMoved } from "../../daemon/links/find-moved.ts";
 import { DISK } from "../support/disk.ts";
+import { type Need, testWith } from "../support/needs.ts";
 
 let root = "";
 beforeEach(() => {
@@ -19,14 +20,16 @@ async function placeOf(...names: string[]): Promise<FolderPlace> {
   throw new Error(read.kind);
 }
 
-/** Not every file system keeps when a folder was made; without that nothing is guessed. */
-async function keepsBirth(): Promise<boolean> {
-  return (await placeOf("src", "app")).bornAt !== "";
-}
+const disk = await readPlace(DISK);
 
-test("a renamed folder is found, and one whose parent was renamed", async () => {
+/** Without that nothing is guessed. */
+const BIRTHS: Need = {
+  isMet: disk.kind === "folder" && disk.place.bornAt !== "",
+  missing: "this file system does not keep when a folder was made",
+};
+
+testWith(BIRTHS, "a renamed folder is found, and one whose parent was renamed", async () => {
   const place = await placeOf("src", "app");
-  if (!(await keepsBirth())) return;
   renameSync(join(root, "src", "app"), join(root, "src", "renamed"));
   expect(await findMoved(join(root, "src", "app"), place)).toBe(join(root, "src", "renamed"));
   renameSync(join(root, "src", "renamed"), join(root, "src", "app"));
@@ -34,13 +37,18 @@ test("a renamed folder is found, and one whose parent was renamed", async () => 
   expect(await findMoved(join(root, "src", "app"), place)).toBe(join(root, "code", "app"));
 });
 
-test("a copy is not the folder, and neither is what was made in its place", async () => {
+test("a copy is not the folder", async () => {
   const place = await placeOf("src", "app");
   cpSync(join(root, "src", "app"), join(root, "src", "copy"), { recursive: true });
   rmSync(join(root, "src", "app"), { recursive: true });
   expect(await findMoved(join(root, "src", "app"), place)).toBeUndefined();
-  mkdirSync(join(root, "src", "again"));
-  if (place.bornAt !== "") expect(isSamePlace(place, await placeOf("src", "again"))).toBeFalse();
+});
+
+testWith(BIRTHS, "a folder that was made in a folder's place is another one", async () => {
+  const place = await placeOf("src", "app");
+  rmSync(join(root, "src", "app"), { recursive: true });
+  mkdirSync(join(root, "src", "app"));
+  expect(isSamePlace(place, await placeOf("src", "app"))).toBeFalse();
 });
 
 test("a folder is the same on a device that has got another number", () => {
