@@ -83,3 +83,30 @@ test("a machine that did not merge tells of a line that both changed as well", a
   const [told] = a.keeper.status.merges;
   expect([told?.mine, told?.theirs].sort()).toEqual(["use bun\n", "use pnpm\n"]);
 });
+
+test("a line that both rewrote altogether stays in both versions, which are told as a pair", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "- use npm for all\n- say why\n- never guess\n");
+  await settlePersonal(a, b);
+  for (const machine of [a, b]) {
+    machine.world.advance(61_000);
+    await machine.look();
+  }
+  a.edit("claude", (text) => text.replace("- use npm for all", "- bun runs scripts here"));
+  b.edit("codex", (text) => {
+    return text.replace("- use npm for all", "- see package.json").replace("never", "do not");
+  });
+  await settlePersonal(a, b);
+  for (const { keeper } of [a, b]) {
+    const told = keeper.status.merges.map(({ mine, theirs }) => [mine, theirs].sort());
+    expect(told).toEqual([["- bun runs scripts here\n", "- see package.json\n"]]);
+  }
+  expect(a.block("claude")).toContain("- do not guess\n");
+  a.world.advance(61_000);
+  await a.look();
+  a.edit("claude", (text) => text.replace("- see package.json\n", ""));
+  await settlePersonal(a, b);
+  for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
+  expect(b.block("codex")).not.toContain("package.json");
+});

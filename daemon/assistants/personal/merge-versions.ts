@@ -1,4 +1,5 @@
 import { mergeTexts, uniteTexts } from "../memory-folders/merge-texts.ts";
+import { metPairs } from "../memory-folders/met-pairs.ts";
 import { type PersonalVersion, versionOf } from "./version.ts";
 
 /** What a machine knows of versions. */
@@ -54,8 +55,9 @@ export function mergeVersions(
   const text = base === undefined ? undefined : known.find(base)?.text;
   if (text !== undefined) {
     const sides = { base: text, mine: first.text, theirs: second.text };
-    const { text: merged, places } = mergeTexts(sides);
-    return versionOf(merged, parents, { isUnited: false, places });
+    const merged = mergeTexts(sides);
+    const places = metPairs(sides, merged);
+    return versionOf(merged.text, parents, { isUnited: false, places });
   }
   if (!known.isOwn(first.id) && !known.isOwn(second.id)) return undefined;
   const united = uniteTexts(first.text, second.text);

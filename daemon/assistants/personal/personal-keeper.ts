@@ -25,7 +25,7 @@ import { takeIgnored } from "../../ignored/ignore-file.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { settleVersions } from "./personal-document.ts";
 import type { PersonalFileStatus, PersonalLook } from "./personal-status.ts";
-import { alikeLines, readMerges } from "./read-merges.ts";
+import { readMerges, standingPairs } from "./read-merges.ts";
 import { glimpsePersonalFile, type PersonalRead, readPersonalFile } from "./read-personal-file.ts";
 import { settlePersonalLines } from "./settle-personal-lines.ts";
 import { showing, takeBlock } from "./take-block.ts";
@@ -178,7 +178,7 @@ export class PersonalKeeper {
       const status = await this.#bring(each, current);
       if (status) told.push(status);
     }
-    const merges = alikeLines(await readMerges(store.reader, current), current?.text ?? "");
+    const merges = standingPairs(await readMerges(store.reader, current), current?.text ?? "");
     this.#status = { files: told, text: current?.text, merges };
     const isDone = told.every(({ state, path }) => {
       return state === "current" ? this.#came.isAllSeen(path) : state !== "waiting";

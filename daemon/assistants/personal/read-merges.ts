@@ -1,7 +1,6 @@
 import type { Kysely } from "kysely";
 import { readPersonalVersions } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
-import { mayBeVersions } from "../memory-folders/mended-line.ts";
 import type { PersonalMerge } from "./personal-status.ts";
 import { type PersonalVersion, parseVersion } from "./version.ts";
 
@@ -28,19 +27,12 @@ export async function readMerges(
 }
 
 /**
- * What somebody is told of such merges: the lines that may be versions of one line. Of two edits of
- * neighbouring lines neither is too much. A pair is over once one of its lines goes or is edited.
+ * What somebody is told of such merges: pairs of lines that may be versions of one line. A pair is
+ * over once one of its lines goes or is edited.
  */
-export function alikeLines(merges: readonly PersonalMerge[], text: string): PersonalMerge[] {
-  const lines = new Set(text.split("\n"));
-  const standing = (place: string) => place.split("\n").filter((line) => lines.has(line));
-  return merges.flatMap((merge) => {
-    if (merge.mine === undefined || merge.theirs === undefined) return [merge];
-    const left = standing(merge.theirs);
-    return standing(merge.mine).flatMap((mine) => {
-      const at = left.findIndex((line) => line !== mine && mayBeVersions(line, mine));
-      const [theirs] = at === -1 ? [] : left.splice(at, 1);
-      return theirs === undefined ? [] : [{ mine: `${mine}\n`, theirs: `${theirs}\n` }];
-    });
+export function standingPairs(merges: readonly PersonalMerge[], text: string): PersonalMerge[] {
+  const lines = new Set(text.split("\n").map((line) => `${line}\n`));
+  return merges.filter(({ mine, theirs }) => {
+    return mine === undefined || theirs === undefined || (lines.has(mine) && lines.has(theirs));
   });
 }

@@ -12,6 +12,7 @@ import { keepPersonalVersion } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { isMendedLine } from "../memory-folders/mended-line.ts";
 import { mergeTexts } from "../memory-folders/merge-texts.ts";
+import { metPairs } from "../memory-folders/met-pairs.ts";
 import { ancestorsOf } from "./merge-versions.ts";
 import {
   knownVersions,
@@ -198,11 +199,11 @@ function withTakenUnseen(
   const taken = takenUnseen(sides, unseen);
   if (!taken) return saved;
   const merge = { base: taken.base, mine: saved.text, theirs: sides.shown };
-  const { text, places } = mergeTexts(merge);
+  const merged = mergeTexts(merge);
   const mended = taken.lines.flatMap((line) => {
     const mine = taken.saved.find((each) => isMendedLine(line, each));
     return mine === undefined ? [] : [{ mine: `${mine}\n`, theirs: `${line}\n` }];
   });
-  const notes = { isUnited: false, places: [...places, ...mended] };
-  return versionOf(text, [saved.id, ...saved.parents], notes);
+  const notes = { isUnited: false, places: [...metPairs(merge, merged), ...mended] };
+  return versionOf(merged.text, [saved.id, ...saved.parents], notes);
 }

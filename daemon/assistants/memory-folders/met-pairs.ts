@@ -1,0 +1,71 @@
+import { diffLines } from "../../../shared/replica/text/line-diff.ts";
+import { splitForm } from "../../../shared/replica/text/text-form.ts";
+import { mayBeVersions } from "./mended-line.ts";
+import type { MergedTexts, TextSides } from "./merge-texts.ts";
+
+/** Two lines that may be versions of one line, each with its line break. */
+export interface MetPair {
+  readonly mine: string;
+  readonly theirs: string;
+}
+
+/**
+ * The lines of a merge that somebody should compare: what both sides have in the place of one line,
+ * however unlike the two are, and lines alike of one place. Of two edits of neighbouring lines
+ * neither is too much.
+ */
+export function metPairs(sides: TextSides, { text, places }: Omit<MergedTexts, "isClean">) {
+  const stands = new Set(linesOf(text));
+  const all = [...rewrittenByBoth(sides), ...places.flatMap(alikePairs)];
+  const pairs = new Map<string, MetPair>();
+  for (const [mine, theirs] of all) {
+    if (mine === theirs || !stands.has(mine) || !stands.has(theirs)) continue;
+    const pair = { mine: `${mine}\n`, theirs: `${theirs}\n` };
+    pairs.set(JSON.stringify([mine, theirs].sort()), pair);
+  }
+  return [...pairs.values()];
+}
+
+/** The lines of two versions of a place that are alike. */
+export function alikePairs({ mine, theirs }: MetPair): (readonly [string, string])[] {
+  const left = linesOf(theirs);
+  return linesOf(mine).flatMap((line) => {
+    const at = left.findIndex((other) => other !== line && mayBeVersions(other, line));
+    const [other] = at === -1 ? [] : left.splice(at, 1);
+    return other === undefined ? [] : [[line, other] as const];
+  });
+}
+
+/** What both sides have in the place of one line. */
+function rewrittenByBoth({ base, mine, theirs }: TextSides): (readonly [string, string])[] {
+  const [own, others] = [mine, theirs].map((text) => rewritten(linesOf(base), linesOf(text)));
+  return [...(own ?? [])].flatMap(([at, line]) => {
+    const other = others?.get(at);
+    return other === undefined ? [] : [[line, other] as const];
+  });
+}
+
+/** What a side has in the place of each line that it rewrote, by the line's number. */
+function rewritten(base: readonly string[], text: readonly string[]): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const { at, removed, from, added } of diffLines(base, text)) {
+    const open = text.slice(from, from + added).filter((line) => line.trim() !== "");
+    const taken = base.slice(at, at + removed);
+    const isText = (line: string) => line.trim() !== "";
+    const numbers = taken.flatMap((line, offset) => (isText(line) ? [at + offset] : []));
+    const takeFirst = (number: number, isIt: (line: string) => boolean) => {
+      const next = found.has(number) ? -1 : open.findIndex(isIt);
+      const [instead] = next === -1 ? [] : open.splice(next, 1);
+      if (instead !== undefined) found.set(number, instead);
+    };
+    for (const number of numbers) {
+      takeFirst(number, (line) => mayBeVersions(base[number] ?? "", line));
+    }
+    for (const number of numbers) takeFirst(number, () => true);
+  }
+  return found;
+}
+
+function linesOf(text: string): string[] {
+  return splitForm(text).lines.split("\n");
+}
