@@ -27,7 +27,7 @@ export function metPairs(sides: TextSides, { text, places }: Omit<MergedTexts, "
 }
 
 /** The lines of two versions of a place that are alike. */
-export function alikePairs({ mine, theirs }: MetPair): (readonly [string, string])[] {
+function alikePairs({ mine, theirs }: MetPair): (readonly [string, string])[] {
   const left = linesOf(theirs);
   return linesOf(mine).flatMap((line) => {
     const at = left.findIndex((other) => other !== line && mayBeVersions(other, line));
