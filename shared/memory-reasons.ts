@@ -106,6 +106,12 @@ export const MEMORY_REASONS = {
       `has lost what two saves left out that may not have seen it: ${line.trim()}`,
     advise: howLineIsSettled,
   },
+  "lines-met": {
+    meaning: "two sides rewrote one line at once, and both versions stand in the file",
+    say: ({ line, other }: { readonly line: string; readonly other: string }) =>
+      `has both versions of a line that two have rewritten: ${line.trim()} | ${other.trim()}`,
+    advise: () => "delete one of them if it is too much",
+  },
   "memory-held-gone": {
     meaning: "a file is gone of which a text is held",
     say: (_: HeldText) => "is gone, and what was held of it is still on this machine",

@@ -84,6 +84,30 @@ test("a line that one takes out and another mends stays as it was mended", async
   expect(readAll()).toBe(FIRST.replace(TWO, mended));
 });
 
+test("two wordings of one line, however unlike, both stay and are told on every machine", async () => {
+  edit(a, TWO, "- bun runs the scripts\n");
+  edit(b, TWO, "- see package.json\n");
+  await settleMemories(a, b, c);
+  const text = readAll();
+  for (const line of ["- bun runs the scripts\n", "- see package.json\n"]) {
+    expect(text).toContain(line);
+  }
+  const toldOf = ({ keeper }: MemoryMachine) =>
+    keeper.status.flatMap(({ notes }) =>
+      notes.flatMap(({ why }) => (why.code === "lines-met" ? [[why.line, why.other].sort()] : [])),
+    );
+  edit(c, "# Memory\n", "# Memories\n");
+  await settleMemories(a, b, c);
+  for (const machine of [a, b, c]) {
+    expect(toldOf(machine)).toEqual([["- bun runs the scripts", "- see package.json"]]);
+  }
+  await passMinute();
+  edit(c, "- see package.json\n", "");
+  await settleMemories(a, b, c);
+  for (const machine of [a, b, c]) expect(toldOf(machine)).toEqual([]);
+  expect(readAll()).not.toContain("package.json");
+});
+
 test("two edits at once bring back no line that is in dispute, and its older version stays", async () => {
   const line = "- of ben\n";
   edit(b, THREE, `${THREE}${line}`);

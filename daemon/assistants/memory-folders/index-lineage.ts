@@ -1,10 +1,12 @@
 import { isObject } from "../../../shared/json.ts";
+import { exceedsBytes } from "../../../shared/limits.ts";
 import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import type { Entry, EntryId } from "../../../shared/replica/document/entry-index.ts";
 import { MADE_OF_PREFIX } from "../../../shared/replica/document/own-metadata.ts";
 import { listRevisions } from "../../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { hashOf } from "../../disk/read-file.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
@@ -14,6 +16,8 @@ type Db = WriteContext<DaemonTables>["db"];
 /** A version that is common to two is found so many versions back. */
 const ANCESTORS_MAX = 16;
 const HASH_CHARS = 16;
+/** More of lines that met is not noted: metadata has a limit. */
+const MET_BYTES = 4096;
 
 /**
  * What a version of an index was made of, for merges: entries do not say what they replaced. It is
@@ -26,6 +30,14 @@ interface MadeOf {
   readonly from: readonly string[];
   /** It is an older version that stands beside the others, and goes into no merge. */
   readonly isAside: boolean;
+  /** Lines that were written in the place of one line. */
+  readonly met: readonly MetLines[];
+}
+
+/** Two lines that two sides wrote in the place of one, and when they met. */
+export interface MetLines {
+  readonly lines: readonly [string, string];
+  readonly at: number;
 }
 
 /** A version that is in the document, and what it was made of. */
@@ -34,6 +46,7 @@ export interface MadeVersion {
   readonly id: EntryId;
   readonly from: readonly string[];
   readonly isAside?: boolean | undefined;
+  readonly met?: readonly MetLines[] | undefined;
 }
 
 /** The versions of an index that are to be one, the one that counts first. */
@@ -59,6 +72,22 @@ export function lineageShown(
   return lines.reduce(inTurn, []);
 }
 
+/** Lines of a text that two sides wrote in the place of one, by the versions that have them. */
+export function metIn(
+  document: ReplicaDocument,
+  {
+    key,
+    text,
+    ids,
+  }: { readonly key: string; readonly text: string; readonly ids: readonly EntryId[] },
+): MetLines[] {
+  const stands = new Set(plainLines(text));
+  const names = new Set(ids.map(nameOf));
+  const all = recordsOf(document, key).flatMap(({ of, met }) => (names.has(of) ? met : []));
+  const standing = all.filter(({ lines }) => lines.every((line) => stands.has(line)));
+  return [...new Map(standing.map((each) => [JSON.stringify(each.lines), each])).values()];
+}
+
 /** Both, the nearest first. */
 export function inTurn(one: readonly string[], other: readonly string[]): string[] {
   const length = Math.max(one.length, other.length);
@@ -69,17 +98,21 @@ export function inTurn(one: readonly string[], other: readonly string[]): string
 /** Notes what a version was made of, and forgets that of versions that are gone. */
 export function noteMadeOf(
   document: ReplicaDocument,
-  { key, id, from, isAside = false }: MadeVersion,
+  { key, id, from, isAside = false, met = [] }: MadeVersion,
   now: number,
 ): void {
   const recordKey = MADE_OF_PREFIX + key;
   const stands = new Set(document.memories.get(key).map((entry) => nameOf(entry.id)));
   const records = document.metadata.get(recordKey);
   const gone = records.filter(({ value }) => !stands.has(parse(value)?.of ?? ""));
+  const told = met.filter(
+    (_, at) => !exceedsBytes(JSON.stringify(met.slice(0, at + 1)), MET_BYTES),
+  );
   const value = {
     of: nameOf(id),
     from: from.slice(0, ANCESTORS_MAX),
     ...(isAside && { is_aside: true }),
+    ...(told.length > 0 && { met: told.map(({ lines, at }) => [...lines, at]) }),
   };
   const seen = gone.map((entry) => entry.id);
   document.setEntry("metadata", recordKey, { value, now, seen });
@@ -135,11 +168,18 @@ function recordsOf(document: ReplicaDocument, key: string): MadeOf[] {
   return document.metadata.get(MADE_OF_PREFIX + key).flatMap(({ value }) => parse(value) ?? []);
 }
 
+function parseMet(value: unknown): MetLines[] {
+  const [one, other, at]: readonly unknown[] = Array.isArray(value) ? value : [];
+  const isMet = typeof one === "string" && typeof other === "string" && typeof at === "number";
+  return isMet ? [{ lines: [one, other], at }] : [];
+}
+
 /** Any program may have written it. */
 function parse(value: unknown): MadeOf | undefined {
   if (!isObject(value) || typeof value.of !== "string" || !Array.isArray(value.from)) {
     return undefined;
   }
   const from = value.from.filter((each) => typeof each === "string");
-  return { of: value.of, from, isAside: value.is_aside === true };
+  const met = Array.isArray(value.met) ? value.met.flatMap(parseMet) : [];
+  return { of: value.of, from, isAside: value.is_aside === true, met };
 }

@@ -13,10 +13,12 @@ import {
   inTurn,
   lineageOf,
   lineageShown,
+  metIn,
   noteMadeOf,
   standingIndexes,
 } from "./index-lineage.ts";
 import { mergeIndexes, uniteIndexes } from "./index-lines.ts";
+import { metPairs } from "./met-pairs.ts";
 import type { MemoryText } from "./read-memory-folder.ts";
 import { settledText } from "./settled-text.ts";
 import { unseenInIndex } from "./unseen-in-index.ts";
@@ -113,35 +115,44 @@ async function bringTogether(
   if (!first) return;
   let text = String(first.value);
   let lineage = lineageOf(document, first);
+  const met: (readonly [string, string])[] = [];
   for (const each of others) {
     const [mine, its] = [String(each.value), lineageOf(document, each)];
     const asked = { key, one: lineage, other: its };
     const ofTwo = others.length === 1 ? base : undefined;
     const common = (await findCommon(context.db, open, asked)) ?? ofTwo;
-    text =
-      common === undefined
-        ? uniteIndexes([text, mine])
-        : mergeIndexes({ base: common, mine, theirs: text });
+    if (common === undefined) text = uniteIndexes([text, mine]);
+    else {
+      const sides = { base: common, mine, theirs: text };
+      text = mergeIndexes(sides);
+      const pairs = metPairs(sides, { text, places: [] });
+      met.push(...pairs.map((pair) => [pair.mine.slice(0, -1), pair.theirs.slice(0, -1)] as const));
+    }
     lineage = inTurn(lineage, its);
   }
-  await writeMerged(context, open, { key, text, of: versions });
+  await writeMerged(context, open, { key, text, of: versions, met });
 }
 
 interface MergedIndex {
   readonly key: string;
   readonly text: string;
   readonly of: readonly Entry[];
+  readonly met?: IndexVersion["met"];
 }
 
 /**
  * What is replaced goes into the history. A text over the limit stays in its versions; see
  * `isApart`.
  */
-async function writeMerged(context: Context, open: OpenDocument, { key, text, of }: MergedIndex) {
+async function writeMerged(
+  context: Context,
+  open: OpenDocument,
+  { key, text, of, met }: MergedIndex,
+): Promise<void> {
   if (isTooLong(text)) return;
   const from = of.map((each) => lineageOf(open.document, each)).reduce(inTurn, []);
   const over = of.map(({ id }) => id);
-  await writeIndex(context, open, { key, text, now: context.now, over, from });
+  await writeIndex(context, open, { key, text, now: context.now, over, from, met });
 }
 
 function isTooLong(text: string): boolean {
@@ -182,18 +193,24 @@ interface IndexVersion {
   readonly over: readonly EntryId[];
   readonly from: readonly string[];
   readonly isAside?: boolean;
+  /** Lines that two sides have written in the place of one. */
+  readonly met?: readonly (readonly [string, string])[] | undefined;
 }
 
 /** Writes a version of an index, with what it was made of. */
 export async function writeIndex(
   context: Context,
   open: OpenDocument,
-  { key, text, now, over, from, isAside }: IndexVersion,
+  { key, text, now, over, from, isAside, met: pairs = [] }: IndexVersion,
 ): Promise<Entry> {
   const { document } = open;
+  const met = [
+    ...metIn(document, { key, text, ids: over }),
+    ...pairs.map((lines) => ({ lines, at: context.now })),
+  ];
   document.setEntry("memories", key, { value: text, now, seen: over });
   const written = lastOwnEntry(open, key);
-  noteMadeOf(document, { key, id: written.id, from, isAside }, context.now);
+  noteMadeOf(document, { key, id: written.id, from, isAside, met }, context.now);
   await context.flush(open);
   return written;
 }

@@ -17,6 +17,7 @@ import type { FolderFormat } from "../folders/folder-format.ts";
 import { addIndexLines } from "./add-index-lines.ts";
 import type { FolderInGit } from "./folder-in-git.ts";
 import { notesHeld } from "./held-memories.ts";
+import { metIn, standingIndexes } from "./index-lineage.ts";
 import type { LateMemorySaves } from "./late-memory-saves.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
 import { keyOfName } from "./memory-names.ts";
@@ -54,6 +55,9 @@ interface Plan {
 interface Permitted extends MemoryArrival {
   readonly isDue: () => Promise<boolean>;
 }
+
+/** For so long it is told that two sides have rewritten one line. */
+const MET_MS = 24 * 60 * 60_000;
 
 const NOTHING: Plan = { arrivals: [], notes: [] };
 
@@ -107,6 +111,7 @@ export class MemoryFolderWriter {
       const all = [
         ...notesBeside(open, folder, before),
         ...notesApart(open, format),
+        ...notesMet(open, format, context.now),
         ...(await notesHeld(context, open, { format, files, known: before })),
       ];
       const beside = all.filter(({ name }) => isOpen(name));
@@ -219,6 +224,18 @@ function notesApart(open: OpenDocument, format: FolderFormat): MemoryNote[] {
   const { index } = format;
   if (index === undefined || !isApart(open, keyOfName(format, index))) return [];
   return [{ name: index, why: { code: "memory-index-apart" } }];
+}
+
+/** Both versions of a line that two sides have rewritten stand in an index. */
+function notesMet({ document }: OpenDocument, { index, ...format }: FolderFormat, now: number) {
+  if (index === undefined) return [];
+  const key = keyOfName(format, index);
+  const [current] = standingIndexes(document, key);
+  if (!current) return [];
+  const met = metIn(document, { key, text: String(current.value), ids: [current.id] });
+  return met.flatMap(({ lines: [line, other], at }): MemoryNote[] => {
+    return now - at < MET_MS ? [{ name: index, why: { code: "lines-met", line, other } }] : [];
+  });
 }
 
 /** Texts that git has put into files, and that are not what the memories have. */
