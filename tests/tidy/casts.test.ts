@@ -5,6 +5,8 @@ import {
   isElementAccessExpression,
   isIdentifier,
   isPropertyAccessExpression,
+  isStringLiteral,
+  isTypeAssertion,
   isTypeReferenceNode,
   type Node,
 } from "typescript/unstable/ast";
@@ -12,15 +14,19 @@ import { finding, nodesIn, readSources, type Source, sampleSources } from "./sou
 
 /** A cast is sound without a word if it is `as const`, or only says that a list has this item. */
 function wantsReason(node: Node): boolean {
+  if (isTypeAssertion(node)) return true;
   if (!isAsExpression(node) || isOfItem(node.expression)) return false;
   const { type } = node;
   const isConst = isTypeReferenceNode(type) && isIdentifier(type.typeName);
   return !(isConst && type.typeName.text === "const");
 }
 
-/** `list[at]` and `list.at(-1)`: the compiler does not count how long a list is. */
+/**
+ * `list[at]` and `list.at(-1)`: the compiler does not count how long a list is. `object["name"]` is
+ * no list's item.
+ */
 function isOfItem(node: Node): boolean {
-  if (isElementAccessExpression(node)) return true;
+  if (isElementAccessExpression(node)) return !isStringLiteral(node.argumentExpression);
   const called = isCallExpression(node) ? node.expression : undefined;
   return called !== undefined && isPropertyAccessExpression(called) && called.name.text === "at";
 }
@@ -30,7 +36,7 @@ function withoutReason(source: Source): string[] {
   return [...nodesIn(source.tree)].filter(wantsReason).flatMap((node) => {
     const found = finding(source, node, "casts, and does not say why that is sound");
     const line = Number(/:(\d+) /.exec(found)?.[1]);
-    return /^\s*\/\/ /.test(lines[line - 2] ?? "") ? [] : [found];
+    return /^\s*\/\/ (?!biome-ignore|@ts-)/.test(lines[line - 2] ?? "") ? [] : [found];
   });
 }
 
@@ -51,8 +57,19 @@ test("a cast is found unless it says why, is of a list's item, or is `as const`"
     "// It is both.",
     "export const i = 1 as unknown as string;",
     "export const j = 1 as unknown as string;",
+    "export const k = <string>l;",
+    'export const m = n["name"] as string;',
+    "// biome-ignore lint/style/x: of a rule",
+    "export const o = p as string;",
   ];
   const sources = await sampleSources({ "shared/one.ts": lines.join("\n") });
   const found = new Set(sources.flatMap(withoutReason).map((each) => each.split(" ", 1)[0]));
-  expect([...found]).toEqual(["shared/one.ts:1", "shared/one.ts:7", "shared/one.ts:10"]);
+  expect([...found]).toEqual([
+    "shared/one.ts:1",
+    "shared/one.ts:7",
+    "shared/one.ts:10",
+    "shared/one.ts:11",
+    "shared/one.ts:12",
+    "shared/one.ts:14",
+  ]);
 });
