@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import {
+  isArrayLiteralExpression,
   isBinaryExpression,
   isCallExpression,
   isCaseClause,
   isConditionalExpression,
+  isElementAccessExpression,
   isIdentifier,
   isLiteralTypeNode,
   isNewExpression,
@@ -112,8 +114,17 @@ function comparedIn(node: Node): readonly (Node | undefined)[] {
     const isPattern = isIdentifier(node.expression) && node.expression.text === "RegExp";
     return isPattern ? (node.arguments ?? []).flatMap((each) => [...nodesIn(each)]) : [];
   }
+  if (isElementAccessExpression(node)) return [node.argumentExpression];
   if (!isCallExpression(node) || !isPropertyAccessExpression(node.expression)) return [];
-  return SEARCHING.has(node.expression.name.text) ? [node.arguments[0]] : [];
+  const { expression, name } = node.expression;
+  if (!SEARCHING.has(name.text)) return [];
+  return [node.arguments[0], ...(isStringLiteral(expression) ? [] : listedIn(expression))];
+}
+
+/** What is written out in a list, or in a set that is made of one. */
+function listedIn(node: Node): readonly Node[] {
+  if (isArrayLiteralExpression(node)) return node.elements;
+  return isNewExpression(node) ? (node.arguments ?? []).flatMap(listedIn) : [];
 }
 
 /** Comparisons with sentences, which a better wording would break. */
@@ -277,10 +288,13 @@ test("a comparison with words is found in whatever form", async () => {
     'export function k(l: string) { switch (l) { case "not now": return 1; default: return 2; } }',
     'export const m = (n: string) => n === "GET /v1/memories" || n === "left-alone" || n === " ";',
     'export const o = "a sentence that is only said";',
+    'export const p = (q: string) => ["it is missing", "none"].includes(q);',
+    'export const r = (s: string) => new Set(["it is missing"]).has(s);',
+    'export const t = (u: Record<string, string>) => u["it is missing"];',
   ];
   const sources = await sampleSources({ "shared/a.ts": lines.join("\n") });
   expect(comparisonsWithProse(sources)).toEqual(
-    [2, 3, 4, 5, 6, 7, 8].map((line) => `shared/a.ts:${line} compares with words`),
+    [2, 3, 4, 5, 6, 7, 8, 11, 12, 13].map((line) => `shared/a.ts:${line} compares with words`),
   );
 });
 
