@@ -43,6 +43,24 @@ test("what is written in one assistant's block is in all others', here and elsew
   expect(a.stateOf("claude")).toBe("current");
 });
 
+test("looks at files in which nothing changes write nothing, so that the quiet time comes", async () => {
+  await a.on("claude");
+  a.edit("claude", () => "- Use tabs.\n");
+  await a.look();
+  a.world.advance(61_000);
+  await a.look();
+  let writes = 0;
+  a.store.whenIdle(() => {
+    writes += 1;
+  });
+  a.world.advance(5000);
+  await a.look();
+  expect(writes).toBe(0);
+  a.edit("claude", () => "- Use spaces.\n");
+  await a.look();
+  expect(writes).toBeGreaterThan(0);
+});
+
 test("edits of two machines that were apart are merged by lines", async () => {
   await a.on("claude");
   await b.on("codex");

@@ -19,6 +19,7 @@ import {
   putMemoryFolder,
   readMemoryFiles,
 } from "../../home/memory-files.ts";
+import { readHead } from "../../home/read-head.ts";
 import { forgetWaiting } from "../../home/waiting-since.ts";
 import type { WhyIgnored } from "../../ignored/ignore-file.ts";
 import { FolderGit, type FolderInGit, NOT_IN_GIT } from "./folder-in-git.ts";
@@ -200,9 +201,7 @@ export class MemoryFolderKeeper {
     if (!isPast) return undefined;
     const { store, links } = this.#options;
     const address = documentOf(this.#options, folder.owner);
-    const head = await store.write(async (context) => {
-      return (await context.find(address))?.head;
-    });
+    const head = await readHead(store.reader, address);
     const ignored = await takeIgnoredIn(store, links(), folder);
     const { mode, link } = folder;
     const ofTree = await ofGit?.sign();

@@ -20,6 +20,7 @@ import {
   type PersonalFile,
   putPersonalFile,
 } from "../../home/personal-files.ts";
+import { readHead } from "../../home/read-head.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { takeIgnored } from "../../ignored/ignore-file.ts";
 import { LateBlocks } from "./late-blocks.ts";
@@ -193,9 +194,7 @@ export class PersonalKeeper {
   /** Equal as long as neither the files nor the text changed; undefined: nobody can tell. */
   async #signOf(files: readonly PersonalFile[]): Promise<string | undefined> {
     const { store, world } = this.#options;
-    const head = await store.write(async (context) => {
-      return (await context.find(this.#address()))?.head;
-    });
+    const head = await readHead(store.reader, this.#address());
     const glimpses: string[] = [];
     for (const { path } of files) {
       const glimpse = await glimpsePersonalFile(path, world.now());
