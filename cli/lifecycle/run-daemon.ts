@@ -5,7 +5,6 @@ import pino from "pino";
 import { folderSources } from "../../daemon/assistants/memory-folders/folder-sources.ts";
 import { assistantsOf } from "../../daemon/assistants/sessions/assistants.ts";
 import type { Daemon } from "../../daemon/daemon.ts";
-import { openEmbeddedService } from "../../daemon/embedded/embedded-service.ts";
 import { killRunningGit } from "../../daemon/git/run-git.ts";
 import { secretHider } from "../../daemon/held/secret-scan.ts";
 import type { OnActivity } from "../../daemon/home/activity.ts";
@@ -128,7 +127,11 @@ class RunningDaemon {
       world: realWorld,
       log,
       introduction: introduce(started, variables),
-      openEmbedded: () => openEmbeddedService(home.service, realWorld, log),
+      openEmbedded: async () => {
+        // Most daemons have a service elsewhere, and need nothing of the server's start.
+        const { openEmbeddedService } = await import("../../daemon/embedded/embedded-service.ts");
+        return await openEmbeddedService(home.service, realWorld, log);
+      },
       environment: remoteEnvironment(env),
       gatewayPort: gatewayPort(env),
       keyring: openKeyring({ env: variables }),

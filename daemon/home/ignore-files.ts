@@ -1,17 +1,19 @@
 import type { Kysely } from "kysely";
+import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
 /** What the file of ignored names in a linked folder last said; undefined: there never was one. */
 export async function findIgnoreText(db: Db, dir: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("ignore_files")
-    .select("text")
-    .where("dir", "=", dir)
-    .executeTakeFirst();
+  const [row] = await findText(db, { dir });
   return row?.text;
 }
+
+/** Asked about every folder each minute. */
+const findText = compiled((db: Db, { dir }: { readonly dir: string }) =>
+  db.selectFrom("ignore_files").select("text").where("dir", "=", dir),
+);
 
 export async function putIgnoreText(db: Db, dir: string, text: string): Promise<void> {
   await db
