@@ -22,14 +22,27 @@ export function createHostFile(path: string): void {
   const folder = mkdtempSync(`${path}.new-`);
   try {
     const prepared = join(folder, "empty.db");
-    const bytes = gunzipSync(Buffer.from(EMPTY_DATABASE, "base64"));
-    writeFileSync(prepared, bytes, { mode: PRIVATE_FILE });
+    writeFileSync(prepared, preparedBytes(), { mode: PRIVATE_FILE });
     syncNow(prepared, "r+");
     linkOrCreate(prepared, path);
   } finally {
     rmSync(folder, { recursive: true });
   }
   syncNow(dirname(path), "r");
+}
+
+function preparedBytes(): Uint8Array {
+  return gunzipSync(Buffer.from(EMPTY_DATABASE, "base64"));
+}
+
+/** Where a file's head says by which journal it is written and read: 1 for none of its own. */
+const JOURNAL_BYTES = [18, 19];
+
+/** The same for a database in memory, which can have no write-ahead log. */
+export function emptyInMemory(): Uint8Array {
+  const bytes = preparedBytes();
+  for (const at of JOURNAL_BYTES) bytes[at] = 1;
+  return bytes;
 }
 
 /** Some systems can't do this to a folder, and don't need it. */

@@ -15,7 +15,7 @@ import { pauseOf } from "../../shared/turns.ts";
 import type { World } from "../../shared/world.ts";
 import { accountMigrations } from "./account-migrations.ts";
 import type { HostTables } from "./account-tables.ts";
-import { createHostFile } from "./create-host-file.ts";
+import { createHostFile, emptyInMemory } from "./create-host-file.ts";
 import type { HostDatabase } from "./host-database.ts";
 import { lockDatabase, realDatabasePath, refuseOtherNames } from "./host-lock.ts";
 import { serviceMigrations } from "./migrations.ts";
@@ -107,7 +107,8 @@ export async function openHostDatabase(path: string): Promise<SqliteDatabase<Hos
     createAt(realDatabasePath(path));
   }
   if (path !== ":memory:") refuseOtherNames(path);
-  const database = await openDatabase<HostTables>({ path });
+  const content = path === ":memory:" ? emptyInMemory() : undefined;
+  const database = await openDatabase<HostTables>({ path, content });
   try {
     await refuseMisfit(database.reader, hostSchema);
     await migrate(database.writer, hostMigrations);

@@ -2,11 +2,10 @@ import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { type ConnectionOptions, type SqliteConnection, StatementCache } from "./connection.ts";
 
 /** `bun:sqlite` behind the seam. `path` may be `:memory:`. */
-export function connect(path: string, options: ConnectionOptions): SqliteConnection {
-  const database = new Database(
-    path,
-    options.readonly ? { readonly: true } : { readwrite: true, create: true },
-  );
+export function connect(path: string, { readonly, content }: ConnectionOptions): SqliteConnection {
+  const database = content
+    ? Database.deserialize(content)
+    : new Database(path, readonly ? { readonly } : { readwrite: true, create: true });
   const prepare = (sql: string) => {
     const statement = database.prepare(sql);
     // Bun itself refuses what can't be bound, when the statement runs.

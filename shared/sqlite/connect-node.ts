@@ -6,9 +6,12 @@ import { type ConnectionOptions, type SqliteConnection, StatementCache } from ".
  * must be compiled where no built copy is available. Without it this throws one sentence with
  * advice.
  */
-export async function connect(path: string, options: ConnectionOptions): Promise<SqliteConnection> {
+export async function connect(
+  path: string,
+  { readonly, content }: ConnectionOptions,
+): Promise<SqliteConnection> {
   const Database = await loadDriver();
-  const database = new Database(path, { readonly: options.readonly });
+  const database = new Database(content ? Buffer.from(content) : path, { readonly });
   const prepare = (sql: string) => {
     const statement = database.prepare(sql);
     return {

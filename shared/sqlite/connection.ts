@@ -37,6 +37,8 @@ export function prepareRows<Row>(
 export interface ConnectionOptions {
   /** Opens an existing file for reading alone. */
   readonly readonly: boolean;
+  /** The file that a database in memory begins as a copy of. */
+  readonly content?: Uint8Array | undefined;
 }
 
 /** How many compiled statements a connection keeps. The programs use far fewer. */

@@ -30,6 +30,8 @@ export interface SqliteDatabase<Tables> {
 export interface OpenOptions {
   /** `:memory:` or a path whose folder exists. */
   readonly path: string;
+  /** What a database in memory begins as. */
+  readonly content?: Uint8Array | undefined;
   /** Called with each error that shows that the file is damaged. The statement still fails. */
   readonly onDamage?: ((thrown: unknown) => void) | undefined;
 }
@@ -47,7 +49,7 @@ export async function openDatabase<Tables>(options: OpenOptions): Promise<Sqlite
 }
 
 async function openBoth<Tables>(options: OpenOptions): Promise<SqliteDatabase<Tables>> {
-  const writing = await openConnection(options.path, false);
+  const writing = await openConnection(options.path, false, options.content);
   writing.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   // Works only while the file is empty, and would be a write to one that is not. `returnFreePages`
   // relies on it.
@@ -140,11 +142,15 @@ export function kyselyOver<Tables>(
 }
 
 /** Opens a file with the runtime's own driver, without settings. */
-export async function openConnection(path: string, readonly: boolean): Promise<SqliteConnection> {
+export async function openConnection(
+  path: string,
+  readonly: boolean,
+  content?: Uint8Array,
+): Promise<SqliteConnection> {
   const runtime = process.versions.bun ? await import("./connect-bun.ts") : undefined;
   const { connect: open } = runtime ?? (await import("./connect-node.ts"));
   try {
-    return namingPath(await open(path, { readonly }), path);
+    return namingPath(await open(path, { readonly, content }), path);
   } catch (thrown) {
     throw atPath(thrown, path);
   }
