@@ -19,10 +19,12 @@ const SUITES = [
   "rules",
 ].map((name) => `./tests/http/${name}.test.ts`);
 
+const LONG_SUITES = ["kill", "hostile"].map((name) => `./tests/long/${name}.test.ts`);
+
 const asked = process.argv.slice(2);
 const flags = ["--path-ignore-patterns", "none", "--timeout", "60000"];
 const tests = Bun.spawn(
-  [process.execPath, "test", ...flags, ...(asked.length > 0 ? asked : SUITES)],
+  [process.execPath, "test", ...flags, ...(asked.length > 0 ? asked : [...SUITES, ...LONG_SUITES])],
   {
     cwd: ROOT,
     env: { ...process.env, MEMSYNC_TEST_ON: "postgres" },

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundle } from "../../scripts/bundle.ts";
+import { IS_ON_POSTGRES, newHostAddress } from "./host-address.ts";
 import { MEMSYNC } from "./machine.ts";
 import { type Ended, RunningProcess } from "./running-process.ts";
 
@@ -38,10 +39,15 @@ export class ServerFolder implements AsyncDisposable {
   readonly database = join(this.folder, "memsync-server.db");
   readonly #started = new Set<RunningProcess>();
 
-  constructor(readonly command: readonly string[]) {}
+  /** `address`: the PostgreSQL that has the data in place of a file, where there is one. */
+  constructor(
+    readonly command: readonly string[],
+    readonly address?: string,
+  ) {}
 
   static async create(runtime: Runtime = "bun"): Promise<ServerFolder> {
-    return new ServerFolder(await commandOn(runtime));
+    const address = IS_ON_POSTGRES ? await newHostAddress() : undefined;
+    return new ServerFolder(await commandOn(runtime), address);
   }
 
   path(name: string): string {
@@ -52,7 +58,13 @@ export class ServerFolder implements AsyncDisposable {
     const { PATH = "" } = process.env;
     const started = new RunningProcess([...this.command, ...args], {
       cwd: this.folder,
-      env: { PATH, HOME: this.folder, MEMSYNC_HOME: this.path("home"), ...env },
+      env: {
+        PATH,
+        HOME: this.folder,
+        MEMSYNC_HOME: this.path("home"),
+        ...(this.address !== undefined && { MEMSYNC_SERVER_DATABASE_URL: this.address }),
+        ...env,
+      },
     });
     this.#started.add(started);
     return started;

@@ -25,7 +25,7 @@ export async function attackEndpoint(
   inputs: number,
 ): Promise<EndpointReport> {
   await using victim = await Victim.start();
-  const secrets = victim.secrets();
+  const secrets = await victim.secrets();
   const statuses: Record<number, number> = {};
   let slowestMs = 0;
   let sent = 0;
@@ -34,10 +34,10 @@ export async function attackEndpoint(
     for (let at = 0; at < REQUESTS_PER_BATCH; at++) {
       const request = anyRequest(random);
       const startedAt = performance.now();
-      const before = victim.mark();
+      const before = await victim.mark();
       const { status, refused } = await attackOnce(victim, victim.attacker, request);
       slowestMs = Math.max(slowestMs, performance.now() - startedAt);
-      const after = victim.mark();
+      const after = await victim.mark();
       if (refused === "whole") equal(after.made, before.made, `${status} made something`);
       if (refused) equal(after.stored, before.stored, `${status} changed what is stored`);
       statuses[status] = (statuses[status] ?? 0) + 1;
@@ -53,22 +53,22 @@ export async function attackEndpoint(
 
 /** Answers to strangers wait, by intent, so they ask all at once. Resolves to how many did. */
 async function attackAsStrangers(victim: Victim, random: () => number): Promise<number> {
-  const before = victim.stored();
+  const before = await victim.stored();
   const answers = await Promise.all(
     Array.from({ length: STRANGERS_PER_BATCH }, () =>
       attackOnce(victim, victim.stranger(random), anyRequest(random)),
     ),
   );
-  equal(victim.stored(), before, "a stranger changed what is stored");
+  equal(await victim.stored(), before, "a stranger changed what is stored");
   return answers.length;
 }
 
 /** The server takes its own database back, and finds in it what it had. */
 async function restartUnchanged(victim: Victim, secrets: string): Promise<void> {
-  equal(victim.secrets(), secrets, "the other account is as it was");
-  const stored = victim.stored();
+  equal(await victim.secrets(), secrets, "the other account is as it was");
+  const stored = await victim.stored();
   await victim.restart();
-  equal(victim.stored(), stored);
+  equal(await victim.stored(), stored);
 }
 
 async function attackOnce(

@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import type { Selectable } from "kysely";
 import { type PastValue, unpackRevisions } from "../../../shared/replica/history/revision-pack.ts";
@@ -6,6 +5,7 @@ import type { ReplicaTables } from "../../../shared/replica/log/tables.ts";
 import { pick } from "../../support/random.ts";
 import { type RunningServer, ServerFolder } from "../../support/server-process.ts";
 import { OWN_PROJECT, TARGET } from "./requests.ts";
+import { type StoredTables, tablesOfFile, tablesOfPostgres } from "./stored-tables.ts";
 
 /** Stands in everything that the attacked account holds. */
 export const SECRET = "OF-ANOTHER-ACCOUNT";
@@ -41,7 +41,7 @@ export class Victim implements AsyncDisposable {
     readonly folder: ServerFolder,
     private running: RunningServer,
     private readonly tokens: { readonly attacker: string; readonly bad: readonly string[] },
-    private readonly database: Database,
+    private readonly tables: StoredTables,
   ) {}
 
   static async start(): Promise<Victim> {
@@ -53,7 +53,9 @@ export class Victim implements AsyncDisposable {
     const running = await folder.server();
     await fill(running.url, owner, TARGET, SECRET);
     await fill(running.url, attacker, OWN_PROJECT, "my own");
-    const database = new Database(folder.database, { readonly: true });
+    const { address } = folder;
+    const tables =
+      address === undefined ? tablesOfFile(folder.database) : tablesOfPostgres(address);
     const bad = ["", "Bearer", `Basic ${owner}`, `bearer${owner}`, `Bearer ${owner.slice(0, -1)}`];
     const stolen = [`${owner}x`, swapped(owner), "mst_dev_pro", `mst_${"0".repeat(36)}`, "\u00e9"];
     return new Victim(
@@ -63,7 +65,7 @@ export class Victim implements AsyncDisposable {
         attacker: `Bearer ${attacker}`,
         bad: [...bad, ...stolen.map((token) => `Bearer ${token}`), `Bearer ${readonly} ${owner}`],
       },
-      database,
+      tables,
     );
   }
 
@@ -85,21 +87,22 @@ export class Victim implements AsyncDisposable {
    * Anything that is stored, but for when tokens were last used and what was counted: syncs are, a
    * second later.
    */
-  stored(): string {
+  async stored(): Promise<string> {
     const hash = createHash("sha256");
     for (const table of TABLES) {
-      for (const row of this.database.query(`select * from ${table} order by rowid`).iterate()) {
-        hash.update(JSON.stringify(row, withoutCounts));
+      const rows = await this.tables.rows(`select * from ${table}`);
+      for (const row of rows.map((each) => JSON.stringify(each, withoutCounts)).sort()) {
+        hash.update(row);
       }
     }
-    for (const revision of this.#history()) hash.update(revision);
+    for (const revision of await this.#history()) hash.update(revision);
     return hash.digest("hex");
   }
 
   /** All that was written over; the server packs it when it is a while old. */
-  #history(): string[] {
-    const loose = this.database.query("select * from revisions").all() as Revision[];
-    const packs = this.database.query("select * from revision_packs").all() as Pack[];
+  async #history(): Promise<string[]> {
+    const loose = await this.tables.rows<Revision>("select * from revisions");
+    const packs = await this.tables.rows<Pack>("select * from revision_packs");
     const packed = packs.flatMap(({ document_id, kind, key, ...pack }) =>
       unpackRevisions(pack).map((each) => JSON.stringify([document_id, kind, key, each])),
     );
@@ -114,23 +117,22 @@ export class Victim implements AsyncDisposable {
   }
 
   /** What changes with each change of what is stored, or of what is there, and is cheap to read. */
-  mark(): { readonly stored: string; readonly made: string } {
-    const counts = COUNTED.map((count) => `(${count})`).join(", ");
-    const read = (sql: string) => JSON.stringify(this.database.query(sql).values());
-    return {
-      stored: read(`select ${counts}`),
-      made: read("select count(*), total(updated_at) from documents"),
+  async mark(): Promise<{ readonly stored: string; readonly made: string }> {
+    const read = async (figures: readonly string[]) => {
+      const columns = figures.map((figure, at) => `(${figure}) as figure_${at}`);
+      return JSON.stringify(await this.tables.rows(`select ${columns.join(", ")}`));
     };
+    return { stored: await read(COUNTED), made: await read(MADE) };
   }
 
   /** Everything of the attacked account. */
-  secrets(): string {
+  async secrets(): Promise<string> {
     const sql = `
       select name, seq, memories.key, value, updated_at_of from (
         select id, name, seq, documents.updated_at as updated_at_of from documents
         where owner = (select id from accounts where name = 'owner')
-      ) left join memories on memories.document_id = id order by name, key`;
-    return JSON.stringify(this.database.query(sql).values());
+      ) as owned left join memories on memories.document_id = id order by name, key`;
+    return JSON.stringify(await this.tables.rows(sql));
   }
 
   async restart(): Promise<void> {
@@ -140,22 +142,24 @@ export class Victim implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.database.close();
+    await this.tables.close();
     await this.folder[Symbol.asyncDispose]();
   }
 }
 
 const COUNTED = [
   "select count(*) from documents where seq > 0",
-  "select total(seq) from documents",
-  "select total(updated_at) from documents where seq > 0",
+  "select sum(seq) from documents",
+  "select sum(updated_at) from documents where seq > 0",
   // When a project was last synced is left out: an exchange is one even if its update is refused.
   "select count(*) from memories",
   "select count(*) from sessions",
-  "select total(last_activity_at) from sessions",
+  "select sum(last_activity_at) from sessions",
   "select count(*) from connections",
   "select count(*) from kept_answers",
 ];
+
+const MADE = ["select count(*) from documents", "select sum(updated_at) from documents"];
 
 function withoutCounts(column: string, value: unknown): unknown {
   if (column === "last_synced_at" || column === "sync_count") return undefined;
