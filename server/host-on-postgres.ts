@@ -9,8 +9,8 @@ import { readClock } from "./stores/shared-count-store.ts";
 
 /** What a server stands on that shares its database with others. */
 export async function openSharedParts(options: HostAppOptions): Promise<HostParts> {
-  const { path, world: own, clock: by = "database" } = options;
-  const store = await openPostgresStore(path, own, by);
+  const { path, world: own, log, clock: by = "database" } = options;
+  const store = await openPostgresStore(path, own, { clock: by, log });
   const clock = new DatabaseClock(own);
   if (by === "database") await clock.start(() => readClock(store.database.reader));
   const world: World = by === "database" ? clock.world : own;

@@ -35,7 +35,7 @@ export function createStartingApp(deps: {
   function probe(request: Request): Response | undefined {
     const path = pathOf(request.url);
     const context = newContext(deps);
-    if (path === "/readyz") return readyAnswer(context, request, readiness.state);
+    if (path === "/readyz") return readyAnswer(context, request, readiness.told);
     return path === "/healthz"
       ? answerRead(context, request, { body: { status: "ok" } })
       : undefined;

@@ -36,6 +36,9 @@ export function createOperations(options: OperationsOptions): Operations {
     databaseBytes: () => readDatabaseBytes(reader),
     startedAt: world.now(),
   });
+  const { connections, problem } = host;
+  if (problem) readiness.isOut = () => problem() !== undefined;
+  if (connections) metrics.measureConnections(connections);
   host.store.timeCommits((durationMs, kept) => metrics.countCommit(durationMs / 1000, kept));
   return { readiness, metrics, metricsToken };
 }

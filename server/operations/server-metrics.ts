@@ -2,6 +2,7 @@ import { VERSION } from "../../shared/version.ts";
 import type { AnswerBudget } from "../http/answer-budget.ts";
 import type { BodyBudget } from "../http/body-budget.ts";
 import type { LiveSockets } from "../live/live-sockets.ts";
+import type { ConnectionFigures } from "../stores/open-store.ts";
 import { MetricRegistry } from "./metric-registry.ts";
 
 /** Upper ends of the buckets of durations, in seconds. */
@@ -99,6 +100,15 @@ export class ServerMetrics {
       labels: ["version", "runtime"],
     };
     this.#registry.info(build, [VERSION, process.versions.bun ? "bun" : "node"]);
+  }
+
+  /** Of a database that is reached by connections. */
+  measureConnections(read: () => ConnectionFigures): void {
+    const gauge = (name: string, help: string, value: keyof ConnectionFigures) =>
+      this.#registry.gauge({ name, help }, () => read()[value]);
+    gauge("memsync_database_connections", "Connections to the database.", "open");
+    gauge("memsync_database_connections_used", "Connections to the database in use.", "used");
+    gauge("memsync_database_waiting", "Statements that wait for a connection.", "waiting");
   }
 
   countRequest(

@@ -26,7 +26,7 @@ export function healthRoutes(operations: Operations | undefined) {
       answerRead(context, request, { body: { status: "ok" } satisfies Health }),
     )
     .get("/readyz", ({ context, request }) =>
-      readyAnswer(context, request, operations?.readiness.state ?? "ready"),
+      readyAnswer(context, request, operations?.readiness.told ?? "ready"),
     );
   if (!operations) return health;
   return health.get(METRICS_PATH, async ({ context }) =>

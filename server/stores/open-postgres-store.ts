@@ -1,21 +1,30 @@
+import { type Log, silentLog } from "../../shared/log.ts";
 import { openPostgres, type PostgresDatabase } from "../../shared/postgres/database.ts";
+import { DatabaseWatch } from "../../shared/postgres/database-watch.ts";
 import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
 import { PostgresReplica } from "../../shared/replica/postgres/postgres-replica.ts";
 import { newWriter } from "../../shared/replica/store/writer.ts";
 import { pauseOf } from "../../shared/turns.ts";
 import type { World } from "../../shared/world.ts";
 import type { HostTables } from "./account-tables.ts";
-import type { HostStore } from "./open-store.ts";
+import type { ConnectionFigures, HostStore } from "./open-store.ts";
 import { hostMigrationsOnPostgres } from "./postgres-schema.ts";
+
+/** How a store on a PostgreSQL runs. */
+export interface PostgresStoreOptions {
+  /** See `PostgresReplicaOptions`. */
+  readonly clock?: "database" | "world";
+  readonly log?: Log;
+}
 
 /**
  * Opens a host's store on a PostgreSQL, which any number of servers may do. Throws one sentence
- * where that database can't be used. `clock`: see `PostgresReplicaOptions`.
+ * where that database can't be used.
  */
 export async function openPostgresStore(
   address: string,
   world: World,
-  clock: "database" | "world" = "database",
+  { clock = "database", log = silentLog }: PostgresStoreOptions = {},
 ): Promise<HostStore> {
   const database = await openPostgresDatabase(address);
   try {
@@ -26,7 +35,17 @@ export async function openPostgresStore(
       writer: newWriter(world, SERVICE_MACHINE),
       pause: pauseOf(world),
     });
-    return { store, database, close: () => store.close() };
+    const watch = new DatabaseWatch({ pool: database.reading, world, log });
+    return {
+      store,
+      database,
+      problem: () => watch.problem,
+      connections: () => figuresOf(database),
+      async close() {
+        await watch.stop();
+        await store.close();
+      },
+    };
   } catch (thrown) {
     await database.close();
     throw thrown;
@@ -36,4 +55,13 @@ export async function openPostgresStore(
 /** The same database for commands beside running servers: only for accounts and tokens. */
 export function openPostgresDatabase(address: string): Promise<PostgresDatabase<HostTables>> {
   return openPostgres<HostTables>(address, hostMigrationsOnPostgres);
+}
+
+function figuresOf({ reading, writing }: PostgresDatabase<HostTables>): ConnectionFigures {
+  const [one, other] = [reading.figures, writing.figures];
+  return {
+    open: one.open + other.open,
+    used: one.used + other.used,
+    waiting: one.waiting + other.waiting,
+  };
 }

@@ -31,10 +31,21 @@ export const hostMigrations: readonly Migration[] = [
 /** The schema with the fingerprint by which a database of this version is recognised. */
 export const hostSchema: Schema = { migrations: hostMigrations, fingerprint: 948_109_625 };
 
+/** Connections to a database: how many are open, used, and waited for. */
+export interface ConnectionFigures {
+  readonly open: number;
+  readonly used: number;
+  readonly waiting: number;
+}
+
 /** A host's open replica, and its database for what is kept beside it. */
 export interface HostStore {
   readonly store: Replica<HostTables>;
   readonly database: HostDatabase;
+  /** Why nothing can be written just now, in a sentence; left out where that shows at once. */
+  readonly problem?: () => string | undefined;
+  /** Figures of the database's connections, where it has any. */
+  readonly connections?: () => ConnectionFigures;
   /** Finishes the writes under way, closes the database and releases its lock. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
-import { DatabaseFailure, POOLED } from "./failures.ts";
+import { DatabaseFailure, POOLED, READ_ONLY } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
-import type { Session } from "./session.ts";
+import type { PostgresSession } from "./session.ts";
 
 /** The oldest release that still gets corrections. */
 const OLDEST = 14;
@@ -17,13 +17,17 @@ interface ServerFacts {
 
 /** Throws one sentence where a database can't be one of memsync's servers. Changes nothing. */
 export async function checkServer<Tables>(pool: SessionPool<Tables>): Promise<void> {
-  const facts = await pool.use(readFacts);
-  const problem = problemOf(facts);
-  if (problem !== undefined) throw new DatabaseFailure(problem);
+  await refuseUnfit(pool);
   if (await isPooled(pool)) throw new DatabaseFailure(POOLED);
 }
 
-async function readFacts<Tables>(session: Session<Tables>): Promise<ServerFacts> {
+/** The same of what may change while a server runs. */
+export async function refuseUnfit<Tables>(pool: SessionPool<Tables>): Promise<void> {
+  const problem = problemOf(await pool.use(readFacts));
+  if (problem !== undefined) throw new DatabaseFailure(problem);
+}
+
+async function readFacts<Tables>(session: PostgresSession<Tables>): Promise<ServerFacts> {
   const [facts] = await session.query<ServerFacts>(`
     SELECT current_setting('server_version_num')::int / 10000 AS version,
       pg_is_in_recovery() AS is_standby,
@@ -38,17 +42,20 @@ async function readFacts<Tables>(session: Session<Tables>): Promise<ServerFacts>
 
 function problemOf(facts: ServerFacts): string | undefined {
   if (facts.version < OLDEST) {
-    return `the database is PostgreSQL ${facts.version}, and memsync needs ${OLDEST} or later: update it, or name another by --database-url`;
+    const needed = `memsync needs ${OLDEST} or later`;
+    return `the database is PostgreSQL ${facts.version}, and ${needed}: update it, or name another`;
   }
   if (facts.encoding !== "UTF8") {
-    return `the database's encoding is ${facts.encoding}, which can't hold every text: make one with \`createdb --encoding UTF8 --template template0\``;
+    const making = "make one with `createdb --encoding UTF8 --template template0`";
+    return `the database's encoding is ${facts.encoding}, which can't hold every text: ${making}`;
   }
   if (facts.is_standby || facts.reads_only) {
-    return "the database can only be read (a standby, or default_transaction_read_only): name the primary's address by --database-url";
+    return READ_ONLY;
   }
   if (facts.durable === "off") return NOT_DURABLE;
   if (facts.schema === null || !facts.may_create) {
-    return "the database's user may not make tables: make it the owner of its database, as by `ALTER DATABASE … OWNER TO …`";
+    const owner = "as by `ALTER DATABASE … OWNER TO …`";
+    return `the database's user may not make tables: make it the owner of its database, ${owner}`;
   }
   return undefined;
 }
@@ -80,7 +87,7 @@ async function isPooled<Tables>(pool: SessionPool<Tables>): Promise<boolean> {
   }
 }
 
-async function backendOf<Tables>(session: Session<Tables>): Promise<number | undefined> {
+async function backendOf<Tables>(session: PostgresSession<Tables>): Promise<number | undefined> {
   const [row] = await session.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   return row?.pid;
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { checkServer } from "./check-server.ts";
 import { migratePostgres, type PostgresMigration } from "./migrate.ts";
-import { kyselyOver, SessionPool } from "./pool.ts";
+import { kyselyThrough, SessionPool } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** Of one server; twelve of these have room in PostgreSQL's own hundred, nearly. */
@@ -25,6 +25,11 @@ export interface PostgresDatabase<Tables> {
 /**
  * Opens and migrates a database. Throws one sentence that says what to do where it can't be used;
  * nothing is changed then.
+ *
+ * ```
+ * const database = await openPostgres<HostTables>("postgres://memsync@db/memsync", migrations);
+ * await database.write((db) => db.deleteFrom("sessions").execute());
+ * ```
  */
 export async function openPostgres<Tables>(
   address: string,
@@ -41,7 +46,7 @@ export async function openPostgres<Tables>(
   }
   return {
     address,
-    reader: kyselyOver(reading),
+    reader: kyselyThrough(reading),
     writing,
     reading,
     write: (work) => inTransaction(writing, ({ db }) => work(db)),

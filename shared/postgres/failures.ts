@@ -1,6 +1,9 @@
 import { AppError, messageOf, RateLimited } from "../errors.ts";
 
-/** SQLSTATEs after which the same transaction may succeed: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+/**
+ * SQLSTATEs after which the same transaction may succeed
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+ */
 const AGAIN = new Set(["40001", "40P01"]);
 
 /** What a database that has too much to do says. */
@@ -67,23 +70,32 @@ function sentenceOf(thrown: unknown): string | undefined {
     return `the database's disk is full: make room there and try again; ${NOTHING_SAVED}`;
   }
   if (state === "25006") {
-    return `the database can only be read (a standby, or default_transaction_read_only): name the primary's address by --database-url; ${NOTHING_SAVED}`;
+    return `${READ_ONLY}; ${NOTHING_SAVED}`;
   }
   if (state === "42501") {
-    return `the database's user lacks a right (${messageOf(thrown)}): make it the owner of its database; ${NOTHING_SAVED}`;
+    const reason = messageOf(thrown);
+    const owner = "make it the owner of its database";
+    return `the database's user lacks a right (${reason}): ${owner}; ${NOTHING_SAVED}`;
   }
   if (state.startsWith("28")) {
-    return `the database refuses the user or the password (${messageOf(thrown)}): see --database-url`;
+    const reason = messageOf(thrown);
+    return `the database refuses the user or the password (${reason}): see --database-url`;
   }
   if (state === "3D000") {
     return `${messageOf(thrown)}: make it with \`createdb\`, or name another by --database-url`;
   }
   if (state === "08P01" && /unsupported startup parameter/.test(messageOf(thrown))) return POOLED;
   if (isConnectionLost(thrown)) {
-    return `the database can't be reached (${messageOf(thrown)}): see that it runs, and the address by --database-url`;
+    const reason = messageOf(thrown);
+    return `the database can't be reached (${reason}): see that it runs, and --database-url`;
   }
   return undefined;
 }
+
+/** What is said of one that takes no writes. */
+export const READ_ONLY =
+  "the database can only be read (a standby, or default_transaction_read_only): name the " +
+  "primary's address by --database-url";
 
 /** What is said of a way to the database on which a session's settings don't last. */
 export const POOLED =

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { SessionPool } from "./pool.ts";
-import type { Session } from "./session.ts";
+import type { PostgresSession } from "./session.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** One step of the schema, in SQL. Steps are append-only: a released one never changes. */
@@ -46,7 +46,9 @@ export async function migratePostgres<Tables>(
 }
 
 /** By name: whether older programs can't go on. */
-async function stepsDone<Tables>(session: Session<Tables>): Promise<ReadonlyMap<string, boolean>> {
+async function stepsDone<Tables>(
+  session: PostgresSession<Tables>,
+): Promise<ReadonlyMap<string, boolean>> {
   const [found] = await session.query<{ is_there: boolean }>(
     "SELECT to_regclass('schema_migrations') IS NOT NULL AS is_there",
   );

@@ -1,7 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, type Driver, type Kysely } from "kysely";
 import pg from "pg";
 import { foreseen, tooBusy } from "./failures.ts";
-import { kyselyOn, Session } from "./session.ts";
+import { kyselyOn, PostgresSession } from "./session.ts";
 
 /** Beyond so many that wait for a connection everybody else is refused at once. */
 const WAITING_MAX = 1024;
@@ -24,12 +24,8 @@ const INT8 = 20;
 const NUMERIC = 1700;
 
 /** Times and counts are numbers here; none is larger than what a number holds exactly. */
-const TYPES: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: "text" | "binary") =>
-    oid === INT8 || oid === NUMERIC
-      ? Number
-      : pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig["getTypeParser"],
-};
+const TYPES = new pg.TypeOverrides();
+for (const type of [INT8, NUMERIC]) TYPES.setTypeParser(type, Number);
 
 /** The settings of every connection to the database at `address`. */
 export function clientConfig(address: string): pg.ClientConfig {
@@ -46,7 +42,7 @@ export function clientConfig(address: string): pg.ClientConfig {
 /** A bounded number of connections. Who finds none waits in turn, and not for ever. */
 export class SessionPool<Tables> {
   readonly #pool: pg.Pool;
-  readonly #sessions = new WeakMap<pg.PoolClient, Session<Tables>>();
+  readonly #sessions = new WeakMap<pg.PoolClient, PostgresSession<Tables>>();
 
   constructor(address: string, connectionsMax: number) {
     const config = { ...clientConfig(address), max: connectionsMax, pipeline: true };
@@ -62,12 +58,12 @@ export class SessionPool<Tables> {
   }
 
   /** A connection of one's own, until `give`. */
-  async take(): Promise<Session<Tables>> {
+  async take(): Promise<PostgresSession<Tables>> {
     if (this.#pool.waitingCount >= WAITING_MAX) throw tooBusy();
     const client = await this.#connect();
     const known = this.#sessions.get(client);
     if (known) return known;
-    const session = new Session<Tables>(client);
+    const session = new PostgresSession<Tables>(client);
     // Its loss shows at its next statement.
     client.on("error", () => {});
     this.#sessions.set(client, session);
@@ -84,11 +80,11 @@ export class SessionPool<Tables> {
   }
 
   /** `isBroken`: nobody else gets it. */
-  give(session: Session<Tables>, isBroken = false): void {
+  give(session: PostgresSession<Tables>, isBroken = false): void {
     session.client.release(isBroken);
   }
 
-  async use<Result>(work: (session: Session<Tables>) => Promise<Result>): Promise<Result> {
+  async use<Result>(work: (session: PostgresSession<Tables>) => Promise<Result>): Promise<Result> {
     const session = await this.take();
     try {
       return await work(session);
@@ -104,7 +100,7 @@ export class SessionPool<Tables> {
 }
 
 /** Kysely that takes a connection for each statement. */
-export function kyselyOver<Tables>(pool: SessionPool<Tables>): Kysely<Tables> {
+export function kyselyThrough<Tables>(pool: SessionPool<Tables>): Kysely<Tables> {
   return kyselyOn<Tables>(new PoolDriver(pool));
 }
 
@@ -130,7 +126,7 @@ class PoolDriver<Tables> implements Driver {
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
-    if (connection instanceof Session) this.pool.give(connection);
+    if (connection instanceof PostgresSession) this.pool.give(connection);
   }
 
   destroy(): Promise<void> {

@@ -46,7 +46,7 @@ export function sessionOf<Tables>(db: Kysely<Tables>): Statements {
 }
 
 /** One connection, with nobody else on it. What is asked without waiting goes in one packet. */
-export class Session<Tables> implements DatabaseConnection, Statements {
+export class PostgresSession<Tables> implements DatabaseConnection, Statements {
   readonly db: Kysely<Tables>;
   /** Whether anything was written since this was last set to false. */
   wrote = false;
@@ -103,7 +103,7 @@ export class Session<Tables> implements DatabaseConnection, Statements {
 }
 
 class SessionDriver<Tables> implements Driver {
-  constructor(readonly session: Session<Tables>) {}
+  constructor(readonly session: PostgresSession<Tables>) {}
 
   async init(): Promise<void> {}
 

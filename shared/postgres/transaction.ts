@@ -1,6 +1,6 @@
 import { DatabaseFailure, isConnectionLost, isToBeRepeated, UnknownOutcome } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
-import type { Session } from "./session.ts";
+import type { PostgresSession } from "./session.ts";
 
 /** A transaction that others came in the way of is tried this often. */
 const TRIES_MAX = 5;
@@ -11,7 +11,7 @@ const TRIES_MAX = 5;
  */
 export async function inTransaction<Tables, Result>(
   pool: SessionPool<Tables>,
-  work: (session: Session<Tables>) => Promise<Result>,
+  work: (session: PostgresSession<Tables>) => Promise<Result>,
 ): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -24,7 +24,7 @@ export async function inTransaction<Tables, Result>(
 
 async function once<Tables, Result>(
   pool: SessionPool<Tables>,
-  work: (session: Session<Tables>) => Promise<Result>,
+  work: (session: PostgresSession<Tables>) => Promise<Result>,
 ): Promise<Result> {
   const session = await pool.take();
   let isBroken = true;
@@ -43,7 +43,7 @@ async function once<Tables, Result>(
 }
 
 /** Throws `UnknownOutcome` where nobody knows. */
-export async function commit<Tables>(session: Session<Tables>): Promise<void> {
+export async function commit<Tables>(session: PostgresSession<Tables>): Promise<void> {
   let command: string;
   try {
     command = await session.command("COMMIT");
@@ -55,7 +55,7 @@ export async function commit<Tables>(session: Session<Tables>): Promise<void> {
 }
 
 /** False: the connection can't be used any more. What was not committed is gone then, too. */
-export async function rolledBack<Tables>(session: Session<Tables>): Promise<boolean> {
+export async function rolledBack<Tables>(session: PostgresSession<Tables>): Promise<boolean> {
   try {
     await session.command("ROLLBACK");
     return true;

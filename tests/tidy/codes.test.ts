@@ -50,6 +50,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/supervise/program-code.ts": "a file of /proc",
   "server/backup/restore.ts": "how a database's file begins",
   "server/http/bearer.ts": "the scheme of a header",
+  "shared/postgres/failures.ts": "what PostgreSQL and its driver say, whose codes say less",
   "shared/sqlite/failures.ts": "what SQLite says, whose code says less",
 };
 

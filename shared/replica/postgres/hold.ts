@@ -1,5 +1,5 @@
 import type { AccountId } from "../../ids.ts";
-import type { Session } from "../../postgres/session.ts";
+import type { PostgresSession } from "../../postgres/session.ts";
 import { INCARNATION } from "./incarnation.ts";
 
 /** The accounts that a transaction holds, and what the database says of itself. */
@@ -22,7 +22,7 @@ const HOLD = `SELECT owner, version FROM owners WHERE owner = ANY($1::text[])
  * of them. `unknown`: those that may not have a row yet.
  */
 export async function hold<Tables>(
-  session: Session<Tables>,
+  session: PostgresSession<Tables>,
   {
     owners,
     unknown,

@@ -1,5 +1,5 @@
 import type { SessionPool } from "../../postgres/pool.ts";
-import type { Session } from "../../postgres/session.ts";
+import type { PostgresSession } from "../../postgres/session.ts";
 import { inTransaction } from "../../postgres/transaction.ts";
 
 /**
@@ -31,7 +31,7 @@ export function currentEpoch<Tables>(pool: SessionPool<Tables>, newEpoch: string
   });
 }
 
-async function readForUpdate<Tables>(session: Session<Tables>) {
+async function readForUpdate<Tables>(session: PostgresSession<Tables>) {
   // Two servers that find no row must not both make one.
   await session.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
   const [row] = await session.query<{ epoch: string; is_same: boolean }>(

@@ -1,3 +1,4 @@
+import type { Kysely } from "kysely";
 import type { AccountId } from "../../ids.ts";
 import { NOT_DURABLE } from "../../postgres/check-server.ts";
 import type { PostgresDatabase } from "../../postgres/database.ts";
@@ -7,17 +8,21 @@ import {
   tooBusy,
   UnknownOutcome,
 } from "../../postgres/failures.ts";
-import type { Session } from "../../postgres/session.ts";
+import type { PostgresSession } from "../../postgres/session.ts";
 import { commit, rolledBack } from "../../postgres/transaction.ts";
+import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { delay } from "../../world.ts";
+import { sweepHistory } from "../history/sweep-history.ts";
+import { documentsWithLargeLogs } from "../log/large-logs.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import { Replica, type ReplicaOptions, type Write } from "../store/replica.ts";
+import { type AskedWrite, Replica, type ReplicaSetup } from "../store/replica.ts";
 import { Context } from "../store/write-context.ts";
 import { newWriter } from "../store/writer.ts";
 import { CommitFeed } from "./commit-feed.ts";
 import { Hints } from "./hints.ts";
 import { type Held, hold } from "./hold.ts";
 import { currentEpoch } from "./incarnation.ts";
+import { claimSweep, sweptAlone } from "./sweep-claims.ts";
 import { type QueuedWrite, WriteQueue } from "./write-queue.ts";
 import { writeRowsOnPostgres } from "./write-rows.ts";
 
@@ -37,8 +42,7 @@ const TRIES_MAX = 5;
 const ASKED_AGAIN_MS = 10;
 
 /** What a replica on PostgreSQL needs. It closes the database with itself. */
-export interface PostgresReplicaOptions<Tables extends ReplicaTables>
-  extends ReplicaOptions<Tables> {
+export interface PostgresReplicaOptions<Tables extends ReplicaTables> extends ReplicaSetup<Tables> {
   readonly database: PostgresDatabase<Tables>;
   /** By whose clock entries are: the database's, which all of its servers share, or the world's. */
   readonly clock: "database" | "world";
@@ -66,6 +70,10 @@ class Spoilt<Tables extends ReplicaTables> extends Error {
  * A replica on a PostgreSQL that any number of servers write. Whoever writes holds the row of the
  * account; its version says whether documents in memory are those in the database. Writes of many
  * accounts share a transaction, and may run twice: they have no effects outside of the store.
+ *
+ * ```
+ * const replica = await PostgresReplica.open({ database, world, clock: "database", writer });
+ * ```
  */
 export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Tables> {
   readonly version = undefined;
@@ -124,7 +132,19 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     return search();
   }
 
-  async sweep(): Promise<void> {}
+  async sweep(): Promise<void> {
+    if (!(await claimSweep(this.options.database.writing))) return;
+    const step = <Result>(work: (db: Kysely<Tables>, now: number) => Promise<Result>) =>
+      this.write(({ db, now }) => sweptAlone(db, () => work(db, now)), { isLong: true });
+    try {
+      await sweepHistory((work) => step((db, now) => work(narrowTables(db), now)));
+    } finally {
+      for (const sweeper of this.sweepers) while (await step(sweeper));
+      for (const address of await documentsWithLargeLogs(narrowTables(this.reader))) {
+        await this.write((context) => context.compact(address), { owner: address.owner });
+      }
+    }
+  }
 
   async close(): Promise<void> {
     await this.longWrites.allDone();
@@ -139,7 +159,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     await this.options.database.close();
   }
 
-  protected ask(write: Write<Tables>): void {
+  protected ask(write: AskedWrite<Tables>): void {
     if (this.#queue.size >= WAITING_MAX) {
       write.reject(tooBusy());
       return;
@@ -180,7 +200,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
         return;
       } catch (thrown) {
         if (thrown instanceof Spoilt && batch.length > 1) {
-          this.#queue.putBack(batch.map((each) => (each === thrown.by ? alone(each) : each)));
+          this.#queue.putBack(batch.map((each) => (each === thrown.by ? byItself(each) : each)));
           return;
         }
         const reason = thrown instanceof Spoilt ? thrown.cause : thrown;
@@ -205,7 +225,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
       outcomes = await this.#runEach(session, free, held);
       await this.#commit(session, outcomes);
       isBroken = false;
-      this.#queue.putBack(batch.filter((each) => !free.includes(each)).map(alone));
+      this.#queue.putBack(batch.filter((each) => !free.includes(each)).map(byItself));
     } catch (thrown) {
       isBroken = !(await rolledBack(session));
       this.timed(startedAt, false);
@@ -220,7 +240,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   }
 
   async #hold(
-    session: Session<Tables>,
+    session: PostgresSession<Tables>,
     batch: readonly QueuedWrite<Tables>[],
     mayWait: boolean,
   ): Promise<Held> {
@@ -268,7 +288,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   }
 
   async #runEach(
-    session: Session<Tables>,
+    session: PostgresSession<Tables>,
     batch: readonly QueuedWrite<Tables>[],
     held: Held,
   ): Promise<readonly Outcome<Tables>[]> {
@@ -283,7 +303,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   }
 
   async #runOne(
-    session: Session<Tables>,
+    session: PostgresSession<Tables>,
     queued: QueuedWrite<Tables>,
     { now }: Held,
   ): Promise<Outcome<Tables>> {
@@ -312,7 +332,10 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     }
   }
 
-  async #commit(session: Session<Tables>, outcomes: readonly Outcome<Tables>[]): Promise<void> {
+  async #commit(
+    session: PostgresSession<Tables>,
+    outcomes: readonly Outcome<Tables>[],
+  ): Promise<void> {
     try {
       const written = writtenOwners(outcomes);
       const bumping =
@@ -343,7 +366,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   }
 }
 
-function alone<Tables extends ReplicaTables>(queued: QueuedWrite<Tables>): QueuedWrite<Tables> {
+function byItself<Tables extends ReplicaTables>(queued: QueuedWrite<Tables>): QueuedWrite<Tables> {
   return { ...queued, isAlone: true };
 }
 

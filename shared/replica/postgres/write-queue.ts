@@ -1,10 +1,10 @@
 import type { AccountId } from "../../ids.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import type { Write } from "../store/replica.ts";
+import type { AskedWrite } from "../store/replica.ts";
 
 /** A write, and what is known of how to do it. */
 export interface QueuedWrite<Tables extends ReplicaTables> {
-  readonly write: Write<Tables>;
+  readonly write: AskedWrite<Tables>;
   readonly owners: readonly AccountId[];
   /** It has failed in company, or its account is another server's just now: it has its own turn. */
   readonly isAlone: boolean;
@@ -26,7 +26,7 @@ export class WriteQueue<Tables extends ReplicaTables> {
     return this.#waiting.length;
   }
 
-  add(write: Write<Tables>): void {
+  add(write: AskedWrite<Tables>): void {
     this.#waiting.push({ write, owners: ownersOf(write), isAlone: write.isLong });
   }
 
@@ -71,7 +71,9 @@ export class WriteQueue<Tables extends ReplicaTables> {
   }
 }
 
-function ownersOf<Tables extends ReplicaTables>({ owner }: Write<Tables>): readonly AccountId[] {
+function ownersOf<Tables extends ReplicaTables>({
+  owner,
+}: AskedWrite<Tables>): readonly AccountId[] {
   if (owner === undefined) return [];
   return typeof owner === "string" ? [owner] : owner;
 }

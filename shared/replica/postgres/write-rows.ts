@@ -158,7 +158,8 @@ async function appendRows(
   await together([
     moving,
     session.change(
-      `INSERT INTO updates (document_id, seq, epoch, origin, payload, checksum, removed, committed_at)
+      `INSERT INTO updates (document_id, seq, epoch, origin, payload, checksum, removed,
+        committed_at)
       SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bigint[],
         $7::text[], $8::bigint[])`,
       [

@@ -16,6 +16,7 @@ import type { EntryKind } from "../document/entry-arrays.ts";
 import { TRIMMED_PREFIX } from "../document/own-metadata.ts";
 import { deletionOf } from "../document/project-deletion.ts";
 import { historyTime } from "../history/history-clock.ts";
+import { ROW_BYTES_KEPT_MIN } from "../log/large-logs.ts";
 import {
   EMPTY_DOCUMENT,
   lastRowBeyond,
@@ -40,7 +41,6 @@ const ROWS_PER_SNAPSHOT = 256;
  * the whole document's size, because a client that lags further gets the whole document.
  */
 const ROWS_KEPT = 1024;
-export const ROW_BYTES_KEPT_MIN = 128 * 1024;
 
 /** Why a document over its size limit accepts only deletions. */
 export const NO_ROOM = explain({ code: "no-room" });

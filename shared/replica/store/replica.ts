@@ -19,7 +19,7 @@ const OPEN_DOCUMENTS_MAX = 512;
 const OPEN_BYTES_MAX = 64 * 1024 * 1024;
 
 /** How a write is done. */
-export interface WriteOptions {
+export interface WriteTerms {
   /** It has a commit of its own, since others would wait for it. */
   readonly isLong?: boolean;
   /**
@@ -30,14 +30,14 @@ export interface WriteOptions {
 }
 
 /** A write that waits for its commit. */
-export interface Write<Tables extends ReplicaTables> {
+export interface AskedWrite<Tables extends ReplicaTables> {
   readonly run: (context: Context<Tables>) => Promise<unknown>;
   /** Called in the turn of the commit, as `reject`. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
-  /** See `WriteOptions`. */
+  /** See `WriteTerms`. */
   readonly isLong: boolean;
-  readonly owner: WriteOptions["owner"] | undefined;
+  readonly owner: WriteTerms["owner"] | undefined;
 }
 
 /** What is done to a document before its write; see `Replica.draft`. */
@@ -58,7 +58,7 @@ type Settler = (owner: AccountId | undefined) => Promise<void> | undefined;
 export type SweepStep<Tables> = (db: Kysely<Tables>, now: number) => Promise<boolean>;
 
 /** What every replica needs, on whatever database. */
-export interface ReplicaOptions<Tables extends ReplicaTables> extends ContextOptions<Tables> {
+export interface ReplicaSetup<Tables extends ReplicaTables> extends ContextOptions<Tables> {
   readonly writer: Writer;
 }
 
@@ -93,12 +93,12 @@ export abstract class Replica<Tables extends ReplicaTables> {
   readonly #settlers: Settler[] = [];
   #onTimed: ((durationMs: number, kept: boolean) => void) | undefined;
 
-  constructor(protected readonly options: ReplicaOptions<Tables>) {
+  constructor(protected readonly options: ReplicaSetup<Tables>) {
     this.writers = new Writers(options.writer, options.world);
   }
 
   /** Has a write done, at some time, with others or alone. */
-  protected abstract ask(write: Write<Tables>): void;
+  protected abstract ask(write: AskedWrite<Tables>): void;
 
   /** The commit that is under way; undefined if none keeps a long edit waiting. */
   protected abstract readonly committing: Promise<unknown> | undefined;
@@ -147,17 +147,12 @@ export abstract class Replica<Tables extends ReplicaTables> {
    */
   write<Result>(
     work: (context: WriteContext<Tables>) => Promise<Result>,
-    { isLong = false, owner }: WriteOptions = {},
+    { isLong = false, owner }: WriteTerms = {},
   ): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       // It is called with what `work` gives, which is a `Result`.
-      this.ask({
-        run: work,
-        resolve: resolve as (value: unknown) => void,
-        reject,
-        isLong,
-        owner,
-      });
+      const settle = resolve as (value: unknown) => void;
+      this.ask({ run: work, resolve: settle, reject, isLong, owner });
     });
   }
 

@@ -5,15 +5,14 @@ import { returnFreePages } from "../../sqlite/free-pages.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { savepoint, writeTransaction } from "../../sqlite/transaction.ts";
 import type { World } from "../../world.ts";
-import type { DocumentAddress } from "../document/address.ts";
 import { sweepHistory } from "../history/sweep-history.ts";
+import { documentsWithLargeLogs } from "../log/large-logs.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { mergeFullText } from "../search/full-text.ts";
 import { indexSome } from "../search/unindexed.ts";
 import { LateIndex } from "./late-index.ts";
 import { isLongCommit, lightenCommit, writeLogBack } from "./long-commit.ts";
-import { ROW_BYTES_KEPT_MIN } from "./open-document.ts";
-import { Replica, type ReplicaOptions, type Write } from "./replica.ts";
+import { type AskedWrite, Replica, type ReplicaSetup } from "./replica.ts";
 import { Context } from "./write-context.ts";
 
 /** At most this many writes share a commit. Others wait for the next. */
@@ -23,7 +22,7 @@ const WRITES_PER_COMMIT_MAX = 256;
 const MERGES_PER_SWEEP_MAX = 16;
 
 /** What a store needs. It closes the database with itself. */
-export interface StoreOptions<Tables extends ReplicaTables> extends ReplicaOptions<Tables> {
+export interface StoreOptions<Tables extends ReplicaTables> extends ReplicaSetup<Tables> {
   readonly database: SqliteDatabase<Tables>;
   /** The full-text index follows the rows after their commit; see `search`. */
   readonly indexesLater?: boolean;
@@ -40,7 +39,7 @@ type Step = Parameters<typeof sweepHistory>[0];
  * database at a time.
  */
 export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> {
-  #waiting: Write<Tables>[] = [];
+  #waiting: AskedWrite<Tables>[] = [];
   #draining: Promise<void> | undefined;
   protected committing: Promise<boolean> | undefined;
   #onIdle: (() => void) | undefined;
@@ -74,7 +73,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
     return this.options.database.version();
   }
 
-  protected ask(write: Write<Tables>): void {
+  protected ask(write: AskedWrite<Tables>): void {
     this.#waiting.push(write);
     this.#draining ??= this.#drain();
   }
@@ -165,7 +164,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
     return this.committing;
   }
 
-  async #commit(writes: readonly Write<Tables>[]): Promise<boolean> {
+  async #commit(writes: readonly AskedWrite<Tables>[]): Promise<boolean> {
     const { pause } = this.options;
     let isLong = false;
     const contexts: Context<Tables>[] = [];
@@ -209,7 +208,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
  * commit.
  */
 async function runOne<Tables extends ReplicaTables>(
-  write: Write<Tables>,
+  write: AskedWrite<Tables>,
   context: Context<Tables>,
   { db, writesInCommit }: { readonly db: Kysely<Tables>; readonly writesInCommit: number },
 ): Promise<Settle> {
@@ -226,17 +225,4 @@ async function runOne<Tables extends ReplicaTables>(
   if (outcome.kept) return () => write.resolve(outcome.result);
   context.discard();
   return () => write.reject(outcome.thrown);
-}
-
-/** The documents whose rows take more space than any log may keep. */
-async function documentsWithLargeLogs(db: Kysely<ReplicaTables>): Promise<DocumentAddress[]> {
-  return await db
-    .selectFrom("updates")
-    .innerJoin("documents", "documents.id", "updates.document_id")
-    .select(["owner", "name"])
-    .groupBy(["owner", "name"])
-    .having(({ fn }) => fn.sum(fn("length", ["payload"])), ">", ROW_BYTES_KEPT_MIN)
-    .orderBy("owner")
-    .orderBy("name")
-    .execute();
 }

@@ -32,6 +32,7 @@ const SHORT_LOGS: readonly Replacement[] = [
   { from: "const ROWS_PER_SNAPSHOT = 256;", to: "const ROWS_PER_SNAPSHOT = 12;" },
   { from: "const ROWS_KEPT = 1024;", to: "const ROWS_KEPT = 8;" },
   {
+    file: "shared/replica/log/large-logs.ts",
     from: "export const ROW_BYTES_KEPT_MIN = 128 * 1024;",
     to: "export const ROW_BYTES_KEPT_MIN = 2 * 1024;",
   },
