@@ -1,0 +1,172 @@
+import { expect, test } from "bun:test";
+import { connect, createServer } from "node:net";
+import pg from "pg";
+import { createHostApp } from "../../server/host-app.ts";
+import { Readiness } from "../../server/operations/readiness.ts";
+import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { silentLog } from "../../shared/log.ts";
+import { foreseen } from "../../shared/postgres/failures.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { serversOfTests } from "../support/postgres-servers.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const newDatabase = serversOfTests();
+
+/** The sentence with which an address is refused. */
+async function refusal(address: string | URL): Promise<string> {
+  try {
+    await (await openPostgresStore(`${address}`, realWorld)).close();
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+  return "it was opened";
+}
+
+async function run(address: string, ...statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: address });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+test("an address at which no database can be used is refused in a sentence", async () => {
+  const { address } = await newDatabase();
+  const at = (change: (url: URL) => void) => {
+    const url = new URL(address);
+    change(url);
+    return refusal(url);
+  };
+  const missing = await at((url) => {
+    url.pathname = "/nothing";
+  });
+  expect(missing).toContain('database "nothing" does not exist: make it with `createdb`');
+  const gone = await at((url) => url.searchParams.set("host", "/nowhere"));
+  expect(gone).toMatch(/^the database can't be reached .*: see that it runs, and --database-url$/);
+  const wrong = await at((url) => {
+    url.password = "wrong-secret";
+  });
+  expect(wrong).toContain("refuses the user or the password");
+  expect(wrong).not.toContain("wrong-secret");
+  expect(await refusal("postgres://memsync@nowhere.invalid/memsync")).toContain("can't be reached");
+});
+
+test("a database that can't be relied on is refused, and nothing is changed in it", async () => {
+  const { address } = await newDatabase();
+  const name = new URL(address).pathname.slice(1);
+  const refusedWith = async (setting: string, value: string) => {
+    await run(address, `ALTER DATABASE ${name} SET ${setting} = ${value}`);
+    const said = await refusal(address);
+    const admin = Object.assign(new URL(address), { pathname: "/postgres" });
+    await run(`${admin}`, `ALTER DATABASE ${name} RESET ${setting}`);
+    return said;
+  };
+  expect(await refusedWith("synchronous_commit", "off")).toContain("take that setting back");
+  expect(await refusedWith("default_transaction_read_only", "on")).toContain("name the primary's");
+  expect(await refusedWith("search_path", "nowhere")).toContain("may not make tables");
+  await run(address, "DROP ROLE IF EXISTS guest", "CREATE ROLE guest LOGIN PASSWORD 'guest'");
+  const guest = Object.assign(new URL(address), { username: "guest", password: "guest" });
+  expect(await refusal(guest)).toContain("make it the owner of its database");
+  const client = new pg.Client({ connectionString: address });
+  await client.connect();
+  const { rows } = await client.query("SELECT * FROM pg_tables WHERE schemaname = 'public'");
+  await client.end();
+  expect(rows).toEqual([]);
+});
+
+test("a step of a newer program is refused where it breaks, and let be where it only adds", async () => {
+  const database = await newDatabase();
+  await database.open();
+  await run(database.address, "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)");
+  expect(await refusal(database.address)).toBe("it was opened");
+  await run(database.address, "INSERT INTO schema_migrations VALUES ('replica-9999-breaks', true)");
+  expect(await refusal(database.address)).toContain("changed by a newer memsync");
+});
+
+test("servers that begin at the same time make the tables once", async () => {
+  const database = await newDatabase();
+  const hosts = await Promise.all([database.open(), database.open(), database.open()]);
+  expect(new Set(hosts.map(({ store }) => store.writer.epoch)).size).toBe(1);
+  expect(new Set(hosts.map(({ store }) => store.writer.clientId)).size).toBe(3);
+});
+
+test("what is said where a pooler takes no settings", () => {
+  const refused = Object.assign(new Error("unsupported startup parameter: options"), {
+    code: "08P01",
+  });
+  expect(messageOf(foreseen(refused))).toContain("name PostgreSQL's own address");
+});
+
+test("a full disk is told, and too much work asks for patience", () => {
+  const error = (code: string) => Object.assign(new Error("of the database"), { code });
+  expect(messageOf(foreseen(error("53100")))).toContain("disk is full: make room there");
+  expect(foreseen(error("53300"))).toMatchObject({ code: "rate_limited", retryAfterSeconds: 2 });
+  expect(foreseen(error("55P03"))).toMatchObject({ code: "rate_limited" });
+  const unknown = error("23505");
+  expect(foreseen(unknown)).toBe(unknown);
+});
+
+test("a database that is lost, or takes no writes, shows in /readyz until it is back", async () => {
+  const { address } = await newDatabase();
+  const way = await openWay(socketOf(address));
+  const url = new URL(address);
+  url.search = "";
+  url.host = `127.0.0.1:${way.port}`;
+  const readiness = new Readiness("ready");
+  const host = await createHostApp({
+    path: `${url}`,
+    world: realWorld,
+    log: silentLog,
+    loopbackOnly: true,
+    operated: { readiness },
+  });
+  const status = async () => {
+    return (await host.app.fetch(new Request("http://127.0.0.1/readyz"))).status;
+  };
+  expect(await status()).toBe(200);
+  way.cut();
+  await waitFor("an outage that shows", async () => (await status()) === 503);
+  way.mend();
+  await waitFor("a server that is ready again", async () => (await status()) === 200);
+  await host.close();
+  way.close();
+});
+
+function socketOf(address: string): string {
+  return `${new URL(address).searchParams.get("host")}/.s.PGSQL.5432`;
+}
+
+/** A way to a socket that can be cut. */
+async function openWay(path: string) {
+  let isCut = false;
+  const open = new Set<{ destroy(): void }>();
+  const server = createServer((client) => {
+    if (isCut) {
+      client.destroy();
+      return;
+    }
+    const database = connect(path);
+    for (const each of [client, database]) {
+      open.add(each);
+      each.on("error", () => {});
+      each.on("close", () => open.delete(each));
+    }
+    client.pipe(database).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return {
+    port: typeof address === "object" ? (address?.port ?? 0) : 0,
+    cut() {
+      isCut = true;
+      for (const each of open) each.destroy();
+    },
+    mend() {
+      isCut = false;
+    },
+    close: () => server.close(),
+  };
+}
