@@ -13,7 +13,7 @@ import {
   type User,
 } from "../stores/account-store.ts";
 import type { HostDatabase } from "../stores/host-database.ts";
-import { keepOthersOut, letOthersGo } from "../stores/keep-others-out.ts";
+import { keepOthersOut } from "../stores/keep-others-out.ts";
 import { countProjects } from "../stores/project-store.ts";
 import { deleteAccount, deleteDocument, listDocuments } from "../stores/purge-store.ts";
 
@@ -91,10 +91,7 @@ export class HostRemoval {
     for (const document of await listDocuments(this.database.reader, id)) {
       await this.database.write((db) => deleteDocument(db, document));
     }
-    await this.database.write(async (db) => {
-      await deleteAccount(db, id);
-      await letOthersGo(db, id);
-    });
+    await this.database.write((db) => deleteAccount(db, id));
   }
 
   /** Deletes the user with the memories of the layer `user`. Projects belong to the account. */

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { sql } from "kysely";
 import { HostAdmin, type TokenRequest } from "../../server/accounts/host-admin.ts";
 import { HostRemoval } from "../../server/accounts/host-removal.ts";
 import { TokenAuthenticator } from "../../server/accounts/token-authenticator.ts";
@@ -9,10 +10,12 @@ import { keepOthersOut } from "../../server/stores/keep-others-out.ts";
 import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
 import { silentLog } from "../../shared/log.ts";
 import { openPostgres, type PostgresDatabase } from "../../shared/postgres/database.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { TEAM } from "../support/counted-requests.ts";
 import { postgresCluster } from "../support/postgres-cluster.ts";
+import { serversOfTests } from "../support/postgres-servers.ts";
 
 const REQUEST: TokenRequest = {
   account: "acme",
@@ -23,6 +26,7 @@ const REQUEST: TokenRequest = {
   expiresAt: null,
 };
 
+const serversOf = serversOfTests();
 const opened: PostgresDatabase<HostTables>[] = [];
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
@@ -51,7 +55,7 @@ test("a token that one server makes is known to another, which refuses it once i
   const tokens = new TokenAuthenticator(two, realWorld, silentLog);
   const caller = await tokens.authenticate(`Bearer ${token}`);
   expect(caller).toMatchObject({ plan: "team", canWrite: true, boundTo: null });
-  const isValid = () => two.write(async (db) => caller?.assertValid?.(db as never));
+  const isValid = () => two.write(async (db) => caller?.assertValid?.(narrowTables(db)));
   await isValid();
   await admin.revokeToken(id);
   tokens.forget();
@@ -105,6 +109,27 @@ test("a removed account leaves nothing behind but the ids of its tokens", async 
   expect(await admin.listTokens(undefined)).toEqual([]);
   const removed = one.reader.selectFrom("removed_tokens").select("id");
   expect(await removed.execute()).toHaveLength(1);
+});
+
+test("a server that has written for an account refuses its writes once that is removed", async () => {
+  const servers = await serversOf();
+  const [one, two] = [await servers.open(), await servers.open()];
+  const admin = new HostAdmin(one.database, realWorld);
+  const { id: owner } = await admin.createAccount("acme", "team");
+  const { token } = await admin.createToken(REQUEST);
+  const tokens = new TokenAuthenticator(two.database, realWorld, silentLog);
+  const caller = await tokens.authenticate(`Bearer ${token}`);
+  const write = () =>
+    two.store.write(async ({ db }) => caller?.assertValid?.(narrowTables(db)), { owner });
+  await write();
+  const removal = new HostRemoval(one.database, realWorld, async () => false);
+  await removal.removeAccount(await removal.getAccount("acme"));
+  for (const row of ["is there", "is gone, as by hand"]) {
+    const refused = await Promise.allSettled([write(), write(), write()]);
+    expect([row, refused.map(({ status }) => status)]).toEqual([row, Array(3).fill("rejected")]);
+    await sql`delete from owners`.execute(one.database.reader);
+  }
+  await tokens.settled();
 });
 
 test("four servers charge together exactly what the plan allows, and take back what they refuse", async () => {

@@ -253,6 +253,9 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
       if (held.durable === "off") throw new DatabaseFailure(NOT_DURABLE);
       if (!held.isSame || held.epoch !== this.writer.epoch) await this.#beginAnew(held);
       for (const [owner, version] of held.versions) this.#renew(owner, version);
+      // Who waited for an account and did not get it has found its row gone.
+      const gone = isPatient ? owners.filter((owner) => !held.versions.has(owner)) : [];
+      for (const owner of gone) this.#forget(owner);
       return held;
     } finally {
       if (isPatient) this.#patient -= 1;
