@@ -1,5 +1,10 @@
 import type { Command } from "commander";
-import { backUp, restore } from "../../daemon/embedded/embedded-service.ts";
+import {
+  backUp,
+  copyDatabase,
+  restore,
+  shownDatabase,
+} from "../../daemon/embedded/embedded-service.ts";
 import { isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
@@ -27,6 +32,30 @@ export function addBackupCommands(server: Command, env: Environment): void {
     .description("put a backup in the place of the database, which is kept under another name")
     .option("--json", "print what was done as JSON")
     .action((file: string, flags: CopyFlags) => runRestore(env, file, flags));
+  server
+    .command("copy <from> <to>")
+    .description("copy a database into an empty one: sqlite:PATH or postgres://… each")
+    .option("--json", "print what was done as JSON")
+    .action((from: string, to: string, flags: CopyFlags) => runCopy(env, { from, to }, flags));
+}
+
+async function runCopy(
+  env: Environment,
+  { from, to }: { readonly from: string; readonly to: string },
+  { json }: CopyFlags,
+): Promise<void> {
+  const [source, target] = [from, to].map((databaseUrl) => databasePathOf(env, { databaseUrl }));
+  if (source === undefined || target === undefined || source === target) {
+    throw new CommandFailed("a database is copied into another one: name two");
+  }
+  const copying = copyDatabase({ from: source, to: target, world: realWorld });
+  const { documents, rows } = await shownWhile("copying", copying);
+  if (json) {
+    sayJson({ from: shownDatabase(source), to: shownDatabase(target), documents, rows });
+    return;
+  }
+  say(`copied ${documents} documents (${rows} rows) into ${shownDatabase(target)}`);
+  say("servers that are to use it have to be given it; the former one is left as it was");
 }
 
 async function runBackup(env: Environment, named: string, flags: CopyFlags): Promise<void> {

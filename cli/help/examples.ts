@@ -56,6 +56,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "server config": ["memsync server config", "memsync server config --json"],
   "server backup": ["memsync server backup /backup/memsync.db --force"],
+  "server copy": ["memsync server copy sqlite:memsync-server.db postgres://memsync@db/memsync"],
   "server restore": ["memsync server restore /backup/memsync.db"],
   "server account": ["memsync server account list"],
   "server account create": ["memsync server account create acme --plan team"],

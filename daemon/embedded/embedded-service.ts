@@ -9,6 +9,7 @@ export { type Belongings, HostRemoval } from "../../server/accounts/host-removal
 // The only place from which the daemon and the command line reach the server's start and backup.
 export { backUp } from "../../server/backup/back-up.ts";
 export { restore } from "../../server/backup/restore.ts";
+export { copyDatabase } from "../../server/copy/copy-database.ts";
 export { callableHost } from "../../server/emulator/callable-host.ts";
 export {
   type Emulator,

@@ -3,6 +3,7 @@ import type { AccountId } from "../../shared/ids.ts";
 import { noteAddedOf } from "../../shared/replica/search/unindexed.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { HostTables } from "./account-tables.ts";
+import { OF_DOCUMENTS } from "./document-parts.ts";
 
 type Db = Kysely<HostTables>;
 
@@ -13,12 +14,6 @@ const RENUMBERED: Readonly<Record<string, string>> = {
   revision_packs: "id",
   text_conflicts: "id",
 };
-
-/** Parts of a document, by its id. */
-const OF_DOCUMENT = [
-  ...["updates", "snapshots", "epochs", "texts", "metadata"],
-  ...Object.keys(RENUMBERED),
-] as const;
 
 /** What an account has besides documents. */
 const OF_ACCOUNT = ["sessions", "connections", "current_projects", "kept_answers"] as const;
@@ -31,7 +26,7 @@ export async function keepImage(db: Db, image: number, owner?: AccountId): Promi
   const documents = sql`select * from documents ${ownedBy("owner", owner)}`;
   await keep(db, nameOf(image, "documents"), documents);
   const ids = sql`(select id from ${sql.id("temp", nameOf(image, "documents"))})`;
-  for (const part of OF_DOCUMENT) {
+  for (const part of OF_DOCUMENTS) {
     const rows = sql`select * from ${sql.table(part)} where document_id in ${ids}`;
     await keep(db, nameOf(image, part), rows);
   }
@@ -44,14 +39,14 @@ export async function keepImage(db: Db, image: number, owner?: AccountId): Promi
 /** Puts back what was kept. There must be nothing of these accounts now. */
 export async function putBackImage(db: Db, image: number): Promise<void> {
   await copyBack(db, image, "documents");
-  for (const table of [...OF_DOCUMENT, ...OF_ACCOUNT]) await copyBack(db, image, table);
+  for (const table of [...OF_DOCUMENTS, ...OF_ACCOUNT]) await copyBack(db, image, table);
   const ids = sql`(select id from ${sql.id("temp", nameOf(image, "documents"))})`;
   const { rows } = await sql<{ id: number }>`select id from ${ids}`.execute(db);
   for (const { id } of rows) await noteAddedOf(narrowTables(db), id);
 }
 
 export async function dropImage(db: Db, image: number): Promise<void> {
-  for (const table of ["documents", ...OF_DOCUMENT, ...OF_ACCOUNT]) {
+  for (const table of ["documents", ...OF_DOCUMENTS, ...OF_ACCOUNT]) {
     await sql`drop table if exists ${sql.id("temp", nameOf(image, table))}`.execute(db);
   }
 }

@@ -3,21 +3,9 @@ import type { AccountId } from "../../shared/ids.ts";
 import { keepIndexedOf } from "../../shared/replica/search/unindexed.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { HostTables } from "./account-tables.ts";
+import { OF_DOCUMENTS } from "./document-parts.ts";
 
 type Db = Kysely<HostTables>;
-
-/** The tables with parts of a document, which they name by `document_id`. */
-const PARTS = [
-  "updates",
-  "snapshots",
-  "epochs",
-  "texts",
-  "memories",
-  "metadata",
-  "revisions",
-  "revision_packs",
-  "text_conflicts",
-] as const;
 
 /** The documents of an account; with `name`, that of one user's memories. */
 export async function listDocuments(db: Db, account: AccountId, name?: string): Promise<number[]> {
@@ -38,7 +26,8 @@ export async function listDocuments(db: Db, account: AccountId, name?: string): 
  */
 export async function deleteDocument(db: Db, id: number): Promise<void> {
   await keepIndexedOf(narrowTables(db), id);
-  for (const part of PARTS) await db.deleteFrom(part).where("document_id", "=", id).execute();
+  for (const part of OF_DOCUMENTS)
+    await db.deleteFrom(part).where("document_id", "=", id).execute();
   await db.deleteFrom("documents").where("id", "=", id).execute();
 }
 

@@ -121,7 +121,7 @@ test("a database that is lost, or takes no writes, shows in /readyz until it is 
     world: realWorld,
     log: silentLog,
     loopbackOnly: true,
-    operated: { readiness },
+    operated: { readiness, metricsToken: undefined },
   });
   const status = async () => {
     return (await host.app.fetch(new Request("http://127.0.0.1/readyz"))).status;

@@ -1,0 +1,110 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HostAdmin } from "../../server/accounts/host-admin.ts";
+import { copyDatabase } from "../../server/copy/copy-database.ts";
+import { createHostApp, type HostApp } from "../../server/host-app.ts";
+import { silentLog } from "../../shared/log.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { postgresCluster } from "../support/postgres-cluster.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "memsync-copy-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const world = realWorld;
+
+function openApp(path: string): Promise<HostApp> {
+  return createHostApp({ path, world, log: silentLog, loopbackOnly: true, limits: "off" });
+}
+
+async function call({ app }: HostApp, token: string, [method, path, body]: readonly unknown[]) {
+  const response = await app.fetch(
+    new Request(`http://127.0.0.1${path}`, {
+      method: String(method),
+      headers: {
+        Authorization: `Bearer ${token}`,
+        "Idempotency-Key": String(Bun.hash(JSON.stringify([path, body]))),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+  );
+  return { status: response.status, body: await response.json() };
+}
+
+const WRITES = [
+  ["POST", "/api/projects", { id: "proj_a", name: "Ä", claude_md_content: "# One\r\n" }],
+  ["POST", "/api/projects", { id: "proj_b", name: "B", metadata: { x: [1, "ü"] } }],
+  ["POST", "/api/projects/proj_a/sync", { memories: [{ key: "editor", value: "vim 🎉" }] }],
+  ["POST", "/api/projects/proj_a/sync", { memories: [{ key: "editor", value: "emacs" }] }],
+  ["POST", "/v1/memories", { layer: "user", key: "mine", content: "tabs" }],
+  ["POST", "/v1/memories", { layer: "global", content: "for everybody" }],
+] as const;
+
+const READS = [
+  ["GET", "/api/projects"],
+  ["GET", "/api/projects/proj_a"],
+  ["GET", "/api/projects/proj_b"],
+  ["GET", "/v1/memories?project_id=proj_a"],
+  ["GET", "/v1/memories?project_id=proj_a&q=emacs"],
+  ["GET", "/v1/sessions"],
+  ["GET", "/api/projects/stats"],
+  ["GET", "/api/account"],
+] as const;
+
+/** What everybody is answered, but for how many requests were counted. */
+async function answersOf(path: string, token: string) {
+  const app = await openApp(path);
+  try {
+    const answers: unknown[] = [];
+    for (const read of READS) answers.push(await call(app, token, read));
+    return JSON.parse(
+      JSON.stringify(answers, (key, value) => (/^(requests|request_id)$/.test(key) ? 0 : value)),
+    );
+  } finally {
+    await app.close();
+  }
+}
+
+test("a database comes out of PostgreSQL as it went in, and answers the same everywhere", async () => {
+  const file = join(folder, "from.db");
+  const app = await openApp(file);
+  const admin = new HostAdmin(app.database, world);
+  await admin.createAccount("acme", "pro");
+  const { token } = await admin.createToken({
+    account: "acme",
+    user: "ann",
+    name: "laptop",
+    scope: "write",
+    projects: null,
+    expiresAt: null,
+  });
+  const made: unknown[] = [];
+  for (const write of WRITES) made.push(await call(app, token, write));
+  expect(made).toEqual(WRITES.map(() => expect.objectContaining({ status: 200 })));
+  await app.close();
+
+  const address = await (await postgresCluster()).createDatabase();
+  const back = join(folder, "back.db");
+  const there = await copyDatabase({ from: file, to: address, world });
+  const copied = await copyDatabase({ from: address, to: back, world });
+  expect(copied).toEqual(there);
+  expect(there.documents).toBe(4);
+
+  const answers = await answersOf(file, token);
+  expect(answers.map(({ status }: { status: number }) => status)).toEqual(READS.map(() => 200));
+  expect(await answersOf(address, token)).toEqual(answers);
+  expect(await answersOf(back, token)).toEqual(answers);
+
+  // A request that was answered before is answered so there.
+  const shared = await openApp(address);
+  expect(await call(shared, token, WRITES[5])).toEqual(made[5] as object);
+  await shared.close();
+
+  await expect(copyDatabase({ from: file, to: address, world })).rejects.toThrow(
+    "has documents already: name an empty one",
+  );
+  await expect(copyDatabase({ from: join(folder, "no.db"), to: back, world })).rejects.toThrow(
+    "there is no database",
+  );
+});
