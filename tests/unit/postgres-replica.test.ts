@@ -3,7 +3,9 @@ import pg from "pg";
 import type { HostStore } from "../../server/stores/open-store.ts";
 import { asAccountId, type ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { serversOfTests } from "../support/postgres-servers.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -201,4 +203,83 @@ test("what may be lost after it was acknowledged is not acknowledged", async () 
     await ask(database.address, "ALTER ROLE memsync RESET synchronous_commit");
   }
   expect(await keysOf(host)).toEqual(["a"]);
+});
+
+test("an account that somebody holds keeps no other account's writes waiting", async () => {
+  const database = await newDatabase();
+  const host = await database.open();
+  await set(host, "a");
+  const holder = new pg.Client({ connectionString: database.address });
+  await holder.connect();
+  await holder.query("BEGIN");
+  await holder.query("SELECT * FROM owners WHERE owner = 'ann' FOR UPDATE");
+  let isDone = false;
+  const waiting = [1, 2, 3, 4, 5, 6].map((at) => set(host, `waits-${at}`));
+  const all = Promise.all(waiting).finally(() => {
+    isDone = true;
+  });
+  for (let at = 0; at < 10; at++) await set(host, `key-${at}`, { owner: bob });
+  expect(isDone).toBe(false);
+  await holder.query("COMMIT");
+  await holder.end();
+  const heads = await all;
+  expect(heads.map(({ seq }) => seq)).toEqual([2, 3, 4, 5, 6, 7]);
+  expect(await keysOf(host)).toHaveLength(7);
+});
+
+test("a commit of which nobody knows whether it was one is told so, and not tried again", async () => {
+  const database = await newDatabase();
+  const [host, other] = [await database.open(), await database.open()];
+  await set(host, "a");
+  const clientId = host.store.writer.clientId;
+  // Ends each connection whose transaction is about to be committed, once.
+  await ask(
+    database.address,
+    `CREATE FUNCTION end_this() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$`,
+  );
+  await ask(
+    database.address,
+    `CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON updates DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION end_this()`,
+  );
+  await expect(set(host, "b")).rejects.toThrow("whether this was saved is not known");
+  await ask(database.address, "DROP TRIGGER at_commit ON updates");
+  expect(host.store.writer.clientId).not.toBe(clientId);
+  await set(host, "c");
+  expect(await keysInMemory(host)).toEqual(await keysOf(other));
+  expect(await keysOf(other)).toEqual(["a", "c"]);
+});
+
+test("a sweep packs histories, and of two servers one does it", async () => {
+  const database = await newDatabase();
+  const [one, other] = [await database.open(), await database.open()];
+  for (let at = 0; at < 8; at++) await set(one, "a", { value: `version ${at}` });
+  await Promise.all([one.store.sweep(), other.store.sweep()]);
+  const figures = async (table: "revisions" | "revision_packs") => {
+    const rows = await one.store.reader.selectFrom(table).select("id").execute();
+    return rows.length;
+  };
+  expect(await figures("revision_packs")).toBe(1);
+  expect(await figures("revisions")).toBe(0);
+  const [document] = await one.store.reader.selectFrom("documents").select("id").execute();
+  const versions = await listRevisions(narrowTables(one.store.reader), document?.id ?? 0, {
+    kind: "memory",
+    key: "a",
+  });
+  expect(versions.map(({ value }) => value)).toEqual(
+    [6, 5, 4, 3, 2, 1, 0].map((at) => `version ${at}`),
+  );
+});
+
+test("more writes than can wait are refused with a time to come back", async () => {
+  const database = await newDatabase();
+  const host = await database.open();
+  await set(host, "a");
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 4200 }, () => host.store.write(async () => {}, { owner: ann })),
+  );
+  const refused = outcomes.filter(({ status }) => status === "rejected");
+  expect(refused).toHaveLength(4200 - 4096);
+  expect(refused[0]).toMatchObject({ reason: { code: "rate_limited", retryAfterSeconds: 2 } });
 });

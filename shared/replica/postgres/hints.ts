@@ -43,7 +43,7 @@ export class Hints {
 
   /** Resolves when this has been tried once. */
   async start(): Promise<void> {
-    const client = new pg.Client(clientConfig(this.#deps.address));
+    const client = new pg.Client({ ...clientConfig(this.#deps.address), pipeline: true });
     client.on("error", () => this.#lost(client));
     client.on("end", () => this.#lost(client));
     client.on("notification", ({ processId, payload = "" }) => {
