@@ -4,9 +4,9 @@ import { migratePostgres, type PostgresMigration } from "./migrate.ts";
 import { kyselyThrough, SessionPool } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** Of one server; twelve of these have room in PostgreSQL's own hundred, nearly. */
+/** With the one that listens these are twelve: eight servers have room in PostgreSQL's hundred. */
 const READING_MAX = 6;
-const WRITING_MAX = 4;
+const WRITING_MAX = 5;
 
 /** A PostgreSQL database, opened by any number of processes. */
 export interface PostgresDatabase<Tables> {

@@ -283,3 +283,12 @@ test("more writes than can wait are refused with a time to come back", async () 
   expect(refused).toHaveLength(4200 - 4096);
   expect(refused[0]).toMatchObject({ reason: { code: "rate_limited", retryAfterSeconds: 2 } });
 });
+
+test("an account whose row is gone gets another", async () => {
+  const database = await newDatabase();
+  const host = await database.open();
+  await set(host, "a");
+  await ask(database.address, "DELETE FROM owners");
+  await set(host, "b");
+  expect(await keysInMemory(host)).toEqual(["a", "b"]);
+});

@@ -26,7 +26,7 @@ import { claimSweep, sweptAlone } from "./sweep-claims.ts";
 import { type QueuedWrite, WriteQueue } from "./write-queue.ts";
 import { writeRowsOnPostgres } from "./write-rows.ts";
 
-/** Transactions of writes at the same time. */
+/** Transactions of writes at the same time; one connection is left for limits and accounts. */
 const BATCHES_MAX = 4;
 
 /** Of these so many may wait for an account that another server has: the others go on. */
@@ -253,9 +253,8 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
       if (held.durable === "off") throw new DatabaseFailure(NOT_DURABLE);
       if (!held.isSame || held.epoch !== this.writer.epoch) await this.#beginAnew(held);
       for (const [owner, version] of held.versions) this.#renew(owner, version);
-      // Who waited for an account and did not get it has found its row gone.
-      const gone = isPatient ? owners.filter((owner) => !held.versions.has(owner)) : [];
-      for (const owner of gone) this.#forget(owner);
+      // Who has waited for an account and not got it has found that its row is gone.
+      if (isPatient) for (const owner of owners) if (!held.versions.has(owner)) this.#forget(owner);
       return held;
     } finally {
       if (isPatient) this.#patient -= 1;
@@ -340,7 +339,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     outcomes: readonly Outcome<Tables>[],
   ): Promise<void> {
     try {
-      const written = writtenOwners(outcomes);
+      const written = changedOwners(outcomes);
       const bumping =
         written.length > 0 &&
         session.change("UPDATE owners SET version = version + 1 WHERE owner = ANY($1::text[])", [
@@ -350,7 +349,9 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
       const easing =
         !outcomes.some(({ wrote }) => wrote) &&
         session.command("SET LOCAL synchronous_commit = off");
-      await Promise.all([bumping, easing, commit(session)]);
+      const outcome = await Promise.allSettled([commit(session), bumping, easing]);
+      // What became of the commit counts, and a lost connection loses each answer.
+      for (const each of outcome) if (each.status === "rejected") throw each.reason;
     } catch (thrown) {
       for (const { context } of outcomes) context.discard();
       throw thrown;
@@ -358,7 +359,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   }
 
   #finish(outcomes: readonly Outcome<Tables>[]): void {
-    for (const owner of writtenOwners(outcomes)) {
+    for (const owner of changedOwners(outcomes)) {
       this.#known.set(owner, (this.#known.get(owner) ?? 0) + 1);
     }
     const rows = outcomes.flatMap(({ context }) => context.rows);
@@ -373,8 +374,10 @@ function byItself<Tables extends ReplicaTables>(queued: QueuedWrite<Tables>): Qu
   return { ...queued, isAlone: true };
 }
 
-function writtenOwners<Tables extends ReplicaTables>(
+/** The owners of documents that have other contents now. */
+function changedOwners<Tables extends ReplicaTables>(
   outcomes: readonly Outcome<Tables>[],
 ): AccountId[] {
-  return [...new Set(outcomes.flatMap(({ wrote, queued }) => (wrote ? queued.owners : [])))];
+  const rows = outcomes.flatMap(({ context }) => context.rows);
+  return [...new Set(rows.map(({ address }) => address.owner))];
 }
