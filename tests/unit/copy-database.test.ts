@@ -79,7 +79,7 @@ test("a database comes out of PostgreSQL as it went in, and answers the same eve
     projects: null,
     expiresAt: null,
   });
-  const made: unknown[] = [];
+  const made: Awaited<ReturnType<typeof call>>[] = [];
   for (const write of WRITES) made.push(await call(app, token, write));
   expect(made).toEqual(WRITES.map(() => expect.objectContaining({ status: 200 })));
   await app.close();
@@ -98,7 +98,7 @@ test("a database comes out of PostgreSQL as it went in, and answers the same eve
 
   // A request that was answered before is answered so there.
   const shared = await openApp(address);
-  expect(await call(shared, token, WRITES[5])).toEqual(made[5] as object);
+  expect([await call(shared, token, WRITES[5])]).toEqual(made.slice(5));
   await shared.close();
 
   await expect(copyDatabase({ from: file, to: address, world })).rejects.toThrow(
