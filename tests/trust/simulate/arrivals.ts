@@ -9,7 +9,7 @@ const COUNTS_MS_MIN = 70_000;
 
 interface Arrival {
   readonly at: number;
-  /** The process that wrote it into the file, which alone knows that for sure. */
+  /** The process that wrote it into the file; undefined where a clock no longer tells how old it is. */
   readonly process: Owner | undefined;
 }
 
@@ -39,10 +39,11 @@ export class Arrivals {
   weigh(machine: Machine, project: ProjectId, line: string, now: number): Weight {
     const arrival = this.#of(machine, project).get(line);
     if (!arrival) return "counts";
+    // How old it is by the machine's clock nobody can say.
+    if (arrival.process === undefined) return "unsure";
     const age = now - arrival.at;
-    if (age > COUNTS_MS_MIN) return arrival.process ? "counts" : "unsure";
-    const isSure = arrival.process?.alive === true && arrival.process === machine.process;
-    return age < DEFENDED_MS_MAX && isSure ? "defended" : "unsure";
+    if (age > COUNTS_MS_MIN) return "counts";
+    return age < DEFENDED_MS_MAX ? "defended" : "unsure";
   }
 
   #of(machine: Machine, project: ProjectId): Map<string, Arrival> {
