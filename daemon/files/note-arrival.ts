@@ -60,7 +60,7 @@ export async function noteShown(
   });
 }
 
-/** Records what a commit has brought into a file. Who made it nobody knows but for others' lines. */
+/** Records what a commit has brought into a file. Who made it is known of others' lines only. */
 export async function noteFromGit(
   context: Context,
   open: OpenDocument,

@@ -9,7 +9,7 @@ const COUNTS_MS_MIN = 70_000;
 
 interface Arrival {
   readonly at: number;
-  /** The process that wrote it into the file; undefined where a clock no longer tells how old it is. */
+  /** The process that wrote it into the file; undefined where no clock tells how old it is. */
   readonly process: Owner | undefined;
 }
 
