@@ -1,45 +1,16 @@
 import { delay } from "../shared/world.ts";
 import { realWorld } from "../shared/world-real.ts";
 import { createStartingApp } from "./app/starting-app.ts";
-import {
-  type Emulator,
-  type EmulatorControls,
-  type EmulatorOptions,
-  startEmulator,
-} from "./emulator/start-emulator.ts";
+import { endSignal } from "./end-signal.ts";
 import { createHostApp } from "./host-app.ts";
 import { isLoopbackHost } from "./http/loopback.ts";
 import { listen } from "./listen/listen.ts";
-import { type LogLevel, openLog } from "./operations/open-log.ts";
+import { openLog } from "./operations/open-log.ts";
 import { Readiness } from "./operations/readiness.ts";
 import type { Settings } from "./settings/setting.ts";
 import { listAccounts } from "./stores/account-store.ts";
 
 const SECOND_MS = 1000;
-
-/**
- * Runs the emulator until a signal ends it, or `over` resolves. `onReady` is called when it
- * answers, and `onEnd` when it has answered its last request.
- */
-export async function runEmulator(
-  {
-    logLevel,
-    over,
-    ...options
-  }: EmulatorOptions & { readonly logLevel: LogLevel; readonly over?: Promise<void> },
-  onReady: (emulator: Emulator) => void,
-  onEnd: (controls: EmulatorControls) => Promise<void> = async () => {},
-): Promise<void> {
-  const ended = Promise.race([endSignal(), ...(over ? [over] : [])]);
-  const emulator = await startEmulator(options, {
-    world: realWorld,
-    log: openLog(logLevel),
-    atEnd: onEnd,
-  });
-  onReady(emulator);
-  await ended;
-  await emulator.close();
-}
 
 /** How the hosted server runs; `path` is its database's file, whose folder exists, or address. */
 export interface ServerOptions {
@@ -102,15 +73,4 @@ export async function runServer(
   } finally {
     await listener.close(0);
   }
-}
-
-/**
- * Listens from the call on, because a program may be ended as soon as it says that it is ready. A
- * second signal of the same kind has no listener and ends the process at once.
- */
-function endSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-      process.once(signal, () => resolve());
-  });
 }

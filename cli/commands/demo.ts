@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Command } from "commander";
-import { type Emulator, startEmulator } from "../../daemon/embedded/embedded-service.ts";
+import { type Emulator, startEmulator } from "../../daemon/embedded/emulator-program.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { makeScratchFolder } from "../contact/scratch-folder.ts";

@@ -5,7 +5,7 @@ import {
   LOG_LEVELS,
   type LogLevel,
   runEmulator,
-} from "../../daemon/embedded/embedded-service.ts";
+} from "../../daemon/embedded/emulator-program.ts";
 import { parseServiceUrl } from "../../daemon/home/remote.ts";
 import { assertExportable, writeExport } from "../contact/write-export.ts";
 import type { Environment } from "../place/environment.ts";

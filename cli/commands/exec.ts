@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Command } from "commander";
-import { startEmulator } from "../../daemon/embedded/embedded-service.ts";
+import { startEmulator } from "../../daemon/embedded/emulator-program.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { makeScratchFolder, type Remains } from "../contact/scratch-folder.ts";
 import { endAfterThis } from "../place/end-after-this.ts";

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { chmod, readdir, readlink, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { EmulatorSeed } from "../../daemon/embedded/embedded-service.ts";
+import type { EmulatorSeed } from "../../daemon/embedded/emulator-program.ts";
 import { PRIVATE_FILE, renameDurably, syncFile } from "../../shared/durable-files.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import { realWorld } from "../../shared/world-real.ts";

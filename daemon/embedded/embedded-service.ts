@@ -6,18 +6,12 @@ import type { Service } from "../service/service.ts";
 
 export { HostAdmin } from "../../server/accounts/host-admin.ts";
 export { type Belongings, HostRemoval } from "../../server/accounts/host-removal.ts";
-// The only place from which the daemon and the command line reach the server's start and backup.
+// With `emulator-program.ts` the only place from which the daemon and the command line reach the
+// server's start and backup.
 export { backUp } from "../../server/backup/back-up.ts";
 export { restore } from "../../server/backup/restore.ts";
 export { copyDatabase } from "../../server/copy/copy-database.ts";
-export { callableHost } from "../../server/emulator/callable-host.ts";
-export {
-  type Emulator,
-  type EmulatorSeed,
-  startEmulator,
-} from "../../server/emulator/start-emulator.ts";
-export { runEmulator, runServer } from "../../server/main.ts";
-export { LOG_LEVELS, type LogLevel } from "../../server/operations/open-log.ts";
+export { runServer } from "../../server/main.ts";
 export {
   databasePath,
   type GivenSettings,
