@@ -45,8 +45,8 @@ export class ServerFolder implements AsyncDisposable {
     readonly address?: string,
   ) {}
 
-  static async create(runtime: Runtime = "bun"): Promise<ServerFolder> {
-    const address = IS_ON_POSTGRES ? await newHostAddress() : undefined;
+  static async create(runtime: Runtime = "bun", given?: string): Promise<ServerFolder> {
+    const address = given ?? (IS_ON_POSTGRES ? await newHostAddress() : undefined);
     return new ServerFolder(await commandOn(runtime), address);
   }
 
