@@ -1,62 +1,25 @@
-import type { Log } from "../shared/log.ts";
 import { Sweeper } from "../shared/replica/history/sweeper.ts";
 import { isPostgresAddress } from "../shared/sqlite/dialects.ts";
-import type { World } from "../shared/world.ts";
 import { GuessDelays } from "./accounts/guess-delays.ts";
 import { TokenAuthenticator } from "./accounts/token-authenticator.ts";
 import { TokenWatch } from "./accounts/token-watch.ts";
 import { type App, createApp } from "./app/app.ts";
-import type { AppDeps } from "./app/app-deps.ts";
 import { createPublishedApp } from "./app/published-app.ts";
+import type { HostAppOptions, HostParts } from "./host-parts.ts";
 import { AnswerBudget } from "./http/answer-budget.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { Networks } from "./http/networks.ts";
 import { CountsWriter } from "./limits/counts-writer.ts";
 import { RequestLimits } from "./limits/request-limits.ts";
 import { storedCounts } from "./limits/stored-counts.ts";
-import { type LiveSocketLimits, LiveSockets } from "./live/live-sockets.ts";
+import { LiveSockets } from "./live/live-sockets.ts";
 import { countRefusals } from "./operations/count-refusals.ts";
 import { createOperations } from "./operations/create-operations.ts";
-import type { Operations } from "./operations/operations.ts";
 import { createServices } from "./services/create-services.ts";
 import { hostAccounts } from "./services/host-accounts.ts";
 import { serviceStoreOf } from "./services/service-store.ts";
-import type { Caller } from "./services/services.ts";
 import type { HostDatabase } from "./stores/host-database.ts";
-import { type HostStore, openHostStore } from "./stores/open-store.ts";
-
-/** Where the hosted server keeps its data, and whom it serves. */
-export interface HostAppOptions {
-  /** `:memory:`, the path of a database file, or the address of a PostgreSQL. */
-  readonly path: string;
-  /** See `PostgresReplicaOptions`; by the database's clock when left out. */
-  readonly clock?: "database" | "world";
-  readonly world: World;
-  readonly log: Log;
-  /** Refuse requests that name a host other than this machine. */
-  readonly loopbackOnly: boolean;
-  /** Whether the plans' limits apply; they do when left out. */
-  readonly limits?: "on" | "off";
-  /** Serve only the published specification. */
-  readonly publishedOnly?: boolean;
-  /** Further names, besides this machine's own, that requests may use as their host. */
-  readonly allowedHosts?: readonly string[];
-  /** Addresses and networks of proxies that are believed which client a request is of. */
-  readonly trustedProxies?: readonly string[];
-  readonly liveSockets?: LiveSocketLimits;
-  /** Measures and logs requests, and says whether the server is ready. */
-  readonly operated?: Pick<Operations, "readiness" | "metricsToken">;
-}
-
-/** What a host stands on: a file of its own, or a database that it shares with others. */
-export interface HostParts {
-  readonly host: HostStore;
-  /** Its clock is that of the data. */
-  readonly world: World;
-  readonly limits: Pick<RequestLimits, "read" | "close"> & { quotaOf(caller: Caller): HostQuota };
-}
-
-type HostQuota = ReturnType<NonNullable<AppDeps["quotaOf"]>>;
+import { openHostStore } from "./stores/open-store.ts";
 
 /** The hosted server without a port; its database is open until `close`. */
 export interface HostApp {

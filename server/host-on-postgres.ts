@@ -1,6 +1,6 @@
 import { DatabaseClock } from "../shared/postgres/database-clock.ts";
 import type { World } from "../shared/world.ts";
-import type { HostAppOptions, HostParts } from "./host-app.ts";
+import type { HostAppOptions, HostParts } from "./host-parts.ts";
 import { RequestLimits } from "./limits/request-limits.ts";
 import { sharedCounts } from "./limits/shared-counts.ts";
 import { SharedLimits } from "./limits/shared-limits.ts";

@@ -62,8 +62,8 @@ function problemOf(facts: ServerFacts): string | undefined {
 
 /** What is said of a database that acknowledges what it may lose. */
 export const NOT_DURABLE =
-  "the database acknowledges before anything is on its disk (synchronous_commit = off): take that " +
-  "setting back, of the server, the database or the user";
+  "the database acknowledges before anything is on its disk (synchronous_commit = off): take " +
+  "that setting back, of the server, the database or the user";
 
 /**
  * Whether connections share PostgreSQL's own, as behind a pooler in transaction mode: one that is

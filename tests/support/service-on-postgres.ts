@@ -25,7 +25,7 @@ export interface SharedService {
   readonly publishedUrls: readonly string[];
 }
 
-/** So many servers of the emulator's accounts on one new PostgreSQL, until this process ends. */
+/** Starts so many servers of the emulator's accounts on one new PostgreSQL, until the end. */
 export async function startOnPostgres(servers: number): Promise<SharedService> {
   const address = await (await postgresCluster()).createDatabase();
   const started = Array.from({ length: servers }, async () => {

@@ -11,7 +11,7 @@ import { serversOfTests } from "../support/postgres-servers.ts";
 const newDatabase = serversOfTests();
 const ann = asAccountId("ann");
 
-/** Letters of several alphabets, with accents before and after their letters, and what parts words. */
+/** Letters of several alphabets, with accents within and after them, and what parts words. */
 const PIECES = [
   ..."abé ſß-_.,'\"1½ıİŁńøöþæǿ",
   ..."αΆςΣκόσμος жЖёЙ 日本語 한국어 ไทย हिन्दी",
