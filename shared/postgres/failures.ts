@@ -38,6 +38,11 @@ export function isToBeRepeated(thrown: unknown): boolean {
   return AGAIN.has(stateOf(thrown));
 }
 
+/** Whether a statement failed only because one before it did, in the same transaction. */
+export function isConsequence(thrown: unknown): boolean {
+  return stateOf(thrown) === "25P02";
+}
+
 /** Whether the connection itself is gone, so that nobody knows what became of a commit. */
 export function isConnectionLost(thrown: unknown): boolean {
   const state = stateOf(thrown);

@@ -45,17 +45,25 @@ export function sessionOf<Tables>(db: Kysely<Tables>): Statements {
   return session;
 }
 
-/** One connection, with nobody else on it. What is asked without waiting goes in one packet. */
+/**
+ * One connection, with no other transaction on it. What is asked without waiting goes in one
+ * packet.
+ */
 export class PostgresSession<Tables> implements DatabaseConnection, Statements {
   readonly db: Kysely<Tables>;
-  /** Whether anything was written since this was last set to false. */
+  /** Whether anything was written. */
   wrote = false;
-  /** Whether a statement has failed since this was last set to false. */
+  /** Whether a statement has failed. */
   failed = false;
 
   constructor(readonly client: pg.PoolClient) {
     this.db = kyselyOn<Tables>(new SessionDriver(this));
     sessions.set(this.db, this);
+  }
+
+  /** The same connection, for one of several who use it at the same time. */
+  view(): PostgresSession<Tables> {
+    return new PostgresSession<Tables>(this.client);
   }
 
   async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {

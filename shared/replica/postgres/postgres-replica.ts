@@ -4,6 +4,7 @@ import { NOT_DURABLE } from "../../postgres/check-server.ts";
 import type { PostgresDatabase } from "../../postgres/database.ts";
 import {
   DatabaseFailure,
+  isConsequence,
   isToBeRepeated,
   tooBusy,
   UnknownOutcome,
@@ -15,6 +16,7 @@ import { delay } from "../../world.ts";
 import { sweepHistory } from "../history/sweep-history.ts";
 import { documentsWithLargeLogs } from "../log/large-logs.ts";
 import type { ReplicaTables } from "../log/tables.ts";
+import type { OpenDocument } from "../store/open-document.ts";
 import { type AskedWrite, Replica, type ReplicaSetup } from "../store/replica.ts";
 import { Context } from "../store/write-context.ts";
 import { newWriter } from "../store/writer.ts";
@@ -265,6 +267,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   async #beginAnew({ isSame, epoch }: Held): Promise<void> {
     const { database, world } = this.options;
     const current = isSame ? epoch : await currentEpoch(database.reading, newWriter(world).epoch);
+    if (current === this.writer.epoch) return;
     this.openDocuments.clear();
     this.#known.clear();
     this.writers.beginAs(current);
@@ -283,25 +286,36 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     }
   }
 
+  /** What a transaction works with is not forgotten meanwhile, or it would be there twice. */
+  protected override isInUse({ address }: OpenDocument): boolean {
+    return this.#queue.isBusy(address.owner);
+  }
+
   /** Nobody knows what is in the database: what comes next is written under other client ids. */
   #distrust(batch: readonly QueuedWrite<Tables>[]): void {
     for (const { owners } of batch) for (const owner of owners) this.#forget(owner);
     this.writers.renew();
   }
 
+  /** Writes of one account one after another, and those of others at the same time. */
   async #runEach(
     session: PostgresSession<Tables>,
     batch: readonly QueuedWrite<Tables>[],
     held: Held,
   ): Promise<readonly Outcome<Tables>[]> {
-    const outcomes: Outcome<Tables>[] = [];
-    try {
-      for (const queued of batch) outcomes.push(await this.#runOne(session, queued, held));
-      return outcomes;
-    } catch (thrown) {
-      for (const { context } of outcomes) context.discard();
-      throw thrown;
-    }
+    const last = new Map<AccountId, Promise<unknown>>();
+    const running = batch.map((queued) => {
+      const before = queued.owners.flatMap((owner) => last.get(owner) ?? []);
+      const run = Promise.all(before).then(() => this.#runOne(session.view(), queued, held));
+      for (const owner of queued.owners) last.set(owner, run);
+      return run;
+    });
+    const ends = await Promise.allSettled(running);
+    const outcomes = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
+    const failures = ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
+    if (failures.length === 0) return outcomes;
+    for (const { context } of outcomes) context.discard();
+    throw failures.find(({ cause }) => !isConsequence(cause)) ?? failures[0];
   }
 
   async #runOne(
@@ -320,8 +334,6 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
       },
       session.db,
     );
-    session.wrote = false;
-    session.failed = false;
     try {
       const result = await write.run(context);
       await context.flushAll();

@@ -260,10 +260,16 @@ export abstract class Replica<Tables extends ReplicaTables> {
     }
   }
 
+  /** Whether a write has it in hand just now. */
+  protected isInUse(_: OpenDocument): boolean {
+    return false;
+  }
+
   protected forgetOldest(): void {
     let { bytes } = this.inMemory;
     for (const [key, document] of this.openDocuments) {
       if (this.openDocuments.size <= OPEN_DOCUMENTS_MAX && bytes <= OPEN_BYTES_MAX) return;
+      if (this.isInUse(document)) continue;
       bytes -= document.bytes;
       this.openDocuments.delete(key);
     }
