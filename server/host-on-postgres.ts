@@ -2,7 +2,7 @@ import { DatabaseClock } from "../shared/postgres/database-clock.ts";
 import type { World } from "../shared/world.ts";
 import type { HostAppOptions, HostParts } from "./host-parts.ts";
 import { RequestLimits } from "./limits/request-limits.ts";
-import { sharedCounts } from "./limits/shared-counts.ts";
+import { dropOldCounts, sharedCounts } from "./limits/shared-counts.ts";
 import { SharedLimits } from "./limits/shared-limits.ts";
 import { openPostgresStore } from "./stores/open-postgres-store.ts";
 import { readClock } from "./stores/shared-count-store.ts";
@@ -14,6 +14,7 @@ export async function openSharedParts(options: HostAppOptions): Promise<HostPart
   const clock = new DatabaseClock(own);
   if (by === "database") await clock.start(() => readClock(store.database.reader));
   const world: World = by === "database" ? clock.world : own;
+  store.store.onSweep(dropOldCounts);
   const counts = sharedCounts(store.database, by === "world" ? world : undefined);
   return {
     world,

@@ -1,5 +1,8 @@
+import type { Kysely } from "kysely";
 import type { World } from "../../shared/world.ts";
+import type { HostTables } from "../stores/account-tables.ts";
 import type { HostDatabase } from "../stores/host-database.ts";
+import { dropRequestCountsBefore } from "../stores/request-count-store.ts";
 import {
   allowLateCommit,
   holdRequestCounts,
@@ -7,6 +10,7 @@ import {
   replaceRequestCounts,
 } from "../stores/shared-count-store.ts";
 import type { SharedCounts } from "./shared-limits.ts";
+import { dayOf } from "./usage.ts";
 
 /** The counts in a PostgreSQL, by its clock, or by that of `world` where this is given. */
 export function sharedCounts(database: HostDatabase, world?: World): SharedCounts {
@@ -26,4 +30,10 @@ export function sharedCounts(database: HostDatabase, world?: World): SharedCount
       return { known: counts[0], now: world?.now() ?? now };
     },
   };
+}
+
+/** A step of the sweep: forgets accounts that were quiet since the day before yesterday. */
+export async function dropOldCounts(db: Kysely<HostTables>, now: number): Promise<boolean> {
+  await dropRequestCountsBefore(db, dayOf(now) - 1);
+  return false;
 }

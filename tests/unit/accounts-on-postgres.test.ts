@@ -3,11 +3,13 @@ import { sql } from "kysely";
 import { HostAdmin, type TokenRequest } from "../../server/accounts/host-admin.ts";
 import { HostRemoval } from "../../server/accounts/host-removal.ts";
 import { TokenAuthenticator } from "../../server/accounts/token-authenticator.ts";
+import { openSharedParts } from "../../server/host-on-postgres.ts";
 import { sharedCounts } from "../../server/limits/shared-counts.ts";
 import { SharedLimits } from "../../server/limits/shared-limits.ts";
 import type { HostTables } from "../../server/stores/account-tables.ts";
 import { keepOthersOut } from "../../server/stores/keep-others-out.ts";
 import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
+import { asAccountId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { openPostgres, type PostgresDatabase } from "../../shared/postgres/database.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
@@ -144,4 +146,21 @@ test("four servers charge together exactly what the plan allows, and take back w
     RateLimit: expect.stringContaining('"minute";r=1;'),
   });
   expect(await limits[3]?.read(TEAM)).toMatchObject({ minute: { used: 119, remaining: 1 } });
+});
+
+test("the counts of an account that was quiet for days go in a sweep, and today's stay", async () => {
+  const { address: path } = await serversOf();
+  const { host, limits } = await openSharedParts({
+    path,
+    world: realWorld,
+    log: silentLog,
+    loopbackOnly: true,
+  });
+  const quiet = { account: asAccountId("acct_quiet"), minute: "[]", day: 20_000, in_day: 7 };
+  await host.database.write((db) => db.insertInto("request_counts").values(quiet).execute());
+  await (await limits.quotaOf(TEAM)).charge();
+  await host.store.sweep();
+  const left = host.database.reader.selectFrom("request_counts").select("account");
+  expect(await left.execute()).toEqual([{ account: TEAM.account }]);
+  await host.close();
 });
