@@ -21,12 +21,21 @@ export function parseCursor(list: ListName, cursor: string | undefined): PageEnd
     const decoded: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     if (Array.isArray(decoded) && decoded.length === 3 && decoded[0] === list) {
       const [, sort, id]: readonly unknown[] = decoded;
-      if (typeof sort === "number" && typeof id === "string") return { sort, id };
+      if (typeof id === "string" && isWhole(sort) && isIdOf(list, id)) return { sort, id };
     }
   } catch {
     // Refused below, like any other bad cursor.
   }
   throw invalidAt("cursor", "the cursor is not one that this list has given");
+}
+
+function isWhole(sort: unknown): sort is number {
+  return Number.isSafeInteger(sort);
+}
+
+/** Of a list of memories it is a row's number, of any other a text. */
+function isIdOf(list: ListName, id: string): boolean {
+  return list === "memories" ? /^\d{1,15}$/.test(id) : !id.includes("\0");
 }
 
 /**
