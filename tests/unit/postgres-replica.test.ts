@@ -104,6 +104,30 @@ test("each server hears of every row of an account once, in order", async () => 
   }
 });
 
+test("a server whose connections were all cut hears of what was written meanwhile", async () => {
+  const database = await newDatabase();
+  const [one, other] = [await database.open(), await database.open()];
+  await set(one, "a");
+  const heard: CommittedRow[] = [];
+  other.store.onCommit((rows) => heard.push(...rows));
+  other.store.follow(ann);
+  await other.store.following(ann);
+  await ask(
+    database.address,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  await waitFor("a write that is kept", () =>
+    set(one, "b").then(
+      () => true,
+      () => false,
+    ),
+  );
+  await set(one, "c");
+  await waitFor("both rows", () => heard.length >= 2);
+  expect(heard.map(({ seq }) => seq)).toEqual([2, 3]);
+});
+
 test("a write that fails leaves nothing, and takes no other of its transaction along", async () => {
   const database = await newDatabase();
   const host = await database.open();

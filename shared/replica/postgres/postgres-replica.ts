@@ -4,6 +4,7 @@ import { NOT_DURABLE } from "../../postgres/check-server.ts";
 import type { PostgresDatabase } from "../../postgres/database.ts";
 import {
   DatabaseFailure,
+  isConnectionLost,
   isConsequence,
   isToBeRepeated,
   tooBusy,
@@ -39,6 +40,9 @@ const WAITING_MAX = 4096;
 
 /** A write that others came in the way of is tried this often. */
 const TRIES_MAX = 5;
+
+/** And so often on a connection that turns out to be lost. */
+const CONNECTED_TRIES_MAX = 2;
 
 /** How long others go first where an account is another server's. */
 const ASKED_AGAIN_MS = 10;
@@ -206,7 +210,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
           return;
         }
         const reason = thrown instanceof Spoilt ? thrown.cause : thrown;
-        if (isToBeRepeated(reason) && tries < TRIES_MAX) continue;
+        if (tries < triesFor(reason)) continue;
         if (reason instanceof UnknownOutcome) this.#distrust(batch);
         for (const { write } of batch) write.reject(reason);
         return;
@@ -380,6 +384,14 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     for (const { settle } of outcomes) settle();
     this.forgetOldest();
   }
+}
+
+/** How often a transaction that failed with this is tried: nothing of it was committed. */
+function triesFor(reason: unknown): number {
+  if (isToBeRepeated(reason)) return TRIES_MAX;
+  // The connection may have been lost long before it was needed.
+  const isLost = isConnectionLost(reason) && !(reason instanceof UnknownOutcome);
+  return isLost ? CONNECTED_TRIES_MAX : 1;
 }
 
 function byItself<Tables extends ReplicaTables>(queued: QueuedWrite<Tables>): QueuedWrite<Tables> {
