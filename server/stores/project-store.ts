@@ -130,15 +130,25 @@ export async function findLastSyncedProject(
   db: Db,
   filter: ProjectFilter,
 ): Promise<ProjectRow | undefined> {
-  const row = await projects(db, filter)
+  const { account, among } = filter;
+  const [row] =
+    among === null ? await findLastSynced(db, { account }) : await lastSynced(db, filter).execute();
+  return row && toProject(row);
+}
+
+function lastSynced(db: Db, filter: ProjectFilter) {
+  return projects(db, filter)
     .select(COLUMNS)
     .where("last_synced_at", "is not", null)
     .orderBy("last_synced_at", "desc")
     .orderBy("name")
-    .limit(1)
-    .executeTakeFirst();
-  return row && toProject(row);
+    .limit(1);
 }
+
+/** Asked by each read that names no project. */
+const findLastSynced = compiled((db: Db, { account }: { readonly account: AccountId }) =>
+  lastSynced(db, { account, among: null }),
+);
 
 /** The syncs of a document that are not counted yet. */
 export interface SyncCount {
