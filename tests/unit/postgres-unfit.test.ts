@@ -3,10 +3,14 @@ import { connect, createServer } from "node:net";
 import pg from "pg";
 import { createHostApp } from "../../server/host-app.ts";
 import { Readiness } from "../../server/operations/readiness.ts";
+import type { HostTables } from "../../server/stores/account-tables.ts";
 import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { silentLog } from "../../shared/log.ts";
+import { checkServer } from "../../shared/postgres/check-server.ts";
 import { foreseen } from "../../shared/postgres/failures.ts";
+import { SessionPool } from "../../shared/postgres/pool.ts";
+import type { PostgresSession } from "../../shared/postgres/session.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { serversOfTests } from "../support/postgres-servers.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -98,6 +102,31 @@ test("what is said where a pooler takes no settings", () => {
     code: "08P01",
   });
   expect(messageOf(foreseen(refused))).toContain("name PostgreSQL's own address");
+});
+
+/** As behind a pooler in transaction mode: whoever asks gets the one connection. */
+class LendingPool extends SessionPool<HostTables> {
+  #lent: Promise<PostgresSession<HostTables>> | undefined;
+
+  override take(): Promise<PostgresSession<HostTables>> {
+    this.#lent ??= super.take();
+    return this.#lent;
+  }
+
+  override give(): void {}
+
+  async close(): Promise<void> {
+    const session = await this.#lent;
+    if (session) super.give(session);
+    await this.end();
+  }
+}
+
+test("connections that are one behind a pooler are refused", async () => {
+  const { address } = await newDatabase();
+  const pool = new LendingPool(address, 2);
+  await expect(checkServer(pool)).rejects.toThrow("a pooler in transaction mode");
+  await pool.close();
 });
 
 test("a full disk is told, and too much work asks for patience", () => {
