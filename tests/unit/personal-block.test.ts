@@ -144,8 +144,10 @@ test("a merged value says where both versions of a line stand", () => {
   const one = versionOf("one\ntwo, by one\nthree\n", [from.id]);
   const other = versionOf("zero\none\ntwo, by the other\nand more\nthree\n", [from.id]);
   const merged = mergeVersions(one, other, { ...among(from, one, other), ...NOTHING_OWN });
-  const told = parseVersion(merged?.value ?? "").notes.places.flatMap(Object.values);
-  expect(told.sort()).toEqual(["two, by one\n", "two, by the other\nand more\n"]);
+  const { places } = parseVersion(merged?.value ?? "").notes;
+  expect(places.map((each) => Object.values(each).sort())).toEqual([
+    ["two, by one\n", "two, by the other\n"],
+  ]);
   expect(parseVersion(merged?.value ?? "")).toEqual(merged ?? one);
 });
 
