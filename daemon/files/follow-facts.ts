@@ -32,6 +32,13 @@ export interface AsideText {
   readonly before: readonly string[];
 }
 
+/** A text of git's from which lines have come. */
+export interface FromGit {
+  /** What it was made from, where a person may have made the rest of the file's change. */
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
 /** The lines of a text in which git shows conflicts. */
 export interface ShownLines {
   readonly all: ReadonlySet<string>;
@@ -53,11 +60,10 @@ export interface Sight {
    * out, at the commit where that began. Undefined where the file is not in that commit.
    */
   readonly committed: string | undefined;
-  /**
-   * For a tracked file: git has put another commit's text there since, and nobody has committed
-   * what stood in the file after that.
-   */
+  /** For a tracked file: git has put another commit's text there since; see `isPutByGit`. */
   readonly isPut: boolean;
+  /** Otherwise: what others have committed that was fetched, and is not checked out. */
+  readonly fetched: FromGit | undefined;
   /** The text that git has put there then, if somebody has saved over it before it was read. */
   readonly passed: string | undefined;
   /** What git may have done with changes that were saved, not committed, and are undone. */
@@ -79,6 +85,7 @@ export const UNTOLD = {
   past: undefined,
   committed: undefined,
   isPut: false,
+  fetched: undefined,
   passed: undefined,
   leftBehind: undefined,
   hasGitEndings: false,

@@ -6,14 +6,15 @@ import type { DaemonTables } from "../home/tables.ts";
 import { changeBetween, type FileChange, UNSEEN_MS } from "./arrivals.ts";
 import { type FileContent, knownBase } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
+import type { FromGit } from "./follow-facts.ts";
 import { indicesFrom } from "./line-runs.ts";
 import { type ArrivalOptions, noteFromGit } from "./note-arrival.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, contentLines, linesOf } from "./text-lines.ts";
 
-/** What git has put into a tracked file with another commit. */
+/** What git has put into a tracked file, or somebody has taken from there. */
 export interface PutByGit {
-  readonly committed: string;
+  readonly ofGit: FromGit;
   readonly file: FileContent;
   /** What the file had before. */
   readonly from: FileState;
@@ -31,14 +32,7 @@ export interface PutByGit {
 export async function notePutByGit(
   context: WriteContext<DaemonTables>,
   open: OpenDocument,
-  {
-    committed,
-    file,
-    from,
-    to,
-    isSavedOver,
-    options,
-  }: PutByGit & { readonly options: ArrivalOptions },
+  { ofGit, file, from, to, isSavedOver, options }: PutByGit & { readonly options: ArrivalOptions },
 ): Promise<void> {
   const isSeen = !isSavedOver && context.now - file.savedAt >= UNSEEN_MS;
   if (from.hash === to.hash || isSeen) return;
@@ -47,10 +41,10 @@ export async function notePutByGit(
   const change = ofCommit(all, {
     had: contentLines(fileText(from)),
     has: linesOf(to.base),
-    committed: contentLines(committed),
+    ofGit,
     stays: new Set(contentLines(open.document.content())),
   });
-  const former = file.content === committed ? all.former : undefined;
+  const former = file.content === ofGit.after ? all.former : undefined;
   await noteFromGit(context, open, { ...options, change: { ...change, former } });
 }
 
@@ -60,28 +54,43 @@ function ofCommit(
   {
     had,
     has,
-    committed,
+    ofGit,
     stays,
   }: {
     readonly had: readonly string[];
     readonly has: readonly CapturedLine[];
-    readonly committed: readonly string[];
+    readonly ofGit: FromGit;
     /** The document's lines: what stays there only waits elsewhere, as in a stash. */
     readonly stays: ReadonlySet<string>;
   },
 ): Omit<FileChange, "former"> {
+  const before = ofGit.before === undefined ? undefined : contentLines(ofGit.before);
+  const committed = contentLines(ofGit.after);
   const texts = has.map(({ text }) => withoutMark(text));
   const ofIt = new Map(commonLines(texts, committed));
+  const isNew = before && new Set(addedIn(before, committed));
+  const isOfIt = (at: number) => {
+    const twin = ofIt.get(at);
+    return twin !== undefined && (!isNew || isNew.has(twin));
+  };
   // What others have moved consists of new characters, though the file had it before.
-  const added = diffLines(had, texts).flatMap((hunk) => indicesFrom(hunk.from, hunk.added));
-  const own = new SpanSet(added.flatMap((at) => (ofIt.has(at) ? (has[at]?.spans ?? []) : [])));
+  const added = addedIn(had, texts);
+  const own = new SpanSet(added.flatMap((at) => (isOfIt(at) ? (has[at]?.spans ?? []) : [])));
   const fresh = new SpanSet(brought);
   const inCommit = new Set(committed);
+  const wasThere = before && new Set(before);
+  const isGone = (line: string) => !inCommit.has(line) && (!wasThere || wasThere.has(line));
   return {
     brought: fresh.without(fresh.without(own)).spans(),
-    taken: taken.filter((line) => !inCommit.has(line) && !stays.has(line)),
-    moved: moved.filter((line) => inCommit.has(line)),
+    taken: taken.filter((line) => isGone(line) && !stays.has(line)),
+    // Of what is only fetched, a person may have moved the same lines.
+    moved: before ? [] : moved.filter((line) => inCommit.has(line)),
   };
+}
+
+/** The lines that a text has beyond another, by their indices. */
+function addedIn(before: readonly string[], after: readonly string[]): number[] {
+  return diffLines(before, after).flatMap((hunk) => indicesFrom(hunk.from, hunk.added));
 }
 
 /**

@@ -320,10 +320,12 @@ class Taking {
   }
 
   async #notePut(open: OpenDocument, from: FileState, to: FileState): Promise<void> {
-    const { committed, isPut, passed } = this.#sight;
-    if (!isPut || committed === undefined) return;
+    const { committed, isPut, fetched, passed } = this.#sight;
+    const ofGit =
+      isPut && committed !== undefined ? { before: undefined, after: committed } : fetched;
+    if (!ofGit) return;
     const [file, options, isSavedOver] = [this.#file, this.#options, passed !== undefined];
-    await notePutByGit(this.#context, open, { committed, file, from, to, isSavedOver, options });
+    await notePutByGit(this.#context, open, { ofGit, file, from, to, isSavedOver, options });
   }
 
   /** What git set aside stays, until a save contains it again or somebody settles the conflict. */

@@ -5,7 +5,8 @@ import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
 import { isCommitted, isInGit, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
-import { isCommittedHere, isPutByGit, madeFrom } from "../git/branch-log.ts";
+import { isCommittedHere, madeFrom } from "../git/branch-log.ts";
+import { findFetched, isPutByGit } from "../git/brought-text.ts";
 import { bytesAt, hasCommit } from "../git/file-commits.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
 import { type FilePast, readFilePast } from "../git/git-past.ts";
@@ -25,7 +26,7 @@ import type { WorkingTree } from "../git/working-tree.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { fileText } from "./file-state.ts";
 import { repositoryAt } from "./folder-place.ts";
-import type { AsideText, LeftBehind, Readable, Sight } from "./follow-facts.ts";
+import type { AsideText, FromGit, LeftBehind, Readable, Sight } from "./follow-facts.ts";
 import {
   type CheckedOut,
   type FollowedState,
@@ -54,6 +55,12 @@ export type TrackedSight =
   | Extract<TrackedRead, { kind: "not-now" }>
   /** Another branch was checked out meanwhile. */
   | { readonly kind: "moved" };
+
+/** What is checked out, and what the file had before. */
+interface AtHead {
+  readonly head: Head;
+  readonly known: FollowedState | undefined;
+}
 
 /** A sight without what only a missing file needs. */
 type GitSight = Omit<Sight, "tree" | "beside">;
@@ -106,7 +113,7 @@ export class TrackedSights {
   async #sightOf(
     standing: Tracked,
     file: Readable,
-    { head, known }: { readonly head: Head; readonly known: FollowedState | undefined },
+    { head, known }: AtHead,
   ): Promise<Omit<GitSight, "kept" | "shown">> {
     const { git } = this.#options;
     const checkedOut = await checkedOutOf(head, { tree: standing.file.tree, isTracked: true });
@@ -125,7 +132,7 @@ export class TrackedSights {
     const isOnward = past?.relation === "onward";
     const content = file.kind === "text" ? file.content : "";
     const committed = past && (await this.#textIn(standing, past.putAt, file.path));
-    const isPut = past !== undefined && (await this.#isPut(standing, past, known));
+    const isPut = past !== undefined && (await this.#isPut(standing, past, { head, known }));
     return {
       file,
       standing,
@@ -137,6 +144,7 @@ export class TrackedSights {
       past,
       committed,
       isPut,
+      fetched: isPut ? undefined : await this.#fetched(standing, file, { head, known }),
       passed:
         isPut && isOnward ? await this.#passed(standing, file, { known, committed }) : undefined,
     };
@@ -145,10 +153,27 @@ export class TrackedSights {
   async #isPut(
     { file }: Tracked,
     { relation }: FilePast,
-    known: FollowedState | undefined,
+    { head: { commit }, known }: AtHead,
   ): Promise<boolean> {
     if (!known || relation === "same") return false;
-    return await isPutByGit(this.#options.git, file, known.checkedOut.commit);
+    // Whoever has mended git's marks in the file has seen what the merge brings.
+    if (known.marked) return false;
+    return await isPutByGit(this.#options.git, file, { read: known.checkedOut.commit, commit });
+  }
+
+  /** What others have committed that is not checked out, and may be taken from there. */
+  async #fetched(
+    standing: Tracked,
+    file: Readable,
+    { head: { commit }, known }: AtHead,
+  ): Promise<FromGit | undefined> {
+    if (!known || file.kind === "absent" || known.hash === file.hash) return undefined;
+    if (commit === undefined) return undefined;
+    const found = await findFetched(this.#options.git, standing.file, commit);
+    const after = found && (await this.#textIn(standing, found.commit, file.path));
+    if (after === undefined) return undefined;
+    const before = found?.base && (await this.#textIn(standing, found.base, file.path));
+    return { before: before ?? "", after };
   }
 
   /** What git has put into a file that had nothing uncommitted, and somebody has saved over. */
@@ -199,15 +224,7 @@ export class TrackedSights {
   async #leftBehind(
     standing: Tracked,
     file: Readable,
-    {
-      head: { commit },
-      known,
-      isOnward,
-    }: {
-      readonly head: Head;
-      readonly known: FollowedState | undefined;
-      readonly isOnward: boolean;
-    },
+    { head: { commit }, known, isOnward }: AtHead & { readonly isOnward: boolean },
   ): Promise<LeftBehind | undefined> {
     const read = known?.checkedOut.commit;
     if (!known || file.kind === "absent" || known.hash === file.hash) return undefined;

@@ -31,7 +31,6 @@ const GOES_ON = /^(commit|rebase|pull|merge|cherry-pick|revert|am)\b/;
 const REBASES = /^(rebase|pull)\b/;
 /** Entries for a commit of what stood in the working tree. */
 const COMMITS = /^commit\b/;
-const CHECKOUTS = /^checkout\b/;
 /** Entries for a commit that was made in this repository. */
 const MADE =
   /^(commit|cherry-pick|revert|am)\b|\((pick|reword|edit|squash|fixup|continue)\)|: Merge made by/;
@@ -97,14 +96,10 @@ export async function madeFrom(git: Git, file: PlacedFile, commit: string): Prom
   return former === undefined ? [`${commit}^`] : [`${commit}^`, former];
 }
 
-/** Whether one of the commits was made in this repository, and not fetched. One git process. */
-export async function isMadeHere(
-  git: Git,
-  file: PlacedFile,
-  commits: readonly string[],
-): Promise<boolean> {
+/** The commits that were made in this repository, and not fetched. One git process. */
+export async function readMadeHere(git: Git, file: PlacedFile): Promise<ReadonlySet<string>> {
   const entries = await readLog(git, file, "HEAD");
-  return entries.some(({ commit, subject }) => commits.includes(commit) && MADE.test(subject));
+  return new Set(entries.flatMap(({ commit, subject }) => (MADE.test(subject) ? [commit] : [])));
 }
 
 /**
@@ -112,27 +107,19 @@ export async function isMadeHere(
  * Pulls, rebases and the like begin with a tree in which nothing is changed. One git process.
  */
 export async function isCommittedHere(git: Git, file: PlacedFile, read: string): Promise<boolean> {
-  const entries = await readLog(git, file, "HEAD");
-  const at = entries.findIndex(({ commit }) => commit === read);
-  const since = at === -1 ? entries : entries.slice(0, at);
+  const since = await readSteps(git, file, read);
   return since.some(({ subject }) => COMMITS.test(subject));
 }
 
-/**
- * Whether git itself has put what is checked out there since `read` was, and nobody has committed
- * what stood in the working tree after that. One git process.
- */
-export async function isPutByGit(
+/** What HEAD's log says since `read` was checked out, the latest first. One git process. */
+export async function readSteps(
   git: Git,
   file: PlacedFile,
   read: string | undefined,
-): Promise<boolean> {
+): Promise<LogEntry[]> {
   const entries = await readLog(git, file, "HEAD");
   const at = entries.findIndex(({ commit }) => commit === read);
-  const since = at === -1 ? entries : entries.slice(0, at);
-  // Who goes to a branch and comes back has made nothing there.
-  const last = since.find(({ subject }) => !CHECKOUTS.test(subject));
-  return since.length > 0 && (last === undefined || !COMMITS.test(last.subject));
+  return at === -1 ? entries : entries.slice(0, at);
 }
 
 /** The latest first. */

@@ -1,4 +1,4 @@
-import { isMadeHere, readPassage } from "./branch-log.ts";
+import { readMadeHere, readPassage } from "./branch-log.ts";
 import { bytesAt, changesOf, hasCommit, isAncestor } from "./file-commits.ts";
 import type { Git } from "./run-git.ts";
 import type { PlacedFile } from "./working-tree.ts";
@@ -72,7 +72,8 @@ export async function readFilePast(
   if (read === undefined && isKnown && commit !== undefined) {
     // A text that was in no commit goes on in one that was made here. Another brings others' text.
     if ((await bytesAt(git, file, commit)) === undefined) return { relation: "same", ...none };
-    const isOwn = await isMadeHere(git, file, here);
+    const made = await readMadeHere(git, file);
+    const isOwn = here.some((each) => made.has(each));
     return { relation: isOwn ? "onward" : "elsewhere", ...none };
   }
   if (commit === undefined) return { relation: "elsewhere", ...none };

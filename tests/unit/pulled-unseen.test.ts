@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, utimesSync } from "node:fs";
+import { existsSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
@@ -50,8 +50,8 @@ async function pushed(by: (typeof WHO)[number], text: string, start = START) {
   return pair;
 }
 
-describe.each(WHO)("what git brings from %s", (by) => {
-  test("stays, and is told, where an editor saves its text of before within the minute", async () => {
+describe.each(WHO)("from %s", (by) => {
+  test("a pulled line stays, and is told, where an editor saves its text of before within the minute", async () => {
     const { a, b } = await pushed(by, MORE);
     await pull(b);
     await b.settle();
@@ -68,7 +68,7 @@ describe.each(WHO)("what git brings from %s", (by) => {
     ]);
   });
 
-  test("stays where an editor saves over it before it is looked at", async () => {
+  test("a pulled line stays where an editor saves over it before it is looked at", async () => {
     const { a, b } = await pushed(by, MORE);
     await pull(b);
     await b.save(MINE);
@@ -78,7 +78,7 @@ describe.each(WHO)("what git brings from %s", (by) => {
     expect((await b.history()).map(({ value }) => value)).toContain(MINE);
   });
 
-  test("is written again where it may be", async () => {
+  test("a pulled line is written again where it may be", async () => {
     const { a, b } = await pushed(by, MORE);
     await b.follow({ write: true });
     if (by === "another machine") await lab.run(b, "checkout", "-q", "--", FILE);
@@ -89,7 +89,7 @@ describe.each(WHO)("what git brings from %s", (by) => {
     expect(b.file()).toBe(BOTH);
   });
 
-  test("goes by a save that is made after the minute", async () => {
+  test("a pulled line goes by a save that is made after the minute", async () => {
     const { a, b } = await pushed(by, MORE);
     await pull(b);
     await b.settle();
@@ -101,7 +101,7 @@ describe.each(WHO)("what git brings from %s", (by) => {
     expect(await kinds(a)).toEqual([]);
   });
 
-  test("and takes away stays away, and comes back with a conflict where an editor has it", async () => {
+  test("a line that a pull takes away comes back with a conflict where an editor has it", async () => {
     const { a, b } = await pushed(by, START, MORE);
     await pull(b);
     await b.settle();
@@ -112,7 +112,7 @@ describe.each(WHO)("what git brings from %s", (by) => {
     expect(await kinds(a)).toEqual(["unseen"]);
   });
 
-  test("goes by the next pull, which brings it no more", async () => {
+  test("a pulled line goes by the next pull, which brings it no more", async () => {
     const { a, b } = await pushed(by, MORE);
     await pull(b);
     await b.settle();
@@ -124,7 +124,7 @@ describe.each(WHO)("what git brings from %s", (by) => {
     expect(await kinds(a)).toEqual([]);
   });
 
-  test("stays with what was not committed, which git puts aside and back", async () => {
+  test("a pulled line stays beside what was not committed, which git puts aside and back", async () => {
     const { a, b } = await pushed(by, MORE);
     await b.save(MINE);
     await exchange([a, b]);
@@ -167,4 +167,90 @@ test("what was pulled while no daemon ran, long ago, is in no doubt", async () =
   await exchange([a, again]);
   expect(await a.doc()).toBe(MINE);
   expect(await kinds(a)).toEqual([]);
+});
+
+const README = "README.md";
+
+/** B's editor saves the text that it had before another machine's line came by git. */
+async function staleSave({ a, b }: Awaited<ReturnType<typeof pushed>>): Promise<void> {
+  await b.settle();
+  expect(b.file()).toBe(MORE);
+  await b.save(MINE);
+  await exchange([a, b]);
+}
+
+async function expectTold({ a, b }: Awaited<ReturnType<typeof pushed>>): Promise<void> {
+  expect([await a.doc(), await b.doc()]).toEqual([BOTH, BOTH]);
+  expect([await kinds(a), await kinds(b)]).toEqual([["unseen"], ["unseen"]]);
+}
+
+async function commitReadme(at: FollowedMachine, text: string, ...options: string[]) {
+  await lab.git.write(join(at.dir, README), text);
+  await lab.run(at, "add", README);
+  await lab.run(at, "commit", "-qm", "readme", ...options);
+}
+
+test("a pulled line is in doubt though another file was committed after it", async () => {
+  const pair = await pushed("another machine", MORE);
+  await pull(pair.b);
+  await commitReadme(pair.b, "Read me.\n");
+  await staleSave(pair);
+  await expectTold(pair);
+});
+
+test("a pulled line is in doubt though its commit was amended with another file", async () => {
+  const pair = await pushed("another machine", MORE);
+  await pull(pair.b);
+  await commitReadme(pair.b, "Read me.\n", "--amend");
+  await staleSave(pair);
+  await expectTold(pair);
+});
+
+test("a merged line is in doubt where a person has finished the merge in another file", async () => {
+  const pair = await lab.pair({ [FILE]: START, [README]: "Read me.\n" });
+  const { a, b } = pair;
+  await commitReadme(a, "Read me now.\n");
+  await lab.commit(a, MORE);
+  await a.settle();
+  await lab.run(a, "push", "-q");
+  await exchange([a, b]);
+  await commitReadme(b, "Read me soon.\n");
+  await b.settle();
+  await expect(pull(b)).rejects.toThrow();
+  await commitReadme(b, "Read me now, soon.\n");
+  await staleSave(pair);
+  await expectTold(pair);
+});
+
+test("a pulled line is in doubt where git keeps no log", async () => {
+  const pair = await pushed("another machine", MORE);
+  await lab.run(pair.b, "config", "core.logAllRefUpdates", "false");
+  rmSync(join(pair.b.dir, ".git", "logs"), { recursive: true });
+  await pull(pair.b);
+  await staleSave(pair);
+  await expectTold(pair);
+});
+
+test.each(WHO)("a squashed line of %s is in doubt, committed or not", async (by) => {
+  for (const isCommitted of [true, false]) {
+    await lab.end();
+    lab = new FollowedClones();
+    const pair = await pushed(by, MORE);
+    await lab.run(pair.b, "fetch", "-q");
+    await lab.run(pair.b, "merge", "-q", "--squash", "origin/main");
+    if (isCommitted) await lab.run(pair.b, "commit", "-qm", "squashed");
+    await staleSave(pair);
+    await expectTold(pair);
+  }
+});
+
+test("what somebody takes out and puts back is in no doubt beside what was fetched", async () => {
+  const { a, b } = await pushed("a stranger", MORE);
+  await b.save(MINE);
+  await lab.run(b, "fetch", "-q");
+  await b.save(START);
+  await b.save(MINE);
+  await b.save(START);
+  await exchange([a, b]);
+  expect([await a.doc(), await kinds(a)]).toEqual([START, []]);
 });

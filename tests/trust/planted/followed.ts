@@ -219,7 +219,7 @@ export const FOLLOWED: readonly Mistake[] = [
   past(
     "a file that git brings is an edit of what was untracked",
     "a folder that is begun as a new repository and reset, while it is looked at deletes no line of others, with consent to write",
-    "const isOwn = await isMadeHere(git, file, here);",
+    "const isOwn = here.some((each) => made.has(each));",
     "const isOwn = true;",
   ),
 ];
