@@ -17,6 +17,7 @@ import type { SideTexts } from "../../shared/replica/merge/kept-edits.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
 import { readSideLines, type SideLine, textOfSide } from "../../shared/replica/merge/side-lines.ts";
+import { takenBack } from "../../shared/replica/merge/taken-back.ts";
 import {
   apartStarts,
   cleanUpText,
@@ -245,7 +246,12 @@ export async function applyRemote(
     // At first contact everything is new, and nothing tells who deleted what when.
     if (ackedSeq > 0) {
       const lines = { mine: wholeLines(removed, byMe), theirs: stood };
-      const told = { mine, theirs, deleted, taken: lines, again, met, texts };
+      const back = takenBack({
+        written: { mine, theirs },
+        deleted: { mine: byMe, theirs: byThem },
+        said: { mine: vanished, theirs: textIn(update, integrated) },
+      });
+      const told = { mine, theirs, deleted, taken: lines, again, back, met, texts };
       await tellKeptEdits(context, open, { sides: told, put, moved, readLines });
     }
     await tellSharedVersions(context, open, disagreed);

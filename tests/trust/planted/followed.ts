@@ -9,6 +9,7 @@ const holding = mistakesIn("daemon/files/aside-conflicts.ts", "unit/aside-until-
 const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
 const put = mistakesIn("daemon/files/put-by-git.ts", "unit/pulled-unseen.test.ts");
+const brought = mistakesIn("daemon/git/brought-text.ts", "unit/pulled-unseen.test.ts");
 
 /** In half-written texts, and in what git has set aside before somebody's eyes. */
 export const FOLLOWED: readonly Mistake[] = [
@@ -221,5 +222,35 @@ export const FOLLOWED: readonly Mistake[] = [
     "a folder that is begun as a new repository and reset, while it is looked at deletes no line of others, with consent to write",
     "const isOwn = here.some((each) => made.has(each));",
     "const isOwn = true;",
+  ),
+  brought(
+    "whoever commits another file has seen what was pulled",
+    "a pulled line is in doubt though another file was committed after it",
+    "if (isFirst) return !MADE_THERE.test(step.subject);",
+    'if (isFirst) return !MADE_THERE.test(steps[0]?.subject ?? "");',
+  ),
+  brought(
+    "whoever finishes a merge in another file has seen this one",
+    "a merged line is in doubt where a person has finished the merge in another file",
+    "/^commit(?! \\((merge|cherry-pick)\\))\\b/",
+    "/^commit\\b/",
+  ),
+  brought(
+    "git has brought nothing where it keeps no log",
+    "a pulled line is in doubt where git keeps no log",
+    "if (!isKnown || steps.length > STEPS_MAX) return true;",
+    "if (!isKnown || steps.length > STEPS_MAX) return false;",
+  ),
+  mistakesIn("daemon/files/tracked-sight.ts", "unit/pulled-unseen.test.ts")(
+    "what a squashed merge brings is a person's",
+    "a squashed line of another machine is in doubt, committed or not",
+    "fetched: isPut ? undefined : await this.#fetched(standing, file, { head, known }),",
+    "fetched: undefined,",
+  ),
+  mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
+    "a line that both had and one has deleted comes back untold",
+    "what one machine pulled and deleted is told, where a calls first",
+    "if (taken[other].size === 0) return [];",
+    "return [];",
   ),
 ];
