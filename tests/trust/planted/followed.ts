@@ -243,7 +243,7 @@ export const FOLLOWED: readonly Mistake[] = [
   ),
   mistakesIn("daemon/files/tracked-sight.ts", "unit/pulled-unseen.test.ts")(
     "what a squashed merge brings is a person's",
-    "a squashed line of another machine is in doubt, committed or not",
+    "a squashed line of a stranger is in doubt, committed or not",
     "fetched: isPut ? undefined : await this.#fetched(standing, file, { head, known }),",
     "fetched: undefined,",
   ),
