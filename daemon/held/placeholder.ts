@@ -1,9 +1,13 @@
 /** Words that stand for a secret. */
 const WORDS =
-  /example|placeholder|change[-_]?(?:me|it)|replace|insert|your|dummy|redacted|sample|fake|notreal|todo|(?:goes|key|password|secret|token)[-_]?here/i;
-/** How long a secret is to be: `at-least-32-characters-long-secret`, `32-byte-key`. */
-const LENGTH_SAID =
-  /minimum[-_]?\d|(?:^|[-_\s])(?:(?:at[-_\s]?least|min|max)[-_\s]?\d{1,4}|\d{1,4}[-_\s]?(?:char(?:acter)?s?|bytes?))(?:$|[-_\s.,])/i;
+  /example|placeholder|change[-_]?(?:me|it)|replace|insert|your|dummy|redacted|sample|fake|notreal|todo/i;
+/** What is to be put in, and nothing behind it: `key-here`, `SecretHere`. Not `turkeyhere77`. */
+const HERE = /(?:^|[^a-z])(?:goes|key|password|secret|token)[-_\s]?here$/i;
+const CAPITAL_HERE = /(?:Goes|Key|Password|Secret|Token)Here$/;
+/** What is said of a length, and of what has it: `at-least-32-characters-long-secret`. */
+const LENGTH_WORDS =
+  /^(?:access|an?|api|app|at|auth|be|bits?|bytes?|char(?:acter)?s?|cookie|encryption|for|hex|in|is|jwt|key|least|length|long|max(?:imum)?|min(?:imum)?|more|must|my|of|or|pass(?:word|phrase)|random|secret|session|should|signing|string|super|than|the|this|token|very|with)+$/i;
+const LENGTH_UNIT = /bits?|byte|char|least|long|max|min/i;
 /**
  * Passwords that were published as examples or as what a system is delivered with: as they stand
  * here they are everybody's. `isPlaceholder` alone knows them.
@@ -30,9 +34,17 @@ const FILLED_IN = /^\$\w+$|\$[({]|^%\w+%?$|^@\w+@$|^[<[{(]|[<>{}]/;
 /** Whether a value only stands for a secret: an example, a hidden one, or one to be filled in. */
 export function isPlaceholder(value: string): boolean {
   if (PUBLISHED.has(value.toLowerCase().replace(/[.,:;!?)]+$/, ""))) return true;
-  if ([WORDS, LENGTH_SAID, COVERED, FILLED_IN].some((each) => each.test(value))) return true;
+  if (WORDS.test(value) || HERE.test(value) || CAPITAL_HERE.test(value)) return true;
+  if (COVERED.test(value) || FILLED_IN.test(value) || isLength(value)) return true;
   const repeated = REPEATED.exec(value)?.[0].length ?? 0;
   return repeated > value.length / 3 || isCounted(value);
+}
+
+/** Whether it says how long a secret is to be, and nothing else: what stands beside may be one. */
+function isLength(value: string): boolean {
+  const [number = "", ...others] = value.match(/\d+/g) ?? [];
+  if (number === "" || number.length > 4 || others.length > 0) return false;
+  return LENGTH_UNIT.test(value) && LENGTH_WORDS.test(value.replace(/[-_\s.,\d]+/g, ""));
 }
 
 /** Whether at least half of it continues from the character before, as in `1234567890abcdef`. */

@@ -9,6 +9,10 @@ const TERMS =
   "u?int(?:8|16|32|64|128) float(?:32|64) ec2 s3 k8s i18n web3 v\\d{1,2}";
 const TERM = new RegExp(`(?:${TERMS.replaceAll(" ", "|")})(?!\\d)`, "gi");
 
+/** With one word beside one of these, as in `S3Token`, it is as well what somebody thought up. */
+const SHORT_TERM = /^(?:ec2|s3|k8s|i18n|web3|v\d{1,2})$/i;
+const WORDS_MIN = 3;
+
 /** Modules, or objects, and a name in camel case behind them. */
 const PATH = /^(?:[a-z_]{1,40}\.){0,5}[A-Za-z]{2,60}\d?$/;
 
@@ -23,5 +27,8 @@ const LAST_WORD =
 export function isTypeName(value: string): boolean {
   const named = value.replace(TERM, (term) => (/^[A-Z]/.test(term) ? "Term" : "term"));
   if (named === value || !PATH.test(named) || !LAST_WORD.test(named)) return false;
+  const words = named.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
+  const isShort = value.match(TERM)?.every((term) => SHORT_TERM.test(term)) === true;
+  if (isShort && !named.includes(".") && words.length < WORDS_MIN) return false;
   return isWordy(named.slice(named.lastIndexOf(".") + 1));
 }

@@ -44,7 +44,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/held/assigned-rules.ts": "users' texts",
   "daemon/held/command-rules.ts": "users' texts",
   "daemon/held/own-rules.ts": "users' texts",
-  "daemon/held/placeholder.ts": "users' texts",
   "daemon/held/plain-password.ts": "users' texts",
   "daemon/held/sentence-rules.ts": "users' texts",
   "daemon/recovery/head-page.ts": "how a database's file begins",
