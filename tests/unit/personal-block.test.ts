@@ -139,15 +139,14 @@ test("two versions come to the same on every machine, and without loss", () => {
   );
 });
 
-test("a merged value says where both versions of a line stand", () => {
+test("a merged value says which two lines may be versions of one", () => {
   const from = versionOf("one\ntwo\nthree\n", []);
   const one = versionOf("one\ntwo, by one\nthree\n", [from.id]);
   const other = versionOf("zero\none\ntwo, by the other\nand more\nthree\n", [from.id]);
   const merged = mergeVersions(one, other, { ...among(from, one, other), ...NOTHING_OWN });
   const { places } = parseVersion(merged?.value ?? "").notes;
-  expect(places.map((each) => Object.values(each).sort())).toEqual([
-    ["two, by one\n", "two, by the other\n"],
-  ]);
+  const told = places.map(({ mine, theirs }) => [mine, theirs].sort());
+  expect(told).toEqual([["two, by one\n", "two, by the other\n"]]);
   expect(parseVersion(merged?.value ?? "")).toEqual(merged ?? one);
 });
 

@@ -13,6 +13,7 @@ import type { DaemonTables } from "../../home/tables.ts";
 import { isMendedLine } from "../memory-folders/mended-line.ts";
 import { mergeTexts } from "../memory-folders/merge-texts.ts";
 import { metPairs } from "../memory-folders/met-pairs.ts";
+import { isMeantAsEdit } from "./former-text.ts";
 import { ancestorsOf } from "./merge-versions.ts";
 import {
   knownVersions,
@@ -82,14 +83,14 @@ export async function takeBlock(
   }
   const known = await knownVersions(context.db);
   const former = known.all.findLast((version) => version.text === text);
-  // Whoever chooses one of two versions of a line comes to what one side had.
-  const isChosen = former !== undefined && (await readMerges(context.db, current)).length > 0;
-  // So it is with who takes a line away once more that stayed.
   const sides = { shown: shown?.text ?? "", saved: text };
-  const isMeant = isChosen || disputedLines(sides, seen.unseen).length > 0;
-  if (!isTaken && former && !isMeant && !file.undone.includes(textHash(text))) {
-    const question = shown === undefined ? undefined : "former";
-    return { file: { ...showing(file, former), asked: question } };
+  if (!isTaken && former && !file.undone.includes(textHash(text))) {
+    const merges = await readMerges(context.db, current);
+    const disputed = disputedLines(sides, seen.unseen);
+    if (!isMeantAsEdit(sides, { former, current, merges, disputed })) {
+      const question = shown === undefined ? undefined : "former";
+      return { file: { ...showing(file, former), asked: question } };
+    }
   }
   const unseen = isTaken ? [] : seen.unseen;
   return await takeEdit(context, open, { seen: { ...seen, file, text, unseen }, shown });
