@@ -10,7 +10,7 @@ import {
 } from "../../daemon/home/memory-files.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { readLocalMemories, readStandingEntries } from "../../daemon/reading/local-memories.ts";
 import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { Environment } from "../place/environment.ts";
 import { ownDocument } from "../place/layer-option.ts";
@@ -25,7 +25,10 @@ export async function writtenSince(
   {
     asked,
     folders,
-  }: { readonly asked: readonly AskedMemoryFile[]; readonly folders: readonly ScannedFolder[] },
+  }: {
+    readonly asked: readonly AskedMemoryFile[];
+    readonly folders: readonly Pick<ScannedFolder, "path" | "format">[];
+  },
 ): Promise<AskedMemoryFile[]> {
   const written: AskedMemoryFile[] = [];
   for (const file of asked) {
@@ -35,9 +38,11 @@ export async function writtenSince(
     const document = file.owner === "user" ? ownDocument("user") : file.owner;
     const account = await accountOf(env, db, file.owner);
     const memories = await readLocalMemories(db, document, account);
-    const memory = memories.find((each) => each.key === key);
+    const isInInbox = memories.some((each) => each.key === key && each.in_inbox);
+    // What is held of the file hides what others have written.
+    const standing = await readStandingEntries(db, { account, document, key });
     const shown = (await findMemoryFile(db, file.folder, file.name))?.seen ?? [];
-    if (memory && (memory.in_inbox || !areShown(memory.seen, shown))) written.push(file);
+    if (isInInbox || !areShown(standing, shown)) written.push(file);
   }
   return written;
 }

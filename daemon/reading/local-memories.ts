@@ -7,7 +7,7 @@ import { timestampOf } from "../../shared/timestamps.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { heldAdvice } from "../held/advice.ts";
 import { parseEntryIds } from "../home/entry-ids.ts";
-import { listHeld } from "../home/held-store.ts";
+import { type HeldPlace, listHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type LosersDismissal, readInbox } from "../inbox/inbox.ts";
@@ -77,6 +77,21 @@ export async function readLocalMemories(
     memories.show({ ...write, seen, in_inbox: true });
   }
   return memories.list();
+}
+
+/** The entries of a memory in the document, whatever is held or waits beside them. */
+export async function readStandingEntries(
+  db: Kysely<DaemonTables>,
+  { account, document, key }: Pick<HeldPlace, "account" | "document" | "key">,
+): Promise<EntryId[]> {
+  const found = await findLocalDocument(db, document, account);
+  const row = await db
+    .selectFrom("memories")
+    .select("entry_ids")
+    .where("document_id", "=", found?.id ?? null)
+    .where("key", "=", key)
+    .executeTakeFirst();
+  return row ? parseEntryIds(row.entry_ids) : [];
 }
 
 /** A write of a memory from any of the three sources. */

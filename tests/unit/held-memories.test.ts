@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readEnvironment } from "../../cli/place/environment.ts";
+import { writtenSince } from "../../cli/writes/written-memories.ts";
+import { AUTO_MEMORY } from "../../daemon/assistants/claude-code/auto-memory-folders.ts";
 import { dropHeld, findHeld, heldId, listHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { listAskedMemoryFiles } from "../../daemon/home/memory-files.ts";
 import { MEMORY_PROJECT, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
@@ -85,6 +89,27 @@ test("who agrees to delete a missing memory deletes what is held of it, too", as
   await settleMemories(a, b);
   expect(await listHeld(a.store.reader)).toEqual([]);
   expect([await a.values(NAME), notesOf(a)]).toEqual([[], []]);
+});
+
+test("who deletes a missing memory that others have written keeps what is held, and gets theirs", async () => {
+  a.save(NAME, "one\n");
+  await settleMemories(a, b);
+  a.save(NAME, SECRET);
+  await a.look();
+  b.world.advance(61_000);
+  await b.look();
+  b.save(NAME, "of b\n");
+  await settleMemories(a, b);
+  a.drop(NAME);
+  await a.look();
+  const asked = await listAskedMemoryFiles(a.store.reader, "auto-memory");
+  const folders = [{ path: a.memories, format: AUTO_MEMORY }];
+  const kept = await writtenSince(readEnvironment({}), a.store.reader, { asked, folders });
+  expect(kept.map(({ name }) => name)).toEqual([NAME]);
+  await a.settle(NAME, "delete");
+  await settleMemories(a, b);
+  expect([a.read(NAME), b.read(NAME)]).toEqual(["of b\n", "of b\n"]);
+  expect(await listHeld(a.store.reader)).toMatchObject([{ value: SECRET }]);
 });
 
 test("a held file says that others' version does not come, and gets it once the secret is gone", async () => {

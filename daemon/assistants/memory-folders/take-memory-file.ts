@@ -103,15 +103,14 @@ async function settled(
   if (isAsAsked && asked === "missing") {
     const key = keyOfName(format, name);
     const standing = open.document.memories.get(key).map(({ id }) => id);
-    // What somebody has written since stays, and so does a conflict about it.
+    // What somebody has written since stays, and so do a conflict about it and what is held here.
     if (by === "delete" && areShown(standing, known.seen)) {
       open.document.deleteEntry("memories", key, known.seen);
+      await dropHeld(db, heldPlaceOf(open, key));
     }
     await context.flush(open);
-    if (by === "delete") {
-      await dropHeld(db, heldPlaceOf(open, key));
-      await forgetMemoryFile(db, folder, name);
-    } else await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, settled: by });
+    if (by === "delete") await forgetMemoryFile(db, folder, name);
+    else await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, settled: by });
     return undefined;
   }
   // A file whose memory was deleted is removed by whoever writes files.
