@@ -10,7 +10,7 @@ type Command = (repository: Repository, args: readonly string[]) => GitResult;
 
 /** What `daemon/files` asks of git, by the command's name. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  "rev-parse": ({ root, gitDir }) => done([root, gitDir, gitDir, "false"].map(withBreak).join("")),
+  "rev-parse": revParse,
   "for-each-ref": forEachRef,
   "symbolic-ref": ({ head: { branch } }) =>
     branch === undefined ? refused(1) : done(`refs/heads/${branch}\n`),
@@ -68,6 +68,18 @@ function commitOf(repository: Repository, name: string): string | undefined {
   const places = [name, `refs/${name}`, `refs/heads/${name}`, `refs/remotes/${name}`];
   const found = places.map((each) => refs.get(each)).find((each) => each !== undefined);
   return found ?? objects.find(name)?.id;
+}
+
+/** What kind of repository it is; or `rev-parse --verify COMMIT:PATH`. */
+function revParse(repository: Repository, args: readonly string[]): GitResult {
+  const { root, gitDir, objects } = repository;
+  if (!args.includes("--verify")) {
+    return done([root, gitDir, gitDir, "false"].map(withBreak).join(""));
+  }
+  const [name = "", path = ""] = (namesOf(args)[0] ?? "").split(":");
+  const commit = commitOf(repository, name);
+  const blob = commit === undefined ? undefined : objects.get(commit).tree.get(path);
+  return blob === undefined ? refused(128) : done(withBreak(blob));
 }
 
 function forEachRef(repository: Repository, args: readonly string[]): GitResult {
@@ -129,19 +141,29 @@ function checkIgnore(repository: Repository, args: readonly string[]): GitResult
   return isIgnored ? done("") : refused(1);
 }
 
+/** `merge-base --is-ancestor ONE OTHER`, or the newest commit that both have. */
 function mergeBase(repository: Repository, args: readonly string[]): GitResult {
   const [one, other] = namesOf(args).map((each) => commitOf(repository, each));
   if (one === undefined || other === undefined) return refused(128, "fatal: Not a valid commit");
-  return repository.objects.isAncestor(one, other) ? done("") : refused(1);
+  const { objects } = repository;
+  if (args.includes("--is-ancestor")) return objects.isAncestor(one, other) ? done("") : refused(1);
+  const base = objects.history(one).find(({ id }) => objects.isAncestor(id, other));
+  return base ? done(withBreak(base.id)) : refused(1);
 }
 
 /** Commits that are reached from some and not from others (`^C`, `A..B`), latest first. */
 function revList(repository: Repository, args: readonly string[]): GitResult {
   const { objects } = repository;
-  const names = namesOf(args).flatMap((name) => {
-    const [from, to] = name.split("..");
-    return to === undefined ? [name] : [`^${from}`, to];
+  const remotes = [...repository.refs].flatMap(([ref, text]) => {
+    return ref.startsWith("refs/remotes/") && !text.startsWith("ref: ") ? [ref] : [];
   });
+  const names = [
+    ...(args.includes("--remotes") ? remotes : []),
+    ...namesOf(args).flatMap((name) => {
+      const [from, to] = name.split("..");
+      return to === undefined ? [name] : [`^${from}`, to];
+    }),
+  ];
   const commits = names.map((name) => commitOf(repository, name.replace(/^\^/, "")));
   if (commits.includes(undefined)) return refused(128, `fatal: bad revision '${names.join(" ")}'`);
   const reach = (wanted: boolean) =>

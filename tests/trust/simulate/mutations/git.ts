@@ -32,6 +32,29 @@ export const GIT: readonly Mutation[] = [
     "return commit !== undefined && document.metadata",
     'return commit === "" && document.metadata',
   ),
+  {
+    name: "whoever amends a commit has seen what was pulled",
+    found: "what a pull brought stays though its commit is amended, and that is told",
+    replacements: [
+      {
+        file: "daemon/git/brought-text.ts",
+        from: "if (isFirst) return !MADE_THERE.test(step.subject);",
+        to: 'if (isFirst) return !MADE_THERE.test(steps[0]?.subject ?? "");',
+      },
+      {
+        file: "daemon/files/tracked-sight.ts",
+        from: "fetched: isPut ? undefined : await this.#fetched(standing, file, { head, known }),",
+        to: "fetched: undefined,",
+      },
+    ],
+  },
+  mutation(
+    "a line that both had and one has deleted is not told",
+    "what one machine pulled with no service and deleted is told",
+    "shared/replica/merge/taken-back.ts",
+    "if (taken[other].size === 0) return [];",
+    "return [];",
+  ),
   mutation(
     "another branch's text is taken",
     "another branch's text is not the project's",

@@ -117,6 +117,48 @@ export const COMMITS: readonly Scenario[] = [
     },
   },
   {
+    name: "what a pull brought stays though its commit is amended, and that is told",
+    cast: { ...TRACKED, machines: 3 },
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      publish(stage, 3, lines("one", "two", "brought (m3 1)"));
+      stage.wait(stage.git(1).pull());
+      stage.wait(stage.git(1).amend());
+      stage.pass(QUIET_MS);
+      stage.save(1, lines("his (m1 1)", "one", "two"));
+      stage.pass(QUIET_MS);
+      stage.expect("the line is there", stage.textOf(2).includes("brought"), true);
+      stage.expect("it is told", stage.conflictsOf(2).includes("brought"), true);
+      stage.start(3);
+      stage.pass(QUIET_MS);
+    },
+  },
+  {
+    name: "what one machine pulled with no service and deleted is told",
+    cast: TRACKED,
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      stage.cutOff(1);
+      stage.cutOff(2);
+      stage.save(2, lines("one", "two", "both (m2 1)"));
+      stage.pass(QUIET_MS);
+      stage.wait(stage.git(2).commit("both"));
+      stage.git(2).push();
+      pull(stage, 1);
+      stage.pass(SEEN_MS);
+      stage.save(1, lines("one", "two"));
+      stage.pass(QUIET_MS);
+      // Of what is gone the service keeps no text: whoever deleted it has to hear of the other.
+      stage.connect(2);
+      stage.connect(1);
+      stage.pass(QUIET_MS);
+      stage.expect("it is told here", stage.conflictsOf(1).includes("both"), true);
+      stage.expect("it is told there", stage.conflictsOf(2).includes("both"), true);
+    },
+  },
+  {
     name: "another branch's text is not the project's",
     cast: TRACKED,
     play(stage) {
