@@ -46,6 +46,7 @@ import { noteMetLines } from "../files/met-lines.ts";
 import { type Outgoing, removedSince, unacknowledged } from "../home/outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { beforeMeeting, tellLateMeeting } from "./late-meetings.ts";
 import { writeUnderAnotherId } from "./own-writes.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -191,6 +192,7 @@ export async function applyRemote(
 ): Promise<Reason | "own" | undefined> {
   const unheard = await unheardOf(context.db, open, ackedSeq);
   const integrated = integratedClocks(open);
+  const meeting = beforeMeeting(open);
   const gone = unheard && deletedText(open);
   const shown = unheard ? piecesOf(open.document.captureText()) : [];
   const stood = new Set(unheard && plainLines(open.document.content()));
@@ -257,6 +259,7 @@ export async function applyRemote(
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);
   }
+  if (ackedSeq > 0) await tellLateMeeting(context, open, { before: meeting, update });
   return undefined;
 }
 

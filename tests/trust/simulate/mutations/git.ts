@@ -56,6 +56,13 @@ export const GIT: readonly Mutation[] = [
     "return [];",
   ),
   mutation(
+    "what this machine has deleted and sent is not told",
+    "what one machine pulled, deleted and sent before the other is told",
+    "daemon/sync/late-meetings.ts",
+    "if (!isLate) return;",
+    "if (isLate || !isLate) return;",
+  ),
+  mutation(
     "another branch's text is taken",
     "another branch's text is not the project's",
     DECIDE,

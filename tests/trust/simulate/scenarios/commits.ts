@@ -150,9 +150,32 @@ export const COMMITS: readonly Scenario[] = [
       stage.pass(SEEN_MS);
       stage.save(1, lines("one", "two"));
       stage.pass(QUIET_MS);
-      // Of what is gone the service keeps no text: whoever deleted it has to hear of the other.
       stage.connect(2);
       stage.connect(1);
+      stage.pass(QUIET_MS);
+      stage.expect("it is told here", stage.conflictsOf(1).includes("both"), true);
+      stage.expect("it is told there", stage.conflictsOf(2).includes("both"), true);
+    },
+  },
+  {
+    name: "what one machine pulled, deleted and sent before the other is told",
+    cast: TRACKED,
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      stage.cutOff(1);
+      stage.cutOff(2);
+      stage.save(2, lines("one", "two", "both (m2 1)"));
+      stage.pass(QUIET_MS);
+      stage.wait(stage.git(2).commit("both"));
+      stage.git(2).push();
+      pull(stage, 1);
+      stage.pass(SEEN_MS);
+      stage.save(1, lines("one", "two"));
+      stage.pass(QUIET_MS);
+      // Of what is gone the service keeps no text.
+      stage.connect(1);
+      stage.connect(2);
       stage.pass(QUIET_MS);
       stage.expect("it is told here", stage.conflictsOf(1).includes("both"), true);
       stage.expect("it is told there", stage.conflictsOf(2).includes("both"), true);
