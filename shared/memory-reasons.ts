@@ -106,6 +106,12 @@ export const MEMORY_REASONS = {
       `has lost what two saves left out that may not have seen it: ${line.trim()}`,
     advise: howLineIsSettled,
   },
+  "line-waits": {
+    meaning: "somebody has decided about a line, and the file is not to be written yet",
+    say: ({ line }: SaidLine) =>
+      `is not yet as it was decided, until it can be written and has room: ${line.trim()}`,
+    advise: ({ id }: SaidLine) => `\`memsync lines drop ${id}\` or \`keep ${id}\` decides anew`,
+  },
   "lines-met": {
     meaning: "two sides rewrote one line at once, and both versions stand in the file",
     say: ({ line, other }: { readonly line: string; readonly other: string }) =>

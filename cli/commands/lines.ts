@@ -17,7 +17,8 @@ interface LinesFlags {
 const HELP = `
 A program that saves an assistant's file may not have read it since somebody else changed it. Then
 nobody knows whether it meant to take a line out, or to bring one back: the line stays, and
-\`status\` tells it for a day. One command says what was meant, on every machine.
+\`status\` tells it for a day. One command says what was meant, on every machine. It waits while the
+file is not to be written (held, left alone, turned off), or has no room for the line.
 
 Examples:
   memsync lines                  the lines in question, and why
@@ -69,6 +70,7 @@ const WHY: Readonly<Record<ToldCode, string>> = {
   "line-returned": "is there again",
   "line-undone": "is there again",
   "line-gone": "is gone",
+  "line-waits": "is decided, and waits",
 };
 
 interface Decision {
@@ -93,6 +95,6 @@ async function settle(env: Environment, { ids, as }: Decision, { json }: LinesFl
     return;
   }
   const what = count(meant.length, "line", "lines");
-  const done = as === "drop" ? `${what} dropped` : `${what} kept`;
-  saySentence(hasDaemon ? `${done}, on every machine` : `${done} once a daemon runs`);
+  const who = hasDaemon ? "the daemon" : "the next daemon";
+  saySentence(`${who} ${as}s ${what}, on every machine; \`memsync lines\` lists what waits`);
 }

@@ -21,9 +21,10 @@ type Db = WriteContext<DaemonTables>["db"];
  * What somebody is told of a line, for a day. `line-kept`: a save left it out that may not have
  * seen it, and it stays. `line-returned`: a save brought it back that may not have seen that it was
  * taken out. `line-undone`: it was taken out here, and somebody else's version brought it back.
- * `line-gone`: a save took it away once more, which may never have seen it.
+ * `line-gone`: a save took it away once more, which may never have seen it. `line-waits`: somebody
+ * has decided about it, and the file is not to be written yet, or has no room for it.
  */
-export type ToldCode = "line-kept" | "line-returned" | "line-undone" | "line-gone";
+export type ToldCode = "line-kept" | "line-returned" | "line-undone" | "line-gone" | "line-waits";
 
 /** A line of which somebody is told. */
 export interface ToldLine {
@@ -43,6 +44,12 @@ export interface SettledLine {
 interface Change {
   readonly from: string;
   readonly to: string;
+}
+
+/** What decisions about lines have come to. */
+export interface SettledChange extends Change {
+  /** Those that the text has now. */
+  readonly done: readonly SettledLine[];
 }
 
 const TOLD_MS = 24 * 60 * 60_000;
@@ -109,20 +116,23 @@ export class ToldLines {
     return listTold(db, { path, text, now: this.#world.now() });
   }
 
-  /** Takes what was decided about lines of a file; of these nothing is told any more. */
-  async takeSettled(db: Db, path: string): Promise<SettledLine[]> {
+  /** What was decided about lines of a file, and has not come about. */
+  async settled(db: Db, path: string): Promise<SettledLine[]> {
     const rows = await listChanges<SettledLine>(db, settledLineKey(path));
-    const isAbout = ({ line }: { readonly line: string }) => {
-      return rows.some((each) => each.line === line);
-    };
-    for (const { id } of rows) await forgetLine(db, id);
-    if (rows.length === 0) return [];
-    for (const dir of [toldLineKey(path), takenOutKey(path)]) {
-      const about = (await listChanges<CameLine>(db, dir)).filter(isAbout);
+    return rows.map(({ line, as }) => ({ line, as }));
+  }
+
+  /** Decisions have come about; of their lines nothing is told any more. */
+  async noteSettled(db: Db, path: string, { done, ...change }: SettledChange): Promise<void> {
+    const lines = new Set(done.map(({ line }) => line));
+    for (const dir of [settledLineKey(path), toldLineKey(path), takenOutKey(path)]) {
+      const about = (await listChanges<CameLine>(db, dir)).filter(({ line }) => lines.has(line));
       for (const { id } of about) await forgetLine(db, id);
     }
-    for (const came of (await listCame(db, path)).filter(isAbout)) await unsetLeftOut(db, came);
-    return rows.map(({ line, as }) => ({ line, as }));
+    for (const came of await listCame(db, path)) {
+      if (lines.has(came.line)) await unsetLeftOut(db, came);
+    }
+    if (change.from !== change.to) await this.noteSave(db, path, change);
   }
 }
 
@@ -139,22 +149,25 @@ export async function listTold(
     ...noted.filter(({ at }) => now - at < TOLD_MS),
     ...kept.map(({ line }) => ({ code: "line-kept" as const, line })),
   ];
-  const open = all.filter(({ code, line }) => {
-    return (
-      stands.has(line) === (code !== "line-gone") && !settled.some((each) => each.line === line)
-    );
-  });
-  const told = new Map(open.map(({ code, line }) => [line, { code, line, id: idOf(path, line) }]));
+  const open = all.filter(({ code, line }) => stands.has(line) === (code !== "line-gone"));
+  const waiting = settled.map(({ line }) => ({ code: "line-waits" as const, line }));
+  const told = new Map(
+    [...open, ...waiting].map(({ code, line }) => [line, { code, line, id: idOf(path, line) }]),
+  );
   return [...told.values()];
 }
 
-/** Notes what somebody has decided. A look does it. */
+/** Notes what somebody has decided, in place of what was decided before. A look does it. */
 export async function settleLine(
   db: Kysely<DaemonTables>,
   path: string,
   { at, ...settled }: SettledLine & { readonly at: number },
 ): Promise<void> {
-  await addLine(db, settledLineKey(path), { change: settled, at });
+  const dir = settledLineKey(path);
+  for (const { id, line } of await listChanges<SettledLine>(db, dir)) {
+    if (line === settled.line) await forgetLine(db, id);
+  }
+  await addLine(db, dir, { change: settled, at });
 }
 
 /** Whether a save of the last day has left a line out that stays. */

@@ -250,7 +250,7 @@ scenario(
     const [told] = JSON.parse(await b.machine.memsync("lines", "--json"));
     expect(told).toMatchObject({ code: "line-kept", line: "- a typo" });
     expect(await b.machine.memsync("lines")).toContain(`${told.id}  stays, though left out`);
-    expect(await b.machine.memsync("lines", "drop", told.id)).toContain("1 line dropped");
+    expect(await b.machine.memsync("lines", "drop", told.id)).toContain("drops 1 line");
     for (const each of [a, b]) {
       await each.until("MEMORY.md", (text = "") => text.includes("- of b\n") && !both(text));
     }

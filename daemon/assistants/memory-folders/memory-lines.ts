@@ -88,10 +88,11 @@ export class MemoryLines {
       const open = await context.open(documentOf(this.#options, owner));
       const isTaken = file?.kind === "text" && file.hash === known?.hash;
       if (!isTaken || deletionOf(open.document)) return;
-      const settled = await this.#options.told.takeSettled(db, at);
+      const settled = await this.#options.told.settled(db, at);
+      if (settled.length === 0) return;
       const key = keyOfName(format, index);
       const change = await settleIndexLines(context, open, { key, settled });
-      if (change) await this.#options.told.noteSave(db, at, change);
+      if (change) await this.#options.told.noteSettled(db, at, change);
     });
   }
 

@@ -1,11 +1,12 @@
 import { assert } from "../../../shared/errors.ts";
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import { type Entry, type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
+import { listRevisions } from "../../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import type { CameLine } from "../../files/line-arrival-store.ts";
-import type { SettledLine } from "../../files/told-lines.ts";
+import type { SettledChange, SettledLine } from "../../files/told-lines.ts";
 import type { StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import {
@@ -20,7 +21,7 @@ import {
 import { mergeIndexes, uniteIndexes } from "./index-lines.ts";
 import { metPairs } from "./met-pairs.ts";
 import type { MemoryText } from "./read-memory-folder.ts";
-import { settledText } from "./settled-text.ts";
+import { settleText } from "./settled-text.ts";
 import { unseenInIndex } from "./unseen-in-index.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -81,20 +82,24 @@ export async function mergeOwnIndex(
   if (losers.some(({ id }) => isAmong(seen, id))) await bringTogether(context, open, { key });
 }
 
-/** Has an index as somebody has decided about some of its lines. Returns both texts. */
+/** Has an index as somebody has decided about some of its lines. Undefined: there is none. */
 export async function settleIndexLines(
   context: Context,
   open: OpenDocument,
   { key, settled }: { readonly key: string; readonly settled: readonly SettledLine[] },
-): Promise<{ readonly from: string; readonly to: string } | undefined> {
+): Promise<SettledChange | undefined> {
   const [current] = standingIndexes(open.document, key);
-  if (!current || settled.length === 0) return undefined;
-  const from = String(current.value);
-  const text = settledText(from, settled);
-  if (text === from) return undefined;
-  const of = lineageOf(open.document, current);
-  await writeIndex(context, open, { key, text, now: context.now, over: [current.id], from: of });
-  return { from, to: text };
+  if (!current) return undefined;
+  const before = String(current.value);
+  const former = await listRevisions(context.db, open.id, { kind: "memory", key });
+  const formers = former.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
+  const fits = (text: string) => !isTooLong(text);
+  const { text, done } = settleText(before, { settled, formers, fits });
+  if (text !== before) {
+    const from = lineageOf(open.document, current);
+    await writeIndex(context, open, { key, text, now: context.now, over: [current.id], from });
+  }
+  return { from: before, to: text, done };
 }
 
 /** Whether the lines of an index's versions are too many for one memory. */

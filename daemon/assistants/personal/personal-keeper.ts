@@ -319,11 +319,11 @@ export class PersonalKeeper {
   async #settleLines({ file, why }: Looked): Promise<void> {
     if (why || file.asked) return;
     await this.#options.store.write(async (context) => {
-      const settled = await this.#told.takeSettled(context.db, file.path);
+      const settled = await this.#told.settled(context.db, file.path);
       if (settled.length === 0) return;
       const open = await context.open(this.#address());
       const change = await settlePersonalLines(context, open, settled);
-      if (change) await this.#told.noteSave(context.db, file.path, change);
+      if (change) await this.#told.noteSettled(context.db, file.path, change);
     });
   }
 

@@ -1,10 +1,10 @@
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
-import type { SettledLine } from "../../files/told-lines.ts";
+import type { SettledChange, SettledLine } from "../../files/told-lines.ts";
 import { keepPersonalVersion } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
-import { settledText } from "../memory-folders/settled-text.ts";
+import { settleText } from "../memory-folders/settled-text.ts";
 import { ancestorsOf } from "./merge-versions.ts";
 import {
   knownVersions,
@@ -14,21 +14,26 @@ import {
 } from "./personal-document.ts";
 import { PERSONAL_KEY, versionOf } from "./version.ts";
 
-/** Has the personal text as somebody has decided about some of its lines. Returns both texts. */
+/** Has the personal text as somebody has decided about some of its lines. Undefined: there is none. */
 export async function settlePersonalLines(
   context: WriteContext<DaemonTables>,
   open: OpenDocument,
   settled: readonly SettledLine[],
-): Promise<{ readonly from: string; readonly to: string } | undefined> {
+): Promise<SettledChange | undefined> {
   const current = await settleVersions(context, open);
   if (!current) return undefined;
-  const text = settledText(current.text, settled);
-  if (text === current.text) return undefined;
   const standing = standingVersions(open.document);
   const known = await knownVersions(context.db, standing);
-  const version = versionOf(text, [current.id, ...ancestorsOf(current, known)]);
+  const parents = [current.id, ...ancestorsOf(current, known)];
+  const formers = known.all.map((each) => each.text).reverse();
+  const fits = (each: string) => {
+    return !exceedsBytes(versionOf(each, parents).value, LIMITS.memoryValueBytes);
+  };
+  const { text, done } = settleText(current.text, { settled, formers, fits });
+  const change = { from: current.text, to: text, done };
+  if (text === current.text) return change;
+  const version = versionOf(text, parents);
   const { id, value } = version;
-  if (exceedsBytes(value, LIMITS.memoryValueBytes)) return undefined;
   await keepPersonalVersion(context.db, { id, value, isOwn: true });
   const key = standing[0]?.key ?? PERSONAL_KEY;
   const seen = (of: string) =>
@@ -37,5 +42,5 @@ export async function settlePersonalLines(
     });
   await writeVersion(context, open, { version, key, seen });
   await settleVersions(context, open);
-  return { from: current.text, to: text };
+  return change;
 }
