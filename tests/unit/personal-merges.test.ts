@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readMerges } from "../../daemon/assistants/personal/read-merges.ts";
+import { parseVersion } from "../../daemon/assistants/personal/version.ts";
+import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
 import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 
 let a: PersonalMachine;
@@ -109,4 +112,16 @@ test("a line that both rewrote altogether stays in both versions, which are told
   await settlePersonal(a, b);
   for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
   expect(b.block("codex")).not.toContain("package.json");
+});
+
+test("a place of several lines that a machine of before has noted is told while all of it stands", async () => {
+  const noted = (text: string) => `<!-- memsync:personal version both 2-2 3-4 -->\n${text}`;
+  const current = parseVersion(noted("one\ntwo, by one\ntwo, by the other\nand more\nthree\n"));
+  await a.store.write(({ db }) => {
+    return keepPersonalVersion(db, { id: current.id, value: current.value, isOwn: false });
+  });
+  const places = { mine: "two, by one\n", theirs: "two, by the other\nand more\n" };
+  expect(await readMerges(a.store.reader, current)).toEqual([places]);
+  const edited = parseVersion(current.text.replace("and more", "and more of it"));
+  expect(await readMerges(a.store.reader, edited)).toEqual([]);
 });

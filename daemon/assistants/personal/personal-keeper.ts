@@ -26,7 +26,7 @@ import { takeIgnored } from "../../ignored/ignore-file.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { settleVersions } from "./personal-document.ts";
 import type { PersonalFileStatus, PersonalLook } from "./personal-status.ts";
-import { readMerges, standingPairs } from "./read-merges.ts";
+import { readMerges } from "./read-merges.ts";
 import { glimpsePersonalFile, type PersonalRead, readPersonalFile } from "./read-personal-file.ts";
 import { settlePersonalLines } from "./settle-personal-lines.ts";
 import { showing, takeBlock } from "./take-block.ts";
@@ -179,7 +179,7 @@ export class PersonalKeeper {
       const status = await this.#bring(each, current);
       if (status) told.push(status);
     }
-    const merges = standingPairs(await readMerges(store.reader, current), current?.text ?? "");
+    const merges = await readMerges(store.reader, current);
     this.#status = { files: told, text: current?.text, merges };
     const isDone = told.every(({ state, path }) => {
       return state === "current" ? this.#came.isAllSeen(path) : state !== "waiting";

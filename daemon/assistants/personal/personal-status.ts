@@ -22,7 +22,7 @@ export interface PersonalLook {
   readonly merges: readonly PersonalMerge[];
 }
 
-/** Both versions of what was changed twice at once; all of the text where none is known. */
+/** Both versions of what was changed twice at once; undefined where two whole texts met. */
 export interface PersonalMerge {
   readonly mine: string | undefined;
   readonly theirs: string | undefined;

@@ -4,7 +4,10 @@ import type { DaemonTables } from "../../home/tables.ts";
 import type { PersonalMerge } from "./personal-status.ts";
 import { type PersonalVersion, parseVersion } from "./version.ts";
 
-/** Merges of which both versions stand in the text; they are over once somebody takes one out. */
+/**
+ * Merges of which both versions stand in the text, by whole lines; they are over once somebody takes
+ * one out or edits it. Machines of before have noted versions of several lines.
+ */
 export async function readMerges(
   db: Kysely<DaemonTables>,
   current: PersonalVersion | undefined,
@@ -18,21 +21,10 @@ export async function readMerges(
     }
     for (const { mine, theirs } of notes.places) {
       const stands = [mine, theirs].every(
-        (text) => text.trim() !== "" && current.text.includes(text),
+        (part) => part.trim() !== "" && `\n${current.text}\n`.includes(`\n${part}`),
       );
       if (stands) merges.set(JSON.stringify([mine, theirs].sort()), { mine, theirs });
     }
   }
   return [...merges.values()];
-}
-
-/**
- * What somebody is told of such merges: pairs of lines that may be versions of one line. A pair is
- * over once one of its lines goes or is edited.
- */
-export function standingPairs(merges: readonly PersonalMerge[], text: string): PersonalMerge[] {
-  const lines = new Set(text.split("\n").map((line) => `${line}\n`));
-  return merges.filter(({ mine, theirs }) => {
-    return mine === undefined || theirs === undefined || (lines.has(mine) && lines.has(theirs));
-  });
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { base32 } from "../../../shared/ids.ts";
+import type { MetPair } from "../memory-folders/met-pairs.ts";
 import { blockText } from "./block.ts";
 
 /** The key of the memory that the personal text is. */
@@ -15,14 +16,8 @@ const MARK =
 export interface MergeNotes {
   /** Nobody knew what both texts were made of: all lines of both are there. */
   readonly isUnited: boolean;
-  /** The places that both had changed. Both versions stand there. */
-  readonly places: readonly MetPlaces[];
-}
-
-/** Both versions of a place that two sides changed differently. */
-export interface MetPlaces {
-  readonly mine: string;
-  readonly theirs: string;
+  /** Lines that both had changed; machines of before have noted places of several lines. */
+  readonly places: readonly MetPair[];
 }
 
 const NOTHING_MET: MergeNotes = { isUnited: false, places: [] };
