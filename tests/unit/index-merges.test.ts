@@ -84,6 +84,13 @@ test("a line that one takes out and another mends stays as it was mended", async
   expect(readAll()).toBe(FIRST.replace(TWO, mended));
 });
 
+/** The pairs of lines that it tells of. */
+function metOf({ keeper }: MemoryMachine): string[][] {
+  return keeper.status.flatMap(({ notes }) =>
+    notes.flatMap(({ why }) => (why.code === "lines-met" ? [[why.line, why.other].sort()] : [])),
+  );
+}
+
 test("two wordings of one line, however unlike, both stay and are told on every machine", async () => {
   edit(a, TWO, "- bun runs the scripts\n");
   edit(b, TWO, "- see package.json\n");
@@ -92,20 +99,32 @@ test("two wordings of one line, however unlike, both stay and are told on every 
   for (const line of ["- bun runs the scripts\n", "- see package.json\n"]) {
     expect(text).toContain(line);
   }
-  const toldOf = ({ keeper }: MemoryMachine) =>
-    keeper.status.flatMap(({ notes }) =>
-      notes.flatMap(({ why }) => (why.code === "lines-met" ? [[why.line, why.other].sort()] : [])),
-    );
   edit(c, "# Memory\n", "# Memories\n");
   await settleMemories(a, b, c);
   for (const machine of [a, b, c]) {
-    expect(toldOf(machine)).toEqual([["- bun runs the scripts", "- see package.json"]]);
+    expect(metOf(machine)).toEqual([["- bun runs the scripts", "- see package.json"]]);
   }
   await passMinute();
   edit(c, "- see package.json\n", "");
   await settleMemories(a, b, c);
-  for (const machine of [a, b, c]) expect(toldOf(machine)).toEqual([]);
+  for (const machine of [a, b, c]) expect(metOf(machine)).toEqual([]);
   expect(readAll()).not.toContain("package.json");
+});
+
+test("two wordings of a line that came less than a minute before are told as well", async () => {
+  for (const [line, one, other] of [
+    ["- a rule", "- a rule, by anna", "- a rule, by ben"],
+    ["- never use npm here", "- never use npm here, says anna", "- never use npm today"],
+  ] as const) {
+    edit(a, TWO, `${TWO}${line}\n`);
+    await settleMemories(a, b, c);
+    edit(a, `${line}\n`, `${one}\n`);
+    edit(b, `${line}\n`, `${other}\n`);
+    await settleMemories(a, b, c);
+    expect(readAll()).toContain(`${one}\n`);
+    expect(readAll()).toContain(`${other}\n`);
+    for (const machine of [a, b, c]) expect(metOf(machine)).toContainEqual([one, other]);
+  }
 });
 
 test("two edits at once bring back no line that is in dispute, and its older version stays", async () => {

@@ -1,6 +1,6 @@
 import { diffLines } from "../../../shared/replica/text/line-diff.ts";
 import { splitForm } from "../../../shared/replica/text/text-form.ts";
-import { mayBeVersions } from "./mended-line.ts";
+import { isMendedLine, mayBeVersions } from "./mended-line.ts";
 import type { MergedTexts, TextSides } from "./merge-texts.ts";
 
 /** Two lines that may be versions of one line, each with its line break. */
@@ -11,7 +11,8 @@ export interface MetPair {
 
 /**
  * The lines of a merge that somebody should compare: what both sides have in the place of one line,
- * however unlike the two are, and lines alike of one place. Of two edits of neighbouring lines
+ * however unlike the two are, what one has so and the other beside that line, if it is like it, and
+ * lines alike of one place. Of two edits of neighbouring lines
  * neither is too much.
  */
 export function metPairs(sides: TextSides, { text, places }: Omit<MergedTexts, "isClean">) {
@@ -36,13 +37,39 @@ function alikePairs({ mine, theirs }: MetPair): (readonly [string, string])[] {
   });
 }
 
-/** What both sides have in the place of one line. */
+/** What both sides have in the place of one line, or one of them beside it. */
 function rewrittenByBoth({ base, mine, theirs }: TextSides): (readonly [string, string])[] {
-  const [own, others] = [mine, theirs].map((text) => rewritten(linesOf(base), linesOf(text)));
-  return [...(own ?? [])].flatMap(([at, line]) => {
-    const other = others?.get(at);
-    return other === undefined ? [] : [[line, other] as const];
-  });
+  const before = linesOf(base);
+  const [own, others] = [linesOf(mine), linesOf(theirs)];
+  const [owns, theirOnes] = [rewritten(before, own), rewritten(before, others)];
+  const [beside, theirBeside] = [wordedBeside(before, own), wordedBeside(before, others)];
+  return [
+    ...[...owns].map(([at, line]) => [line, theirOnes.get(at) ?? theirBeside.get(at)] as const),
+    ...[...theirOnes].map(
+      ([at, line]) => [owns.has(at) ? undefined : beside.get(at), line] as const,
+    ),
+  ].flatMap(([one, other]) => (one === undefined || other === undefined ? [] : [[one, other]]));
+}
+
+/**
+ * The lines of a side that may be another wording of one that stands beside them, by that one's
+ * number: a line that came shortly before stays where a save has it in other words.
+ */
+function wordedBeside(base: readonly string[], text: readonly string[]): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const { at, removed, from, added } of diffLines(base, text)) {
+    if (removed > 0) continue;
+    for (const line of text.slice(from, from + added)) {
+      const near = base.slice(Math.max(0, at - added), at + added);
+      const offset = near.findIndex((each) => each.trim() !== "" && isWording(each, line));
+      if (offset !== -1) found.set(Math.max(0, at - added) + offset, line);
+    }
+  }
+  return found;
+}
+
+function isWording(line: string, other: string): boolean {
+  return other.startsWith(line) || isMendedLine(line, other);
 }
 
 /** What a side has in the place of each line that it rewrote, by the line's number. */
