@@ -72,6 +72,8 @@ export async function dropAnswersKeptBy(db: Db, time: number, count: number): Pr
           .$asTuple("account", "who", "path", "key"),
       ),
     )
+    // PostgreSQL waits for a request that is just putting a new one in its place.
+    .where("created_at", "<=", time)
     .executeTakeFirst();
   return Number(numDeletedRows);
 }
