@@ -12,14 +12,14 @@ interface Followed {
   listeners: number;
   /** The last row of each document that was told, by the document's id. */
   readonly told: Map<number, number>;
-  /** What is being read and told; one after another. */
+  /** What is being read and told; one after another. Never rejects. */
   telling: Promise<void>;
   /** The version of the account up to which everything was told, as far as is known. */
   version: number;
 }
 
 interface FeedDeps<Tables> {
-  readonly reading: SessionPool<Tables>;
+  readonly reading: Pick<SessionPool<Tables>, "use">;
   readonly world: World;
   readonly announce: (rows: readonly CommittedRow[]) => void;
 }
@@ -51,8 +51,12 @@ export class CommitFeed<Tables> {
     };
   }
 
+  /** Rejects where the first look fails: nobody knows from where on commits are to be told. */
   following(owner: AccountId): Promise<void> | undefined {
-    return this.#followed.get(owner)?.telling;
+    const followed = this.#followed.get(owner);
+    return followed?.telling.then(() =>
+      followed.version === NO_CHANGES ? this.#look(owner, followed) : undefined,
+    );
   }
 
   /** Rows that this process has just committed. They are told at once where nothing is missing. */
@@ -74,7 +78,8 @@ export class CommitFeed<Tables> {
   /** Somebody has committed something of an owner. */
   hinted(owner: AccountId): void {
     const followed = this.#followed.get(owner);
-    if (followed) this.#enqueue(owner, followed);
+    // The look that comes anyway tries again.
+    if (followed) void this.#look(owner, followed).catch(() => {});
   }
 
   /** Whatever was committed may not have been heard of. */
@@ -97,43 +102,36 @@ export class CommitFeed<Tables> {
       version: NO_CHANGES,
     };
     this.#followed.set(owner, followed);
-    followed.telling = this.#read(owner, followed, () => {});
+    this.hinted(owner);
     return followed;
   }
 
-  #enqueue(owner: AccountId, followed: Followed): void {
-    followed.telling = followed.telling.then(() => {
-      if (this.#followed.get(owner) !== followed) return;
-      return this.#read(owner, followed, this.#deps.announce);
-    });
+  /** Rejects where nothing can be read now. */
+  #look(owner: AccountId, followed: Followed): Promise<void> {
+    const look = followed.telling.then(() =>
+      this.#followed.get(owner) === followed ? this.#read(owner, followed) : undefined,
+    );
+    followed.telling = look.catch(() => {});
+    return look;
   }
 
-  /** Never rejects: what can't be read now is read at the next look. */
-  async #read(
-    owner: AccountId,
-    followed: Followed,
-    tell: (rows: readonly CommittedRow[]) => void,
-  ): Promise<void> {
-    try {
-      const isFirst = followed.version === NO_CHANGES;
-      const found = await rowsAfter(this.#deps.reading, owner, {
-        told: followed.told,
-        version: followed.version,
-        headsAlone: isFirst,
-      });
-      if (!found) return;
-      const fresh = found.rows.filter(
-        ({ documentId, seq }) => seq > (followed.told.get(documentId) ?? 0),
-      );
-      for (const { documentId, seq } of fresh) followed.told.set(documentId, seq);
-      for (const [id, seq] of found.heads) {
-        followed.told.set(id, Math.max(seq, followed.told.get(id) ?? 0));
-      }
-      followed.version = found.version;
-      if (fresh.length > 0) tell(fresh);
-    } catch {
-      // The look that comes anyway tries again.
+  async #read(owner: AccountId, followed: Followed): Promise<void> {
+    const isFirst = followed.version === NO_CHANGES;
+    const found = await rowsAfter(this.#deps.reading, owner, {
+      told: followed.told,
+      version: followed.version,
+      headsAlone: isFirst,
+    });
+    if (!found) return;
+    const fresh = found.rows.filter(
+      ({ documentId, seq }) => seq > (followed.told.get(documentId) ?? 0),
+    );
+    for (const { documentId, seq } of fresh) followed.told.set(documentId, seq);
+    for (const [id, seq] of found.heads) {
+      followed.told.set(id, Math.max(seq, followed.told.get(id) ?? 0));
     }
+    followed.version = found.version;
+    if (fresh.length > 0) this.#deps.announce(fresh);
   }
 
   #lookLater(): void {

@@ -35,7 +35,7 @@ const UNKNOWN: CommittedRow["changes"] = {
 
 /** Undefined: nothing was committed since `version`. */
 export async function rowsAfter<Tables>(
-  reading: SessionPool<Tables>,
+  reading: Pick<SessionPool<Tables>, "use">,
   owner: AccountId,
   {
     told,

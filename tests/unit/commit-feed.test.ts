@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import type { HostTables } from "../../server/stores/account-tables.ts";
+import { openPostgresDatabase } from "../../server/stores/open-postgres-store.ts";
+import { asAccountId, type ProjectId } from "../../shared/ids.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import { CommitFeed } from "../../shared/replica/postgres/commit-feed.ts";
+import { createDrivenWorld } from "../support/driven-world.ts";
+import { serversOfTests } from "../support/postgres-servers.ts";
+
+const newDatabase = serversOfTests();
+const ann = asAccountId("ann");
+
+/** A feed whose looks can be made to fail, and what it has told. */
+async function start() {
+  const servers = await newDatabase();
+  const { store } = await servers.open();
+  const database = await openPostgresDatabase(servers.address);
+  const state = { fails: false };
+  const told: number[] = [];
+  const feed = new CommitFeed<HostTables>({
+    reading: {
+      use: (work) =>
+        state.fails ? Promise.reject(new Error("too busy")) : database.reading.use(work),
+    },
+    world: createDrivenWorld(),
+    announce: (rows) => told.push(...rows.map(({ seq }) => seq)),
+  });
+  return {
+    feed,
+    told,
+    state,
+    commit: (key: string) =>
+      store.write(
+        async (context) => {
+          const open = await context.open(projectDocument(ann, "proj_notes" as ProjectId));
+          open.document.setEntry("memories", key, { value: key, now: context.now });
+        },
+        { owner: ann },
+      ),
+    async [Symbol.asyncDispose]() {
+      await feed.stop();
+      await database.close();
+    },
+  };
+}
+
+test("whoever begins to listen while nothing can be read is told so, and begins anew", async () => {
+  await using started = await start();
+  const { feed, told, state, commit } = started;
+  await commit("a");
+  state.fails = true;
+  feed.follow(ann);
+  await expect(feed.following(ann)).rejects.toThrow("too busy");
+  state.fails = false;
+  await commit("b");
+  await feed.following(ann);
+  expect(told).toEqual([]);
+  await commit("c");
+  feed.hinted(ann);
+  await feed.following(ann);
+  expect(told).toEqual([3]);
+});
+
+test("a later look that fails keeps nobody waiting, and the next one tells it all", async () => {
+  await using started = await start();
+  const { feed, told, state, commit } = started;
+  feed.follow(ann);
+  await feed.following(ann);
+  state.fails = true;
+  await commit("a");
+  feed.hinted(ann);
+  await feed.following(ann);
+  expect(told).toEqual([]);
+  state.fails = false;
+  await commit("b");
+  feed.hinted(ann);
+  await feed.following(ann);
+  expect(told).toEqual([1, 2]);
+});
+
+test("two who begin to listen at the same time miss nothing that comes between", async () => {
+  await using started = await start();
+  const { feed, told, state, commit } = started;
+  state.fails = true;
+  feed.follow(ann);
+  await feed.following(ann)?.catch(() => {});
+  state.fails = false;
+  await commit("a");
+  await Promise.all([feed.following(ann), feed.following(ann)]);
+  await commit("b");
+  feed.hinted(ann);
+  await feed.following(ann);
+  expect(told).toEqual([2]);
+});
