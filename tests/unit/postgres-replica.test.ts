@@ -6,6 +6,8 @@ import { projectDocument } from "../../shared/replica/document/address.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
+import type { World } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { serversOfTests } from "../support/postgres-servers.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -170,6 +172,17 @@ test("a transaction that others came in the way of is done again", async () => {
   );
   expect(tries).toBe(2);
   expect(await keysInMemory(host)).toEqual(["once"]);
+});
+
+test("a long edit is of the database's time, as every write", async () => {
+  const database = await newDatabase();
+  const behind: World = { ...realWorld, now: () => realWorld.now() - 86_400_000 };
+  const host = await database.open(behind);
+  await set(host, "a");
+  const edit = { address: notes(), create: false, edit: async () => {} };
+  const draft = await host.store.draft(edit);
+  const written = await host.store.write(async ({ now }) => now);
+  expect(Math.abs(written - (draft?.now ?? 0))).toBeLessThan(60_000);
 });
 
 test("a database that is another than before goes on under an epoch nobody knows", async () => {

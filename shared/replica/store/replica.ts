@@ -165,8 +165,7 @@ export abstract class Replica<Tables extends ReplicaTables> {
   async draft<Result>({ address, create, edit }: Edit<Result>): Promise<Draft<Result> | undefined> {
     const taken = await this.#takeOut(address, create);
     if (!taken) return undefined;
-    const { open, baseSeq } = taken;
-    const now = this.options.world.now();
+    const { open, baseSeq, now } = taken;
     // Whoever waits for a commit comes first.
     const pause = () =>
       this.pause()
@@ -181,23 +180,28 @@ export abstract class Replica<Tables extends ReplicaTables> {
     }
   }
 
-  /** The document as the last commit left it, which is no longer kept in memory for others. */
+  /**
+   * The document as the last commit left it, which is no longer kept in memory for others, and the
+   * time of that commit: on PostgreSQL it is the database's, as of every write.
+   */
   #takeOut(
     address: DocumentAddress,
     create: boolean,
-  ): Promise<Pick<Draft<unknown>, "open" | "baseSeq"> | undefined> {
+  ): Promise<Omit<Draft<unknown>, "result"> | undefined> {
     const key = addressKey(address);
     return new Promise((resolve, reject) => {
       let empty: OpenDocument | undefined;
+      let now = 0;
       const run = async (context: Context<Tables>) => {
+        now = context.now;
         const found = await context.find(address);
         if (!found && create) empty = await context.reserve(address);
       };
       const takeOut = () => {
         const open = this.openDocuments.get(key);
         this.openDocuments.delete(key);
-        if (open) resolve({ open, baseSeq: open.head.seq });
-        else resolve(empty && { open: empty, baseSeq: undefined });
+        if (open) resolve({ open, baseSeq: open.head.seq, now });
+        else resolve(empty && { open: empty, baseSeq: undefined, now });
       };
       this.ask({ run, resolve: takeOut, reject, isLong: false, owner: address.owner });
     });
