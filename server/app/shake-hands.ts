@@ -42,9 +42,16 @@ export async function shakeHands(
     if (!served) throw noSuchPath();
     await refuseExhausted(asked);
     refuseMalformedHandshake(request.headers);
-    sockets.refuseTooMany(asked.caller.account);
-    // Not before: a handshake that is refused costs nothing.
-    await charge(asked);
+    const { account } = asked.caller;
+    sockets.refuseTooMany(account);
+    // Counted meanwhile: others may be charged in the same transaction.
+    sockets.add(account);
+    try {
+      // Not before: a handshake that is refused costs nothing.
+      await charge(asked);
+    } finally {
+      sockets.remove(account);
+    }
     return accept(deps, sockets, { context: asked, request });
   } catch (thrown) {
     return { accepted: false, response: errorResponse(await withQuota(known), thrown) };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { OwnQuota } from "../../server/limits/quota.ts";
+import type { OwnQuota, Quota } from "../../server/limits/quota.ts";
 import { PING_INTERVAL_MS } from "../../server/live/live-session.ts";
 import { LiveSockets } from "../../server/live/live-sockets.ts";
 import type { Caller, LiveChange } from "../../server/services/services.ts";
@@ -9,6 +9,7 @@ import { errorOf, startServer, type TestServer } from "../support/http-server.ts
 import { connectLive } from "../support/live-client.ts";
 import { shakeHands } from "../support/live-handshake.ts";
 import { manualTimers } from "../support/manual-timers.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const live = ({ listener }: TestServer, token = "write") => connectLive(listener.url, token);
 
@@ -218,6 +219,32 @@ test("a handshake that is refused is not charged", async () => {
   const used = await ask({ "Sec-WebSocket-Key": "short" });
   expect([used.status, used.headers.get("retry-after")]).toEqual([429, "7"]);
   expect(charged).toBe(1);
+});
+
+test("handshakes that are charged at the same time keep to the limits of sockets", async () => {
+  let chargeAll = () => {};
+  const charged = new Promise<void>((resolve) => {
+    chargeAll = resolve;
+  });
+  let waiting = 0;
+  const quota: Quota = {
+    exhausted: () => undefined,
+    headers: () => ({}),
+    async charge() {
+      waiting += 1;
+      await charged;
+      return { headers: {}, retryAfterSeconds: undefined };
+    },
+  };
+  const sockets = new LiveSockets({ total: 10, perAccount: 2 });
+  await using server = await startServer({ sockets, quotaOf: () => quota });
+  const asked = Array.from({ length: 5 }, () => shakeHands(server.listener.url, "write"));
+  let refused = 0;
+  for (const each of asked) void each.then(({ status }) => (refused += status === 429 ? 1 : 0));
+  await waitFor("all to be charged or refused", () => waiting + refused === 5);
+  chargeAll();
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  expect(statuses.sort()).toEqual([101, 101, 429, 429, 429]);
 });
 
 test("a handshake from a page of another site is 403", async () => {
