@@ -129,10 +129,9 @@ export class SharedLimits {
   }
 
   /** Who goes on asking without a pause is refused without a transaction, for a second at most. */
-  #refusedLately(account: AccountId): (Seen & { readonly waitMs: number }) | undefined {
+  #refusedLately(account: AccountId): Seen | undefined {
     const seen = this.#fresh(account);
-    if (seen?.waitMs === undefined || seen.waitMs <= 0) return undefined;
-    return { ...seen, waitMs: seen.waitMs };
+    return seen?.waitMs === undefined ? undefined : seen;
   }
 
   async #look(account: AccountId, limits: PlanLimits): Promise<Omit<Seen, "at">> {
@@ -152,7 +151,8 @@ export class SharedLimits {
       freesInMs: Math.max(0, window.freesInMs - ageMs),
     });
     const { minute, day } = seen.windows;
-    const waitMs = seen.waitMs === undefined ? undefined : seen.waitMs - ageMs;
+    const leftMs = (seen.waitMs ?? 0) - ageMs;
+    const waitMs = leftMs > 0 ? leftMs : undefined;
     return { at: seen.at, waitMs, windows: { minute: later(minute), day: later(day) } };
   }
 

@@ -124,6 +124,16 @@ test("who goes on asking with nothing left is refused without a transaction, for
   expect(await at(1).quotaOf(OTHER).exhausted()).toBeUndefined();
 });
 
+test("a refusal that was seen less than a second ago is none once its wait is over", async () => {
+  const { world, at } = start(1);
+  for (let asked = 0; asked < 60; asked++) await at(0).quotaOf(PRO).charge();
+  world.advance(59_500);
+  expect(await at(0).quotaOf(PRO).exhausted()).toBe(1);
+  world.advance(500);
+  expect(await at(0).quotaOf(PRO).exhausted()).toBeUndefined();
+  expect(isCharged(await at(0).quotaOf(PRO).charge())).toBe(true);
+});
+
 test("an account that another server holds keeps no other from its charge, and is refused after five seconds", async () => {
   const { world, at, counts, turn } = start(1);
   counts.held.add(PRO.account);
