@@ -56,6 +56,11 @@ async function runCopy(
   }
   say(`copied ${documents} documents (${rows} rows) into ${shownDatabase(target)}`);
   say("servers that are to use it have to be given it; the former one is left as it was");
+  if (isPostgresAddress(source)) {
+    say(
+      "what servers have written to that since the copy began is not in it: stop them, then copy",
+    );
+  }
 }
 
 async function runBackup(env: Environment, named: string, flags: CopyFlags): Promise<void> {
