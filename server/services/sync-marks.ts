@@ -7,8 +7,11 @@ import type { ServiceStore } from "./service-store.ts";
 /** Marks are written this long after the first of them. A crash may lose as much. */
 const WRITE_AFTER_MS = 1000;
 
-/** Others' writes of an owner wait for a write that has it. */
-const OWNERS_AT_ONCE = 64;
+/**
+ * A write waits until it has all of its owners, and their other writes wait for it: they share a
+ * commit all the same. Where another server has one of them, these few are late.
+ */
+const OWNERS_AT_ONCE = 8;
 
 /** A sync of a document; `at` in milliseconds since the Unix epoch. */
 interface Mark {
