@@ -174,6 +174,21 @@ test("a transaction that others came in the way of is done again", async () => {
   expect(await keysInMemory(host)).toEqual(["once"]);
 });
 
+test("what a process knows of accounts is bounded, and those it has forgotten are read again", async () => {
+  const database = await newDatabase();
+  const [one, other] = [await database.open(), await database.open()];
+  await set(one, "a");
+  expect(one.store.inMemory.documents).toBe(1);
+  for (let at = 0; at < 10_000; at += 2000) {
+    const owners = Array.from({ length: 2000 }, (_, each) => asAccountId(`other-${at + each}`));
+    await Promise.all(owners.map((owner) => one.store.write(async () => {}, { owner })));
+  }
+  expect(one.store.inMemory.documents).toBe(0);
+  await set(other, "b");
+  await set(one, "c");
+  expect(await keysInMemory(one)).toEqual(["a", "b", "c"]);
+});
+
 test("a long edit is of the database's time, as every write", async () => {
   const database = await newDatabase();
   const behind: World = { ...realWorld, now: () => realWorld.now() - 86_400_000 };

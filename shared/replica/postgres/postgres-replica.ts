@@ -35,6 +35,9 @@ const BATCHES_MAX = 4;
 /** Of these so many may wait for an account that another server has: the others go on. */
 const PATIENT_MAX = 2;
 
+/** Accounts whose version is kept in memory, by about a hundred bytes each. */
+const KNOWN_MAX = 10_000;
+
 /** Beyond so many writes that wait the next is refused. */
 const WAITING_MAX = 4096;
 
@@ -85,7 +88,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   readonly version = undefined;
   protected readonly committing = undefined;
   readonly #queue = new WriteQueue<Tables>();
-  /** At which version of its account documents in memory are right. */
+  /** At which version of its account documents in memory are right; who has last written is last. */
   readonly #known = new Map<AccountId, number>();
   #isBeginning = false;
   #running = 0;
@@ -280,7 +283,15 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   /** Drops what another server has written over. */
   #renew(owner: AccountId, version: number): void {
     if (this.#known.get(owner) !== version) this.#forget(owner);
+    this.#known.delete(owner);
     this.#known.set(owner, version);
+  }
+
+  #forgetQuietest(): void {
+    for (const owner of this.#known.keys()) {
+      if (this.#known.size <= KNOWN_MAX) return;
+      if (!this.#queue.isBusy(owner)) this.#forget(owner);
+    }
   }
 
   #forget(owner: AccountId): void {
@@ -382,6 +393,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     this.#feed.committed(rows);
     this.#hints.send(rows.map(({ address }) => address.owner));
     for (const { settle } of outcomes) settle();
+    this.#forgetQuietest();
     this.forgetOldest();
   }
 }
