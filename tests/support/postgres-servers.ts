@@ -1,4 +1,5 @@
 import { afterEach } from "bun:test";
+import pg from "pg";
 import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
 import type { HostStore } from "../../server/stores/open-store.ts";
 import type { World } from "../../shared/world.ts";
@@ -29,4 +30,20 @@ export function serversOfTests(): () => Promise<PostgresServers> {
       },
     };
   };
+}
+
+/** Runs statements on a connection of their own; resolves to the rows of the last one. */
+export async function runOnPostgres(
+  address: string,
+  ...statements: readonly string[]
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: address });
+  await client.connect();
+  try {
+    let rows: Record<string, unknown>[] = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
 }

@@ -12,7 +12,7 @@ import { foreseen } from "../../shared/postgres/failures.ts";
 import { SessionPool } from "../../shared/postgres/pool.ts";
 import type { PostgresSession } from "../../shared/postgres/session.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { serversOfTests } from "../support/postgres-servers.ts";
+import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const newDatabase = serversOfTests();
@@ -25,16 +25,6 @@ async function refusal(address: string | URL): Promise<string> {
     return messageOf(thrown);
   }
   return "it was opened";
-}
-
-async function run(address: string, ...statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: address });
-  await client.connect();
-  try {
-    for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }
 
 test("an address at which no database can be used is refused in a sentence", async () => {
@@ -62,16 +52,20 @@ test("a database that can't be relied on is refused, and nothing is changed in i
   const { address } = await newDatabase();
   const name = new URL(address).pathname.slice(1);
   const refusedWith = async (setting: string, value: string) => {
-    await run(address, `ALTER DATABASE ${name} SET ${setting} = ${value}`);
+    await runOnPostgres(address, `ALTER DATABASE ${name} SET ${setting} = ${value}`);
     const said = await refusal(address);
     const admin = Object.assign(new URL(address), { pathname: "/postgres" });
-    await run(`${admin}`, `ALTER DATABASE ${name} RESET ${setting}`);
+    await runOnPostgres(`${admin}`, `ALTER DATABASE ${name} RESET ${setting}`);
     return said;
   };
   expect(await refusedWith("synchronous_commit", "off")).toContain("take that setting back");
   expect(await refusedWith("default_transaction_read_only", "on")).toContain("name the primary's");
   expect(await refusedWith("search_path", "nowhere")).toContain("may not make tables");
-  await run(address, "DROP ROLE IF EXISTS guest", "CREATE ROLE guest LOGIN PASSWORD 'guest'");
+  await runOnPostgres(
+    address,
+    "DROP ROLE IF EXISTS guest",
+    "CREATE ROLE guest LOGIN PASSWORD 'guest'",
+  );
   const guest = Object.assign(new URL(address), { username: "guest", password: "guest" });
   expect(await refusal(guest)).toContain("make it the owner of its database");
   const client = new pg.Client({ connectionString: address });
@@ -84,9 +78,15 @@ test("a database that can't be relied on is refused, and nothing is changed in i
 test("a step of a newer program is refused where it breaks, and let be where it only adds", async () => {
   const database = await newDatabase();
   await database.open();
-  await run(database.address, "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)");
+  await runOnPostgres(
+    database.address,
+    "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)",
+  );
   expect(await refusal(database.address)).toBe("it was opened");
-  await run(database.address, "INSERT INTO schema_migrations VALUES ('replica-9999-breaks', true)");
+  await runOnPostgres(
+    database.address,
+    "INSERT INTO schema_migrations VALUES ('replica-9999-breaks', true)",
+  );
   expect(await refusal(database.address)).toContain("changed by a newer memsync");
 });
 

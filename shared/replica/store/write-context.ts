@@ -40,7 +40,8 @@ export interface WriteContext<Tables extends ReplicaTables> {
   find(address: DocumentAddress): Promise<OpenDocument | undefined>;
   /**
    * Takes on what was edited before this write, which must not have opened the document. Undefined
-   * if the document has changed since.
+   * if the document has changed since, or the draft was taken on before: by this very write, if it
+   * runs again.
    */
   adopt<Result>(draft: Draft<Result>): Promise<OpenDocument | undefined>;
   /** Writes the changes so far, so that the document's `head` includes them. */
@@ -76,6 +77,9 @@ export interface Draft<Result> {
   /** What the edit has returned. */
   readonly result: Result;
 }
+
+/** Documents of drafts that a write has taken on. */
+const adopted = new WeakSet<OpenDocument>();
 
 /**
  * This process's identity as a writer. It changes with each rebuild. Each document of the database
@@ -228,7 +232,13 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     const { clientId } = this.writers.of(id);
     const isOther = row?.seq !== baseSeq || (row && row.id !== id);
     if (isOther || clientId !== open.writer.clientId) return undefined;
-    if (!row) await this.#insert(address, { now, id });
+    // Once flushed it has nothing more to write, even where those rows were rolled back.
+    if (adopted.has(open)) return undefined;
+    adopted.add(open);
+    if (!row) {
+      this.#written.add(open);
+      await this.#insert(address, { now, id });
+    }
     return this.#markUsed(open);
   }
 
