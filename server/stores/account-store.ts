@@ -39,6 +39,9 @@ export interface TokenRecord {
   readonly account: AccountRow;
 }
 
+const ACCOUNT = ["id", "name", "plan", "created_at"] as const;
+const USER = ["id", "account_id", "name", "created_at"] as const;
+
 /** False: its name is taken. Durable with its transaction's commit. */
 export async function insertAccount(db: Db, account: AccountRow): Promise<boolean> {
   const { id, name, plan, createdAt } = account;
@@ -52,7 +55,7 @@ export async function insertAccount(db: Db, account: AccountRow): Promise<boolea
 
 /** In the order of their names. */
 export async function listAccounts(db: Db): Promise<AccountRow[]> {
-  const rows = await db.selectFrom("accounts").selectAll().orderBy("name").execute();
+  const rows = await db.selectFrom("accounts").select(ACCOUNT).orderBy("name").execute();
   return rows.map(toAccount);
 }
 
@@ -60,7 +63,7 @@ export async function listAccounts(db: Db): Promise<AccountRow[]> {
 export async function findAccount(db: Db, named: string): Promise<AccountRow | undefined> {
   const row = await db
     .selectFrom("accounts")
-    .selectAll()
+    .select(ACCOUNT)
     .where((where) => where.or([where("id", "=", asAccountId(named)), where("name", "=", named)]))
     .orderBy("id")
     .limit(1)
@@ -85,7 +88,7 @@ export async function findUser(
 ): Promise<User | undefined> {
   const row = await db
     .selectFrom("users")
-    .selectAll()
+    .select(USER)
     .where("account_id", "=", accountId)
     .where("name", "=", name)
     .executeTakeFirst();
@@ -96,7 +99,7 @@ export async function findUser(
 export async function listUsers(db: Db, accountId: AccountId): Promise<UserRecord[]> {
   const rows = await db
     .selectFrom("users")
-    .selectAll()
+    .select(USER)
     .where("account_id", "=", accountId)
     .orderBy("name")
     .execute();

@@ -23,7 +23,7 @@ export async function findRequestCounts(
 ): Promise<RequestCounts | undefined> {
   const row = await db
     .selectFrom("request_counts")
-    .selectAll()
+    .select(["minute", "day", "in_day"])
     .where("account", "=", account)
     .executeTakeFirst();
   if (!row) return undefined;

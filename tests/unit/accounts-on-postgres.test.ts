@@ -12,6 +12,7 @@ import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts
 import { asAccountId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { openPostgres, type PostgresDatabase } from "../../shared/postgres/database.ts";
+import { sweepHistory } from "../../shared/replica/history/sweep-history.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -163,4 +164,34 @@ test("the counts of an account that was quiet for days go in a sweep, and today'
   const left = host.database.reader.selectFrom("request_counts").select("account");
   expect(await left.execute()).toEqual([{ account: TEAM.account }]);
   await host.close();
+});
+
+test("columns that a newer server adds leave an older one's statements as they are", async () => {
+  const server = await (await serversOf()).open();
+  const { database, store } = server;
+  const admin = new HostAdmin(database, realWorld);
+  const limits = new SharedLimits(sharedCounts(database), realWorld);
+  const run = async () => {
+    expect(await admin.listAccounts()).toHaveLength(1);
+    expect(await admin.listTokens("acme")).toHaveLength(1);
+    await limits.quotaOf(TEAM).charge();
+    await database.write((db) => sweepHistory((work) => work(narrowTables(db), realWorld.now())));
+    await store.write(
+      async (context) => {
+        await context.open({ owner: asAccountId("acme"), name: "global" });
+      },
+      { owner: asAccountId("acme") },
+    );
+  };
+  await admin.createAccount("acme", "team");
+  await admin.createToken(REQUEST);
+  // A connection prepares a statement once, and there are several.
+  for (let times = 0; times < 2; times++) await run();
+  const { rows } = await sql<{ name: string }>`
+    SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`.execute(database.reader);
+  for (const { name } of rows) {
+    await database.write((db) => sql`ALTER TABLE ${sql.table(name)} ADD more bigint`.execute(db));
+  }
+  for (let times = 0; times < 8; times++) await run();
+  await limits.close();
 });

@@ -73,7 +73,10 @@ async function lastRevision(db: Db): Promise<number> {
 }
 
 async function readClock(db: Db): Promise<HistoryClock | undefined> {
-  return await db.selectFrom("history_clock").selectAll().executeTakeFirst();
+  return await db
+    .selectFrom("history_clock")
+    .select(["id", "trusted_at", "doubted_at", "last_revision"])
+    .executeTakeFirst();
 }
 
 function isNear({ trusted_at }: HistoryClock, now: number): boolean {

@@ -82,11 +82,13 @@ async function agedPacks(db: Db, time: number): Promise<number[]> {
   return packs.map(({ id }) => id);
 }
 
+const PACK = ["id", "document_id", "count", "bytes", "payload", "checksum"] as const;
+
 /** Keeps the pack's place among those of its key. */
 async function dropAgedOf(db: Db, id: number, time: number): Promise<void> {
   const pack = await db
     .selectFrom("revision_packs")
-    .selectAll()
+    .select(PACK)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!pack) return;
@@ -158,7 +160,7 @@ function sizesOf(db: Db, of: HistoryKey) {
 async function lastPackWithRoom(db: Db, of: HistoryKey) {
   const last = await db
     .selectFrom("revision_packs")
-    .selectAll()
+    .select(PACK)
     .where("document_id", "=", of.document_id)
     .where("kind", "=", of.kind)
     .where("key", "=", of.key)

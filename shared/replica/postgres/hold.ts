@@ -35,7 +35,7 @@ export async function hold<Tables>(
 ): Promise<Held> {
   if (unknown.length > 0) {
     await session.change(
-      `INSERT INTO owners (owner) SELECT * FROM unnest($1::text[]) AS given (owner)
+      `INSERT INTO owners (owner) SELECT owner FROM unnest($1::text[]) AS given (owner)
       ORDER BY owner ON CONFLICT DO NOTHING`,
       [unknown],
     );
