@@ -212,6 +212,18 @@ test("a database that is another than before goes on under an epoch nobody knows
   expect(await keysInMemory(one)).toEqual(["a", "b", "c"]);
 });
 
+test("servers whose sessions are in other time zones share an epoch", async () => {
+  const database = await newDatabase();
+  const one = await database.open();
+  const before = await set(one, "a");
+  const name = new URL(database.address).pathname.slice(1);
+  await ask(database.address, `ALTER DATABASE ${name} SET timezone = 'Asia/Tokyo'`);
+  await ask(database.address, `ALTER DATABASE ${name} SET datestyle = 'German'`);
+  const other = await database.open();
+  expect((await set(other, "b")).epoch).toBe(before.epoch);
+  expect((await set(one, "c")).epoch).toBe(before.epoch);
+});
+
 test("a connection that is cut costs what was on it, and nothing after it", async () => {
   const database = await newDatabase();
   const host = await database.open();

@@ -5,12 +5,12 @@ import { inTransaction } from "../../postgres/transaction.ts";
 /**
  * What a database is the same by: after a start, a promotion, or a restore from a copy it is
  * another. What was acknowledged before may be missing then, so its logs go on under an epoch that
- * nobody knows. No privileges are needed for any of it.
+ * nobody knows. No privileges are needed for any of it, and no session's time zone changes it.
  */
 export const INCARNATION = `concat_ws(' ',
   (SELECT system_identifier FROM pg_control_system()),
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
-  pg_postmaster_start_time(),
+  extract(epoch FROM pg_postmaster_start_time()),
   'documents'::regclass::oid)`;
 
 /**
