@@ -8,6 +8,7 @@ import {
   openSync,
   readFileSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -39,9 +40,21 @@ export async function startPostgres(): Promise<PostgresProcess> {
   mkdirSync(data);
   if (isRoot) for (const each of [folder, data]) chownSync(each, NOBODY, NOBODY);
   const env = { ...process.env, LC_ALL: "C", LANG: "C" };
+  const password = join(folder, "password");
+  writeFileSync(password, "memsync");
   const made = spawnSync(
     join(programs, "bin/initdb"),
-    ["-D", data, "-U", "memsync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
+    [
+      "-D",
+      data,
+      "-U",
+      "memsync",
+      "--auth=password",
+      `--pwfile=${password}`,
+      "--encoding=UTF8",
+      "--locale=C",
+      "--no-sync",
+    ],
     { ...as, env, cwd: folder, encoding: "utf8" },
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? made.stderr}`);
@@ -61,7 +74,7 @@ export async function startPostgres(): Promise<PostgresProcess> {
   await ready(server, log);
   // It outlives nobody, and keeps nobody alive.
   server.unref();
-  const address = `postgres://memsync@localhost/postgres?host=${encodeURIComponent(folder)}`;
+  const address = `postgres://memsync:memsync@localhost/postgres?host=${encodeURIComponent(folder)}`;
   return { pid: server.pid ?? 0, folder, address };
 }
 
