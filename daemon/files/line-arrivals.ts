@@ -135,7 +135,9 @@ export class LineArrivals {
     const known = kept.filter(({ isGone }) => !isGone);
     if (savedAt !== undefined) {
       const leftOut = known.filter(({ line }) => stood.has(line) && !stands.has(line));
-      for (const each of leftOut) await noteLeftOut(db, each, Math.min(savedAt, now));
+      // A file that was put back has the time of long ago.
+      const leftAt = (at: number) => Math.min(Math.max(savedAt, at), now);
+      for (const each of leftOut) await noteLeftOut(db, each, leftAt(each.at));
     }
     const come = linesWithout(plainLines(to), plainLines(from));
     const fresh = linesWithout(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -39,6 +39,27 @@ test("what a program has written half of between two looks changes nothing", asy
   await settleMemories(a, b);
   for (const machine of [a, b]) expect(machine.read(INDEX)).toBe(`${FIRST}- whole\n`);
   expect(await a.history(INDEX)).toEqual([FIRST]);
+});
+
+test("a text that an older file replaces before the look is taken with it, and does not come again", async () => {
+  for (const machine of [a, b]) machine.world.advance(61_000);
+  await settleMemories(a, b);
+  await a.saveHeard(INDEX, `${FIRST}- of a session\n`);
+  const path = join(a.memories, INDEX);
+  writeFileSync(path, `${FIRST}- put back\n`);
+  utimesSync(path, 1, 1);
+  await settleMemories(a, b);
+  const text = a.read(INDEX) ?? "";
+  for (const of of ["of a session", "put back"]) expect(text).toContain(`- ${of}\n`);
+  expect(a.keeper.status.flatMap(({ notes }) => notes.map(({ why }) => why))).toMatchObject([
+    { code: "line-kept", line: "- of a session" },
+  ]);
+  a.save(INDEX, text.replace("- of a session\n", ""));
+  for (const machine of [a, b]) machine.world.advance(61_000);
+  await settleMemories(a, b);
+  a.save(INDEX, (a.read(INDEX) ?? "").replace("- of a session\n", "- more\n"));
+  await settleMemories(a, b);
+  expect(b.read(INDEX)).toBe(`${FIRST}- put back\n- more\n`);
 });
 
 test("a line that was gone on with between two looks stands once", async () => {

@@ -142,9 +142,9 @@ export class MemoryFolderKeeper {
     await store.write(({ db }) => putMemoryFolder(db, path, { owner, kind: format.kind }));
     const before = await readMemoryFiles(store.reader, path);
     const { index } = format;
-    if (index !== undefined) await this.#glimpses.seen(path, index);
+    const first = index === undefined ? [] : await this.#glimpses.seen(path, index);
     const read = await this.#reader.read(folder, before);
-    const glimpsed = index === undefined ? [] : await this.#glimpsedBefore(path, index, read);
+    const glimpsed = index === undefined ? [] : await this.#glimpsedBefore(folder, first, read);
     if (read.kind === "problem") return { ...about, why: read.why };
     const git = ofGit ? await ofGit.look(glance.sign, linked?.isFromGit === true) : NOT_IN_GIT;
     // Only now: what is named before a file is saved counts for that save.
@@ -178,11 +178,21 @@ export class MemoryFolderKeeper {
     return status;
   }
 
-  /** What an index had before it was read. What came since is taken by the next look. */
-  async #glimpsedBefore(path: string, index: string, read: FolderRead): Promise<FileContent[]> {
+  /**
+   * What an index had before it was read. What came since is taken by the next look. `first`: what
+   * was seen before the reading began, whatever the times of the files say: an older one may have
+   * been put back with its own.
+   */
+  async #glimpsedBefore(
+    { path, format: { index = "" } }: KeptFolder,
+    first: readonly FileContent[],
+    read: FolderRead,
+  ): Promise<FileContent[]> {
     const seen = await this.#glimpses.seen(path, index);
     const file = read.kind === "files" ? read.files.get(index) : undefined;
-    return seen.filter(({ savedAt }) => file?.kind !== "text" || savedAt <= file.savedAt);
+    return seen.filter((each) => {
+      return first.includes(each) || file?.kind !== "text" || each.savedAt <= file.savedAt;
+    });
   }
 
   #gitOf(path: string): FolderGit {
@@ -271,6 +281,7 @@ export class MemoryFolderKeeper {
     const { reader } = store;
     for (const { content, hash, savedAt } of missed) {
       const former = await findMemoryFile(reader, seen.path, name);
+      // While somebody is asked, or after a kill, no text is an edit of the one before.
       const isOpen = former?.asked ?? former?.settled ?? former?.next;
       if (isOpen) break;
       const file = { kind: "text", content, hash, savedAt } as const;
