@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { MADE_OF_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import {
+  exchangeMemories,
+  MEMORY_PROJECT,
+  MemoryMachine,
+  settleMemories,
+} from "../support/memory-machines.ts";
 
 const INDEX = "MEMORY.md";
 const ONE = "- [One](one.md)\n";
@@ -109,6 +116,12 @@ test("two wordings of one line, however unlike, both stay and are told on every 
   await settleMemories(a, b, c);
   for (const machine of [a, b, c]) expect(metOf(machine)).toEqual([]);
   expect(readAll()).not.toContain("package.json");
+  const own = await a.store.write(async (context) => {
+    const { document } = await context.open({ owner: LOCAL_ACCOUNT, name: MEMORY_PROJECT });
+    return document.metadata.get(MADE_OF_PREFIX + a.keyOf(INDEX)).map(({ value }) => value);
+  });
+  expect(own).not.toEqual([]);
+  expect(JSON.stringify(own)).not.toContain("package.json");
 });
 
 test("two wordings of a line that came less than a minute before are told as well", async () => {

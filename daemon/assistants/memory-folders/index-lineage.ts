@@ -1,5 +1,4 @@
 import { isObject } from "../../../shared/json.ts";
-import { exceedsBytes } from "../../../shared/limits.ts";
 import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import type { Entry, EntryId } from "../../../shared/replica/document/entry-index.ts";
 import { MADE_OF_PREFIX } from "../../../shared/replica/document/own-metadata.ts";
@@ -17,7 +16,7 @@ type Db = WriteContext<DaemonTables>["db"];
 const ANCESTORS_MAX = 16;
 const HASH_CHARS = 16;
 /** More of lines that met is not noted: metadata has a limit. */
-const MET_BYTES = 4096;
+const MET_MAX = 80;
 
 /**
  * What a version of an index was made of, for merges: entries do not say what they replaced. It is
@@ -30,7 +29,10 @@ interface MadeOf {
   readonly from: readonly string[];
   /** It is an older version that stands beside the others, and goes into no merge. */
   readonly isAside: boolean;
-  /** Lines that were written in the place of one line. */
+  /**
+   * Lines that were written in the place of one line, by their hashes: who deletes a memory leaves
+   * no word of it here.
+   */
   readonly met: readonly MetLines[];
 }
 
@@ -81,10 +83,13 @@ export function metIn(
     ids,
   }: { readonly key: string; readonly text: string; readonly ids: readonly EntryId[] },
 ): MetLines[] {
-  const stands = new Set(plainLines(text));
+  const stands = new Map(plainLines(text).map((line) => [shortHash(line), line]));
   const names = new Set(ids.map(nameOf));
   const all = recordsOf(document, key).flatMap(({ of, met }) => (names.has(of) ? met : []));
-  const standing = all.filter(({ lines }) => lines.every((line) => stands.has(line)));
+  const standing = all.flatMap(({ lines: [one, other], at }): MetLines[] => {
+    const [line, its] = [stands.get(one), stands.get(other)];
+    return line === undefined || its === undefined ? [] : [{ lines: [line, its], at }];
+  });
   return [...new Map(standing.map((each) => [JSON.stringify(each.lines), each])).values()];
 }
 
@@ -105,14 +110,14 @@ export function noteMadeOf(
   const stands = new Set(document.memories.get(key).map((entry) => nameOf(entry.id)));
   const records = document.metadata.get(recordKey);
   const gone = records.filter(({ value }) => !stands.has(parse(value)?.of ?? ""));
-  const told = met.filter(
-    (_, at) => !exceedsBytes(JSON.stringify(met.slice(0, at + 1)), MET_BYTES),
-  );
+  const told = met
+    .slice(0, MET_MAX)
+    .map(({ lines: [line, other], at }) => [shortHash(line), shortHash(other), at]);
   const value = {
     of: nameOf(id),
     from: from.slice(0, ANCESTORS_MAX),
     ...(isAside && { is_aside: true }),
-    ...(told.length > 0 && { met: told.map(({ lines, at }) => [...lines, at]) }),
+    ...(told.length > 0 && { met: told }),
   };
   const seen = gone.map((entry) => entry.id);
   document.setEntry("metadata", recordKey, { value, now, seen });
