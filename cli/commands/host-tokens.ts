@@ -2,7 +2,6 @@ import { type Command, Option } from "commander";
 import type { TokenRecord } from "../../daemon/embedded/embedded-service.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { parseTimestamp, timestampOf } from "../../shared/timestamps.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
 import { say, sayAside, sayJson, sayRows, table } from "../screen/output.ts";
@@ -62,11 +61,14 @@ export function addTokenCommands(server: Command, env: Environment): void {
 async function createToken(env: Environment, flags: TokenFlags): Promise<void> {
   const { account, user, name, scope } = flags;
   const projects = flags.project.length === 0 ? null : flags.project.map(parseProject);
-  const expiresAt = flags.expires === undefined ? null : parseExpiry(flags.expires);
-  const { made, missing } = await administer(presentDatabase(env, flags), async (admin) => ({
-    made: await admin.createToken({ account, user, name, scope, projects, expiresAt }),
-    missing: await admin.missingProjects(account, projects ?? []),
-  }));
+  const expiry = flags.expires === undefined ? () => null : parseExpiry(flags.expires);
+  const { made, missing } = await administer(presentDatabase(env, flags), async (admin) => {
+    const expiresAt = expiry(admin.world.now());
+    return {
+      made: await admin.createToken({ account, user, name, scope, projects, expiresAt }),
+      missing: await admin.missingProjects(account, projects ?? []),
+    };
+  });
   // A client may choose a project's id, so the token may be there before its project.
   if (missing.length > 0) {
     const which = missing.join(", ");
@@ -90,20 +92,25 @@ function endOfDay(text: string): number | undefined {
   return begin === undefined ? undefined : begin + DAY_MS;
 }
 
-function parseExpiry(text: string): number {
+/** When it expires, by what the clock of the database's servers shows. */
+function parseExpiry(text: string): (now: number) => number {
   const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1];
-  if (days !== undefined) return realWorld.now() + Number(days) * DAY_MS;
+  if (days !== undefined) return (now) => now + Number(days) * DAY_MS;
   const end = endOfDay(text);
   const at = end ?? parseTimestamp(text);
-  if (at !== undefined && at <= realWorld.now()) {
-    throw new UsageError(`--expires ${text} is in the past: nobody could use the token`);
+  if (at === undefined) {
+    throw new UsageError(
+      "--expires is a day such as 2027-01-31, a timestamp such as 2027-01-31T09:00:00Z, or a " +
+        "number of days such as 90d",
+    );
   }
-  if (end !== undefined) sayAside(`the token expires at the end of ${text}, ${timestampOf(end)}`);
-  if (at !== undefined) return at;
-  throw new UsageError(
-    "--expires is a day such as 2027-01-31, a timestamp such as 2027-01-31T09:00:00Z, or a " +
-      "number of days such as 90d",
-  );
+  return (now) => {
+    if (at <= now) {
+      throw new UsageError(`--expires ${text} is in the past: nobody could use the token`);
+    }
+    if (end !== undefined) sayAside(`the token expires at the end of ${text}, ${timestampOf(end)}`);
+    return at;
+  };
 }
 
 function shownToken(token: TokenRecord) {

@@ -4,6 +4,7 @@ import {
   HostRemoval,
   isServed,
   openAnyDatabase,
+  worldOfDatabase,
 } from "../../daemon/embedded/embedded-service.ts";
 import { isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -40,8 +41,8 @@ export async function administer<Result>(
   try {
     // Nobody can tell of a PostgreSQL whether servers run on it.
     const served = async () => isPostgresAddress(path) || (await isServed(path));
-    const removal = new HostRemoval(database, realWorld, served);
-    return await work(new HostAdmin(database, realWorld), removal);
+    const world = await worldOfDatabase(database, realWorld);
+    return await work(new HostAdmin(database, world), new HostRemoval(database, world, served));
   } finally {
     await database.close();
   }

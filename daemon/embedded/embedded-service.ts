@@ -30,7 +30,7 @@ export {
 export type { TokenRecord } from "../../server/stores/account-store.ts";
 export type { HostDatabase } from "../../server/stores/host-database.ts";
 export { isServed } from "../../server/stores/host-lock.ts";
-export { openAnyDatabase } from "../../server/stores/open-any.ts";
+export { openAnyDatabase, worldOfDatabase } from "../../server/stores/open-any.ts";
 export { hostSchema, openHostDatabase } from "../../server/stores/open-store.ts";
 
 const BASE = "http://localhost";

@@ -1,4 +1,5 @@
-import { isPostgresAddress } from "../../shared/sqlite/dialects.ts";
+import { isPostgres, isPostgresAddress } from "../../shared/sqlite/dialects.ts";
+import type { World } from "../../shared/world.ts";
 import type { HostDatabase } from "./host-database.ts";
 import { openHostDatabase } from "./open-store.ts";
 
@@ -12,4 +13,17 @@ export async function openAnyDatabase(
   if (!isPostgresAddress(path)) return await openHostDatabase(path);
   const { openPostgresDatabase } = await import("./open-postgres-store.ts");
   return await openPostgresDatabase(path);
+}
+
+/** A world by whose clock the database's servers judge when something ends: PostgreSQL's, or `own`. */
+export async function worldOfDatabase(database: HostDatabase, own: World): Promise<World> {
+  if (!isPostgres(database.reader)) return own;
+  const [{ DatabaseClock }, { readClock }] = await Promise.all([
+    import("../../shared/postgres/database-clock.ts"),
+    import("./shared-count-store.ts"),
+  ]);
+  const clock = new DatabaseClock(own);
+  await clock.start(() => readClock(database.reader));
+  clock.stop();
+  return clock.world;
 }

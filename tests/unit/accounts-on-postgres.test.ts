@@ -8,13 +8,14 @@ import { sharedCounts } from "../../server/limits/shared-counts.ts";
 import { SharedLimits } from "../../server/limits/shared-limits.ts";
 import type { HostTables } from "../../server/stores/account-tables.ts";
 import { keepOthersOut } from "../../server/stores/keep-others-out.ts";
+import { openAnyDatabase, worldOfDatabase } from "../../server/stores/open-any.ts";
 import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
 import { asAccountId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { openPostgres, type PostgresDatabase } from "../../shared/postgres/database.ts";
 import { sweepHistory } from "../../shared/replica/history/sweep-history.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
-import { delay } from "../../shared/world.ts";
+import { delay, type World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { TEAM } from "../support/counted-requests.ts";
 import { postgresCluster } from "../support/postgres-cluster.ts";
@@ -88,6 +89,16 @@ test("a write of an account that began before a token is revoked is over when th
   order.push("revoked");
   await write;
   expect(order).toEqual(["written", "revoked"]);
+});
+
+test("a command gives tokens their end by the database's clock, and on a file by its own", async () => {
+  const behind: World = { ...realWorld, now: () => realWorld.now() - 86_400_000 };
+  const [one] = await openTwo();
+  const shared = await worldOfDatabase(one, behind);
+  expect(Math.abs(shared.now() - realWorld.now())).toBeLessThan(60_000);
+  const file = await openAnyDatabase(":memory:");
+  expect(await worldOfDatabase(file, behind)).toBe(behind);
+  await file.close();
 });
 
 test("two servers that make one account, and tokens of one new user, make each once", async () => {
