@@ -1,5 +1,5 @@
 import { DatabaseFailure, POOLED, READ_ONLY } from "./failures.ts";
-import type { SessionPool } from "./pool.ts";
+import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
 import type { PostgresSession } from "./session.ts";
 
 /** The oldest release that still gets corrections. */
@@ -13,6 +13,8 @@ interface ServerFacts {
   readonly encoding: string;
   readonly may_create: boolean;
   readonly schema: string | null;
+  /** Those of `SESSION_SETTINGS`, as they are. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /** Throws one sentence where a database can't be one of memsync's servers. Changes nothing. */
@@ -22,20 +24,31 @@ export async function checkServer<Tables>(pool: SessionPool<Tables>): Promise<vo
 }
 
 /** The same of what may change while a server runs. */
-export async function refuseUnfit<Tables>(pool: SessionPool<Tables>): Promise<void> {
-  const problem = problemOf(await pool.use(readFacts));
+export async function refuseUnfit<Tables>(
+  pool: SessionPool<Tables>,
+  withinMs?: number,
+): Promise<void> {
+  const problem = problemOf(await pool.use((session) => readFacts(session, withinMs)));
   if (problem !== undefined) throw new DatabaseFailure(problem);
 }
 
-async function readFacts<Tables>(session: PostgresSession<Tables>): Promise<ServerFacts> {
-  const [facts] = await session.query<ServerFacts>(`
-    SELECT current_setting('server_version_num')::int / 10000 AS version,
+async function readFacts<Tables>(
+  session: PostgresSession<Tables>,
+  withinMs: number | undefined,
+): Promise<ServerFacts> {
+  const [facts] = await session.query<ServerFacts>(
+    `SELECT current_setting('server_version_num')::int / 10000 AS version,
       pg_is_in_recovery() AS is_standby,
       current_setting('default_transaction_read_only') = 'on' AS reads_only,
       current_setting('synchronous_commit') AS durable,
       current_setting('server_encoding') AS encoding,
       current_schema() AS schema,
-      coalesce(has_schema_privilege(current_schema(), 'create'), false) AS may_create`);
+      coalesce(has_schema_privilege(current_schema(), 'create'), false) AS may_create,
+      (SELECT json_object_agg(name, current_setting(name)) FROM unnest($1::text[]) AS name)
+        AS settings`,
+    [Object.keys(SESSION_SETTINGS)],
+    withinMs,
+  );
   if (!facts) throw new DatabaseFailure("the database says nothing of itself");
   return facts;
 }
@@ -53,11 +66,21 @@ function problemOf(facts: ServerFacts): string | undefined {
     return READ_ONLY;
   }
   if (facts.durable === "off") return NOT_DURABLE;
+  const other = Object.entries(SESSION_SETTINGS).find(([name, value]) => {
+    return facts.settings[name] !== value;
+  });
+  if (other) return unsettled(other, facts.settings[other[0]]);
   if (facts.schema === null || !facts.may_create) {
     const owner = "as by `ALTER DATABASE … OWNER TO …`";
     return `the database's user may not make tables: make it the owner of its database, ${owner}`;
   }
   return undefined;
+}
+
+function unsettled([name, value]: readonly [string, string], found = "nothing"): string {
+  const setting = `${name} = ${found}, where memsync sets ${value}`;
+  const way = "leave that out of the address, and let a pooler pass `options` on";
+  return `connections to the database have ${setting}: ${way}`;
 }
 
 /** What is said of a database that acknowledges what it may lose. */

@@ -2,10 +2,14 @@ import { messageOf, RateLimited } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Timer, World } from "../world.ts";
 import { refuseUnfit } from "./check-server.ts";
+import { isUnanswered, UNANSWERED } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
 
 /** A balancer hears of an outage within this time. */
 const LOOK_EVERY_MS = 1000;
+
+/** And of a database that is silent within this one. */
+const LOOK_WITHIN_MS = 5000;
 
 interface WatchDeps<Tables> {
   readonly pool: SessionPool<Tables>;
@@ -45,12 +49,26 @@ export class DatabaseWatch<Tables> {
   }
 
   async #look(): Promise<void> {
-    const { pool, log } = this.#deps;
-    const problem = await refuseUnfit(pool).then(
+    const { pool, world } = this.#deps;
+    const before = pool.answered;
+    // Who answers anybody is there, and who has too much to do can be written.
+    const isSilent = () => pool.answered === before;
+    const silence = world.setTimer(LOOK_WITHIN_MS, () => {
+      if (isSilent()) this.#say(UNANSWERED);
+    });
+    const problem = await refuseUnfit(pool, LOOK_WITHIN_MS).then(
       () => undefined,
-      // Who has too much to do can be written.
-      (thrown) => (thrown instanceof RateLimited ? this.#problem : messageOf(thrown)),
+      (thrown) => {
+        const isBusy = thrown instanceof RateLimited || (isUnanswered(thrown) && !isSilent());
+        return isBusy ? this.#problem : messageOf(thrown);
+      },
     );
+    silence.cancel();
+    this.#say(problem);
+  }
+
+  #say(problem: string | undefined): void {
+    const { log } = this.#deps;
     if (problem === this.#problem) return;
     this.#problem = problem;
     if (problem === undefined) log.info({}, "the database can be written again");

@@ -47,9 +47,19 @@ export function isConsequence(thrown: unknown): boolean {
 export function isConnectionLost(thrown: unknown): boolean {
   const state = stateOf(thrown);
   if (/^(08|57P0|25P03)/.test(state) || UNREACHABLE.test(state)) return true;
-  return /^(Connection terminated|Client has encountered a connection error)/.test(
-    messageOf(causeOf(thrown)),
-  );
+  return isUnanswered(thrown) || LOST.test(messageOf(causeOf(thrown)));
+}
+
+const LOST = /^(Connection terminated|Client has encountered a connection error|timeout expired)/;
+
+/** Whether the database was silent for too long; the connection is given up then. */
+export function isUnanswered(thrown: unknown): boolean {
+  return messageOf(causeOf(thrown)) === "Query read timeout";
+}
+
+/** Whether no connection came free in time. */
+export function isWaitOver(thrown: unknown): boolean {
+  return messageOf(thrown) === "timeout exceeded when trying to connect";
 }
 
 /** What is refused because there is too much to do already. */
@@ -90,12 +100,17 @@ function sentenceOf(thrown: unknown): string | undefined {
     return `${messageOf(thrown)}: make it with \`createdb\`, or name another by --database-url`;
   }
   if (state === "08P01" && /unsupported startup parameter/.test(messageOf(thrown))) return POOLED;
+  if (isUnanswered(thrown)) return UNANSWERED;
   if (isConnectionLost(thrown)) {
     const reason = messageOf(thrown);
     return `the database can't be reached (${reason}): see that it runs, and --database-url`;
   }
   return undefined;
 }
+
+/** What is said of one that may run, and is not heard. */
+export const UNANSWERED =
+  "the database does not answer: see that its machine runs, and the network to it";
 
 /** What is said of one that takes no writes. */
 export const READ_ONLY =

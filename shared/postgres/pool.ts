@@ -1,7 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, type Driver, type Kysely } from "kysely";
 import pg from "pg";
-import { foreseen, tooBusy } from "./failures.ts";
-import { kyselyOn, PostgresSession } from "./session.ts";
+import { foreseen, isWaitOver, tooBusy } from "./failures.ts";
+import { ANSWERED_WITHIN_MS, kyselyOn, PostgresSession } from "./session.ts";
 
 /** Beyond so many that wait for a connection everybody else is refused at once. */
 const WAITING_MAX = 1024;
@@ -9,16 +9,19 @@ const WAITING_MAX = 1024;
 /** Whoever has waited this long for a connection is refused. */
 const CONNECTED_WITHIN_MS = 10_000;
 
+/** A database that is silent for this long is asked whether it is still there. */
+const SILENT_MS = 10_000;
+
 /**
  * A session's settings. A server that is stopped while it holds an account's lock loses it after
  * ten seconds, and no statement takes more than thirty.
  */
-const SESSION_OPTIONS = [
-  "-c statement_timeout=30s",
-  "-c lock_timeout=15s",
-  "-c idle_in_transaction_session_timeout=10s",
-  "-c default_transaction_isolation=read\\ committed",
-].join(" ");
+export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
+  statement_timeout: "30s",
+  lock_timeout: "15s",
+  idle_in_transaction_session_timeout: "10s",
+  default_transaction_isolation: "read committed",
+};
 
 const INT8 = 20;
 const NUMERIC = 1700;
@@ -30,31 +33,60 @@ for (const type of [INT8, NUMERIC]) TYPES.setTypeParser(type, Number);
 /** The settings of every connection to the database at `address`. */
 export function clientConfig(address: string): pg.ClientConfig {
   return {
-    connectionString: address,
+    connectionString: withSettings(address),
     application_name: "memsync",
-    options: SESSION_OPTIONS,
     connectionTimeoutMillis: CONNECTED_WITHIN_MS,
+    query_timeout: ANSWERED_WITHIN_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: SILENT_MS,
     types: TYPES,
   };
+}
+
+/**
+ * The address with a session's settings behind its own `options`, as part of a query: what an
+ * address says wins over all other configuration, and of two values the later one.
+ */
+function withSettings(address: string): string {
+  const [, before = address, query = "", rest = ""] =
+    /^([^?#]*)\??([^#]*)(.*)$/s.exec(address) ?? [];
+  const own = query.split("&").findLast((each) => each.startsWith("options="));
+  const ours = Object.entries(SESSION_SETTINGS).map(([name, value]) => {
+    return `-c+${name}=${value.replaceAll(" ", "\\+")}`;
+  });
+  const options = [...(own ? [own.slice("options=".length)] : []), ...ours].join("+");
+  return `${before}?${query === "" ? "" : `${query}&`}options=${options}${rest}`;
 }
 
 /** A bounded number of connections. Who finds none waits in turn, and not for ever. */
 export class SessionPool<Tables> {
   readonly #pool: pg.Pool;
   readonly #sessions = new WeakMap<pg.PoolClient, PostgresSession<Tables>>();
+  #answered = 0;
 
   constructor(address: string, connectionsMax: number) {
     const config = { ...clientConfig(address), max: connectionsMax, pipeline: true };
     this.#pool = new pg.Pool(config);
     // One that is lost while nobody uses it is replaced when it is needed.
     this.#pool.on("error", () => {});
+    this.#pool.on("connect", (client) => {
+      // Its loss shows at its next statement. It may be lost before anybody has got it.
+      client.on("error", () => {});
+      client.on("drain", () => {
+        this.#answered += 1;
+      });
+    });
   }
 
   /** How many there are, are used, and are waited for. */
   get figures(): { readonly open: number; readonly used: number; readonly waiting: number } {
     const { totalCount: open, idleCount, waitingCount: waiting } = this.#pool;
     return { open, used: open - idleCount, waiting };
+  }
+
+  /** Moves while the database answers anything on any of them. */
+  get answered(): number {
+    return this.#answered;
   }
 
   /** A connection of one's own, until `give`. */
@@ -64,8 +96,6 @@ export class SessionPool<Tables> {
     const known = this.#sessions.get(client);
     if (known) return known;
     const session = new PostgresSession<Tables>(client);
-    // Its loss shows at its next statement.
-    client.on("error", () => {});
     this.#sessions.set(client, session);
     return session;
   }
@@ -74,8 +104,7 @@ export class SessionPool<Tables> {
     try {
       return await this.#pool.connect();
     } catch (thrown) {
-      const isFull = this.#pool.totalCount >= (this.#pool.options.max ?? 0);
-      throw isFull ? tooBusy() : foreseen(thrown);
+      throw isWaitOver(thrown) ? tooBusy() : foreseen(thrown);
     }
   }
 

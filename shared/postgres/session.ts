@@ -15,6 +15,14 @@ import { foreseen } from "./failures.ts";
 /** Statements that are prepared once on each connection. Others are planned at each run. */
 const PREPARED_MAX = 512;
 
+/** A little more than the database gives a statement, for one that is not there any more. */
+export const ANSWERED_WITHIN_MS = 40_000;
+
+/** What the driver's types leave out: it ends the connection if there is no answer by then. */
+interface TimedQuery extends pg.QueryConfig<unknown[]> {
+  readonly query_timeout: number;
+}
+
 /** By their texts; the same on every connection of this process. */
 const names = new Map<string, string>();
 
@@ -28,8 +36,8 @@ function nameOf(text: string): string | undefined {
 
 /** What runs plain SQL. */
 export interface Statements {
-  /** Runs one statement and returns its rows. */
-  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Runs one statement and returns its rows. Its connection is lost without an answer in time. */
+  query<Row>(text: string, values?: readonly unknown[], withinMs?: number): Promise<Row[]>;
   /** Runs a statement that writes; how many rows it has touched. */
   change(text: string, values: readonly unknown[]): Promise<number>;
   /** What PostgreSQL says it did; after a failure `COMMIT` rolls back. */
@@ -66,8 +74,12 @@ export class PostgresSession<Tables> implements DatabaseConnection, Statements {
     return new PostgresSession<Tables>(this.client);
   }
 
-  async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.#run<Row & pg.QueryResultRow>(text, values)).rows;
+  async query<Row>(
+    text: string,
+    values: readonly unknown[] = [],
+    withinMs?: number,
+  ): Promise<Row[]> {
+    return (await this.#run<Row & pg.QueryResultRow>(text, values, withinMs)).rows;
   }
 
   async change(text: string, values: readonly unknown[]): Promise<number> {
@@ -95,14 +107,17 @@ export class PostgresSession<Tables> implements DatabaseConnection, Statements {
   async #run<Row extends pg.QueryResultRow>(
     text: string,
     values: readonly unknown[],
+    withinMs = ANSWERED_WITHIN_MS,
   ): Promise<pg.QueryResult<Row>> {
     const name = nameOf(text);
+    const query: TimedQuery = {
+      text,
+      values: [...values],
+      query_timeout: withinMs,
+      ...(name !== undefined && { name }),
+    };
     try {
-      return await this.client.query<Row>({
-        text,
-        values: [...values],
-        ...(name !== undefined && { name }),
-      });
+      return await this.client.query<Row>(query);
     } catch (thrown) {
       this.failed = true;
       throw foreseen(thrown);

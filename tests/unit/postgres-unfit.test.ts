@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Server } from "node:net";
+import { sql } from "kysely";
 import pg from "pg";
 import { createHostApp } from "../../server/host-app.ts";
 import { Readiness } from "../../server/operations/readiness.ts";
@@ -8,7 +9,7 @@ import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { silentLog } from "../../shared/log.ts";
 import { checkServer } from "../../shared/postgres/check-server.ts";
-import { foreseen } from "../../shared/postgres/failures.ts";
+import { foreseen, isConnectionLost } from "../../shared/postgres/failures.ts";
 import { SessionPool } from "../../shared/postgres/pool.ts";
 import type { PostgresSession } from "../../shared/postgres/session.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -75,6 +76,23 @@ test("a database that can't be relied on is refused, and nothing is changed in i
   expect(rows).toEqual([]);
 });
 
+test("what an address sets comes beside a session's bounds, and not in their place", async () => {
+  const { address } = await newDatabase();
+  const withQuery = (query: string) => `${address}&${query}`;
+  for (const query of ["options=-c%20search_path%3Dpublic", "options=-c+lock_timeout=0", "x=y"]) {
+    const host = await openPostgresStore(withQuery(query), realWorld);
+    const { rows } = await sql<{ settings: string }>`
+      SELECT concat_ws(' ', current_setting('search_path'), current_setting('statement_timeout'),
+        current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout'),
+        current_setting('transaction_isolation')) AS settings`.execute(host.database.reader);
+    await host.close();
+    expect(rows[0]?.settings).toMatch(/(public|"\$user", public) 30s 15s 10s read committed/);
+  }
+  expect(await refusal(withQuery("lock_timeout=60000"))).toContain(
+    "have lock_timeout = 1min, where memsync sets 15s: leave that out of the address",
+  );
+});
+
 test("a step of a newer program is refused where it breaks, and let be where it only adds", async () => {
   const database = await newDatabase();
   await database.open();
@@ -138,15 +156,52 @@ test("a full disk is told, and too much work asks for patience", () => {
   expect(foreseen(unknown)).toBe(unknown);
 });
 
+test("a statement without an answer ends, and nobody gets its connection again", async () => {
+  const { address } = await newDatabase();
+  const way = await openWay(socketOf(address));
+  const pool = new SessionPool<HostTables>(way.address(address), 1);
+  const session = await pool.take();
+  expect(await session.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  way.hush();
+  const thrown = await session.query("SELECT 1", [], 50).catch((each: unknown) => each);
+  expect(messageOf(thrown)).toContain("the database does not answer");
+  // A commit that ends so is one of which nobody knows.
+  expect(isConnectionLost(thrown)).toBe(true);
+  pool.give(session, true);
+  way.mend();
+  expect(await pool.use((next) => next.query("SELECT 1 AS one"))).toEqual([{ one: 1 }]);
+  await pool.end();
+  way.close();
+});
+
+test("a connection that the database ends as soon as it is made ends nothing else", async () => {
+  const message = (kind: string, body: string) => {
+    const head = Buffer.alloc(5, kind);
+    head.writeInt32BE(4 + Buffer.byteLength(body), 1);
+    return Buffer.concat([head, Buffer.from(body)]);
+  };
+  const welcome = Buffer.concat([message("R", "\0\0\0\0"), message("Z", "I")]);
+  const farewell = message("E", "SFATAL\0C57P01\0Mterminating connection\0\0");
+  const server = createServer((client) => {
+    client.on("error", () => {});
+    // All in one packet, so that nobody has the connection yet.
+    client.once("data", () => client.end(Buffer.concat([welcome, farewell])));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const pool = new SessionPool<HostTables>(`postgres://memsync@127.0.0.1:${portOf(server)}/x`, 1);
+  await expect(pool.use((session) => session.query("SELECT 1"))).rejects.toThrow(
+    "the database can't be reached",
+  );
+  await pool.end();
+  server.close();
+});
+
 test("a database that is lost, or takes no writes, shows in /readyz until it is back", async () => {
   const { address } = await newDatabase();
   const way = await openWay(socketOf(address));
-  const url = new URL(address);
-  url.search = "";
-  url.host = `127.0.0.1:${way.port}`;
   const readiness = new Readiness("ready");
   const host = await createHostApp({
-    path: `${url}`,
+    path: way.address(address),
     world: realWorld,
     log: silentLog,
     loopbackOnly: true,
@@ -160,6 +215,11 @@ test("a database that is lost, or takes no writes, shows in /readyz until it is 
   await waitFor("an outage that shows", async () => (await status()) === 503);
   way.mend();
   await waitFor("a server that is ready again", async () => (await status()) === 200);
+  // As where its machine has lost its power: no connection ends.
+  way.hush();
+  await waitFor("a silence that shows", async () => (await status()) === 503);
+  way.mend();
+  await waitFor("a server that hears again", async () => (await status()) === 200);
   await host.close();
   way.close();
 });
@@ -168,9 +228,15 @@ function socketOf(address: string): string {
   return `${new URL(address).searchParams.get("host")}/.s.PGSQL.5432`;
 }
 
-/** A way to a socket that can be cut. */
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" ? (address?.port ?? 0) : 0;
+}
+
+/** A way to a socket that can be cut, or swallow everything. */
 async function openWay(path: string) {
   let isCut = false;
+  let isHushed = false;
   const open = new Set<{ destroy(): void }>();
   const server = createServer((client) => {
     if (isCut) {
@@ -183,18 +249,32 @@ async function openWay(path: string) {
       each.on("error", () => {});
       each.on("close", () => open.delete(each));
     }
-    client.pipe(database).pipe(client);
+    client.on("data", (data) => isHushed || database.write(data));
+    database.on("data", (data) => isHushed || client.write(data));
+    client.on("close", () => database.destroy());
+    database.on("close", () => client.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
   return {
-    port: typeof address === "object" ? (address?.port ?? 0) : 0,
+    /** The same database, by this way. */
+    address(address: string): string {
+      const url = new URL(address);
+      url.search = "";
+      url.host = `127.0.0.1:${portOf(server)}`;
+      return url.href;
+    },
     cut() {
       isCut = true;
       for (const each of open) each.destroy();
     },
+    hush() {
+      isHushed = true;
+    },
+    /** What was swallowed stays lost. */
     mend() {
+      if (isHushed) for (const each of open) each.destroy();
       isCut = false;
+      isHushed = false;
     },
     close: () => server.close(),
   };

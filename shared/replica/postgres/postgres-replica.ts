@@ -7,6 +7,7 @@ import {
   isConnectionLost,
   isConsequence,
   isToBeRepeated,
+  isUnanswered,
   tooBusy,
   UnknownOutcome,
 } from "../../postgres/failures.ts";
@@ -401,9 +402,9 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
 /** How often a transaction that failed with this is tried: nothing of it was committed. */
 function triesFor(reason: unknown): number {
   if (isToBeRepeated(reason)) return TRIES_MAX;
-  // The connection may have been lost long before it was needed.
-  const isLost = isConnectionLost(reason) && !(reason instanceof UnknownOutcome);
-  return isLost ? CONNECTED_TRIES_MAX : 1;
+  // The connection may have been lost long before it was needed. Who was silent was waited for.
+  const isOver = reason instanceof UnknownOutcome || isUnanswered(reason);
+  return isConnectionLost(reason) && !isOver ? CONNECTED_TRIES_MAX : 1;
 }
 
 function byItself<Tables extends ReplicaTables>(queued: QueuedWrite<Tables>): QueuedWrite<Tables> {
