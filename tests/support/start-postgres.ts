@@ -74,7 +74,8 @@ export async function startPostgres(): Promise<PostgresProcess> {
   await ready(server, log);
   // It outlives nobody, and keeps nobody alive.
   server.unref();
-  const address = `postgres://memsync:memsync@localhost/postgres?host=${encodeURIComponent(folder)}`;
+  const socket = encodeURIComponent(folder);
+  const address = `postgres://memsync:memsync@localhost/postgres?host=${socket}`;
   return { pid: server.pid ?? 0, folder, address };
 }
 

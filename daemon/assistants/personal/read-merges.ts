@@ -5,8 +5,8 @@ import type { PersonalMerge } from "./personal-status.ts";
 import { type PersonalVersion, parseVersion } from "./version.ts";
 
 /**
- * Merges of which both versions stand in the text, by whole lines; they are over once somebody takes
- * one out or edits it. Machines of before have noted versions of several lines.
+ * Merges of which both versions stand in the text, by whole lines; they are over once somebody
+ * takes one out or edits it. Machines of before have noted versions of several lines.
  */
 export async function readMerges(
   db: Kysely<DaemonTables>,

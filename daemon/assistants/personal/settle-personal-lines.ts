@@ -14,7 +14,7 @@ import {
 } from "./personal-document.ts";
 import { PERSONAL_KEY, versionOf } from "./version.ts";
 
-/** Has the personal text as somebody has decided about some of its lines. Undefined: there is none. */
+/** Has the personal text as somebody decided about some of its lines. Undefined: there is none. */
 export async function settlePersonalLines(
   context: WriteContext<DaemonTables>,
   open: OpenDocument,

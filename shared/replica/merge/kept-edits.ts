@@ -93,7 +93,8 @@ export interface SideTexts extends Readonly<Record<WritingSide, string>> {
  * deleted, put lines between two that the other deleted, or moved lines that the other deleted:
  * what it put there stays, though it is all that is left of what the other side wanted to be rid
  * of, or has moved elsewhere. Besides: what both put at two places, and what stands where only one
- * side put it, and what one side wrote that the other took out again. `moved` is what `findMovedLines` gave before the clean-up.
+ * side put it, and what one side wrote that the other took out again. `moved` is what
+ * `findMovedLines` gave before the clean-up.
  */
 export function findKeptEdits(
   ytext: Y.Text,

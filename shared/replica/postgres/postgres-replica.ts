@@ -89,7 +89,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   readonly version = undefined;
   protected readonly committing = undefined;
   readonly #queue = new WriteQueue<Tables>();
-  /** At which version of its account documents in memory are right; who has last written is last. */
+  /** At which version of its account documents in memory are right; the last writer is last. */
   readonly #known = new Map<AccountId, number>();
   #isBeginning = false;
   #running = 0;
