@@ -281,8 +281,8 @@ export const REASONS = {
       return `is left alone: its folder ${how}, which deletes nothing`;
     },
     advise: ({ dir }: GoneFolder) => {
-      const found = "a memsync command that runs in it finds it again";
-      return `${found}, \`memsync unlink ${shellWord(dir)}\` forgets it`;
+      const moved = "a memsync command in it finds it again if it was moved on this disk";
+      return `${moved}, \`memsync unlink ${shellWord(dir)}\` forgets it`;
     },
   },
   "folder-unknown": {

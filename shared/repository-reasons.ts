@@ -10,6 +10,12 @@ export interface RenamedFolder extends RepositoryProject {
   readonly path: string;
 }
 
+/** A linked folder that git has renamed, so that nothing is at its path. */
+export interface GoneByRename extends RepositoryProject {
+  /** The folder that it became. */
+  readonly to: string;
+}
+
 /** What is said of a linked folder whose repository names another project, for `reasons.ts`. */
 export const REPOSITORY_REASONS = {
   "repository-identified": {
@@ -28,6 +34,12 @@ export const REPOSITORY_REASONS = {
     say: ({ id, path }: RenamedFolder) =>
       "it has another path in its repository now, and stays this project: " +
       `\`memsync link ${shellWord(path)} --id ${id}\` says so here and, with its path, in other clones`,
+  },
+  "folder-renamed-away": {
+    meaning: "a linked folder is gone, because git has renamed it",
+    say: ({ to }: GoneByRename) => `git has renamed it to ${to}`,
+    advise: ({ id, to }: GoneByRename) =>
+      `\`memsync link ${shellWord(to)} --id ${id}\` goes on with its project there`,
   },
   "repository-known": {
     meaning: "the service has the repository's project by the name of an earlier link",

@@ -22,7 +22,7 @@ import { askSync, callSync, watchSync } from "../contact/sync-progress.ts";
 import type { Environment } from "../place/environment.ts";
 import { findReadyDaemon, getDaemon, noDaemon } from "../place/get-daemon.ts";
 import { refuseMistyped } from "../place/known-projects.ts";
-import { assertFolder, meantFolder, sayMeant } from "../place/meant-folder.ts";
+import { assertFolder, meantFolder, refuseRenamed, sayMeant } from "../place/meant-folder.ts";
 import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { count, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
@@ -167,6 +167,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const id = flags.id === undefined ? undefined : parseProjectId(flags.id);
   if (flags.id !== id) throw new UsageError("--id is proj_ and 1 to 64 of [0-9A-Za-z_-]");
   if (id !== undefined) await withLocal(env, (db) => refuseMistyped(db, id));
+  await refuseRenamed(env, dir);
   const folder = await meantFolder(env, dir);
   await assertFolder(folder);
   const { json, yes, also, ...options } = flags;

@@ -17,7 +17,7 @@ import { findForgotten, sayOfRunning, sayOfShell } from "../lifecycle/shell-serv
 import { RULE } from "../live/frame.ts";
 import { LiveUp } from "../live/live-up.ts";
 import type { Environment } from "../place/environment.ts";
-import { assertFolder, meantFolder, sayMeant } from "../place/meant-folder.ts";
+import { assertFolder, meantFolder, refuseRenamed, sayMeant } from "../place/meant-folder.ts";
 import { activityLine } from "../screen/activity-view.ts";
 import { Interrupted } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
@@ -180,6 +180,7 @@ function nowShown(): string {
 export async function foldersOf(env: Environment, dirs: readonly string[]): Promise<string[]> {
   const folders: string[] = [];
   for (const dir of dirs.length === 0 ? [undefined] : dirs) {
+    await refuseRenamed(env, dir);
     const folder = await meantFolder(env, dir);
     await assertFolder(folder);
     await sayMeant(env, dir, folder);

@@ -10,9 +10,11 @@ import { isInRepositoryBelow, lostTreeShown, realPathOf } from "../../daemon/git
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findLinkAbove } from "../../daemon/links/plan-place.ts";
+import { findRenamedTo } from "../../daemon/links/renamed-links.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { followMovedOf } from "../contact/follow-moved.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import { renamedShown } from "../screen/renamed-folder-shown.ts";
 import type { Environment } from "./environment.ts";
 import { assertKnownProject } from "./known-projects.ts";
 
@@ -61,6 +63,10 @@ export async function findMeant(
   if (found) {
     if (found.link.dir !== found.dir) await followMovedOf(home, found.dir);
     const { link } = found;
+    const below = links.filter(({ dir }) => dir.startsWith(`${found.dir}/`));
+    const renamed = await findRenamedTo(createGit(), below, folder);
+    // What is written here belongs to that one, and what is read was not written by it.
+    if (renamed) throw new CommandFailed(renamedShown(renamed));
     if (!(await isInRepositoryBelow(found.dir, folder))) {
       return { project: link.projectId, dir: found.dir, by: "folder" };
     }
@@ -70,6 +76,8 @@ export async function findMeant(
   }
   const known = await findByRepository(links, folder);
   if (known) return known;
+  const renamed = await findRenamedTo(createGit(), links, folder);
+  if (renamed) throw new CommandFailed(renamedShown(renamed));
   const so = named === undefined ? "" : await othersNamedSo(db, named);
   throw new CommandFailed(
     `${folder} is not linked: run \`memsync up\` or \`memsync link\` there, or say --project${so}`,

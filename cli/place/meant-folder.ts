@@ -8,9 +8,11 @@ import {
 } from "../../daemon/git/working-tree.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { findLinkAbove } from "../../daemon/links/plan-place.ts";
+import { findRenamedTo } from "../../daemon/links/renamed-links.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { sayAside } from "../screen/output.ts";
+import { renamedShown } from "../screen/renamed-folder-shown.ts";
 import type { Environment } from "./environment.ts";
 import { withLocal } from "./place.ts";
 import { resolveFolder } from "./resolve-folder.ts";
@@ -31,6 +33,19 @@ export async function meantFolder(env: Environment, named: string | undefined): 
   }).catch(() => undefined);
   const isInside = found !== undefined && (found.dir === top || found.dir.startsWith(`${top}/`));
   return isInside ? found.dir : top;
+}
+
+/**
+ * Throws where no folder is named, and the current one is what git made of a linked folder, so that
+ * it has a project already: the folder around it must not be taken for it.
+ */
+export async function refuseRenamed(env: Environment, named: string | undefined): Promise<void> {
+  if (named !== undefined && !isHere(named)) return;
+  const here = await realPathOf(env.dir);
+  const renamed = await withLocal(env, async (db) => {
+    return db && (await findRenamedTo(createGit(), await listLinks(db), here));
+  }).catch(() => undefined);
+  if (renamed) throw new CommandFailed(renamedShown(renamed));
 }
 
 /** Whether the current folder was named by a dot, and not by a path that leads to it. */

@@ -9,6 +9,7 @@ import {
   projectFolder,
   realPathOf,
 } from "../../daemon/git/working-tree.ts";
+import { findRenamedTo, type RenamedLink } from "../../daemon/links/renamed-links.ts";
 
 /** The current folder: in a followed project, in another one, or in none. */
 export type Standing =
@@ -19,10 +20,18 @@ export type Standing =
       readonly file: string | undefined;
       /** The followed project of which this is another clone, and where that is. */
       readonly others: { readonly name: string; readonly dir: string } | undefined;
+      /** The followed folder of which git has made the current one. */
+      readonly renamed: RenamedLink<FollowedFolder> | undefined;
     }
   /** Not followed, and nobody knows whose it is: its repository is missing. */
   | { readonly kind: "lost"; readonly lost: LostTree }
   | { readonly kind: "nowhere" };
+
+interface FollowedFolder {
+  readonly dir: string;
+  readonly name: string;
+  readonly projectId: string;
+}
 
 /** The parts of a followed project that decide where it is. */
 interface PlacedProject {
@@ -61,7 +70,11 @@ export async function findStanding(
   const isProject = file !== undefined || existsSync(join(folder, ".git"));
   if (!isProject) return { kind: "nowhere" };
   const others = await otherClones(git, folder, status.projects);
-  return { kind: "unfollowed", dir: folder, file, others };
+  const followed = status.projects.flatMap(({ id, name, folders }) =>
+    folders.map((each) => ({ dir: each.dir, name, projectId: id })),
+  );
+  const renamed = await findRenamedTo(git, followed, real);
+  return { kind: "unfollowed", dir: folder, file, others, renamed };
 }
 
 async function otherClones(

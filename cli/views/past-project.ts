@@ -6,8 +6,16 @@ export function pastProjectLines({ dir, projectId, past, lost }: BoundLink): str
   if (!past) {
     return lost.map((each) => {
       const whose = `${each.dir} is gone, the folder of ${each.name} (${each.projectId})`;
-      const renamed = `\`memsync link ${shellWord(dir)} --id ${each.projectId}\` if it is this one`;
-      return `${whose}: ${renamed} under another name`;
+      const goesOn = (folder: string) => `\`memsync link ${folder} --id ${each.projectId}\``;
+      if (each.to !== null && each.to !== dir) {
+        const is = `git has renamed it to ${each.to}`;
+        return `${whose}: ${is}; ${goesOn(shellWord(each.to))} goes on with it there`;
+      }
+      // A folder does not become the one around it: linked to its project, both would be one.
+      if (each.to === null && each.dir.startsWith(`${dir}/`)) {
+        return `${whose}: ${goesOn("DIR")} goes on with it, if DIR is it under another name`;
+      }
+      return `${whose}: ${goesOn(shellWord(dir))} if it is this one under another name`;
     });
   }
   const { name, projectId: id } = past;

@@ -23,6 +23,7 @@ import {
   momentShown,
   spanShown,
 } from "../screen/output.ts";
+import { renamedShown } from "../screen/renamed-folder-shown.ts";
 import { hereFirst, isStandingIn, type Standing } from "../screen/standing.ts";
 import { cut, shownColumns } from "../screen/text-width.ts";
 import { tilde } from "../screen/tilde.ts";
@@ -102,7 +103,8 @@ function namedProjects({ projects, unlinked }: DaemonStatus): { id: string; name
 export function unfollowedLines(standing: Standing, command = "memsync link"): string[] {
   if (standing.kind === "lost") return [`here      ${lostTreeShown(standing.lost)}`];
   if (standing.kind !== "unfollowed") return [];
-  const { dir, file, others } = standing;
+  const { dir, file, others, renamed } = standing;
+  if (renamed) return [`here      ${tilde(renamed.to)}   not followed: ${renamedShown(renamed)}`];
   const which = file === undefined ? "" : `, nor its ${file}`;
   const also = others ? `, though ${others.name} is in ${tilde(others.dir)}` : "";
   return [`here      ${tilde(dir)}   not followed${which}${also}: \`${command}\` follows it`];

@@ -38,6 +38,7 @@ import { LinksUnderWay } from "./links-under-way.ts";
 import { type LinkOptions, planLink, writeLink } from "./make-link.ts";
 import { carryOutPlan } from "./move-link.ts";
 import { type FoundLink, findAlias, findLinkAbove, pathsIn, planPlace } from "./plan-place.ts";
+import { findRenamed } from "./renamed-links.ts";
 import { RepositoryNotes } from "./repository-notes.ts";
 import { findPastProject, keepUnlinked, type PastProject } from "./unlinked-folders.ts";
 
@@ -54,7 +55,12 @@ export interface BoundLink extends Link {
    * Of a folder that is linked for the first time: other projects' folders in its working tree that
    * do not exist. It may be one of them under a new name.
    */
-  readonly lost: readonly Link[];
+  readonly lost: readonly LostLink[];
+}
+
+/** `to`: the folder that git has made of it; null where nothing tells. */
+interface LostLink extends Link {
+  readonly to: string | null;
 }
 
 /** A folder by its real path, with the project that its repository names. */
@@ -249,14 +255,17 @@ export class LinkedFolders {
   }
 
   /** A folder that git has renamed is another one to the system, unlike one that was moved. */
-  async #lostIn(root: string | undefined, project: ProjectId): Promise<readonly Link[]> {
+  async #lostIn(root: string | undefined, project: ProjectId): Promise<readonly LostLink[]> {
     if (root === undefined) return [];
     const { links } = this;
-    return await goneOf(
+    const gone = await goneOf(
       links.filter(({ dir, projectId }) => {
         return dir.startsWith(`${root}${sep}`) && projectId !== project;
       }),
     );
+    const renamed = gone.map((each) => findRenamed(this.#options.git, each.dir));
+    const found = await Promise.all(renamed);
+    return gone.map((each, at) => ({ ...each, to: found[at] ?? null }));
   }
 
   async #pastOf({ dir, place }: FolderFacts): Promise<PastProject | undefined> {
@@ -285,7 +294,8 @@ export class LinkedFolders {
   onGone(link: Link): void {
     const looked = this.#inTurn(async () => {
       if (this.#stopping || !this.#links.some(({ dir }) => dir === link.dir)) return;
-      await this.#movePlaces(link.dir);
+      const isMoved = await this.#movePlaces(link.dir);
+      if (!isMoved) this.#notes.lookAway(link);
     });
     looked.catch((thrown) => {
       this.#options.log.warn({ reason: messageOf(thrown) }, "a moved folder was not followed");

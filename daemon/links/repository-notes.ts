@@ -13,13 +13,14 @@ import {
   projectAt,
 } from "../git/identity.ts";
 import type { Git } from "../git/run-git.ts";
-import type { Link } from "../home/links.ts";
+import { type Link, listLinks } from "../home/links.ts";
 import { hasEverAnswered } from "../home/positions.ts";
 import { serviceNameOf } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
 import { ServiceProjects } from "../remotes/service-projects.ts";
 import { repositoryNote } from "./choose-project.ts";
+import { findRenamed } from "./renamed-links.ts";
 
 interface RepositoryNotesOptions {
   readonly world: World;
@@ -28,6 +29,9 @@ interface RepositoryNotesOptions {
   readonly git: Git;
   readonly remotes: OpenRemotes;
 }
+
+/** git writes its refs after the folder's files. From then on nothing changes until it is back. */
+const LOOKS_AWAY_MAX = 6;
 
 /**
  * What `status` says of linked folders whose repository or service names another project than the
@@ -42,6 +46,8 @@ export class RepositoryNotes {
   readonly #unasked = new Set<string>();
   /** Folders whose service has one. */
   readonly #former = new Set<string>();
+  /** How often each folder that is gone was searched for. */
+  readonly #looksAway = new Map<string, number>();
   #lastLook: Promise<void> = Promise.resolve();
   #stopping = false;
 
@@ -67,16 +73,34 @@ export class RepositoryNotes {
 
   /** Checks whether git still says that the folder is the project that it is linked to. */
   look(link: Link, identify = () => identifyProject(this.#options.git, link.dir)): void {
-    const look = this.#lastLook.then(async () => {
-      if (!this.#stopping) await this.#note(link, identify);
+    this.#looksAway.delete(link.dir);
+    this.#inTurn(() => this.#note(link, identify));
+  }
+
+  /** Checks what git says of a folder that is gone. */
+  lookAway(link: Link): void {
+    const looks = this.#looksAway.get(link.dir) ?? 0;
+    if (looks >= LOOKS_AWAY_MAX) return;
+    this.#looksAway.set(link.dir, looks + 1);
+    this.#inTurn(() => this.#note(link, () => identifyProject(this.#options.git, link.dir)));
+  }
+
+  #inTurn(look: () => Promise<void>): void {
+    const looked = this.#lastLook.then(async () => {
+      if (!this.#stopping) await look();
     });
-    this.#lastLook = look.catch((thrown) => {
+    this.#lastLook = looked.catch((thrown) => {
       this.#options.log.warn({ reason: messageOf(thrown) }, "a repository was not looked at");
     });
   }
 
   async #note(link: Link, identify: () => Promise<ProjectIdentity>): Promise<void> {
     const { dir } = link;
+    const away = await this.#renamedAway(link);
+    if (away) {
+      this.#notes.set(dir, away);
+      return;
+    }
     const known = await findKnownPlace(this.#options.store.reader, dir);
     const identity = identityAmong(await identify(), [link.projectId, known?.derivedId]);
     const contradiction = repositoryNote(link, identity, known);
@@ -85,6 +109,16 @@ export class RepositoryNotes {
       : await this.#formerNote(link, identity);
     if (note === undefined) this.#notes.delete(dir);
     else this.#notes.set(dir, note);
+  }
+
+  /** What to say of a folder that is gone, where git's history has it under another path. */
+  async #renamedAway({ dir, projectId }: Link): Promise<Reason | undefined> {
+    const { git, store } = this.#options;
+    const to = await findRenamed(git, dir);
+    if (to === undefined) return undefined;
+    const links = await listLinks(store.reader);
+    if (links.some((link) => link.dir === to && link.projectId === projectId)) return undefined;
+    return { code: "folder-renamed-away", id: projectId, to };
   }
 
   /** What to say where only the folder's path in its repository is another one. */

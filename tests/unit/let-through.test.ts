@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { findSecrets } from "../../daemon/held/secret-scan.ts";
 
-/** A length, the words of an example or of a type, in the midst of something thought up. */
+/** A length, or words of an example or of a type, within something that was thought up. */
 const PASSWORDS: readonly string[] = [
   ...["Blau-24bytes", "rex-max-88", "monkeyhere42", "turkeyhere77"],
   ...["S3Token", "K8sService1", "V8Manager", "Ec2Secret"],

@@ -156,7 +156,7 @@ test("the project that one stands in comes first, and stays where only troubles 
   expect(lines[2]).toContain("8 lines (75 bytes) of 2025-12-31, 3 memories saved, all synced");
   expect(lines[3]).toBe("service   https://memory.example.com   connected");
   expect(lines.join("\n")).toContain("projects  besides 49 projects, all synced;");
-  const unfollowed = { kind: "unfollowed", dir: "/src/new" } as const;
+  const unfollowed = { kind: "unfollowed", dir: "/src/new", renamed: undefined } as const;
   const folder = { ...unfollowed, file: "AGENTS.md", others: undefined } as const;
   expect(onScreen(status, SCREEN, folder)[0]).toBe(
     "here      /src/new   not followed, nor its AGENTS.md: `memsync link` follows it",
