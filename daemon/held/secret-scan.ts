@@ -99,7 +99,7 @@ function knownRules(): Promise<readonly SecretRule[]> {
 }
 
 async function loadRules(): Promise<readonly SecretRule[]> {
-  const [own, command, { TOKEN_RULES }, { ASSIGNED_RULES }, plain, sentence, gitleaks] =
+  const [own, command, { TOKEN_RULES }, { ASSIGNED_RULES }, plain, sentence, setting, gitleaks] =
     await Promise.all([
       import("./own-rules.ts"),
       import("./command-rules.ts"),
@@ -107,6 +107,7 @@ async function loadRules(): Promise<readonly SecretRule[]> {
       import("./assigned-rules.ts"),
       import("./plain-password.ts"),
       import("./sentence-rules.ts"),
+      import("./setting-rules.ts"),
       import("./gitleaks-rules.ts"),
     ]);
   // What is only known by its name comes last: other rules say more exactly what they found.
@@ -118,6 +119,7 @@ async function loadRules(): Promise<readonly SecretRule[]> {
     ...ASSIGNED_RULES,
     ...plain.PLAIN_PASSWORD_RULES,
     ...sentence.SENTENCE_RULES,
+    ...setting.SETTING_RULES,
   ];
 }
 

@@ -6,6 +6,7 @@ import { OWN_RULES } from "../../daemon/held/own-rules.ts";
 import { PLAIN_PASSWORD_RULES } from "../../daemon/held/plain-password.ts";
 import { ALLOW_MARK, findSecrets } from "../../daemon/held/secret-scan.ts";
 import { SENTENCE_RULES } from "../../daemon/held/sentence-rules.ts";
+import { SETTING_RULES } from "../../daemon/held/setting-rules.ts";
 import { TOKEN_RULES } from "../../daemon/held/token-rules.ts";
 import { matchingTexts } from "../support/matching-text.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
@@ -30,6 +31,7 @@ const allRules = async () => [
   ...ASSIGNED_RULES,
   ...PLAIN_PASSWORD_RULES,
   ...SENTENCE_RULES,
+  ...SETTING_RULES,
   ...(await loadGitleaksRules()),
 ];
 
