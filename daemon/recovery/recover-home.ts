@@ -91,15 +91,20 @@ async function replace(
   });
 }
 
-function toldOf({ links, documents, partial, memories, inbox, revisions }: Salvaged): string {
+function toldOf(salvaged: Salvaged): string {
+  const { links, documents, partial, memories, inbox, isInboxWhole, revisions } = salvaged;
   const parts = partial === 0 ? "" : `, ${partial} of them in part`;
+  // Without its table, none that was read does not mean that none was made.
+  const unread = isInboxWhole
+    ? ""
+    : " (there may have been more that can't be read: keep the file if you made any)";
   const waiting =
     memories === 0
       ? ""
       : `, ${count(memories, "memory", "memories")} kept back until the service has answered`;
   return (
     `read from it: ${count(links, "link", "links")}, ${count(documents, "document", "documents")}` +
-    `${parts}, ${count(inbox, "write", "writes")} made without a daemon, ` +
+    `${parts}, ${count(inbox, "write", "writes")} made without a daemon${unread}, ` +
     `${count(revisions, "former version", "former versions")}${waiting}; ` +
     "what the service holds comes back from there"
   );

@@ -36,6 +36,8 @@ export interface Salvaged {
   readonly memories: number;
   /** Writes that were made without a daemon. */
   readonly inbox: number;
+  /** Whether these are all. False: there may have been others, and nobody else has them. */
+  readonly isInboxWhole: boolean;
   /** Former values and texts. */
   readonly revisions: number;
 }
@@ -239,6 +241,7 @@ async function bringOver(
     return {
       links,
       inbox,
+      isInboxWhole: tables.inbox.whole && inbox === tables.inbox.rows.length,
       revisions,
       documents: found.length,
       partial: partial.length,

@@ -223,3 +223,27 @@ test("a damaged database whose note is damaged, too, is told of all the same", (
     expect(note?.message).toContain(`${aside}.json can't be read`);
   }
 });
+
+test("that writes made without a daemon can't be read is not told as if there were none", async () => {
+  const written = await openReplica(home.database, realWorld, { machine: "machine" });
+  await setMemory(written, "a", "first");
+  await written.close();
+  const database = new Database(home.database);
+  database.run(
+    `insert into inbox (document, key, value, seen, written_at) values (?, 'k', 'v', '[]', ?)`,
+    [PROJECT, NOW],
+  );
+  database.run("pragma wal_checkpoint(truncate)");
+  const place = "select rootpage as page from sqlite_schema where name = 'inbox'";
+  const { page } = database.query<{ page: number }, []>(place).get() ?? { page: 0 };
+  const size = Number(Object.values(database.query("pragma page_size").get() ?? {})[0]);
+  database.close();
+  const bytes = readFileSync(home.database);
+  bytes.fill(0xa5, (page - 1) * size, page * size);
+  writeFileSync(home.database, bytes);
+  const [note] = await recoverHome(home, realWorld, silentLog);
+  expect(note?.message).toContain(
+    "0 writes made without a daemon (there may have been more that can't be read",
+  );
+  expect(existsSync(note?.set_aside ?? "")).toBe(true);
+});
