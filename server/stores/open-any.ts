@@ -15,7 +15,7 @@ export async function openAnyDatabase(
   return await openPostgresDatabase(path);
 }
 
-/** A world by whose clock the database's servers judge when something ends: PostgreSQL's, or `own`. */
+/** By whose clock the database's servers judge when something ends: PostgreSQL's, or `own`. */
 export async function worldOfDatabase(database: HostDatabase, own: World): Promise<World> {
   if (!isPostgres(database.reader)) return own;
   const [{ DatabaseClock }, { readClock }] = await Promise.all([
