@@ -10,6 +10,7 @@ interface ServerFacts {
   readonly is_standby: boolean;
   readonly reads_only: boolean;
   readonly durable: string;
+  readonly syncs: boolean;
   readonly encoding: string;
   readonly may_create: boolean;
   readonly schema: string | null;
@@ -41,6 +42,7 @@ async function readFacts<Tables>(
       pg_is_in_recovery() AS is_standby,
       current_setting('default_transaction_read_only') = 'on' AS reads_only,
       current_setting('synchronous_commit') AS durable,
+      current_setting('fsync') = 'on' AS syncs,
       current_setting('server_encoding') AS encoding,
       current_schema() AS schema,
       coalesce(has_schema_privilege(current_schema(), 'create'), false) AS may_create,
@@ -66,6 +68,7 @@ function problemOf(facts: ServerFacts): string | undefined {
     return READ_ONLY;
   }
   if (facts.durable === "off") return NOT_DURABLE;
+  if (!facts.syncs) return NOT_SYNCED;
   const other = Object.entries(SESSION_SETTINGS).find(([name, value]) => {
     return facts.settings[name] !== value;
   });
@@ -87,6 +90,10 @@ function unsettled([name, value]: readonly [string, string], found = "nothing"):
 export const NOT_DURABLE =
   "the database acknowledges before anything is on its disk (synchronous_commit = off): take " +
   "that setting back, of the server, the database or the user";
+
+const NOT_SYNCED =
+  "the database acknowledges what its disk may not have (fsync = off): take that setting back in " +
+  "its server's configuration";
 
 /**
  * Whether connections share PostgreSQL's own, as behind a pooler in transaction mode: one that is

@@ -61,7 +61,6 @@ export async function startPostgres(): Promise<PostgresProcess> {
   const settings = [
     "listen_addresses=",
     `unix_socket_directories=${folder}`,
-    "fsync=off",
     "max_connections=200",
   ].flatMap((each) => ["-c", each]);
   const log = join(folder, "log");

@@ -76,6 +76,22 @@ test("a database that can't be relied on is refused, and nothing is changed in i
   expect(rows).toEqual([]);
 });
 
+test("a database that does not bring to its disk what it acknowledges is refused", async () => {
+  const { address } = await newDatabase();
+  expect(await refusal(address)).toBe("it was opened");
+  const reload = "SELECT pg_reload_conf()";
+  await runOnPostgres(address, "ALTER SYSTEM SET fsync = off", reload);
+  try {
+    await waitFor("the refusal", async () => (await refusal(address)).includes("(fsync = off)"));
+  } finally {
+    await runOnPostgres(address, "ALTER SYSTEM RESET fsync", reload);
+  }
+  await waitFor(
+    "a database to be relied on",
+    async () => (await refusal(address)) === "it was opened",
+  );
+});
+
 test("what an address sets comes beside a session's bounds, and not in their place", async () => {
   const { address } = await newDatabase();
   const withQuery = (query: string) => `${address}&${query}`;
