@@ -83,6 +83,23 @@ export const SENTENCE_RULES: readonly SecretRule[] = [
     accepts: ({ secret }) => isPasswordInProse(secret),
   },
   {
+    id: "password-changed",
+    kind: "a password",
+    keywords: PASSWORD_KEYWORDS,
+    pattern: new RegExp(
+      `\\b(?:changed|reset|set|updated|rotated)[ \\t](?:[\\p{L}-]{1,20}[ \\t]){0,4}(?:${PASSWORD_NAMES})[ \\t]to[ \\t]${PASSWORD_VALUE}`,
+      "giu",
+    ),
+    accepts: ({ secret }) => isPasswordInProse(secret),
+  },
+  {
+    id: "password-in-parentheses",
+    kind: "a password",
+    keywords: PASSWORD_KEYWORDS,
+    pattern: new RegExp(`\\((?:${PASSWORD_NAMES})[ \\t]([^\\s"'\`<>(){}[\\],;|]{6,128})\\)`, "gi"),
+    accepts: ({ secret }) => isPasswordInProse(secret) && isHardToTakeForName(secret),
+  },
+  {
     id: "password-before-name",
     kind: "a password",
     keywords: PASSWORD_KEYWORDS,

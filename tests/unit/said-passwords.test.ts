@@ -21,6 +21,9 @@ const FOUND: readonly string[] = [
   `Password for prod → ${X}`,
   `Password - ${X}`,
   `log in with the password ${X}.`,
+  `I changed the root password to ${X}.`,
+  `reset the wifi password to \`${X}\``,
+  `ssh root@10.0.0.1 (pw ${SIGNED})`,
   `Das Passwort ist ${X}`,
   `Das Passwort lautet \`${X}\`.`,
   `Das Passwort für die Datenbank lautet: ${X}`,
@@ -72,6 +75,10 @@ const FOUND: readonly string[] = [
 ];
 
 const HARMLESS: readonly string[] = [
+  "changed the password to users.password2",
+  "We changed the password to argon2id hashes",
+  "set the password to <value1>",
+  "the form (password field2)",
   'echo "root:$ROOT_PASSWORD" | chpasswd',
   'echo "ann:$PW1" | chpasswd',
   `echo root:\${ROOT_PASSWORD_2024} | chpasswd`,
