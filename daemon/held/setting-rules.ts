@@ -5,7 +5,8 @@ import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 
 /** Names of settings that hold a secret, in part or whole. */
 const NAMED =
-  "\\w{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|secret_?key)\\w{0,20}";
+  "\\w{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|secret_?key)" +
+  "\\w{0,20}";
 const KEYWORDS = ["pass", "pwd", "secret", "token", "key"];
 /** A value without a blank, which a quote or a tag ends. */
 const VALUE = "([^\\s\"'`<>\\\\]{6,256})";

@@ -46,6 +46,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/held/own-rules.ts": "users' texts",
   "daemon/held/plain-password.ts": "users' texts",
   "daemon/held/sentence-rules.ts": "users' texts",
+  "daemon/held/setting-rules.ts": "users' texts",
   "daemon/recovery/head-page.ts": "how a database's file begins",
   "daemon/supervise/program-code.ts": "a file of /proc",
   "server/backup/restore.ts": "how a database's file begins",
