@@ -35,7 +35,7 @@ function isWhole(sort: unknown): sort is number {
 
 /** Of a list of memories it is a row's number, of any other a text. */
 function isIdOf(list: ListName, id: string): boolean {
-  return list === "memories" ? /^\d{1,15}$/.test(id) : !id.includes("\0");
+  return list === "memories" ? /^-?\d{1,16}$/.test(id) : !id.includes("\0");
 }
 
 /**
