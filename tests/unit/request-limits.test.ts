@@ -107,7 +107,7 @@ describe("what is refused after its charge", () => {
     expect(await used()).toBe(1);
     requests.world.advance(2 * MINUTE_MS);
     quota.charge();
-    second.refund?.();
+    await second.refund?.();
     expect(await used()).toBe(1);
   });
 });
