@@ -78,8 +78,8 @@ export interface Draft<Result> {
   readonly result: Result;
 }
 
-/** Documents of drafts that a write has taken on. */
-const adopted = new WeakSet<OpenDocument>();
+/** Drafts that a write has taken on. */
+const adopted = new WeakSet<Draft<unknown>>();
 
 /**
  * This process's identity as a writer. It changes with each rebuild. Each document of the database
@@ -224,7 +224,8 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     return OpenDocument.empty(id, { address, writer: this.writers.of(id) });
   }
 
-  async adopt<Result>({ open, baseSeq, now }: Draft<Result>): Promise<OpenDocument | undefined> {
+  async adopt<Result>(draft: Draft<Result>): Promise<OpenDocument | undefined> {
+    const { open, baseSeq, now } = draft;
     const { id, address } = open;
     const { owner, name } = address;
     const [row] = await findDocument(this.#replica, { owner, name });
@@ -233,8 +234,8 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     const isOther = row?.seq !== baseSeq || (row && row.id !== id);
     if (isOther || clientId !== open.writer.clientId) return undefined;
     // Once flushed it has nothing more to write, even where those rows were rolled back.
-    if (adopted.has(open)) return undefined;
-    adopted.add(open);
+    if (adopted.has(draft)) return undefined;
+    adopted.add(draft);
     if (!row) {
       this.#written.add(open);
       await this.#insert(address, { now, id });
