@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
@@ -50,8 +50,8 @@ async function pushed(by: (typeof WHO)[number], text: string, start = START) {
   return pair;
 }
 
-describe.each(WHO)("from %s", (by) => {
-  test("a pulled line stays, and is told, where an editor saves its text of before within the minute", async () => {
+for (const by of WHO) {
+  test(`a line pulled from ${by} stays, and is told, where an editor saves its text of before within the minute`, async () => {
     const { a, b } = await pushed(by, MORE);
     await pull(b);
     await b.settle();
@@ -68,7 +68,7 @@ describe.each(WHO)("from %s", (by) => {
     ]);
   });
 
-  test("a pulled line stays where an editor saves over it before it is looked at", async () => {
+  test(`a line pulled from ${by} stays where an editor saves over it before it is looked at`, async () => {
     const { a, b } = await pushed(by, MORE);
     await pull(b);
     await b.save(MINE);
@@ -78,7 +78,7 @@ describe.each(WHO)("from %s", (by) => {
     expect((await b.history()).map(({ value }) => value)).toContain(MINE);
   });
 
-  test("a pulled line is written again where it may be", async () => {
+  test(`a line pulled from ${by} is written again where it may be`, async () => {
     const { a, b } = await pushed(by, MORE);
     await b.follow({ write: true });
     if (by === "another machine") await lab.run(b, "checkout", "-q", "--", FILE);
@@ -89,7 +89,7 @@ describe.each(WHO)("from %s", (by) => {
     expect(b.file()).toBe(BOTH);
   });
 
-  test("a pulled line goes by a save that is made after the minute", async () => {
+  test(`a line pulled from ${by} goes by a save that is made after the minute`, async () => {
     const { a, b } = await pushed(by, MORE);
     await pull(b);
     await b.settle();
@@ -101,7 +101,7 @@ describe.each(WHO)("from %s", (by) => {
     expect(await kinds(a)).toEqual([]);
   });
 
-  test("a line that a pull takes away comes back with a conflict where an editor has it", async () => {
+  test(`a line that a pull from ${by} takes away comes back with a conflict where an editor has it`, async () => {
     const { a, b } = await pushed(by, START, MORE);
     await pull(b);
     await b.settle();
@@ -112,7 +112,7 @@ describe.each(WHO)("from %s", (by) => {
     expect(await kinds(a)).toEqual(["unseen"]);
   });
 
-  test("a pulled line goes by the next pull, which brings it no more", async () => {
+  test(`a line pulled from ${by} goes by the next pull, which brings it no more`, async () => {
     const { a, b } = await pushed(by, MORE);
     await pull(b);
     await b.settle();
@@ -124,7 +124,7 @@ describe.each(WHO)("from %s", (by) => {
     expect(await kinds(a)).toEqual([]);
   });
 
-  test("a pulled line stays beside what was not committed, which git puts aside and back", async () => {
+  test(`a line pulled from ${by} stays beside what was not committed, which git puts aside and back`, async () => {
     const { a, b } = await pushed(by, MORE);
     await b.save(MINE);
     await exchange([a, b]);
@@ -137,7 +137,7 @@ describe.each(WHO)("from %s", (by) => {
     expect(await a.doc()).toContain("The end.");
     expect(await kinds(a)).toEqual(["unseen"]);
   });
-});
+}
 
 async function strangerRemoves(): Promise<void> {
   const dir = lab.git.path("stranger");

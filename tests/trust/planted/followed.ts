@@ -201,13 +201,13 @@ export const FOLLOWED: readonly Mistake[] = [
   ),
   put(
     "whoever saves after a pull has seen what it brought",
-    "stays, and is told, where an editor saves its text of before within the minute",
+    "a line pulled from a stranger stays, and is told, where an editor saves its text of before within the minute",
     "await noteFromGit(context, open, { ...options, change: { ...change, former } });",
     "",
   ),
   mistakesIn("daemon/files/take-sight.ts", "unit/pulled-unseen.test.ts")(
     "a save over what git brought is one of the text before that",
-    "stays where an editor saves over it before it is looked at",
+    "a line pulled from a stranger stays where an editor saves over it before it is looked at",
     "const isPassed = split && (await new Taking(context, split.passed, options).takePassed());",
     "const isPassed = false;",
   ),
