@@ -74,7 +74,7 @@ async function find(
 ): Promise<{ readonly id: string; readonly from: Side; readonly to: Side }> {
   const text = await findText(env, project);
   const from = rev === undefined ? documentSide(text) : versionSide(text, rev);
-  const to = other === undefined ? fileSide(text) : versionSide(text, other);
+  const to = other === undefined ? fileSide(text, from) : versionSide(text, other);
   return { id: text.id, from, to };
 }
 
@@ -86,7 +86,7 @@ function versionSide(text: ProjectText, revision: string): Side {
   return { name: `document ${revision}`, content: pickVersion(text, revision).value };
 }
 
-function fileSide({ id, files }: ProjectText): Side {
+function fileSide({ id, files, current }: ProjectText, from: Side): Side {
   const [placed, ...others] = files;
   if (placed === undefined) {
     throw new CommandFailed(
@@ -98,9 +98,20 @@ function fileSide({ id, files }: ProjectText): Side {
   }
   const { file } = placed;
   if (!existsSync(file)) {
-    throw new CommandFailed(`${tilde(file)} is missing: \`memsync doc write\` gets it`);
+    const missing = `${tilde(file)} is missing`;
+    if (current && !isBlank(current.value)) {
+      throw new CommandFailed(`${missing}: \`memsync doc write\` gets it`);
+    }
+    const instead = isBlank(from.content)
+      ? "there is nothing to compare"
+      : "name two versions, as `memsync doc history` lists them";
+    throw new CommandFailed(`${missing}, and the document has no text: ${instead}`);
   }
   return { name: tilde(file), content: readFileSync(file, "utf8") };
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === "";
 }
 
 function print(text: string): void {

@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -50,10 +51,26 @@ scenario("`doc diff` shows what the file, the document and its versions differ i
 });
 
 scenario("`doc diff` without a file here says so, and how to get it", async (lab) => {
-  const folder = await lab.git.repository("a", { "README.md": "" });
+  const folder = await lab.git.repository("a", { ".gitignore": "CLAUDE.md" });
   const machine = lab.machine("a", folder, emulator.account("no-file"));
+  const file = join(folder, "CLAUDE.md");
   await machine.up();
-  const { status, stderr } = await machine.run(["doc", "diff"]);
-  expect(status).toBe(1);
-  expect(stderr).toBe("memsync: ~/a/CLAUDE.md is missing: `memsync doc write` gets it\n");
+  const said = async (...args: string[]) => {
+    const { status, stderr } = await machine.run(["doc", "diff", ...args]);
+    return [status, stderr];
+  };
+  const missing = "memsync: ~/a/CLAUDE.md is missing";
+  const empty = `${missing}, and the document has no text`;
+  expect(await said()).toEqual([1, `${empty}: there is nothing to compare\n`]);
+  await lab.git.write(file, "# Widget\n");
+  await waitFor("the save", async () => (await machine.memsync("doc")) === "# Widget\n");
+  await rm(file);
+  expect(await said()).toEqual([1, `${missing}: \`memsync doc write\` gets it\n`]);
+  await machine.memsync("doc", "clear", "--yes");
+  const history = JSON.parse(await machine.memsync("doc", "history", "--json"));
+  const [, before] = history as { rev: string }[];
+  expect(await said(before?.rev ?? "")).toEqual([
+    1,
+    `${empty}: name two versions, as \`memsync doc history\` lists them\n`,
+  ]);
 });
