@@ -48,6 +48,7 @@ export async function moveEmbedded(
   const { remote, all, tell } = options;
   const agreed = async (what: string) => all || (await confirm(`${what} to ${remote.name}?`));
   const projects: string[] = [];
+  let isUnasked = false;
   const which = all ? "all" : await askWhich(embedded.projects.length, remote);
   for (const { id, name } of which === "none" ? [] : embedded.projects) {
     if (which === "each" && !(await agreed(`Move the project ${name} (${id})`))) continue;
@@ -59,8 +60,10 @@ export async function moveEmbedded(
     const memories = embedded.memories[layer];
     if (memories === 0) return NONE;
     const what = `Move ${ofLayer(memories, layer)}`;
-    const isMeant = layer === "global" ? mayMoveGlobal(env, memories, options) : agreed(what);
-    if (!(await isMeant)) return NONE;
+    const isAgreed = layer === "global" ? mayMoveGlobal(env, memories, options) : agreed(what);
+    const answer = await isAgreed;
+    if (answer === "unasked") isUnasked = true;
+    if (answer !== true) return NONE;
     const change = { op: "memories", layer, from: EMBEDDED, to: remote.name } as const;
     const { memories: moved = NONE } = await changeRemotes(env, change);
     for (const line of linesOf(moved, layer, remote)) tell(line);
@@ -68,7 +71,7 @@ export async function moveEmbedded(
   };
   const moved = { projects, user: await moveLayer("user"), global: await moveLayer("global") };
   const left = await findEmbedded(env);
-  tell(left ? `${stayLine(left)}; ${moveLater(remote)}` : NOTHING_LEFT);
+  tell(left ? `${stayLine(left)}; ${moveLater(remote, isUnasked)}` : NOTHING_LEFT);
   return moved;
 }
 
@@ -82,27 +85,32 @@ async function askWhich(projects: number, { name }: Remote): Promise<"all" | "no
 
 const NOTHING_LEFT = "nothing stays in the embedded service";
 
-/** What to type where a question was answered with no, and it is wanted after all. */
-function moveLater({ name }: Remote): string {
-  return `\`memsync login --remote ${name} --move\` moves it later`;
+/**
+ * What to type where a question was answered with no, and it is wanted after all. `isUnasked`:
+ * nobody could be asked, and the same command would say the same again.
+ */
+function moveLater({ name }: Remote, isUnasked: boolean): string {
+  const command = `memsync login --remote ${name} --move`;
+  if (!isUnasked) return `\`${command}\` moves it later`;
+  return `\`${command}\` at a terminal asks, and with --yes moves it without asking`;
 }
 
 /**
  * Nobody else could read it in the embedded service. The question covers both; where nobody can be
- * asked, only `--yes` or an earlier yes shows it to others.
+ * asked, only `--yes` or an earlier yes shows it to others, and without these it is `unasked`.
  */
 async function mayMoveGlobal(
   env: Environment,
   memories: number,
   { remote, all, yes }: MoveOptions,
-): Promise<boolean> {
+): Promise<boolean | "unasked"> {
   const audience = await audienceOf(env, remote.account);
   const what = ofLayer(memories, "global");
   const question = `Move ${what} to ${remote.name}?`;
   const isUnagreed = isShared(audience) && !audience.agreed && !yes;
   if (isUnagreed && !isTerminal()) {
     sayAside(`${what} not moved: global is seen by ${seenBy(audience)}; --yes agrees to that`);
-    return false;
+    return "unasked";
   }
   const isAskedAnyway = isUnagreed && isTerminal();
   if (!all && !isAskedAnyway && !(await confirm(question))) return false;

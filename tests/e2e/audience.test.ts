@@ -326,7 +326,11 @@ scenario(
       );
       expect(refused.stdout).toContain("moved 1 memory of the layer user");
       expect(refused.stdout).toContain(
-        "1 memory of the layer global stays in the embedded service",
+        "1 memory of the layer global stays in the embedded service; `memsync login --remote ",
+      );
+      // The same command would say the same again.
+      expect(refused.stdout).toContain(
+        " --move` at a terminal asks, and with --yes moves it without asking\n",
       );
       const json = JSON.parse((await login("--move", "--json")).stdout);
       expect(json.moved.global.moved).toBe(0);
