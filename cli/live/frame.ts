@@ -9,8 +9,8 @@ import type { Standing } from "../screen/standing.ts";
 import { styled } from "../screen/terminal.ts";
 import { cut, padded, wrapped } from "../screen/text-width.ts";
 import { visible } from "../screen/visible.ts";
-import { type Screen, statusOnScreen } from "../views/status-summary.ts";
-import { tinyLines } from "./tiny-frame.ts";
+import { type Screen, statusSummary } from "../views/status-summary.ts";
+import { tinyLines } from "../views/tiny-lines.ts";
 
 /** An event and its time, in milliseconds since the Unix epoch. */
 export interface Happened {
@@ -38,7 +38,7 @@ export const RULE = `followed: the first of ${FOLLOWED_NAMES.join(", ")} that is
 
 /** This many events are shown even where the status could fill the screen. */
 const HAPPENED_MIN = 3;
-/** `statusOnScreen` leaves these rows for a prompt. This screen has none. */
+/** `statusSummary` leaves these rows for a prompt. This screen has none. */
 const PROMPT_ROWS = 3;
 const NOTICE_INDENT = 2;
 
@@ -84,10 +84,12 @@ function layOut(view: LiveView, screen: Screen, short: boolean): Layout {
   const foot = short ? [] : [styled("dim", cut(RULE, screen.columns - 1))];
   const fixed = head.length + conflicts.length + foot.length;
   const rows = screen.rows - fixed - rowsOf(view) + PROMPT_ROWS;
-  const shown = statusOnScreen(status, { standing, now, calm: true, short }, { ...screen, rows });
+  const shown = statusSummary(status, { standing, now, calm: true, short }, { ...screen, rows });
   const all = [...head, ...shown, ...conflicts];
   const isTiny = short && all.length > screen.rows;
-  const tiny = () => [...head, ...tinyLines(view, screen.columns)];
+  const told = notices.filter(({ kind }) => kind === "conflict").length;
+  const known = { status, standing, conflicts: told };
+  const tiny = () => [...head, ...tinyLines(known, screen.columns)];
   const above = (isTiny ? tiny() : all).slice(0, screen.rows);
   return { above, foot, left: screen.rows - above.length - foot.length };
 }

@@ -1,12 +1,14 @@
-import type { DaemonStatus, FolderStatus, ProjectStatus } from "../../daemon/status/status.ts";
+import type { DaemonStatus, ProjectStatus } from "../../daemon/status/status.ts";
 import { isUnitSynced } from "../../daemon/status/synced-projects.ts";
 import { count } from "../screen/output.ts";
 import { isStandingIn } from "../screen/standing.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
-import { wrapped } from "../screen/text-width.ts";
+import { cut, wrapped } from "../screen/text-width.ts";
 import { coloured, toned } from "../screen/tones.ts";
+import { oddFolders } from "./odd-folders.ts";
 import { unlinkedCount } from "./project-list.ts";
 import { type StatusView, tonedStatusLines } from "./status-view.ts";
+import { tinyLines } from "./tiny-lines.ts";
 
 /** The size of a terminal, in characters. */
 export interface Screen {
@@ -17,14 +19,34 @@ export interface Screen {
 /** Rows for the shell's prompt below, and for the number of conflicts above. */
 const ROWS_FOR_OTHERS = 3;
 
+const MORE = "more: `memsync status --all`";
+
 /**
- * `memsync status` for one screen: complete if it fits; else with one line for each healthy
- * project, then for every project; then some are only counted. Without a screen, complete.
+ * `memsync status` for one screen: as its summary, or where that has no room, a line for each
+ * thing. Without a screen, complete.
  */
 export function statusOnScreen(
   status: DaemonStatus,
   view: StatusView = {},
   screen: Screen | undefined = screenOf(),
+): string[] {
+  const lines = statusSummary(status, view, screen);
+  if (!screen || fits(lines, screen)) return lines;
+  const { standing = { kind: "nowhere" } } = view;
+  // The command says below how many conflicts there are.
+  const tiny = tinyLines({ status, standing, conflicts: 0 }, screen.columns);
+  const room = Math.max(1, screen.rows - ROWS_FOR_OTHERS - 1);
+  return [...tiny.slice(0, room), cut(MORE, screen.columns - 1)];
+}
+
+/**
+ * The status complete if it fits; else with one line for each healthy project, then for every
+ * project; then some are only counted. It may still be longer than a very small screen.
+ */
+export function statusSummary(
+  status: DaemonStatus,
+  view: StatusView,
+  screen: Screen | undefined,
 ): string[] {
   const { standing } = view;
   const whole = laidOut(tonedStatusLines(status, view), screen);
@@ -86,16 +108,11 @@ function countedLines({ held, unlinked }: DaemonStatus): string[] {
   ];
 }
 
-const ODD: readonly FolderStatus["state"][] = ["held", "waiting", "failing"];
-
 /** Whether there is more to say about a project than that it is synced. */
 function isTroubled(project: ProjectStatus): boolean {
-  const { refused, notes, folders, text, deleted } = project;
-  const isOdd = folders.some(({ state, why, place }) => {
-    return ODD.includes(state) || place !== null || (why === "missing" && text !== null);
-  });
+  const { refused, notes, deleted } = project;
   const isDone = refused === null && isUnitSynced(project) && deleted === null;
-  return !isDone || notes.length > 0 || isOdd;
+  return !isDone || notes.length > 0 || oddFolders(project).length > 0;
 }
 
 /** The status with only these projects, and the number of others. */

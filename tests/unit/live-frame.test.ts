@@ -131,3 +131,16 @@ test("at 30x8 and less what a person has to know first comes first, a line for e
   expect(said(3)).toEqual(said(8).slice(0, 3));
   expect(said(8).every((line) => line.length < 30)).toBe(true);
 });
+
+test("at 30x8 a file that is missing here is not covered by that all is synced", () => {
+  const { status, ...view } = viewOf(1, 0);
+  const missing = { state: "left-alone", why: "missing", note: "it is missing" } as const;
+  const projects = status.projects.map((project) => {
+    return { ...project, folders: project.folders.map((folder) => ({ ...folder, ...missing })) };
+  });
+  const shown = { ...view, notices: [], status: { ...status, projects } };
+  const lines = frameOf(shown, { columns: 30, rows: 8 }).map(untoned);
+  expect(lines[1]).toBe("CLAUDE.md missing: project 0");
+  expect(lines).toContain("here: project 0");
+  expect(lines).not.toContain("all synced");
+});

@@ -114,8 +114,7 @@ test("more troubles than fit are counted, too", () => {
     /besides \d+ projects with something waiting, refused or not followed;/,
   );
   const tiny = onScreen(statusOf(projects), { columns: 80, rows: 5 });
-  expect(tiny.join("\n")).toContain("50 projects with something waiting, refused or not followed");
-  expect(tiny.join("\n")).not.toContain("none linked");
+  expect(tiny).toEqual(["50 changes wait", "more: `memsync status --all`"]);
 });
 
 test("no line is wider than the screen, and what is left out of a full one is counted", () => {
@@ -194,4 +193,36 @@ test("files that are there besides the followed one are named, and why they are 
         `\`memsync link --file ${name}\` follows it`,
     );
   }
+});
+
+test("at 30x8 a status has a line for each thing, where one stands among them", () => {
+  const small = { columns: 30, rows: 8 };
+  const here: Standing = { kind: "in", project: "proj_1", dir: "/src/1" };
+  const text = { lines: 8, bytes: 75, changed_at: "2025-12-31T00:00:00.000Z" };
+  const [folder] = project(1).folders;
+  const missing = { state: "left-alone", why: "missing", note: "it is missing" } as const;
+  const folders = folder ? [{ ...folder, ...missing }] : [];
+  const status = statusOf([project(0), project(1, { text, folders })]);
+  expect(onScreen(status, small, here)).toEqual([
+    "CLAUDE.md missing: project 1",
+    "here: project 1",
+    "https://memory.example.com",
+    "more: `memsync status --all`",
+  ]);
+  const calm = statusOf([project(0), project(1, { text })]);
+  expect(onScreen(calm, small, here)[0]).toBe("all synced");
+  const none = statusOf([]);
+  const folderOf = { file: undefined, others: undefined, renamed: undefined };
+  const apart: Standing = { kind: "unfollowed", dir: "/src/new", ...folderOf };
+  expect(onScreen(none, small, apart)[0]).toBe("not followed: `memsync link`");
+  const most = fifty.map((each) => ({ ...each, text, folders, waiting: 1 }));
+  const lines = onScreen({ ...statusOf(most), held: [{}] as never }, small, here);
+  expect(lines.slice(0, 4)).toEqual([
+    "`memsync held`: 1",
+    "`memsync status`: 50 files",
+    "50 changes wait",
+    "here: project 1",
+  ]);
+  expect(lines.length).toBeLessThanOrEqual(5);
+  expect(lines.every((line) => line.length < 30)).toBe(true);
 });
