@@ -98,7 +98,7 @@ export function addDaemonCommands(program: Command, env: Environment): void {
   program
     .command("sync")
     .description("sync now, and return when everything local is acknowledged or refused")
-    .option("--wait <seconds>", "give up after this long: 30, or at once where it is offline")
+    .option("--wait <seconds>", "give up after this long: 30, or sooner where it is offline")
     .option("--json", "print the status as JSON")
     .action((options: JsonOption & { wait?: string }) => sync(env, options));
   program

@@ -1,6 +1,12 @@
 import { join } from "node:path";
 import { tokenAdvice } from "../service/token-advice.ts";
-import type { DaemonStatus, FolderStatus, RemoteStatus, UnitStatus } from "./status.ts";
+import type {
+  DaemonStatus,
+  FolderStatus,
+  RemoteStatus,
+  ServiceStatus,
+  UnitStatus,
+} from "./status.ts";
 import { isUnitSynced, syncedProjects } from "./synced-projects.ts";
 
 /** Why waiting does not sync what is left, in one sentence each. */
@@ -74,13 +80,30 @@ export function isRefused(status: DaemonStatus): boolean {
  * service still has something to do.
  */
 export function isOffline(status: DaemonStatus, busyMax: number): boolean {
-  const { remotes } = status;
-  const projects = syncedProjects(status);
-  const offline = remotes.filter(({ service }) => {
-    const { online, message, unanswered_since, busy_until, held_back } = service;
+  return isAllFor(status, ({ online, message, unanswered_since, busy_until, held_back }) => {
     if (busy_until !== null) return Date.parse(busy_until) > busyMax;
     return !online && message !== null && unanswered_since === null && held_back === null;
   });
+}
+
+/** What a person waits for an answer of a service's. */
+const PERSON_MS = 10_000;
+
+/**
+ * Whether everything that is not synced is for services that take calls and say nothing. Over a
+ * live connection a call may just be long. `now`: by the wall clock.
+ */
+export function isSilent(status: DaemonStatus, now: number): boolean {
+  return isAllFor(status, ({ online, live, unanswered_since: since }) => {
+    return !online && !live && since !== null && now - Date.parse(since) >= PERSON_MS;
+  });
+}
+
+/** Whether everything that is not synced is for services that are `away`. */
+function isAllFor(status: DaemonStatus, away: (service: ServiceStatus) => boolean): boolean {
+  const { remotes } = status;
+  const projects = syncedProjects(status);
+  const offline = remotes.filter(({ service }) => away(service));
   const others = remotes.filter((remote) => !offline.includes(remote));
   const otherProjects = projects.filter((project) => !isAt(offline, project));
   return (

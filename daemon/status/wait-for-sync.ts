@@ -2,7 +2,7 @@ import { delay, type World } from "../../shared/world.ts";
 import type { Followers } from "../files/followers.ts";
 import { within } from "../home/within.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
-import { isOffline, isRefused } from "./refused-units.ts";
+import { isOffline, isRefused, isSilent } from "./refused-units.ts";
 import type { DaemonStatus } from "./status.ts";
 import { isSynced } from "./synced-projects.ts";
 
@@ -29,8 +29,8 @@ export interface SyncWait {
 /** What waiting for a sync looks at. */
 export interface SyncWaiterOptions {
   readonly world: World;
-  readonly followers: Followers;
-  readonly remotes: OpenRemotes;
+  readonly followers: Pick<Followers, "files" | "lookAll" | "settled">;
+  readonly remotes: Pick<OpenRemotes, "hurry" | "syncNow">;
   readonly status: () => Promise<DaemonStatus>;
 }
 
@@ -42,6 +42,8 @@ const SYNC_POLL_MS = 100;
 const LOOKS_PAUSE = 4;
 /** How often what failed is retried meanwhile. */
 const SYNC_HURRY_MS = 2000;
+/** How often it is checked meanwhile whether a service answers anything. */
+const SILENT_LOOK_MS = 1000;
 const MS_PER_S = 1000;
 
 /** Makes a sync, and waits until its end or until waiting longer brings nothing. */
@@ -81,8 +83,16 @@ export class SyncWaiter {
     const { world, remotes, status: readStatus } = this.#options;
     const waitMs = waitSeconds * MS_PER_S;
     const deadline = world.monotonic() + waitMs;
-    if (!(await within(world, Math.max(waitMs, SYNC_MS_MIN), { work: begun, signal }))) {
-      return { synced: false, refused: false, offline: false, status: await readStatus() };
+    const until = world.monotonic() + Math.max(waitMs, SYNC_MS_MIN);
+    for (;;) {
+      const leftMs = Math.max(0, until - world.monotonic());
+      const partMs = unlessOffline ? Math.min(leftMs, SILENT_LOOK_MS) : leftMs;
+      if (await within(world, partMs, { work: begun, signal })) break;
+      const status = await readStatus();
+      const offline = unlessOffline && isSilent(status, world.now());
+      if (offline || partMs === leftMs || signal?.aborted) {
+        return { synced: false, refused: false, offline, status };
+      }
     }
     let hurriedAt = world.monotonic();
     for (;;) {
