@@ -99,7 +99,7 @@ test("servers that are asked one after another answer as one would that counts a
             headers: expected.headers,
             retryAfterSeconds: expected.retryAfterSeconds,
           });
-          if (refund) expect(await charge.refund?.()).toEqual(expected.refund?.());
+          if (refund) expect(await charge.refund?.()).toEqual(await expected.refund?.());
         }
       }
     }),
