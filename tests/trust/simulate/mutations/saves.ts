@@ -92,7 +92,7 @@ export const SAVES: readonly Mutation[] = [
   ),
   mutation(
     "nobody looks a minute after a change came",
-    "after the minute a save takes away what it does not have",
+    "a minute after a pull a save takes away what it brought",
     "daemon/files/followed-file.ts",
     "look.seenInMs);",
     "undefined);",

@@ -117,6 +117,23 @@ export const COMMITS: readonly Scenario[] = [
     },
   },
   {
+    name: "a minute after a pull a save takes away what it brought",
+    cast: { ...TRACKED, machines: 3 },
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      publish(stage, 3, lines("one", "two", "brought (m3 1)"));
+      pull(stage, 1);
+      stage.pass(SEEN_MS);
+      stage.save(1, lines("one", "two"));
+      stage.pass(QUIET_MS);
+      stage.expect("the text", stage.textOf(2), lines("one", "two"));
+      stage.expect("nothing is told", stage.conflictsOf(2), "");
+      stage.start(3);
+      stage.pass(QUIET_MS);
+    },
+  },
+  {
     name: "what a pull brought stays though its commit is amended, and that is told",
     cast: { ...TRACKED, machines: 3 },
     play(stage) {
