@@ -52,9 +52,10 @@ export function isYes(answer: string): boolean {
 /** Asks for a line that is not shown while it is typed or pasted. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(visible(question));
+  // First: whoever types or pastes as soon as it asks shows nothing.
   stdin.setRawMode(true);
   try {
+    stderr.write(visible(question));
     return await typed();
   } finally {
     stdin.setRawMode(false);
