@@ -119,8 +119,8 @@ export const MEMORY_REASONS = {
     advise: () => "delete one of them if it is too much",
   },
   "memory-held-gone": {
-    meaning: "a file is gone of which a text is held",
-    say: (_: HeldText) => "is gone, and what was held of it is still on this machine",
+    meaning: "a file is gone of which a text is held, or has another text now",
+    say: (_: HeldText) => "no longer has a text that was held of it, which stays on this machine",
     advise: ({ id }: HeldText) =>
       `\`memsync held show ${id}\` prints it, \`memsync held drop ${id}\` deletes it`,
   },

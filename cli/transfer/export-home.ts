@@ -80,7 +80,7 @@ export async function exportHome(
 export interface HeldInExport {
   /** Held for looking like secrets, and in it. */
   readonly secrets: number;
-  /** Held texts that are too large, or only in their files: the synced ones are in it. */
+  /** Held texts that are too large, only in their files, or in none: what is synced is in it. */
   readonly leftOut: number;
 }
 
@@ -95,10 +95,12 @@ export async function countHeldIn(db: Db | undefined, own: AccountId): Promise<H
   const isIn = (item: HeldItem | undefined) =>
     item?.value !== undefined && !exceedsBytes(item.value, LIMITS.claudeMdBytes);
   const others = all.filter((item) => !isText(item) && item.value !== undefined);
-  const held = [...others, ...shown.filter(isIn)];
+  const isShown = (item: HeldItem) => item.shown;
+  const held = [...others.filter(isShown), ...shown.filter(isIn)];
   return {
     secrets: held.filter((item) => item?.cause === "secret").length,
-    leftOut: shown.filter((item) => !isIn(item)).length,
+    leftOut: [...others.filter((item) => !isShown(item)), ...shown.filter((item) => !isIn(item))]
+      .length,
   };
 }
 

@@ -15,6 +15,7 @@ import {
   listHeld,
   placeOf,
   putHeld,
+  replaceHeld,
 } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { writeText } from "../home/text-write.ts";
@@ -40,25 +41,26 @@ export function createWithholding(): Withholding {
 
     async remove(context, account, id) {
       const db = homeOf(context.db);
-      const held = (await listHeld(db)).find(
-        ({ kind, account: owner, document, key, value }) =>
+      const held = (await listHeld(db)).findLast(
+        ({ kind, account: owner, document, key, value, shown }) =>
           owner === account &&
           kind === "memory" &&
+          shown &&
           value !== undefined &&
           memoryIdOf(wireDocumentId(document), key) === id,
       );
       if (!held) return false;
       const open = await context.open({ owner: account, name: held.document });
       open.document.deleteEntry("memories", held.key, held.seen);
-      return await dropHeld(db, held);
+      await replaceHeld(db, held);
+      return true;
     },
 
     async memories(db, { account, documents }) {
-      const held = await listHeld(homeOf(db));
-      return held
+      const held = (await listHeld(homeOf(db)))
         .filter(
-          ({ kind, account: owner, document }) =>
-            kind === "memory" && owner === account && documents.includes(document),
+          ({ kind, account: owner, document, shown }) =>
+            kind === "memory" && owner === account && documents.includes(document) && shown,
         )
         .map(({ rowId, document: documentName, key, value, writtenAt }) => ({
           rowId: FIRST_HELD_ROW + rowId,
@@ -69,6 +71,8 @@ export function createWithholding(): Withholding {
           createdAt: writtenAt,
           updatedAt: writtenAt,
         }));
+      // Of several of one memory the last one is shown.
+      return [...new Map(held.map((each) => [each.memoryId, each])).values()];
     },
 
     searched: withoutSecrets,
@@ -121,7 +125,7 @@ class Sieve {
   }
 
   #find(kind: HeldPlace["kind"], key: string): HeldItem | undefined {
-    return this.#held.find((held) => held.kind === kind && held.key === key);
+    return this.#held.findLast((held) => held.kind === kind && held.key === key && held.shown);
   }
 
   /** True: it is to be written. False: it is held. */
@@ -136,6 +140,7 @@ class Sieve {
     const place = { kind: "memory", ...placeOf(this.#open), key } as const;
     const seen = held?.seen ?? entries.map(({ id }) => id);
     if (reason !== undefined) {
+      await replaceHeld(this.#db, place);
       await this.#hold({ ...place, value, seen, reason });
       return false;
     }
@@ -147,7 +152,7 @@ class Sieve {
         seen,
       });
     });
-    await dropHeld(this.#db, place);
+    await replaceHeld(this.#db, place);
     return false;
   }
 

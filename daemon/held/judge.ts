@@ -66,6 +66,20 @@ interface Entry {
   readonly value: string;
 }
 
+/**
+ * The numbers of a memory's lines that have what the rules find, the first is 1. Where they find it
+ * by the memory's name alone, its value is one line.
+ */
+export async function linesOfSecrets(db: Db, memory: Entry): Promise<ReadonlySet<number>> {
+  const unknownIn = (text: string) => findSecrets(text, (found) => notAllowedAmong(db, found));
+  const found = (await unknownIn(memory.value)).flatMap(({ text, line }) => {
+    return Array.from(text.split("\n"), (_, at) => line + at);
+  });
+  const isByName = found.length === 0 && (await unknownIn(assignment(memory))).length > 0;
+  const all = memory.value.split("\n").map((_, at) => at + 1);
+  return new Set(isByName ? all : found);
+}
+
 /** In a longer value, the rules find a password without the name of its memory. */
 const ASSIGNED_LENGTH_MAX = 256;
 

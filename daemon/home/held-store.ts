@@ -11,6 +11,8 @@ import type { DaemonTables, HeldTable } from "./tables.ts";
 type Db = Kysely<DaemonTables>;
 
 const ID_LENGTH = 8;
+/** As it is stored where a write is no file's text. */
+const NOT_APART = "";
 
 /** The document that a held write is of. */
 export interface HeldDocument {
@@ -20,11 +22,16 @@ export interface HeldDocument {
   readonly document: string;
 }
 
-/** The place that a held write would change. Each place has at most one. */
+/** The place of a held write. Each place has at most one. */
 export interface HeldPlace extends HeldDocument {
   readonly kind: HeldTable["kind"];
   /** A memory's or metadata's key; empty for a text; the folder of a followed file. */
   readonly key: string;
+  /**
+   * SHA-256, in hex, of the text of an assistant's file. Each text that such a file had has a place
+   * of its own, so that no other write of the key replaces what is in no history.
+   */
+  readonly apart?: string | undefined;
 }
 
 /** A write that is kept out of its document: readable on this machine, and never sent. */
@@ -48,6 +55,8 @@ export interface HeldWrite extends HeldPlace {
    * again.
    */
   readonly retryBatch?: number | undefined;
+  /** False once another write is shown in its place, or its file has another text. */
+  readonly shown?: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly writtenAt: number;
 }
@@ -58,7 +67,6 @@ export interface HeldItem extends HeldWrite {
   readonly rowId: number;
   /** The id that people use for it. */
   readonly id: string;
-  /** False once another write is shown in its place. */
   readonly shown: boolean;
   /** A person wants it in the document, unchanged. */
   readonly allowed: boolean;
@@ -69,14 +77,14 @@ export interface HeldItem extends HeldWrite {
  * account is no part of it, so that what moves to another remote keeps its id; of a key of `user`
  * or `global` two remotes may each hold a write, with one id.
  */
-export function heldId({ kind, document, key }: Omit<HeldPlace, "account">): string {
-  const place = JSON.stringify([kind, document, key]);
+export function heldId({ kind, document, key, apart }: Omit<HeldPlace, "account">): string {
+  const place = JSON.stringify([kind, document, key, ...(apart === undefined ? [] : [apart])]);
   return base32(createHash("sha256").update(place).digest()).slice(0, ID_LENGTH);
 }
 
 /** Holds a write, replacing what was held for its place. Durable with its transaction. */
 export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
-  const { kind, account, document, key, cause } = write;
+  const { kind, account, document, key, apart = NOT_APART, cause } = write;
   const values = {
     value: write.value ?? null,
     base: write.base ?? null,
@@ -85,17 +93,45 @@ export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
     reason: reasonText(write.reason),
     hash: write.hash ?? null,
     turn: write.retryBatch ?? null,
-    shown: 1,
+    shown: write.shown === false ? 0 : 1,
     allowed: 0,
     written_at: write.writtenAt,
   };
   await db
     .insertInto("held")
-    .values({ kind, account, document, key, ...values })
+    .values({ kind, account, document, key, apart, ...values })
     .onConflict((conflict) =>
-      conflict.columns(["account", "document", "kind", "key"]).doUpdateSet(values),
+      conflict.columns(["account", "document", "kind", "key", "apart"]).doUpdateSet(values),
     )
     .execute();
+}
+
+/**
+ * Another write of a memory takes the place of what is held of it. The texts of files stay: they
+ * are no longer shown as the memory.
+ */
+export async function replaceHeld(
+  db: Db,
+  { account, document, key }: Omit<HeldPlace, "kind" | "apart">,
+): Promise<void> {
+  await dropHeld(db, { kind: "memory", account, document, key });
+  await db
+    .updateTable("held")
+    .set({ shown: 0 })
+    .where("account", "=", account)
+    .where("document", "=", document)
+    .where("kind", "=", "memory")
+    .where("key", "=", key)
+    .execute();
+}
+
+/** All that is held of a memory, in the order in which it was written. */
+export async function listHeldOf(
+  db: Db,
+  { account, document, key }: Omit<HeldPlace, "kind" | "apart">,
+): Promise<HeldItem[]> {
+  const all = await listHeld(db, { account, document });
+  return all.filter((item) => item.kind === "memory" && item.key === key);
 }
 
 /** Drops what is held of a document. What is held of a file belongs to the file. */
@@ -108,8 +144,8 @@ export async function dropHeldOf(db: Db, document: string): Promise<void> {
 }
 
 export async function findHeld(db: Db, place: HeldPlace): Promise<HeldItem | undefined> {
-  const { account, document, kind, key } = place;
-  const [row] = await findByPlace(db, { account, document, kind, key });
+  const { account, document, kind, key, apart = NOT_APART } = place;
+  const [row] = await findByPlace(db, { account, document, kind, key, apart });
   return row && toItem(row);
 }
 
@@ -128,7 +164,7 @@ export async function listHeld(db: Db, of?: HeldDocument): Promise<HeldItem[]> {
 /** False: nothing was held there. */
 export async function dropHeld(
   db: Db,
-  { kind, account, document, key }: HeldPlace,
+  { kind, account, document, key, apart = NOT_APART }: HeldPlace,
 ): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom("held")
@@ -136,6 +172,7 @@ export async function dropHeld(
     .where("kind", "=", kind)
     .where("document", "=", document)
     .where("key", "=", key)
+    .where("apart", "=", apart)
     .executeTakeFirst();
   return numDeletedRows > 0n;
 }
@@ -181,6 +218,7 @@ const findByPlace = compiled(
       readonly document: string;
       readonly kind: HeldTable["kind"];
       readonly key: string;
+      readonly apart: string;
     },
   ) =>
     db
@@ -189,18 +227,21 @@ const findByPlace = compiled(
       .where("account", "=", given.account)
       .where("document", "=", given.document)
       .where("kind", "=", given.kind)
-      .where("key", "=", given.key),
+      .where("key", "=", given.key)
+      .where("apart", "=", given.apart),
 );
 
 function toItem(row: Selectable<HeldTable>): HeldItem {
   const { kind, account, document, key, cause } = row;
+  const apart = row.apart === NOT_APART ? undefined : row.apart;
   return {
     rowId: row.id,
-    id: heldId({ kind, document, key }),
+    id: heldId({ kind, document, key, apart }),
     kind,
     account,
     document,
     key,
+    apart,
     value: row.value ?? undefined,
     base: row.base ?? undefined,
     seen: parseEntryIds(row.seen),

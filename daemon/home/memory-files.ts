@@ -167,6 +167,22 @@ export async function putMemoryFile(db: Db, folder: string, file: MemoryFile): P
     .execute();
 }
 
+/** Whether a file of somebody's folders has a held text with this hash. */
+export async function hasHeldFile(
+  db: Db,
+  { owner, hash }: { readonly owner: MemoryOwner; readonly hash: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom("memory_files")
+    .innerJoin("memory_folders", "memory_folders.path", "memory_files.folder")
+    .select("name")
+    .where("held", "=", hash)
+    .where("project_id", "=", owner)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Forgets a file. It is as if it had never been there. */
 export async function forgetMemoryFile(db: Db, folder: string, name: string): Promise<void> {
   await db

@@ -3,6 +3,7 @@ import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 import type { Schema } from "../../shared/sqlite/misfit.ts";
 import { codesMigration } from "./codes-migration.ts";
+import { heldApartMigration } from "./held-migration.ts";
 import { personalMigration } from "./personal-migration.ts";
 import { plainMigrations } from "./plain-migrations.ts";
 import { serviceMigrations } from "./service-schema.ts";
@@ -405,6 +406,7 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("followed_files").addColumn("saved_at", "real").execute();
     },
   },
+  heldApartMigration,
 ];
 
 /** All migrations of a home's database. */
@@ -417,4 +419,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 4_276_253_531 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_033_399_201 };

@@ -330,7 +330,7 @@ interface SalvagedMemoriesTable {
 /** A write that must not enter its document, or not yet. */
 export interface HeldTable {
   id: Generated<number>;
-  /** Each place, of kind, account, document and key, has one row. */
+  /** Each place, of kind, account, document, key and `apart`, has one row. */
   kind: "memory" | "metadata" | "text" | "file";
   /** The owner of its document. */
   account: AccountId;
@@ -338,6 +338,8 @@ export interface HeldTable {
   document: string;
   /** A memory's or metadata's key; empty for a text; the folder of a followed file. */
   key: string;
+  /** SHA-256, in hex, of a file's text, which has a place of its own; else empty. */
+  apart: Generated<string>;
   /** Metadata as JSON. Null deletes the key; null for a file whose content was not stored. */
   value: string | null;
   /** The text that the author of a new text saw; null for other writes. */
@@ -351,7 +353,7 @@ export interface HeldTable {
   hash: string | null;
   /** Writes with the same number are tried together, the lowest number first; null: never again. */
   turn: number | null;
-  /** 0: another write is shown in its place. */
+  /** 0: another write is shown in its place, or its file has another text. */
   shown: Generated<number>;
   /** 1: a person wants it in the document, unchanged. The daemon writes it. */
   allowed: Generated<number>;

@@ -8,7 +8,7 @@ import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { applyAllowed } from "../held/apply-held.ts";
 import { allowSecretsOf, whyMemoryHeld } from "../held/judge.ts";
-import { dropHeld, placeOf, putHeld } from "../home/held-store.ts";
+import { placeOf, putHeld, replaceHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -140,11 +140,12 @@ async function applyMemory(
     if (write.allowSecret) await allowSecretsOf(db, { kind: "memory", key, value }, writtenAt);
     const why = await whyMemoryHeld(db, open, { memory: { key, value }, already: current });
     if (why) {
+      await replaceHeld(db, held);
       await putHeld(db, { ...held, value, seen, writtenAt, ...why });
       return;
     }
   }
-  await dropHeld(db, held);
+  await replaceHeld(db, held);
   if (value === undefined) document.deleteEntry("memories", key, seen);
   else document.setEntry("memories", key, { value, now: writtenAt, seen });
   const own = document.memories.get(key).filter(({ id }) => {

@@ -66,7 +66,7 @@ export async function readLocalMemories(
     memories.show({ key, value, writtenAt, seen: [{ client, clock }], in_inbox: true });
   }
   for (const item of await listHeld(db, place)) {
-    if (item.kind === "memory") {
+    if (item.kind === "memory" && item.shown) {
       memories.show({ ...item, held: heldAdvice(item), heldCode: item.reason.code });
     }
   }

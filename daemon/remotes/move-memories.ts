@@ -137,7 +137,8 @@ async function moveHeld(
   { target, values }: Move,
   item: HeldItem,
 ): Promise<"moved" | "held" | "stayed"> {
-  const place = { ...placeOf(target), kind: item.kind, key: item.key };
+  const { kind, apart, shown } = item;
+  const place = { ...placeOf(target), kind, key: item.key, apart };
   const other = await findHeld(db, place);
   if (other && other.value !== item.value) return "stayed";
   await dropHeld(db, item);
@@ -153,7 +154,7 @@ async function moveHeld(
       ? await whyMemoryHeld(db, target, { memory: { key, value }, already: current })
       : { cause, reason };
   if (why) {
-    await putHeld(db, { ...place, value, seen, writtenAt: item.writtenAt, ...why });
+    await putHeld(db, { ...place, value, seen, shown, writtenAt: item.writtenAt, ...why });
     return "held";
   }
   target.document.setEntry("memories", key, { value, now: item.writtenAt, seen });

@@ -1,10 +1,20 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import assert from "node:assert/strict";
 import { readEnvironment } from "../../cli/place/environment.ts";
 import { writtenSince } from "../../cli/writes/written-memories.ts";
 import { AUTO_MEMORY } from "../../daemon/assistants/claude-code/auto-memory-folders.ts";
-import { dropHeld, findHeld, heldId, listHeld } from "../../daemon/home/held-store.ts";
+import { hashOf } from "../../daemon/disk/read-file.ts";
+import {
+  dropHeld,
+  findHeld,
+  heldId,
+  listHeld,
+  putHeld,
+  replaceHeld,
+} from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { listAskedMemoryFiles } from "../../daemon/home/memory-files.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { MEMORY_PROJECT, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
@@ -22,12 +32,23 @@ afterEach(async () => {
   for (const machine of [a, b]) await machine.remove();
 });
 
-const place = () => ({
+const placeOf = (text: string, name = NAME) => ({
   kind: "memory" as const,
   account: LOCAL_ACCOUNT,
   document: MEMORY_PROJECT,
-  key: a.keyOf(NAME),
+  key: a.keyOf(name),
+  apart: hashOf(text),
 });
+
+/** What is told of a held text that no file has any more. */
+const gone = (text: string, name = NAME) => ({
+  code: "memory-held-gone",
+  id: heldId(placeOf(text, name)),
+});
+
+async function heldTexts(): Promise<(string | undefined)[]> {
+  return (await listHeld(a.store.reader)).map(({ value }) => value);
+}
 
 function notesOf(machine: MemoryMachine): unknown[] {
   return machine.keeper.status.flatMap(({ notes }) => notes.map(({ why }) => why));
@@ -35,12 +56,13 @@ function notesOf(machine: MemoryMachine): unknown[] {
 
 /** As `memsync held allow` has it written. */
 async function allow(): Promise<void> {
-  const held = await findHeld(a.store.reader, place());
+  const place = placeOf(SECRET);
+  const held = await findHeld(a.store.reader, place);
   await a.store.write(async (context) => {
     const open = await context.open({ owner: LOCAL_ACCOUNT, name: MEMORY_PROJECT });
     const { value = "", seen = [], writtenAt: now = 0 } = held ?? {};
     open.document.setEntry("memories", a.keyOf(NAME), { value, now, seen });
-    await dropHeld(context.db, place());
+    await dropHeld(context.db, place);
   });
   await a.keeper.lookAnew();
 }
@@ -51,9 +73,9 @@ test("a file that is deleted while its text is held is told until that is droppe
   expect(notesOf(a)).toEqual([]);
   a.drop(NAME);
   await a.look();
-  expect(notesOf(a)).toEqual([{ code: "memory-held-gone", id: heldId(place()) }]);
+  expect(notesOf(a)).toEqual([gone(SECRET)]);
   expect(await listHeld(a.store.reader)).toMatchObject([{ value: SECRET }]);
-  await a.store.write(({ db }) => dropHeld(db, place()));
+  await a.store.write(({ db }) => dropHeld(db, placeOf(SECRET)));
   await a.keeper.lookAnew();
   expect(notesOf(a)).toEqual([]);
   a.save(NAME, "one\n");
@@ -121,8 +143,9 @@ test("a held file says that others' version does not come, and gets it once the 
   await b.look();
   b.save(NAME, "of b\n\none\n\ntwo\n");
   await settleMemories(a, b);
-  expect(a.read(NAME)).toBe(`one\n\ntwo\n${SECRET}`);
-  expect(notesOf(a)).toEqual([{ code: "memory-held-others", id: heldId(place()) }]);
+  const text = `one\n\ntwo\n${SECRET}`;
+  expect(a.read(NAME)).toBe(text);
+  expect(notesOf(a)).toEqual([{ code: "memory-held-others", id: heldId(placeOf(text)) }]);
   a.save(NAME, "one\n\ntwo\nthree\n");
   await settleMemories(a, b);
   for (const machine of [a, b]) expect(machine.read(NAME)).toBe("of b\n\none\n\ntwo\nthree\n");
@@ -146,4 +169,149 @@ test("what is allowed after others have written stands beside that, and the file
   b.save(NAME, `${current}more\n`);
   await settleMemories(a, b);
   expect(a.read(NAME)).toContain("more\n");
+});
+
+/** Each makes the file anew after its held text went with it. */
+const REMADE = [
+  ["a file that an assistant writes anew", () => a.save(NAME, "a new note\n")],
+  ["a file that a backup brings back as it was", () => a.save(NAME, "one\n")],
+  ["a file with another secret", () => a.save(NAME, `other\n${SECRET}`)],
+  ["a file that somebody restores", () => a.settle(NAME, "restore")],
+] as const;
+
+test.each(REMADE)(
+  "%s takes nothing of the text that was held of the former one",
+  async (_, remake) => {
+    const precious = `one\nprecious\n${SECRET}`;
+    a.save(NAME, "one\n");
+    await settleMemories(a, b);
+    a.save(NAME, precious);
+    await a.look();
+    a.drop(NAME);
+    await a.look();
+    expect(notesOf(a)).toEqual([gone(precious)]);
+    await remake();
+    await settleMemories(a, b);
+    expect(await heldTexts()).toContain(precious);
+    expect(notesOf(a)).toContainEqual(gone(precious));
+    a.save(NAME, `again\nother\n${SECRET}`);
+    await settleMemories(a, b);
+    expect(await heldTexts()).toContain(precious);
+    expect(notesOf(a)).toContainEqual(gone(precious));
+    await a.store.write(({ db }) => dropHeld(db, placeOf(precious)));
+    await a.keeper.lookAnew();
+    expect(notesOf(a)).not.toContainEqual(gone(precious));
+  },
+);
+
+test("a held file that was never sent is told beside the one that comes in its place", async () => {
+  const precious = `precious\n${SECRET}`;
+  a.save(NAME, precious);
+  await a.look();
+  a.drop(NAME);
+  await a.look();
+  b.save(NAME, "of b\n");
+  await settleMemories(a, b);
+  expect([a.read(NAME), notesOf(a)]).toEqual(["of b\n", [gone(precious)]]);
+  a.save(NAME, "of b\nand a\n");
+  await settleMemories(a, b);
+  expect([await heldTexts(), notesOf(a)]).toEqual([[precious], [gone(precious)]]);
+  a.save(NAME, "of b\nprecious\n");
+  await settleMemories(a, b);
+  expect([await heldTexts(), notesOf(a)]).toEqual([[], []]);
+});
+
+const INDEX = "MEMORY.md";
+const LINES = "# Memory\n\n- one\n- two\n";
+
+test.each([0, 20_000, 300_000])(
+  "a session that has not read a held index takes none of its lines, %i ms later",
+  async (later) => {
+    const held = `${LINES}- precious\n- ${SECRET}`;
+    a.save(INDEX, LINES);
+    await settleMemories(a, b);
+    await a.saveHeard(INDEX, held);
+    if (later > 0) await a.look();
+    a.world.advance(later);
+    if (later > 0) await a.look();
+    await a.saveHeard(INDEX, `${LINES}- of another session\n`);
+    await settleMemories(a, b);
+    for (const machine of [a, b]) expect(machine.read(INDEX)).toContain("- of another session\n");
+    expect([await heldTexts(), notesOf(a)]).toEqual([[held], [gone(held, INDEX)]]);
+  },
+);
+
+test("a second session with a secret of its own leaves what is held of the first", async () => {
+  const [held, other] = [`${LINES}- precious\n- ${SECRET}`, `${LINES}- other\n- ${SECRET}`];
+  a.save(INDEX, LINES);
+  await settleMemories(a, b);
+  await a.saveHeard(INDEX, held);
+  await a.look();
+  await a.saveHeard(INDEX, other);
+  await settleMemories(a, b);
+  expect((await heldTexts()).sort()).toEqual([held, other].sort());
+  expect(notesOf(a)).toEqual([gone(held, INDEX)]);
+  await a.saveHeard(INDEX, `${LINES}- other\n`);
+  await settleMemories(a, b);
+  expect([await heldTexts(), notesOf(a)]).toEqual([[held], [gone(held, INDEX)]]);
+});
+
+/** Saves over a held text by somebody who has read it. */
+const MENDED = [
+  ["the secret goes", "one\nnote\nmore\n"],
+  ["a line is gone on with", "one\nnote and so on\nmore\n"],
+  ["another line goes with the secret", "one\nmore\n"],
+  ["all is as it was, and more", "one\nnote\nmore\nand more\n"],
+] as const;
+
+test.each(MENDED)("who mends a held file is told nothing: %s", async (_, mended) => {
+  a.save(NAME, "one\n");
+  await settleMemories(a, b);
+  a.save(NAME, `one\nnote\n${SECRET}more\n`);
+  await a.look();
+  a.save(NAME, mended);
+  await settleMemories(a, b);
+  expect(b.read(NAME)).toBe(mended);
+  expect([await heldTexts(), notesOf(a)]).toEqual([[], []]);
+});
+
+test("of a text that is held and saved again and again only the last is held", async () => {
+  a.save(NAME, "one\n");
+  await settleMemories(a, b);
+  for (const end of ["a", "a wo", "a word", "a word, and", "a word or two\nthe end"]) {
+    a.save(NAME, `one\nnote\n${SECRET}${end}\n`);
+    await a.look();
+  }
+  expect(await heldTexts()).toEqual([`one\nnote\n${SECRET}a word or two\nthe end\n`]);
+  expect(notesOf(a)).toEqual([]);
+});
+
+test("a write by another way shows itself, and leaves what is held of the file", async () => {
+  a.save(NAME, SECRET);
+  await a.look();
+  await a.store.write(async (context) => {
+    const { account, document, key } = placeOf(SECRET);
+    await replaceHeld(context.db, { account, document, key });
+  });
+  const shown = async () => await readLocalMemories(a.store.reader, MEMORY_PROJECT);
+  expect([await shown(), await heldTexts()]).toEqual([[], [SECRET]]);
+  await a.keeper.lookAnew();
+  expect(notesOf(a)).toEqual([]);
+  a.drop(NAME);
+  await a.look();
+  expect([await heldTexts(), notesOf(a)]).toEqual([[SECRET], [gone(SECRET)]]);
+});
+
+test("what a former version holds of a file, under the memory's name alone, is kept as well", async () => {
+  a.save(NAME, SECRET);
+  await a.look();
+  await a.store.write(async ({ db }) => {
+    const item = await findHeld(db, placeOf(SECRET));
+    assert(item);
+    await dropHeld(db, item);
+    await putHeld(db, { ...item, apart: undefined });
+  });
+  a.drop(NAME);
+  await a.look();
+  expect([await heldTexts(), notesOf(a)]).toEqual([[SECRET], [gone(SECRET)]]);
 });

@@ -83,8 +83,10 @@ export class LateMemorySaves {
       const why = await whyMemoryHeld(context.db, open, { memory: { key, value }, already });
       if (!why) return await takeMemoryEdit(context, open, edit);
       const seen = edit.base?.seen ?? [];
-      const place = heldPlaceOf(open, key);
-      await putHeld(context.db, { ...place, value, seen, writtenAt: context.now, ...why });
+      const place = heldPlaceOf(open, key, edit.file.hash);
+      // No file has it.
+      const held = { ...place, value, seen, shown: false, writtenAt: context.now };
+      await putHeld(context.db, { ...held, ...why });
       return { hash: edit.file.hash, text: value, seen };
     });
   }

@@ -3,7 +3,7 @@ import type { OpenDocument } from "../../../shared/replica/store/open-document.t
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
-import { dropHeld, findHeld, putHeld } from "../../home/held-store.ts";
+import { putHeld } from "../../home/held-store.ts";
 import {
   findMemoryFile,
   forgetMemoryFile,
@@ -14,7 +14,7 @@ import {
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import type { BroughtText } from "./folder-in-git.ts";
-import { heldPlaceOf } from "./held-memories.ts";
+import { dropLeft, endHeld, heldPlaceOf, leaveHeld } from "./held-memories.ts";
 import { isSameHint } from "./index-lines.ts";
 import { keyOfName } from "./memory-names.ts";
 import { isMendedLine } from "./mended-line.ts";
@@ -69,6 +69,7 @@ export async function takeMemoryFile(
     await mergeOwnIndex(context, open, { key: keyOfName(format, name), seen: written.seen });
   }
   const known = await settled(context, open, seen);
+  if (known?.held !== undefined) await leaveFormer(context, open, { seen, known });
   if (!file) {
     if (known) await takeMissing(db, open, { folder, format, known, git });
     return;
@@ -79,7 +80,25 @@ export async function takeMemoryFile(
   }
   const isAnew = seen.isBegunAnew || known?.asked === "missing";
   const taken = await takeChanged(context, open, { ...seen, file, known, isAnew });
-  if (taken) await putMemoryFile(db, folder, { ...taken, tracked: git?.tracked });
+  if (!taken) return;
+  await putMemoryFile(db, folder, { ...taken, tracked: git?.tracked });
+  const key = keyOfName(format, name);
+  if (taken.held === undefined) await endHeld(context, open, { key, file });
+}
+
+/** The file no longer has the text that is held of it. */
+async function leaveFormer(
+  context: Context,
+  open: OpenDocument,
+  { seen, known }: { readonly seen: SeenMemoryFile; readonly known: MemoryFile },
+): Promise<void> {
+  const { format, name, file, git } = seen;
+  const { held, text: base } = known;
+  // On another branch it may be there.
+  const isAway = file === undefined && git?.isTakenAway === true;
+  if (held === undefined || held === file?.hash || isAway) return;
+  const isIndex = name === format.index;
+  await leaveHeld(context, open, { key: keyOfName(format, name), held, base, file, isIndex });
 }
 
 interface KnownFile extends Pick<SeenMemoryFile, "format" | "git"> {
@@ -106,7 +125,7 @@ async function settled(
     // What somebody has written since stays, and so do a conflict about it and what is held here.
     if (by === "delete" && areShown(standing, known.seen)) {
       open.document.deleteEntry("memories", key, known.seen);
-      await dropHeld(db, heldPlaceOf(open, key));
+      await dropLeft(context, open, key);
     }
     await context.flush(open);
     if (by === "delete") await forgetMemoryFile(db, folder, name);
@@ -134,12 +153,10 @@ async function takeMissing(
     const left = { ...known, asked: undefined, settled: undefined, tracked: git.tracked };
     if (!isSameFile(left, known)) await putMemoryFile(db, folder, left);
   } else if (isGone || known.hash === NEVER_SHOWN.hash) {
-    // What is held of it is told; see `notesHeld`.
-    const place = heldPlaceOf(open, keyOfName(format, known.name));
-    const isHeld = known.held !== undefined && (await findHeld(db, place)) !== undefined;
-    if (!isHeld) await forgetMemoryFile(db, folder, known.name);
+    await forgetMemoryFile(db, folder, known.name);
   } else {
-    const missing = { ...known, asked: "missing", seen: shownBeside(entries, known.seen) } as const;
+    const seen = shownBeside(entries, known.seen);
+    const missing = { ...known, asked: "missing", seen, held: undefined } as const;
     if (!isSameFile(missing, known)) await putMemoryFile(db, folder, missing);
   }
 }
@@ -162,10 +179,6 @@ async function takeUnchanged(
 ): Promise<void> {
   const { name, text, seen } = known;
   const key = keyOfName(format, name);
-  // What was held is not in the file any more.
-  if (known.held !== undefined) {
-    await dropHeld(context.db, heldPlaceOf(open, key));
-  }
   const entries = open.document.memories.get(key);
   const [current] = entries;
   // An index that was made here for what came is no memory yet.
@@ -216,22 +229,18 @@ async function takeChanged(
     return seen.length > 0 ? { name, arrivedAt, hash, text: content, seen } : undefined;
   }
   const { db, now: writtenAt } = context;
-  const place = heldPlaceOf(open, key);
   const asked = { name, key, file, known, brought: seen.git?.committed?.brought };
   const ofGit = seen.git?.committed && (await meaningOfGitText(context, open, asked));
-  if (ofGit?.kind === "beside") {
-    if (known?.held !== undefined) await dropHeld(db, place);
-    return ofGit.shown;
-  }
+  if (ofGit?.kind === "beside") return ofGit.shown;
   const already = entries.map(({ value }) => String(value));
   const why = await whyMemoryHeld(db, open, { memory: { key, value: content }, already });
   if (why) {
     const isStale = undoesUnseen({ file, base: known, unseen });
     const over = isStale ? (seenBefore ?? []) : (known?.seen ?? []);
+    const place = heldPlaceOf(open, key, hash);
     await putHeld(db, { ...place, value: content, seen: over, writtenAt, ...why });
     return { ...(known ?? { name, ...NEVER_SHOWN }), next: undefined, held: hash };
   }
-  if (known?.held !== undefined) await dropHeld(db, place);
   const base = ofGit ? ofGit.base : baseOf(seen);
   const edit = { format, name, base, file, unseen, seenBefore };
   return { name, arrivedAt, ...(await takeMemoryEdit(context, open, edit)) };
