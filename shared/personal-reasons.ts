@@ -30,6 +30,13 @@ export const PERSONAL_REASONS = {
     say: () => `has more than ${LIMITS.memoryValueBytes} bytes in the block`,
     advise: () => "shorten it",
   },
+  "personal-apart": {
+    meaning:
+      "versions of the personal text stand side by side, for together they are over the limit",
+    say: () =>
+      `has one of several versions, which together are over ${LIMITS.memoryValueBytes} bytes`,
+    advise: () => "`memsync conflicts` shows them; shorten the text",
+  },
   "personal-held": {
     meaning: "the personal text in the file looks like a secret, and is held",
     say: () => "has what is held",

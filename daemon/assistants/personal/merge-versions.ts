@@ -1,3 +1,4 @@
+import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import { mergeTexts, uniteTexts } from "../memory-folders/merge-texts.ts";
 import { metPairs } from "../memory-folders/met-pairs.ts";
 import { type PersonalVersion, versionOf } from "./version.ts";
@@ -41,27 +42,50 @@ export function newestOf(
 /**
  * Merges two versions by lines, from the nearest text that both were made of. Without it all lines
  * of both stay, and only a machine that made one of them does that: another one may know more.
- * Undefined: it is left to that one. Every machine comes to the same version.
+ * Undefined: it is left to that one, or both stay; see `isApart`. Every machine comes to the same
+ * version.
  */
 export function mergeVersions(
   one: PersonalVersion,
   other: PersonalVersion,
   known: KnownVersions,
 ): PersonalVersion | undefined {
+  const merged = meet(one, other, known);
+  const isLeft = merged.notes.isUnited && !known.isOwn(one.id) && !known.isOwn(other.id);
+  return isLeft || isTooLong(merged) ? undefined : merged;
+}
+
+/** Whether two versions are too long together for one memory, so that neither goes. */
+export function isApart(
+  one: PersonalVersion,
+  other: PersonalVersion,
+  known: Pick<KnownVersions, "find">,
+): boolean {
+  return isTooLong(meet(one, other, known));
+}
+
+function isTooLong({ value }: PersonalVersion): boolean {
+  return exceedsBytes(value, LIMITS.memoryValueBytes);
+}
+
+function meet(
+  one: PersonalVersion,
+  other: PersonalVersion,
+  known: Pick<KnownVersions, "find">,
+): PersonalVersion {
   const [first, second] = one.id < other.id ? [one, other] : [other, one];
   const [mine, theirs] = [ancestorsOf(first, known), ancestorsOf(second, known)];
   const parents = [first.id, second.id, ...inTurn(mine, theirs)];
   const base = nearest(mine, theirs).find((id) => known.find(id));
   const text = base === undefined ? undefined : known.find(base)?.text;
-  if (text !== undefined) {
-    const sides = { base: text, mine: first.text, theirs: second.text };
-    const merged = mergeTexts(sides);
-    const places = metPairs(sides, merged);
-    return versionOf(merged.text, parents, { isUnited: false, places });
+  if (text === undefined) {
+    const united = uniteTexts(first.text, second.text);
+    return versionOf(united, parents, { isUnited: true, places: [] });
   }
-  if (!known.isOwn(first.id) && !known.isOwn(second.id)) return undefined;
-  const united = uniteTexts(first.text, second.text);
-  return versionOf(united, parents, { isUnited: true, places: [] });
+  const sides = { base: text, mine: first.text, theirs: second.text };
+  const merged = mergeTexts(sides);
+  const places = metPairs(sides, merged);
+  return versionOf(merged.text, parents, { isUnited: false, places });
 }
 
 /** What both have, by how near it is to both. */

@@ -8,7 +8,13 @@ import {
   readPersonalVersions,
 } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
-import { ancestorsOf, type KnownVersions, mergeVersions, newestOf } from "./merge-versions.ts";
+import {
+  ancestorsOf,
+  isApart,
+  type KnownVersions,
+  mergeVersions,
+  newestOf,
+} from "./merge-versions.ts";
 import { isPersonalValue, PERSONAL_KEY, type PersonalVersion, parseVersion } from "./version.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -42,6 +48,14 @@ export function standingVersions(document: ReplicaDocument): StandingVersion[] {
   });
 }
 
+/** The personal text as it counts. */
+export interface CountedText {
+  /** Undefined: there is none. */
+  readonly current: PersonalVersion | undefined;
+  /** Others stand beside it, for together they are over the limit of a memory. */
+  readonly isApart: boolean;
+}
+
 /** What this machine has had, for merges. */
 export async function knownVersions(
   db: Context["db"],
@@ -58,14 +72,12 @@ export async function knownVersions(
 }
 
 /**
- * Brings the versions of the personal text together as far as this machine can, and gives the one
- * that counts: the newest, and of several the latest. What a standing version was made of goes. Of
- * versions that are not made of each other none does, so the last one never goes by itself.
+ * Brings the versions of the personal text together as far as this machine can and they fit into
+ * one memory, and gives the one that counts: the newest, and of several the latest. What a standing
+ * version was made of goes. Of versions that are not made of each other none does, so the last one
+ * never goes by itself.
  */
-export async function settleVersions(
-  context: Context,
-  open: OpenDocument,
-): Promise<PersonalVersion | undefined> {
+export async function settleVersions(context: Context, open: OpenDocument): Promise<CountedText> {
   const { document } = open;
   for (;;) {
     const standing = standingVersions(document);
@@ -75,13 +87,20 @@ export async function settleVersions(
       known,
     );
     const [first] = standing.filter(({ version }) => newest.some(({ id }) => id === version.id));
-    if (!first) return undefined;
+    if (!first) return { current: undefined, isApart: false };
     await dropObsolete(context, open, { standing, newest });
     for (const version of newest) {
       await keep(context, version, { isOwn: known.isOwn(version.id) });
     }
     const merged = firstMerge(newest, known);
-    if (!merged) return first.version;
+    if (!merged) {
+      const isBeside = ({ id }: PersonalVersion) => id !== first.version.id;
+      const beside = newest.filter(isBeside);
+      return {
+        current: first.version,
+        isApart: beside.some((each) => isApart(first.version, each, known)),
+      };
+    }
     await keep(context, merged, { isOwn: true });
     const seen = entriesOf(document);
     await writeVersion(context, open, { version: merged, key: first.key, seen });

@@ -24,7 +24,7 @@ import { readHead } from "../../home/read-head.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { takeIgnored } from "../../ignored/ignore-file.ts";
 import { LateBlocks } from "./late-blocks.ts";
-import { settleVersions } from "./personal-document.ts";
+import { type CountedText, settleVersions } from "./personal-document.ts";
 import type { PersonalFileStatus, PersonalLook } from "./personal-status.ts";
 import { readMerges } from "./read-merges.ts";
 import { glimpsePersonalFile, type PersonalRead, readPersonalFile } from "./read-personal-file.ts";
@@ -173,10 +173,11 @@ export class PersonalKeeper {
     this.#quiet = undefined;
     const looked = await this.#take(files);
     for (const each of looked) await this.#settleLines(each);
-    const current = await this.#current();
+    const counted = await this.#counted();
+    const { current } = counted;
     const told: PersonalFileStatus[] = [];
     for (const each of looked) {
-      const status = await this.#bring(each, current);
+      const status = await this.#bring(each, counted);
       if (status) told.push(status);
     }
     const merges = await readMerges(store.reader, current);
@@ -208,7 +209,7 @@ export class PersonalKeeper {
     return userDocument(this.#options.account(), LOCAL_USER);
   }
 
-  async #current(): Promise<PersonalVersion | undefined> {
+  async #counted(): Promise<CountedText> {
     return await this.#options.store.write(async (context) => {
       return await settleVersions(context, await context.open(this.#address()));
     });
@@ -363,7 +364,7 @@ export class PersonalKeeper {
   /** Brings a file to what it is to have. Undefined: it is no longer one of them. */
   async #bring(
     { file, read, why }: Looked,
-    current: PersonalVersion | undefined,
+    { current, isApart }: CountedText,
   ): Promise<PersonalFileStatus | undefined> {
     const { assistant, path, settled } = file;
     const is = (state: PersonalFileStatus["state"], reason?: Reason): PersonalFileStatus => {
@@ -385,6 +386,7 @@ export class PersonalKeeper {
     const { text } = current ?? NO_TEXT;
     if (block?.text === text) {
       if (file.shown === undefined) await this.#put(showing(file, current ?? NO_TEXT));
+      if (isApart) return is("current", { code: "personal-apart" });
       const [told] = await this.#told.told(this.#options.store.reader, path, text);
       return is("current", told);
     }

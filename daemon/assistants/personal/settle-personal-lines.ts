@@ -20,7 +20,7 @@ export async function settlePersonalLines(
   open: OpenDocument,
   settled: readonly SettledLine[],
 ): Promise<SettledChange | undefined> {
-  const current = await settleVersions(context, open);
+  const { current } = await settleVersions(context, open);
   if (!current) return undefined;
   const standing = standingVersions(open.document);
   const known = await knownVersions(context.db, standing);

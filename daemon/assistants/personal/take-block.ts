@@ -63,7 +63,7 @@ export async function takeBlock(
   const { text } = seen;
   const file = afterWrite(seen);
   const shown = shownVersion(file);
-  const current = await settleVersions(context, open);
+  const { current } = await settleVersions(context, open);
   if (text === undefined) return { file: shown ? asked(file, "missing", seen.isLasting) : file };
   if (current && text === current.text) {
     await noLongerHeld(context, open, file);
