@@ -23,6 +23,8 @@ export interface CameLine extends Seeable {
   readonly leftOutAt?: number | undefined;
   /** A save leaves it out once more, later than a minute after it came: it goes, in dispute. */
   readonly isDisputed?: boolean | undefined;
+  /** Somebody has decided that it stays; nobody was told that a save left it out since. */
+  readonly isDecided?: boolean | undefined;
 }
 
 /** The first save counts. */

@@ -16,7 +16,7 @@ import {
   noteLeftOut,
   type Seeable,
 } from "./line-arrival-store.ts";
-import { isLeftOut } from "./told-lines.ts";
+import { decidedLines, isLeftOut } from "./told-lines.ts";
 import { linesWithout } from "./unseen-lines.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
@@ -54,9 +54,15 @@ export class LineArrivals {
     this.#world = world;
   }
 
-  /** The lines of which the author of a save may not have seen that they came, or left. */
+  /**
+   * The lines of which the author of a save may not have seen that they came, or left, or that
+   * somebody wants them to stay.
+   */
   async unseen(db: Db, path: string, savedAt: number): Promise<CameLine[]> {
-    return this.#unseenLines(path, await listCame(db, path), savedAt);
+    const unseen = this.#unseenLines(path, await listCame(db, path), savedAt);
+    const known = new Set(unseen.flatMap(({ line, isGone }) => (isGone ? [] : [line])));
+    const decided = await decidedLines(db, path, this.#world.now());
+    return [...unseen, ...decided.filter(({ line }) => !known.has(line))];
   }
 
   #unseenLines(path: string, lines: readonly CameLine[], savedAt: number): CameLine[] {

@@ -3,7 +3,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { hashOf } from "../disk/read-file.ts";
-import { settledLineKey, takenOutKey, toldLineKey } from "../home/line-arrival-key.ts";
+import { keptLineKey, settledLineKey, takenOutKey, toldLineKey } from "../home/line-arrival-key.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import {
   addLine,
@@ -53,8 +53,11 @@ export interface SettledChange extends Change {
 }
 
 const TOLD_MS = 24 * 60 * 60_000;
-/** Who has taken a line out is told for so long that it is there again. */
-const TAKEN_OUT_MS = 30 * TOLD_MS;
+/**
+ * Who has taken a line out is told for so long that it is there again, and who has decided that one
+ * stays, that a save took it out.
+ */
+const REMEMBERED_MS = 30 * TOLD_MS;
 
 /** Which lines of files of whole values people are told of. They are in the home. */
 export class ToldLines {
@@ -82,12 +85,14 @@ export class ToldLines {
     { from, to, withinMs = 0 }: Change & { readonly withinMs?: number },
   ): Promise<string[]> {
     const [dir, now] = [takenOutKey(path), this.#world.now()];
-    await forgetBefore(db, dir, now - TAKEN_OUT_MS);
+    await forgetBefore(db, dir, now - REMEMBERED_MS);
     const brought = new Set(linesWithout(plainLines(to), plainLines(from)));
     const known = await listChanges<CameLine>(db, dir);
     const back = known.filter(({ line }) => brought.has(line));
     for (const { id } of back) await forgetLine(db, id);
-    for (const line of new Set(linesWithout(plainLines(from), plainLines(to)))) {
+    const gone = new Set(linesWithout(plainLines(from), plainLines(to)));
+    await forgetAbout(db, keptLineKey(path), gone);
+    for (const line of gone) {
       if (line.trim() !== "") await addLine(db, dir, { change: { line }, at: now });
     }
     return back.flatMap(({ at, line }) => (now - at < withinMs ? [line] : []));
@@ -125,14 +130,41 @@ export class ToldLines {
   /** Decisions have come about; of their lines nothing is told any more. */
   async noteSettled(db: Db, path: string, { done, ...change }: SettledChange): Promise<void> {
     const lines = new Set(done.map(({ line }) => line));
-    for (const dir of [settledLineKey(path), toldLineKey(path), takenOutKey(path)]) {
-      const about = (await listChanges<CameLine>(db, dir)).filter(({ line }) => lines.has(line));
-      for (const { id } of about) await forgetLine(db, id);
+    for (const keyOf of [settledLineKey, toldLineKey, takenOutKey, keptLineKey]) {
+      await forgetAbout(db, keyOf(path), lines);
     }
     for (const came of await listCame(db, path)) {
       if (lines.has(came.line)) await unsetLeftOut(db, came);
     }
     if (change.from !== change.to) await this.noteSave(db, path, change);
+    const [dir, at] = [keptLineKey(path), this.#world.now()];
+    await forgetBefore(db, dir, at - REMEMBERED_MS);
+    for (const { line, as } of done) {
+      if (as === "keep") await addLine(db, dir, { change: { line, isOwn: true }, at });
+    }
+  }
+}
+
+/**
+ * The lines of a file that somebody has decided to have in it: a save that lacks one comes from a
+ * program that has never read it as likely as from somebody who means it. Until the first such
+ * save, whatever became of the line then.
+ */
+export async function decidedLines(
+  db: Kysely<DaemonTables>,
+  path: string,
+  now: number,
+): Promise<CameLine[]> {
+  const kept = await listChanges<CameLine>(db, keptLineKey(path));
+  return kept.flatMap((each) => {
+    return now - each.at < REMEMBERED_MS ? [{ ...each, isDisputed: true, isDecided: true }] : [];
+  });
+}
+
+async function forgetAbout(db: Db, dir: string, lines: ReadonlySet<string>): Promise<void> {
+  if (lines.size === 0) return;
+  for (const { id, line } of await listChanges<CameLine>(db, dir)) {
+    if (lines.has(line)) await forgetLine(db, id);
   }
 }
 

@@ -24,6 +24,11 @@ export function settledLineKey(path: string): string {
   return `settled:${path}`;
 }
 
+/** The same for lines that somebody has decided to have in it. */
+export function keptLineKey(path: string): string {
+  return `kept:${path}`;
+}
+
 /** The same for the entries of its memory that it showed before a write of ours. */
 export function shownBeforeKey(path: string): string {
   return `shown:${path}`;
@@ -46,6 +51,7 @@ export async function forgetLines(db: Kysely<DaemonTables>, path: string): Promi
     toldLineKey,
     takenOutKey,
     settledLineKey,
+    keptLineKey,
     shownBeforeKey,
     waitingSinceKey,
     glimpseKey,

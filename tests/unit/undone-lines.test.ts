@@ -5,6 +5,7 @@ import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memo
 import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 
 const INDEX = "MEMORY.md";
+const DAY_MS = 24 * 60 * 60_000;
 const ONE = "- [One](one.md)";
 const TWO = "- [Two](two.md)";
 const FIRST = `# Memory\n\n${ONE}\n${TWO}\n`;
@@ -118,6 +119,46 @@ test("a line that stays though a save lacks it is dropped, or kept and no longer
   }
 });
 
+test("a program that never reads the file again takes a kept line out only with a conflict", async () => {
+  b.save(INDEX, `${FIRST}- precious\n`);
+  await exchange();
+  a.save(INDEX, `${FIRST}- stale 1\n`);
+  await exchange();
+  await decide(a, "- precious", "keep");
+  await settleMemories(a, b);
+  for (const { world } of [a, b]) world.advance(20 * DAY_MS);
+  await settleMemories(a, b);
+  await passMinute();
+  a.save(INDEX, `${FIRST}- stale 1\n- stale 2\n`);
+  await settleMemories(a, b);
+  for (const machine of [a, b]) {
+    expect(machine.read(INDEX)).not.toContain("precious");
+    const [, ...aside] = await machine.values(INDEX);
+    expect(aside.map((text) => text.includes("- precious\n"))).toEqual([true]);
+  }
+});
+
+test("who goes on with a line that was kept, or takes it out a month later, makes no conflict", async () => {
+  for (const isMended of [true, false]) {
+    const before = a.read(INDEX) ?? "";
+    b.save(INDEX, `${before}- a thought${isMended}\n`);
+    await exchange();
+    a.save(INDEX, before);
+    await exchange();
+    await decide(a, `- a thought${isMended}`, "keep");
+    await settleMemories(a, b);
+    if (!isMended) for (const { world } of [a, b]) world.advance(31 * DAY_MS);
+    await passMinute();
+    const line = `- a thought${isMended}`;
+    const text = a.read(INDEX) ?? "";
+    expect(text).toContain(line);
+    a.save(INDEX, isMended ? text.replace(line, `${line}, gone on with`) : before);
+    await settleMemories(a, b);
+    for (const machine of [a, b]) expect(await machine.values(INDEX)).toHaveLength(1);
+    await passMinute();
+  }
+});
+
 /** The personal text of two machines, where one's line has just come to the other. */
 class Desks {
   private constructor(
@@ -214,6 +255,45 @@ test("personal text: a line that stays is dropped by one decision, and by a seco
     expect([c.block("claude"), d.block("codex")]).toEqual(["one\nthree\n", "one\nthree\n"]);
     await desks.end();
   }
+});
+
+test("personal text: a save that lacks a line that was kept is told", async () => {
+  for (const as of ["stale", "mended"] as const) {
+    const desks = await Desks.start();
+    const { c, d } = desks;
+    await desks.leaveOut("three");
+    const path = c.pathOf("claude");
+    await c.store.write(({ db, now }) =>
+      settleLine(db, path, { line: "two", as: "keep", at: now }),
+    );
+    await c.keeper.lookAnew();
+    await settlePersonal(c, d);
+    expect(c.stateOf("claude")).toBe("current");
+    await desks.pass(61_000);
+    await desks.pass(DAY_MS);
+    if (as === "stale") await desks.leaveOut("four");
+    else c.edit("claude", (text) => text.replace("two", "two, gone on with"));
+    await settlePersonal(c, d);
+    expect(d.block("codex")?.includes("two")).toBe(as !== "stale");
+    expect(c.stateOf("claude")).toBe(as === "stale" ? "current line-gone" : "current");
+    await desks.end();
+  }
+});
+
+test("personal text: an earlier version without a kept line is asked about, as any", async () => {
+  const desks = await Desks.start();
+  const { c, d } = desks;
+  await desks.leaveOut("three");
+  const path = c.pathOf("claude");
+  await c.store.write(({ db, now }) => settleLine(db, path, { line: "two", as: "keep", at: now }));
+  await c.keeper.lookAnew();
+  await settlePersonal(c, d);
+  await desks.pass(61_000);
+  c.edit("claude", (text) => text.replace("two\n", ""));
+  await settlePersonal(c, d);
+  expect(c.stateOf("claude")).toBe("asked personal-former");
+  expect(d.block("codex")).toContain("two\n");
+  await desks.end();
 });
 
 test("personal text: who took a line out is told that a stale save has brought it back", async () => {

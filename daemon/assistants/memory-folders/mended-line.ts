@@ -9,6 +9,11 @@ export function isMendedLine(one: string, other: string): boolean {
   return common >= COMMON_MIN && isHalf;
 }
 
+/** The same of a later line, which may also go on with all of the earlier one. */
+export function isWording(line: string, later: string): boolean {
+  return later.startsWith(line) || isMendedLine(line, later);
+}
+
 /** Whether two lines that were written in one place may be versions of one line. */
 export function mayBeVersions(one: string, other: string): boolean {
   const { common, isHalf } = commonWords(one, other);

@@ -1,6 +1,6 @@
 import { diffLines } from "../../../shared/replica/text/line-diff.ts";
 import { splitForm } from "../../../shared/replica/text/text-form.ts";
-import { isMendedLine, mayBeVersions } from "./mended-line.ts";
+import { isWording, mayBeVersions } from "./mended-line.ts";
 import type { MergedTexts, TextSides } from "./merge-texts.ts";
 
 /** Two lines that may be versions of one line, each with its line break. */
@@ -66,10 +66,6 @@ function wordedBeside(base: readonly string[], text: readonly string[]): Map<num
     }
   }
   return found;
-}
-
-function isWording(line: string, other: string): boolean {
-  return other.startsWith(line) || isMendedLine(line, other);
 }
 
 /** What a side has in the place of each line that it rewrote, by the line's number. */

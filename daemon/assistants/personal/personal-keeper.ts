@@ -23,6 +23,7 @@ import {
 import { readHead } from "../../home/read-head.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { takeIgnored } from "../../ignored/ignore-file.ts";
+import { isWording } from "../memory-folders/mended-line.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { type CountedText, settleVersions } from "./personal-document.ts";
 import type { PersonalFileStatus, PersonalLook } from "./personal-status.ts";
@@ -305,7 +306,8 @@ export class PersonalKeeper {
     const sides = { shown: from, saved: to };
     await this.#came.note(db, path, { from, to, isOwn: true, savedAt, isSeen: true });
     await this.#told.noteSave(db, path, { from, to });
-    const [returned, gone] = [returnedUnseen(sides, unseen), disputedLines(sides, unseen)];
+    const returned = returnedUnseen(sides, unseen);
+    const gone = disputedLines(sides, unseen, isWording);
     await this.#told.note(db, path, { code: "line-returned", lines: returned });
     await this.#told.note(db, path, { code: "line-gone", lines: gone });
   }

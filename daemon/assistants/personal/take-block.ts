@@ -86,7 +86,8 @@ export async function takeBlock(
   const sides = { shown: shown?.text ?? "", saved: text };
   if (!isTaken && former && !file.undone.includes(textHash(text))) {
     const merges = await readMerges(context.db, current);
-    const disputed = disputedLines(sides, seen.unseen);
+    const told = seen.unseen.filter(({ isDecided }) => !isDecided);
+    const disputed = disputedLines(sides, told);
     if (!isMeantAsEdit(sides, { former, current, merges, disputed })) {
       const question = shown === undefined ? undefined : "former";
       return { file: { ...showing(file, former), asked: question } };
