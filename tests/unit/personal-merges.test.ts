@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readMerges } from "../../daemon/assistants/personal/read-merges.ts";
 import { parseVersion } from "../../daemon/assistants/personal/version.ts";
 import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
-import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 
 let a: PersonalMachine;
 let b: PersonalMachine;
@@ -124,4 +124,58 @@ test("a place of several lines that a machine of before has noted is told while 
   expect(await readMerges(a.store.reader, current)).toEqual([places]);
   const edited = parseVersion(current.text.replace("and more", "and more of it"));
   expect(await readMerges(a.store.reader, edited)).toEqual([]);
+});
+
+/** Both rewrite one line altogether; both rules stay and are told. */
+async function meet(): Promise<void> {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "one\nTODO\nend\n");
+  await settlePersonal(a, b);
+  await pass(61_000);
+  a.edit("claude", (text) => text.replace("TODO", "use npm here"));
+  b.edit("codex", (text) => text.replace("TODO", "always test first"));
+  await settlePersonal(a, b);
+  for (const { keeper } of [a, b]) expect(keeper.status.merges).toHaveLength(1);
+}
+
+async function pass(milliseconds: number): Promise<void> {
+  for (const { world } of [a, b]) world.advance(milliseconds);
+  await settlePersonal(a, b);
+}
+
+test("two rules that met are told no more once one was taken out, also where it is written again", async () => {
+  await meet();
+  await pass(61_000);
+  a.edit("claude", (text) => text.replace("always test first\n", ""));
+  await pass(24 * 60 * 60_000);
+  for (const where of ["- more\n", "always test first\n", "- and more\n"]) {
+    b.edit("codex", (text) => text + where);
+    await pass(61_000);
+    for (const { keeper } of [a, b]) expect(keeper.status.merges).toEqual([]);
+  }
+  expect(a.block("claude")).toContain("always test first\n- and more\n");
+});
+
+test("a save that had not seen one of two rules that met settles nothing", async () => {
+  await a.on("claude");
+  await b.on("codex");
+  a.edit("claude", () => "one\nTODO\nend\n");
+  await settlePersonal(a, b);
+  await pass(61_000);
+  a.edit("claude", (text) => text.replace("TODO", "use npm here"));
+  const stale = a.file("claude");
+  b.edit("codex", (text) => text.replace("TODO", "always test first"));
+  for (const machine of [a, b]) await machine.keeper.look();
+  await exchangePersonal(a, b);
+  for (const machine of [a, b]) await machine.keeper.look();
+  expect(a.block("claude")).toContain("always test first\n");
+  a.save("claude", stale.replace("end\n", "end\nmore\n"));
+  await settlePersonal(a, b);
+  expect(b.block("codex")).toContain("always test first\n");
+  expect(b.block("codex")).toContain("more\n");
+  for (const { keeper } of [a, b]) {
+    const told = keeper.status.merges.map(({ mine, theirs }) => [mine, theirs].sort());
+    expect(told).toContainEqual(["always test first\n", "use npm here\n"]);
+  }
 });

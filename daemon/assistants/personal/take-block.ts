@@ -21,6 +21,7 @@ import {
   standingVersions,
   writeVersion,
 } from "./personal-document.ts";
+import type { PersonalMerge } from "./personal-status.ts";
 import { readMerges } from "./read-merges.ts";
 import { textHash } from "./read-personal-file.ts";
 import { NO_TEXT, PERSONAL_KEY, type PersonalVersion, parseVersion, versionOf } from "./version.ts";
@@ -157,7 +158,8 @@ async function takeEdit(
   const known = await knownVersions(db, standing);
   const isFirst = shown === undefined || shown.id === NO_TEXT.id;
   const saved = versionOf(text, isFirst ? [] : [shown.id, ...ancestorsOf(shown, known)]);
-  const version = withTakenUnseen(saved, shown, unseen);
+  const told = shown ? await readMerges(db, shown) : [];
+  const version = withTakenUnseen(saved, shown, { unseen, told });
   const { value } = version;
   if (exceedsBytes(value, LIMITS.memoryValueBytes)) {
     return { file, why: { code: "personal-too-large" } };
@@ -190,12 +192,16 @@ async function takeEdit(
 
 /**
  * A saved text with the lines that it took away of those that its author may not have seen. Where
- * it has one that is like such a line in its place, both are told: it may be that one, mended.
+ * it has one that is like such a line in its place, both are told: it may be that one, mended. What
+ * was told of the text before is told on: who had not seen a line has settled nothing about it.
  */
 function withTakenUnseen(
   saved: PersonalVersion,
   shown: PersonalVersion | undefined,
-  unseen: readonly CameLine[],
+  {
+    unseen,
+    told,
+  }: { readonly unseen: readonly CameLine[]; readonly told: readonly PersonalMerge[] },
 ): PersonalVersion {
   const sides = { shown: shown?.text ?? "", saved: saved.text };
   const taken = takenUnseen(sides, unseen);
@@ -206,6 +212,9 @@ function withTakenUnseen(
     const mine = taken.saved.find((each) => isMendedLine(line, each));
     return mine === undefined ? [] : [{ mine: `${mine}\n`, theirs: `${line}\n` }];
   });
-  const notes = { isUnited: false, places: [...metPairs(merge, merged), ...mended] };
+  const open = told.flatMap(({ mine, theirs }) => {
+    return mine === undefined || theirs === undefined ? [] : [{ mine, theirs }];
+  });
+  const notes = { isUnited: false, places: [...metPairs(merge, merged), ...mended, ...open] };
   return versionOf(merged.text, [saved.id, ...saved.parents], notes);
 }
