@@ -1,9 +1,11 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
+import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import type { Reason } from "../../../shared/reasons.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
+import { FileGlimpses } from "../../files/file-glimpses.ts";
 import { LineArrivals } from "../../files/line-arrivals.ts";
 import { LinkedPlace } from "../../files/linked-place.ts";
 import { ToldLines } from "../../files/told-lines.ts";
@@ -24,7 +26,6 @@ import { forgetWaiting } from "../../home/waiting-since.ts";
 import type { WhyIgnored } from "../../ignored/ignore-file.ts";
 import { FolderGit, type FolderInGit, NOT_IN_GIT } from "./folder-in-git.ts";
 import { takeIgnoredIn } from "./ignored-in-folder.ts";
-import { IndexGlimpses } from "./index-glimpses.ts";
 import type { LateMemorySaves } from "./late-memory-saves.ts";
 import type { MemoryFolderStatus } from "./memory-folder-status.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
@@ -71,6 +72,12 @@ interface ToTake {
   readonly former: MemoryFile | undefined;
 }
 
+/** What an index had until a look. */
+interface MissedTexts extends Pick<ToTake, "former"> {
+  readonly seen: readonly FileContent[];
+  readonly file: MemoryText | undefined;
+}
+
 /** A file's text, as an edit of what is known of it. */
 interface GivenText extends Pick<ToTake, "name" | "former"> {
   readonly file: MemoryText | undefined;
@@ -89,7 +96,7 @@ export class MemoryFolderKeeper {
   readonly #unfinished: UnfinishedMemories;
   readonly #came: LineArrivals;
   readonly #lines: MemoryLines;
-  readonly #glimpses: IndexGlimpses;
+  readonly #glimpses: FileGlimpses;
   /** Folders in which there was nothing to do, and what they were like. */
   readonly #quiet = new Map<string, QuietFolder>();
   readonly #inGit = new Map<string, FolderGit>();
@@ -102,7 +109,7 @@ export class MemoryFolderKeeper {
     this.#came = new LineArrivals(world);
     const told = new ToldLines(world);
     this.#lines = new MemoryLines({ ...options, came: this.#came, told });
-    this.#glimpses = new IndexGlimpses({ ...options, events: options.events });
+    this.#glimpses = new FileGlimpses({ ...options, events: options.events });
     this.#writer = new MemoryFolderWriter({ ...options, came: this.#came, told });
   }
 
@@ -118,7 +125,7 @@ export class MemoryFolderKeeper {
 
   /** Listens to no folder any more but these. */
   async close(but: ReadonlySet<string> = new Set()): Promise<void> {
-    await this.#glimpses.keep(but);
+    await this.#glimpses.keep((path) => but.has(dirname(path)));
   }
 
   /** Undefined where there is nothing to tell. */
@@ -142,7 +149,7 @@ export class MemoryFolderKeeper {
     await store.write(({ db }) => putMemoryFolder(db, path, { owner, kind: format.kind }));
     const before = await readMemoryFiles(store.reader, path);
     const { index } = format;
-    const first = index === undefined ? [] : await this.#glimpses.seen(path, index);
+    const first = index === undefined ? [] : await this.#glimpses.seen(join(path, index));
     const read = await this.#reader.read(folder, before);
     const glimpsed = index === undefined ? [] : await this.#glimpsedBefore(folder, first, read);
     if (read.kind === "problem") return { ...about, why: read.why };
@@ -188,7 +195,7 @@ export class MemoryFolderKeeper {
     first: readonly FileContent[],
     read: FolderRead,
   ): Promise<FileContent[]> {
-    const seen = await this.#glimpses.seen(path, index);
+    const seen = await this.#glimpses.seen(join(path, index));
     const file = read.kind === "files" ? read.files.get(index) : undefined;
     return seen.filter((each) => {
       return first.includes(each) || file?.kind !== "text" || each.savedAt <= file.savedAt;
@@ -230,25 +237,25 @@ export class MemoryFolderKeeper {
     const isBegunAnew = gone > 1 && 2 * gone > known.size;
     for (const name of new Set([...files.keys(), ...known.keys()])) {
       if (isStopped()) return notes;
+      const at = join(path, name);
       const former = known.get(name);
       const each = { name, read: files.get(name), former };
       const why = (await this.#finish(seen, each)) ?? (await this.#whyNotTaken(seen, each));
       if (why !== undefined) {
         // What is ignored now stays here, also later.
         if (name === format.index && isLeft(seen, name)) {
-          await this.#glimpses.missed(path, { seen: glimpsed, known: former, file: undefined });
+          await this.#missedBefore(at, { seen: glimpsed, former, file: undefined });
         }
         if (why !== "silently") notes.push({ name, why });
         continue;
       }
       const read = each.read?.kind === "text" ? each.read : undefined;
-      const at = join(path, name);
       if (this.#unfinished.isJustEmptied(at, each.former, read)) continue;
       const file = withoutEmptied(read);
       try {
         const isIndex = name === format.index;
-        const index = { seen: glimpsed, known: former, file };
-        const missed = isIndex ? await this.#glimpses.missed(path, index) : [];
+        const index = { seen: glimpsed, former, file };
+        const missed = isIndex ? await this.#missedBefore(at, index) : [];
         const isMissed = missed.some(({ hash }) => hash !== file?.hash);
         const now = isMissed ? await this.#takeMissed(seen, name, missed) : former;
         const given = { ...each, file, former: now };
@@ -266,6 +273,16 @@ export class MemoryFolderKeeper {
       await store.write(({ db }) => putFolderCommit(db, path, now));
     }
     return notes;
+  }
+
+  /** What an index had before the look read `file`, and nobody has taken. */
+  #missedBefore(
+    path: string,
+    { seen, former, file }: MissedTexts,
+  ): Promise<readonly FileContent[]> {
+    const known = [former, former?.next].flatMap((each) => each?.hash ?? []);
+    const isNeeded = ({ content }: FileContent) => !exceedsBytes(content, LIMITS.memoryValueBytes);
+    return this.#glimpses.missed(path, { seen, known, read: file?.hash, isNeeded });
   }
 
   /**
