@@ -1,4 +1,5 @@
 import { isMixedPassword, isPassphrase, isSpacedPassphrase, isStrongPassword } from "./password.ts";
+import { PASSWORD_KEYWORDS, PASSWORD_VALUE, WIFI_KEYS } from "./password-names.ts";
 import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 
@@ -136,12 +137,20 @@ export const OWN_RULES: readonly SecretRule[] = [
   {
     id: "password",
     kind: "a password",
-    keywords: ["pass", "pw", "kennwort", "contrase", "senha", "wifi", "wi-fi", "wlan", "wpa"],
-    pattern:
-      /(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|(?<![a-z])(?:wi-?fi|wlan|wpa\d?)(?:[ _-]network)?[ _-]key|(?<![a-z])(?:pass|pwd?|senha|mot de passe))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t:])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'((?:[^'\n]|''(?=\w)|(?<=\\)'(?=\w)){6,128})'|`([^`\n]{6,128})`|((?:[^\s"'`<>(){}[\],;|]|(?<=\w)'(?=\w)){6,128})(?![^\s<>)}\],;|"'`]))/gi,
-    accepts: ({ secret, match }) =>
-      isPassphrase(secret) ||
-      (isStrongPassword(secret) && !(IN_PROSE.test(match) && isResult(secret))),
+    keywords: PASSWORD_KEYWORDS,
+    pattern: new RegExp(
+      "(?:passw(?:or[dt]|d)|passphrase|passcode|kennwort|contrase[ñn]a|" +
+        `(?<![a-z])(?:${WIFI_KEYS}|pass|pwd?|senha|mot de passe))["'\`]?[*_]{0,2}` +
+        "(?:[ \\t]{0,10}(?::=|=>|[:=])|[ \\t]{1,3}(?:is|was)[ \\t:])[*_]{0,2}[ \\t]{0,10}" +
+        PASSWORD_VALUE,
+      "gi",
+    ),
+    accepts: ({ secret, match, text, at }) => {
+      if (isPassphrase(secret)) return true;
+      // In `ansible_become_pass` it is none.
+      const isWord = !/[\w-]/.test(text.charAt(at - 1));
+      return isStrongPassword(secret) && !(isWord && IN_PROSE.test(match) && isResult(secret));
+    },
   },
   {
     id: "passphrase",

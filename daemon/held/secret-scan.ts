@@ -36,7 +36,6 @@ interface Finding {
   readonly rule: SecretRule;
   /** If two rules found something, the lower rank counts, because that rule is more specific. */
   readonly rank: number;
-  readonly secret: string;
   readonly from: number;
   readonly to: number;
 }
@@ -99,7 +98,7 @@ function knownRules(): Promise<readonly SecretRule[]> {
 }
 
 async function loadRules(): Promise<readonly SecretRule[]> {
-  const [own, command, { TOKEN_RULES }, { ASSIGNED_RULES }, plain, sentence, setting, gitleaks] =
+  const [own, command, token, assigned, plain, sentence, setting, file, gitleaks] =
     await Promise.all([
       import("./own-rules.ts"),
       import("./command-rules.ts"),
@@ -108,6 +107,7 @@ async function loadRules(): Promise<readonly SecretRule[]> {
       import("./plain-password.ts"),
       import("./sentence-rules.ts"),
       import("./setting-rules.ts"),
+      import("./file-rules.ts"),
       import("./gitleaks-rules.ts"),
     ]);
   // What is only known by its name comes last: other rules say more exactly what they found.
@@ -115,11 +115,12 @@ async function loadRules(): Promise<readonly SecretRule[]> {
     ...own.OWN_RULES,
     ...command.COMMAND_RULES,
     ...(await gitleaks.loadGitleaksRules()),
-    ...TOKEN_RULES,
-    ...ASSIGNED_RULES,
+    ...token.TOKEN_RULES,
+    ...assigned.ASSIGNED_RULES,
     ...plain.PLAIN_PASSWORD_RULES,
     ...sentence.SENTENCE_RULES,
     ...setting.SETTING_RULES,
+    ...file.FILE_RULES,
   ];
 }
 
@@ -146,18 +147,30 @@ function isSame(one: Secret, other: Secret): boolean {
 }
 
 function secretsByRules(rules: readonly SecretRule[], piece: string, firstLine: number): Secret[] {
-  const lower = piece.toLowerCase();
+  const plain = withPlainSigns(piece);
+  const lower = plain.toLowerCase();
   const findings = rules.flatMap((rule, rank) =>
-    rule.keywords.some((keyword) => lower.includes(keyword)) ? findingsOf(rule, rank, piece) : [],
+    rule.keywords.some((keyword) => lower.includes(keyword)) ? findingsOf(rule, rank, plain) : [],
   );
   const secrets: Secret[] = [];
   const lines = new Lines(piece);
-  for (const { rule, secret, from } of withoutOverlaps(findings)) {
+  for (const { rule, from, to } of withoutOverlaps(findings)) {
     lines.goTo(from);
     if (lines.isAllowed) continue;
-    secrets.push({ rule: rule.id, kind: rule.kind, text: secret, line: firstLine + lines.number });
+    const text = piece.slice(from, to);
+    secrets.push({ rule: rule.id, kind: rule.kind, text, line: firstLine + lines.number });
   }
   return secrets;
+}
+
+/**
+ * The text with the blanks and colons that rules know, of equal length: a web page and a phone put
+ * others between a name and its secret, some of which nobody sees.
+ */
+function withPlainSigns(text: string): string {
+  return text
+    .replace(/[\u00a0\u2007\u202f\u3000]|(?<=[:=\s])[\u200b-\u200d\u2060\ufeff]/g, " ")
+    .replaceAll("\uff1a", ":");
 }
 
 function findingsOf(rule: SecretRule, rank: number, text: string): Finding[] {
@@ -167,7 +180,7 @@ function findingsOf(rule: SecretRule, rank: number, text: string): Finding[] {
     const secret = groups.find((group) => group !== undefined) ?? match;
     if (!rule.accepts({ secret, match, text, at: found.index })) continue;
     const from = found.index + match.lastIndexOf(secret);
-    findings.push({ rule, rank, secret, from, to: from + secret.length });
+    findings.push({ rule, rank, from, to: from + secret.length });
   }
   return findings;
 }

@@ -93,6 +93,20 @@ export const SENTENCE_RULES: readonly SecretRule[] = [
     accepts: ({ secret }) => isPasswordInProse(secret),
   },
   {
+    id: "password-beside-user",
+    kind: "a password",
+    keywords: PASSWORD_KEYWORDS,
+    // `log in with admin and password …`; of `with user and password fields` the user is no name.
+    pattern: new RegExp(
+      "\\b(?:with|as|use|using|mit|als|avec|con|com|met)[ \\t]" +
+        "(?:(?:the|user|login|account|benutzer)[ \\t]){0,2}[\"'`]?" +
+        "(?!(?:e?mail|login|name|user(?:name)?)\\b)[\\w.@+-]{2,60}[\"'`]?" +
+        `[ \\t](?:and|und|et|y|e|en)[ \\t](?:the[ \\t])?(?:${PASSWORD_NAMES})[ \\t]{1,2}${PASSWORD_VALUE}`,
+      "gi",
+    ),
+    accepts: ({ secret }) => isPasswordInProse(secret) && !NUMBERED.test(secret),
+  },
+  {
     id: "password-in-parentheses",
     kind: "a password",
     keywords: PASSWORD_KEYWORDS,

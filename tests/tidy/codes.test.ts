@@ -43,6 +43,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/git/working-tree.ts": "what git says, whose exit status says less",
   "daemon/held/assigned-rules.ts": "users' texts",
   "daemon/held/command-rules.ts": "users' texts",
+  "daemon/held/file-rules.ts": "users' texts",
   "daemon/held/own-rules.ts": "users' texts",
   "daemon/held/plain-password.ts": "users' texts",
   "daemon/held/sentence-rules.ts": "users' texts",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ASSIGNED_RULES } from "../../daemon/held/assigned-rules.ts";
 import { COMMAND_RULES } from "../../daemon/held/command-rules.ts";
+import { FILE_RULES } from "../../daemon/held/file-rules.ts";
 import { loadGitleaksRules } from "../../daemon/held/gitleaks-rules.ts";
 import { OWN_RULES } from "../../daemon/held/own-rules.ts";
 import { PLAIN_PASSWORD_RULES } from "../../daemon/held/plain-password.ts";
@@ -32,6 +33,7 @@ const allRules = async () => [
   ...PLAIN_PASSWORD_RULES,
   ...SENTENCE_RULES,
   ...SETTING_RULES,
+  ...FILE_RULES,
   ...(await loadGitleaksRules()),
 ];
 
