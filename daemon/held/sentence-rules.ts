@@ -67,9 +67,10 @@ export const SENTENCE_RULES: readonly SecretRule[] = [
     id: "password-of-named-user",
     kind: "a password",
     keywords: ["user", "login", "log in", "account", "cred"],
-    // What begins a URL, as in `://user:pass@host:8080/path`, is another rule's.
+    // What begins a URL, as in `://user:pass@host:8080/path`, is another rule's, and of the version
+    // `1:4.13+dfsg1` of a package `login` the epoch is no user.
     pattern:
-      /(?<!:\/\/)\b(?:user(?:name)?|log ?in|account|cred(?:ential)?s?)\b["'`*_]{0,3}(?:[ \t:=]{1,3}|[ \t]{1,3}(?:as|is|with)[ \t:]{1,3})["'`]?[\w.@+-]{1,60}:([^\s"'`<>(){}[\],;|:]{8,128})(?![:\w])/gi,
+      /(?<!:\/\/)\b(?:user(?:name)?|log ?in|account|cred(?:ential)?s?)\b["'`*_]{0,3}(?:[ \t:=]{1,3}|[ \t]{1,3}(?:as|is|with)[ \t:]{1,3})["'`]?(?!\d:)[\w.@+-]{1,60}:([^\s"'`<>(){}[\],;|:]{8,128})(?![:\w])/gi,
     accepts: ({ secret }) => isPasswordSaid(secret) && isHardToTakeForName(secret),
   },
   {

@@ -385,6 +385,7 @@ describe("what is no secret is left alone", () => {
     "login: LoginController:handleLogin2Factor",
     "docker login ghcr.io:443, docker run --user app:staff2 image",
     "the user src/User.ts:120 and login src/Login.tsx:44:Form",
+    "ii  login  1:4.13+dfsg1-1+deb12u1  amd64  system login tools",
     "log in with user:Passw0rd!",
     "-----BEGIN PGP PRIVATE KEY BLOCK-----\n...\n-----END PGP PRIVATE KEY BLOCK-----\n",
   ];
