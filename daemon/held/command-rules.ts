@@ -83,6 +83,15 @@ export const COMMAND_RULES: readonly SecretRule[] = [
     accepts: ({ secret }) => isStrongPassword(secret) || isRandom(secret),
   },
   {
+    id: "password-of-account",
+    kind: "a database's password",
+    keywords: ["identified"],
+    // Of MySQL, Oracle and ClickHouse: `CREATE USER shop IDENTIFIED BY '…'`.
+    pattern:
+      /\bIDENTIFIED\s{1,3}(?:WITH\s{1,3}["'`]?\w{1,60}["'`]?\s{1,3})?(?:BY|AS)\s{1,3}(?:PASSWORD\s{1,3})?(?:"([^"\n]{6,128})"|'([^'\n]{6,128})')/gi,
+    accepts: ({ secret }) => isGiven(secret),
+  },
+  {
     id: "password-of-short-option",
     kind: "a password in a command",
     keywords: BEHIND_KEYWORDS,

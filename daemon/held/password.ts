@@ -6,7 +6,10 @@ const TERMS =
   "aes argon ascii base bcrypt bytes? chars? characters digits ecdsa ed es hmac hs " +
   "http int ipv iso latin level max md min n?varchar oauth pbkdf rfc rs rsa scrypt " +
   "sha ssl string text tls u?int utf v win x";
-const TERM = new RegExp(`^(?:${TERMS.replaceAll(" ", "|")})[-_]?\\d+[a-z]{0,6}(?:[-_/].*)?$`, "i");
+const TERM = new RegExp(
+  `^(?:${TERMS.replaceAll(" ", "|")})[-_]?\\d{1,5}[a-z]{0,6}(?:[-_/].*)?$`,
+  "i",
+);
 
 /** A name of something: `db-credentials-v2`, `users.password2`, `AUTH_SECRET_1`. */
 const NAME = /^[a-z]+\d{0,2}(?:[-_.:/\\][a-z]+\d{0,2})+\d{0,2}$/i;

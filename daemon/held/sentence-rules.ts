@@ -33,6 +33,11 @@ const NAME_BEHIND =
   `(?=[.,:;!?)]|[ \\t]{0,20}(?:\\r?\\n|$)|[ \\t]{1,3}(?:${FOR})[ \\t])`;
 const FIRST = "(?<=^|[\\s(\"'`*_])(?![*_])([^\\s\"'`<>(){}[\\],;|]{6,128})";
 
+const KEYS_OF_API =
+  "(?:access|admin|api|auth|bot|client|deploy|secret|service|signing)[ _-](?:key|token|secret)|" +
+  "token|secret|API[ -]?Schl(?:ü|ue)ssel|Zug(?:angs|riffs)[ -]?(?:schl(?:ü|ue)ssel|token)|" +
+  "cl(?:é|e) (?:d['’])?API|(?:clave|chave) (?:de )?(?:la )?API|chiave API|API[ -]?sleutel";
+
 /** Quotes of code, or the beginning of a block of it. */
 const FENCE = "[ \\t]{0,20}(?:```|~~~)\\w{0,20}[ \\t]{0,20}\\r?\\n";
 const LINE_END = "[ \\t]{0,20}\\r?\\n";
@@ -45,6 +50,21 @@ export const SENTENCE_RULES: readonly SecretRule[] = [
     keywords: ["key", "token", "secret"],
     pattern:
       /\b(?:(?:access|admin|api|auth|bot|deploy|secret|service|signing)[ _-](?:key|token)|token|secret)\b["'`*_]{0,3}[^\n.:=]{0,40}?[ \t](?:is|was)[ \t:]{1,3}["'`*_]{0,3}([\w+/-]{20,512}={0,2})(?![\w+/=([\\-]|[.:]\w)/gi,
+    accepts: ({ secret }) => /\d/.test(secret) && isRandom(secret),
+  },
+  {
+    id: "key-of-something",
+    kind: "an API key or a token",
+    keywords: ["key", "token", "secret", "api"],
+    // `API key (prod): …`, and in other languages.
+    pattern: new RegExp(
+      "(?<![\\p{L}_-]|\\b(?:csrf|cursor|next|page|public|sync|xsrf) )" +
+        `(?:${KEYS_OF_API})["'\`*_]{0,3}` +
+        `(?:[ \\t](?:\\([^()\\n]{1,60}\\)|(?:${FOR})[ \\t][^\\n.:=]{1,40}))?["'\`*_]{0,3}` +
+        "[ \\t]{0,3}[:=][ \\t*_]{0,5}[\"'`]?" +
+        "([\\w+/-]{20,512}={0,2})(?![\\w+/=([\\\\-]|[.:]\\w|[.]{2}|…)",
+      "giu",
+    ),
     accepts: ({ secret }) => /\d/.test(secret) && isRandom(secret),
   },
   {

@@ -42,6 +42,12 @@ const SECRETS: readonly (() => string)[] = [
   () => `ansible_become_pass: ${password()}`,
   () => `ansible_ssh_pass: 7${draw(11)}`,
   () => `1//0${draw(60)}`,
+  () => `API key (prod): ${draw(31)}7`,
+  () => `API key for the shop's staging: \`${draw(31)}7\``,
+  () => `API-Schlüssel: ${draw(31)}7`,
+  () => `Clé API : ${draw(31)}7`,
+  () => `CREATE USER app IDENTIFIED BY '${signed()}'`,
+  () => `ALTER USER 'app'@'%' IDENTIFIED WITH mysql_native_password BY "${signed()}";`,
 ];
 
 test(`a secret as a program keeps it in a file is found, seed ${SEED}`, async () => {
@@ -91,6 +97,14 @@ test("what only looks like such a file holds no secret", async () => {
     "ansible_become_pass: '{{ vault_become_pass1 }}'",
     "Pass: 12tests",
     "http://1//0",
+    "API key (prod): in the vault under shop-api-key-v2-prod",
+    "API key (v2): getApiKeyFromVault2",
+    "Public API key (v2): kQ9xW3vTb7RmZ2pLsYd4Nf",
+    "API-Schlüssel: steht-im-tresor-von-shop-2",
+    "token (JWT, RS256): authentication-token-v2",
+    "CREATE USER 'shop'@'%' IDENTIFIED BY 'password';",
+    "CREATE USER u IDENTIFIED WITH auth_plugin2 AS 'auth_string'",
+    "identified by 'user_id2'",
   ];
   for (const text of texts) expect([text, await findSecrets(`${text}\n`)]).toEqual([text, []]);
 });
