@@ -1,8 +1,9 @@
+import type { Log } from "../shared/log.ts";
 import { delay } from "../shared/world.ts";
 import { realWorld } from "../shared/world-real.ts";
 import { createStartingApp } from "./app/starting-app.ts";
 import { endSignal } from "./end-signal.ts";
-import { createHostApp } from "./host-app.ts";
+import { createHostApp, type HostApp } from "./host-app.ts";
 import { isLoopbackHost } from "./http/loopback.ts";
 import { listen } from "./listen/listen.ts";
 import { openLog } from "./operations/open-log.ts";
@@ -11,6 +12,9 @@ import type { Settings } from "./settings/setting.ts";
 import { listAccounts } from "./stores/account-store.ts";
 
 const SECOND_MS = 1000;
+
+/** However long requests took to end, a database has so much time to be closed. */
+const CLOSED_WITHIN_MS = SECOND_MS;
 
 /** How the hosted server runs; `path` is its database's file, whose folder exists, or address. */
 export interface ServerOptions {
@@ -54,6 +58,7 @@ export async function runServer(
       },
       operated: { readiness, metricsToken: settings.metrics_token },
     });
+    let endsBy = 0;
     try {
       starting.started(service.app);
       readiness.state = "ready";
@@ -65,12 +70,33 @@ export async function runServer(
       await delay(realWorld, settings.shutdown_delay * SECOND_MS);
       service.hurry();
       await listener.drain();
+      endsBy = realWorld.monotonic() + settings.shutdown_timeout * SECOND_MS;
       await listener.close(settings.shutdown_timeout * SECOND_MS);
     } finally {
       await listener.close(0);
-      await service.close();
+      await closed(service, { log, withinMs: endsBy - realWorld.monotonic() });
     }
   } finally {
     await listener.close(0);
   }
+}
+
+/**
+ * A database that is silent is not waited for: what was acknowledged is in it, and nobody waits for
+ * an answer any more. The process ends next, and its connections with it.
+ */
+async function closed(
+  service: HostApp,
+  { log, withinMs }: { readonly log: Log; readonly withinMs: number },
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const late = realWorld.setTimer(Math.max(CLOSED_WITHIN_MS, withinMs), () => {
+      log.warn({}, "ended without an answer of the database");
+      resolve();
+    });
+    service
+      .close()
+      .then(resolve, reject)
+      .finally(() => late.cancel());
+  });
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { startBusyClient } from "../support/busy-client.ts";
 import { connectLive } from "../support/live-client.ts";
+import { postgresCluster } from "../support/postgres-cluster.ts";
+import { openWay } from "../support/postgres-way.ts";
 import { connectRaw } from "../support/raw-connection.ts";
 import { RUNTIMES, ServerFolder } from "../support/server-process.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -81,6 +83,27 @@ for (const runtime of RUNTIMES) {
     const request = await halfSent(server.port, token);
     expect((await server.process.end("SIGTERM")).status).toBe(0);
     await waitFor("the connection to be closed", () => request.closed());
+  });
+
+  test(`on ${runtime}, a server ends although its database is silent`, async () => {
+    const way = await openWay(await (await postgresCluster()).createDatabase());
+    await using folder = await ServerFolder.create(runtime, way.address);
+    const token = await folder.token();
+    const server = await folder.server("--shutdown-timeout", "1");
+    const write = () =>
+      fetch(`${server.url}/v1/memories`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token}` },
+        body: BODY,
+      });
+    expect((await write()).status).toBe(200);
+    way.hush();
+    const cutOff = write().catch(() => undefined);
+    await waitFor("an outage that shows", async () => (await readiness(server.url)) === 503);
+    const { status, stderr } = await server.process.end("SIGTERM");
+    expect([status, stderr]).toEqual([0, expect.stringContaining("without an answer")]);
+    expect(await cutOff).toBeUndefined();
+    way.close();
   });
 }
 

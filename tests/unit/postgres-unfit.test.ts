@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { connect, createServer, type Server } from "node:net";
+import { createServer } from "node:net";
 import { sql } from "kysely";
 import pg from "pg";
 import { createHostApp } from "../../server/host-app.ts";
@@ -14,6 +14,7 @@ import { SessionPool } from "../../shared/postgres/pool.ts";
 import type { PostgresSession } from "../../shared/postgres/session.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
+import { openWay, portOf } from "../support/postgres-way.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const newDatabase = serversOfTests();
@@ -174,8 +175,8 @@ test("a full disk is told, and too much work asks for patience", () => {
 
 test("a statement without an answer ends, and nobody gets its connection again", async () => {
   const { address } = await newDatabase();
-  const way = await openWay(socketOf(address));
-  const pool = new SessionPool<HostTables>(way.address(address), 1);
+  const way = await openWay(address);
+  const pool = new SessionPool<HostTables>(way.address, 1);
   const session = await pool.take();
   expect(await session.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
   way.hush();
@@ -214,10 +215,10 @@ test("a connection that the database ends as soon as it is made ends nothing els
 
 test("a database that is lost, or takes no writes, shows in /readyz until it is back", async () => {
   const { address } = await newDatabase();
-  const way = await openWay(socketOf(address));
+  const way = await openWay(address);
   const readiness = new Readiness("ready");
   const host = await createHostApp({
-    path: way.address(address),
+    path: way.address,
     world: realWorld,
     log: silentLog,
     loopbackOnly: true,
@@ -239,59 +240,3 @@ test("a database that is lost, or takes no writes, shows in /readyz until it is 
   await host.close();
   way.close();
 });
-
-function socketOf(address: string): string {
-  return `${new URL(address).searchParams.get("host")}/.s.PGSQL.5432`;
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === "object" ? (address?.port ?? 0) : 0;
-}
-
-/** A way to a socket that can be cut, or swallow everything. */
-async function openWay(path: string) {
-  let isCut = false;
-  let isHushed = false;
-  const open = new Set<{ destroy(): void }>();
-  const server = createServer((client) => {
-    if (isCut) {
-      client.destroy();
-      return;
-    }
-    const database = connect(path);
-    for (const each of [client, database]) {
-      open.add(each);
-      each.on("error", () => {});
-      each.on("close", () => open.delete(each));
-    }
-    client.on("data", (data) => isHushed || database.write(data));
-    database.on("data", (data) => isHushed || client.write(data));
-    client.on("close", () => database.destroy());
-    database.on("close", () => client.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    /** The same database, by this way. */
-    address(address: string): string {
-      const url = new URL(address);
-      url.search = "";
-      url.host = `127.0.0.1:${portOf(server)}`;
-      return url.href;
-    },
-    cut() {
-      isCut = true;
-      for (const each of open) each.destroy();
-    },
-    hush() {
-      isHushed = true;
-    },
-    /** What was swallowed stays lost. */
-    mend() {
-      if (isHushed) for (const each of open) each.destroy();
-      isCut = false;
-      isHushed = false;
-    },
-    close: () => server.close(),
-  };
-}
