@@ -41,6 +41,7 @@ export async function openPostgresStore(
       database,
       problem: () => watch.problem,
       connections: () => figuresOf(database),
+      onAnew: (callback) => store.onAnew(callback),
       async close() {
         await watch.stop();
         await store.close();

@@ -46,6 +46,8 @@ export interface HostStore {
   readonly problem?: () => string | undefined;
   /** Figures of the database's connections, where it has any. */
   readonly connections?: () => ConnectionFigures;
+  /** Calls back where what was told of commits may be missing: whoever listens begins again. */
+  readonly onAnew?: (callback: () => void) => void;
   /** Finishes the writes under way, closes the database and releases its lock. */
   close(): Promise<void>;
 }

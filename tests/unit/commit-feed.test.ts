@@ -5,10 +5,13 @@ import { asAccountId, type ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { CommitFeed } from "../../shared/replica/postgres/commit-feed.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
-import { serversOfTests } from "../support/postgres-servers.ts";
+import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
 
 const newDatabase = serversOfTests();
 const ann = asAccountId("ann");
+
+/** Among the rows that were told: from here on somebody has to begin again. */
+const ANEW = -1;
 
 /** A feed whose looks can be made to fail, and what it has told. */
 async function start() {
@@ -24,11 +27,14 @@ async function start() {
     },
     world: createDrivenWorld(),
     announce: (rows) => told.push(...rows.map(({ seq }) => seq)),
+    epoch: store.writer.epoch,
+    onAnew: () => told.push(ANEW),
   });
   return {
     feed,
     told,
     state,
+    ask: (...statements: readonly string[]) => runOnPostgres(servers.address, ...statements),
     commit: (key: string) =>
       store.write(
         async (context) => {
@@ -91,4 +97,42 @@ test("two who begin to listen at the same time miss nothing that comes between",
   feed.hinted(ann);
   await feed.following(ann);
   expect(told).toEqual([2]);
+});
+
+/** What a promotion leaves that has lost the last commit. */
+const LOSE_THE_LAST = [
+  "DELETE FROM memories WHERE key = 'b'",
+  "DELETE FROM updates WHERE seq = 2",
+  "UPDATE documents SET seq = 1",
+  "UPDATE owners SET version = version - 1",
+  "UPDATE incarnation SET mark = 'before'",
+];
+
+test("whoever listens begins again where the last commits are gone, written over or not", async () => {
+  for (const isWritten of [false, true]) {
+    await using started = await start();
+    const { feed, told, ask, commit } = started;
+    const stop = feed.follow(ann);
+    await feed.following(ann);
+    await commit("a");
+    await commit("b");
+    feed.hinted(ann);
+    await feed.following(ann);
+    expect(told.splice(0)).toEqual([1, 2]);
+    await ask(...LOSE_THE_LAST);
+    // It has the number of the one that was lost, and the account its version.
+    if (isWritten) await commit("c");
+    feed.lookAtAll();
+    await feed.following(ann);
+    expect(told.splice(0)).toEqual([ANEW]);
+    feed.follow(ann);
+    await feed.following(ann);
+    // Whoever left late ends nothing of those who came since.
+    stop();
+    await commit("d");
+    feed.hinted(ann);
+    await feed.following(ann);
+    // The first that is written has another epoch.
+    expect(told).toEqual([isWritten ? 3 : ANEW]);
+  }
 });

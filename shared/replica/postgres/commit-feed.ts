@@ -22,20 +22,26 @@ interface FeedDeps<Tables> {
   readonly reading: Pick<SessionPool<Tables>, "use">;
   readonly world: World;
   readonly announce: (rows: readonly CommittedRow[]) => void;
+  /** The database's as it is now. */
+  readonly epoch: string;
+  /** What was told may not be in the database: whoever listens has to begin again. */
+  readonly onAnew: () => void;
 }
 
 /**
  * Tells of the commits of followed owners, whoever made them: of each document every row once, in
  * order. Rows are read from the database by position, so a hint that is lost, doubled or late only
- * changes when.
+ * changes when. Where the database is another than before, positions have to be told anew.
  */
 export class CommitFeed<Tables> {
   readonly #deps: FeedDeps<Tables>;
   readonly #followed = new Map<AccountId, Followed>();
+  #epoch: string;
   #timer: Timer | undefined;
 
   constructor(deps: FeedDeps<Tables>) {
     this.#deps = deps;
+    this.#epoch = deps.epoch;
   }
 
   follow(owner: AccountId): () => void {
@@ -47,7 +53,9 @@ export class CommitFeed<Tables> {
       if (isOver) return;
       isOver = true;
       followed.listeners -= 1;
-      if (followed.listeners === 0) this.#followed.delete(owner);
+      if (followed.listeners === 0 && this.#isFollowed(owner, followed)) {
+        this.#followed.delete(owner);
+      }
     };
   }
 
@@ -87,6 +95,13 @@ export class CommitFeed<Tables> {
     for (const owner of this.#followed.keys()) this.hinted(owner);
   }
 
+  /** The database is of this epoch now. */
+  beginAs(epoch: string): void {
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    this.#beginAnew();
+  }
+
   async stop(): Promise<void> {
     this.#timer?.cancel();
     const all = [...this.#followed.values()];
@@ -106,10 +121,19 @@ export class CommitFeed<Tables> {
     return followed;
   }
 
+  #isFollowed(owner: AccountId, followed: Followed): boolean {
+    return this.#followed.get(owner) === followed;
+  }
+
+  #beginAnew(): void {
+    this.#followed.clear();
+    this.#deps.onAnew();
+  }
+
   /** Rejects where nothing can be read now. */
   #look(owner: AccountId, followed: Followed): Promise<void> {
     const look = followed.telling.then(() =>
-      this.#followed.get(owner) === followed ? this.#read(owner, followed) : undefined,
+      this.#isFollowed(owner, followed) ? this.#read(owner, followed) : undefined,
     );
     followed.telling = look.catch(() => {});
     return look;
@@ -120,9 +144,13 @@ export class CommitFeed<Tables> {
     const found = await rowsAfter(this.#deps.reading, owner, {
       told: followed.told,
       version: followed.version,
+      epoch: this.#epoch,
       headsAlone: isFirst,
     });
-    if (!found) return;
+    if (!found || !this.#isFollowed(owner, followed)) return;
+    if (found.epoch !== this.#epoch) return this.beginAs(found.epoch);
+    // Nobody has written yet since the last commits were lost.
+    if (found.version < followed.version) return this.#beginAnew();
     const fresh = found.rows.filter(
       ({ documentId, seq }) => seq > (followed.told.get(documentId) ?? 0),
     );

@@ -99,13 +99,20 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   readonly #feed: CommitFeed<Tables>;
   readonly #hints: Hints;
 
-  private constructor(protected override readonly options: PostgresReplicaOptions<Tables>) {
+  #onAnew = () => {};
+
+  private constructor(
+    protected override readonly options: PostgresReplicaOptions<Tables>,
+    epoch: string,
+  ) {
     super(options);
     const { database, world } = options;
     this.#feed = new CommitFeed({
       reading: database.reading,
       world,
       announce: (rows) => this.announce(rows),
+      epoch,
+      onAnew: () => this.#onAnew(),
     });
     this.#hints = new Hints({
       address: database.address,
@@ -119,10 +126,15 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     options: PostgresReplicaOptions<Tables>,
   ): Promise<PostgresReplica<Tables>> {
     const epoch = await currentEpoch(options.database.writing, options.writer.epoch);
-    const replica = new PostgresReplica({ ...options, writeRows: writeRowsOnPostgres });
+    const replica = new PostgresReplica({ ...options, writeRows: writeRowsOnPostgres }, epoch);
     replica.writers.beginAs(epoch);
     await replica.#hints.start();
     return replica;
+  }
+
+  /** Calls back where the database is another than before: whoever listens has to begin again. */
+  onAnew(callback: () => void): void {
+    this.#onAnew = callback;
   }
 
   override follow(owner: AccountId): () => void {
@@ -279,6 +291,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     this.openDocuments.clear();
     this.#known.clear();
     this.writers.beginAs(current);
+    this.#feed.beginAs(current);
   }
 
   /** Drops what another server has written over. */

@@ -8,6 +8,8 @@ export const NO_CHANGES = -1;
 /** What an account's logs have beyond what is known. */
 interface FoundRows {
   readonly version: number;
+  /** Of the database as its last writer has seen it. */
+  readonly epoch: string;
   readonly rows: readonly CommittedRow[];
   /** The newest row of each document, where only those were asked for. */
   readonly heads: ReadonlyMap<number, number>;
@@ -33,34 +35,37 @@ const UNKNOWN: CommittedRow["changes"] = {
   removedText: [],
 };
 
-/** Undefined: nothing was committed since `version`. */
+/** Undefined: nothing was committed since `version`, which was under `epoch`. */
 export async function rowsAfter<Tables>(
   reading: Pick<SessionPool<Tables>, "use">,
   owner: AccountId,
   {
     told,
     version: known,
+    epoch: knownEpoch,
     headsAlone,
   }: {
     readonly told: ReadonlyMap<number, number>;
     readonly version: number;
+    readonly epoch: string;
     readonly headsAlone: boolean;
   },
 ): Promise<FoundRows | undefined> {
   return await reading.use(async (session) => {
     // Before the rows: what comes in between is found again, and never missed.
-    const [account] = await session.query<{ version: number }>(
-      "SELECT version FROM owners WHERE owner = $1",
+    const [stands] = await session.query<{ version: number | null; epoch: string }>(
+      "SELECT (SELECT version FROM owners WHERE owner = $1), epoch FROM incarnation",
       [owner],
     );
-    const version = account?.version ?? 0;
-    if (version === known) return undefined;
+    const { epoch = "" } = stands ?? {};
+    const version = stands?.version ?? 0;
+    if (version === known && epoch === knownEpoch) return undefined;
     if (headsAlone) {
       const heads = await session.query<{ id: number; seq: number }>(
         "SELECT id, seq FROM documents WHERE owner = $1",
         [owner],
       );
-      return { version, rows: [], heads: new Map(heads.map(({ id, seq }) => [id, seq])) };
+      return { version, epoch, rows: [], heads: new Map(heads.map(({ id, seq }) => [id, seq])) };
     }
     const rows = await session.query<StoredRow>(
       `SELECT documents.id, name, updates.seq, epoch, origin, payload
@@ -72,7 +77,7 @@ export async function rowsAfter<Tables>(
       ORDER BY documents.id, updates.seq`,
       [owner, [...told.keys()], [...told.values()]],
     );
-    return { version, rows: rows.map((row) => committedRow(owner, row)), heads: new Map() };
+    return { version, epoch, rows: rows.map((row) => committedRow(owner, row)), heads: new Map() };
   });
 }
 
