@@ -17,7 +17,6 @@ import type { SideTexts } from "../../shared/replica/merge/kept-edits.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
 import { readSideLines, type SideLine, textOfSide } from "../../shared/replica/merge/side-lines.ts";
-import { takenBack } from "../../shared/replica/merge/taken-back.ts";
 import {
   apartStarts,
   cleanUpText,
@@ -46,8 +45,8 @@ import { noteMetLines } from "../files/met-lines.ts";
 import { type Outgoing, removedSince, unacknowledged } from "../home/outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { beforeMeeting, tellLateMeeting } from "./late-meetings.ts";
 import { writeUnderAnotherId } from "./own-writes.ts";
+import { tellReadApart, toldCommits } from "./read-apart.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -192,7 +191,8 @@ export async function applyRemote(
 ): Promise<Reason | "own" | undefined> {
   const unheard = await unheardOf(context.db, open, ackedSeq);
   const integrated = integratedClocks(open);
-  const meeting = beforeMeeting(open);
+  const commits = toldCommits(open);
+  const has = open.document.content();
   const gone = unheard && deletedText(open);
   const shown = unheard ? piecesOf(open.document.captureText()) : [];
   const stood = new Set(unheard && plainLines(open.document.content()));
@@ -248,18 +248,16 @@ export async function applyRemote(
     // At first contact everything is new, and nothing tells who deleted what when.
     if (ackedSeq > 0) {
       const lines = { mine: wholeLines(removed, byMe), theirs: stood };
-      const back = takenBack({
-        written: { mine, theirs },
-        deleted: { mine: byMe, theirs: byThem },
-        said: { mine: vanished, theirs: textIn(update, integrated) },
-      });
-      const told = { mine, theirs, deleted, taken: lines, again, back, met, texts };
+      const told = { mine, theirs, deleted, taken: lines, again, met, texts };
       await tellKeptEdits(context, open, { sides: told, put, moved, readLines });
     }
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);
   }
-  if (ackedSeq > 0) await tellLateMeeting(context, open, { before: meeting, update });
+  if (ackedSeq > 0) {
+    const theirs = textRangesOf(update, integrated);
+    await tellReadApart(context, open, { commits, has, theirs });
+  }
   return undefined;
 }
 

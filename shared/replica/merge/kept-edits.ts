@@ -17,7 +17,6 @@ import {
 } from "./moved-lines.ts";
 import { isAgain, NOTHING_AGAIN, type PutAgain } from "./put-again.ts";
 import { findMissingLines, findStrayedLines } from "./strayed-lines.ts";
-import { findOthersTakenBack, type TakenBack } from "./taken-back.ts";
 
 /** Lines that one side put where they stand, and that the other side wanted to be rid of. */
 export interface KeptEdit {
@@ -75,8 +74,6 @@ export interface MetSides {
   readonly taken?: TakenLines;
   /** What each side put again; see `PutAgain`. */
   readonly again?: PutAgain;
-  /** What each side wrote and took out again; see `TakenBack`. */
-  readonly back?: TakenBack;
   /** The characters of lines that both sides wrote, and that stand once. */
   readonly met?: readonly TextSpan[];
   /** The whole text as each side had it, where that is known. */
@@ -93,12 +90,12 @@ export interface SideTexts extends Readonly<Record<WritingSide, string>> {
  * deleted, put lines between two that the other deleted, or moved lines that the other deleted:
  * what it put there stays, though it is all that is left of what the other side wanted to be rid
  * of, or has moved elsewhere. Besides: what both put at two places, and what stands where only one
- * side put it, and what one side wrote that the other took out again. `moved` is what
+ * side put it. `moved` is what
  * `findMovedLines` gave before the clean-up.
  */
 export function findKeptEdits(
   ytext: Y.Text,
-  { mine, theirs, deleted, taken, again = NOTHING_AGAIN, back, met = [], texts }: MetSides,
+  { mine, theirs, deleted, taken, again = NOTHING_AGAIN, met = [], texts }: MetSides,
   moved: MovedLines | undefined,
 ): KeptOfSides {
   const graves = {
@@ -123,13 +120,11 @@ export function findKeptEdits(
   const byOne = [...(alone?.mine ?? []), ...(alone?.theirs ?? [])];
   const edits = [...inPlace, ...byOne.filter((edit) => !isInTwice(edit))];
   const told = [...edits, ...twice.mine, ...twice.theirs];
-  const ofBack = back && texts ? findOthersTakenBack(lines, back, texts) : [];
-  const backs = ofBack.map(({ by, run }) => keptEdit(lines, by, run));
   const apart = crossed.map((each) => movedApart(lines, each));
   const misplaced = texts ? findMisplaced(lines, texts) : { strayed: [], missing: [], left: [] };
   const known = saidBy([...told, ...apart.map(({ standing }) => standing)]);
   return {
-    edits: [...edits, ...[...misplaced.left, ...backs].filter((edit) => !isSaid(edit, known))],
+    edits: [...edits, ...misplaced.left.filter((edit) => !isSaid(edit, known))],
     twice: twice.mine.length > 0 ? twice : undefined,
     apart,
     strayed: misplaced.strayed.filter(({ standing }) => !isSaid(standing, known)),
@@ -235,7 +230,12 @@ function withHeading(
   return isNamed ? [above, end] : [first, end];
 }
 
-function keptEdit(lines: readonly MergedLine[], by: WritingSide, [first, end]: readonly number[]) {
+/** Lines [first, end) of a merged text. */
+export function keptEdit(
+  lines: readonly MergedLine[],
+  by: WritingSide,
+  [first, end]: readonly number[],
+): KeptEdit {
   const kept = lines.slice(first, end);
   const rest = lines.slice(end).map(({ text }) => `${text}\n`);
   return {

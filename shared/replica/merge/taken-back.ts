@@ -1,75 +1,64 @@
-import { type IdRanges, intersection } from "../text/id-ranges.ts";
-import { hasWord } from "../text/line-diff.ts";
-import { type RemovedText, wholeLines } from "../text/removed-text.ts";
-import { plainLines } from "../text/text-form.ts";
+import { isFence } from "../text/code-blocks.ts";
+import { commonLines, hasWord } from "../text/line-diff.ts";
+import { withoutMark } from "../text/text-form.ts";
+import { type KeptEdit, keptEdit } from "./kept-edits.ts";
 import type { MergedLine } from "./merged-lines.ts";
-import { movedRuns, type WritingSide } from "./moved-lines.ts";
+import { isOfSide, type SideLine } from "./side-lines.ts";
 
-/**
- * For each side the lines, without their breaks, that it wrote and has taken out again before it
- * met the other.
- */
-export type TakenBack = Readonly<Record<WritingSide, ReadonlySet<string>>>;
-
-type OfSides<Of> = Readonly<Record<WritingSide, Of>>;
-
-/** What each side inserted and deleted, and what that said. */
-interface WrittenBySides {
-  readonly written: OfSides<IdRanges>;
-  readonly deleted: OfSides<IdRanges>;
-  readonly said: OfSides<readonly RemovedText[]>;
-}
-
-export function takenBack({ written, deleted, said }: WrittenBySides): TakenBack {
-  const ofSide = (by: WritingSide) => {
-    return wholeLines(said[by], intersection(written[by], deleted[by]));
-  };
-  return { mine: ofSide("mine"), theirs: ofSide("theirs") };
-}
-
-/** Where lines stand that one side wrote: [first, end) of the merged text's lines. */
-interface StandingRun {
-  readonly by: WritingSide;
-  readonly run: readonly [first: number, end: number];
+/** What this side had when it had read a commit, and what it has now. */
+interface SinceRead {
+  /** As `readSideLines` gives them: the base is the text at the commit. */
+  readonly had: readonly SideLine[];
+  readonly has: readonly string[];
+  /** Whether the other side had a line of its own when it had read that commit. */
+  readonly isRead: (line: MergedLine) => boolean;
 }
 
 /**
- * The lines of one side that the other had, too, and took out again: both pulled one commit, say,
- * and one of them has deleted its line since. As characters they have nothing to do with each
- * other, so the merge keeps the line, and nothing else would tell. A line that the other side still
- * has is none: it may have put it elsewhere.
+ * The lines that both sides had by one commit, each in characters of its own, and that this side
+ * has deleted since: the other's stand, and nothing else would tell. Which of the other's lines is
+ * meant its place says; equal ones at other places are others. A line that this side has elsewhere
+ * now was moved.
  */
-export function findOthersTakenBack(
+export function findTakenBack(
   lines: readonly MergedLine[],
-  taken: TakenBack,
-  texts: OfSides<string>,
-): StandingRun[] {
-  return (["mine", "theirs"] as const).flatMap((by) => {
-    const other = by === "mine" ? "theirs" : "mine";
-    if (taken[other].size === 0) return [];
-    const had = plainLines(texts[other]);
-    const count = (all: readonly string[], line: string) => all.filter((is) => is === line).length;
-    const now = lines.map(({ text }) => text);
-    const meant = [...taken[other]].filter((line) => {
-      return hasWord(line) && count(now, line) > count(had, line);
-    });
-    return movedRuns(lines, by, new Set(meant)).map((run) => ({
-      by,
-      run: withBlanks(lines, by, run),
-    }));
+  { had, has, isRead }: SinceRead,
+): KeptEdit[] {
+  const read = had.filter((line) => isOfSide(line, "base"));
+  const texts = read.map(({ text }) => withoutMark(text).replace(/\n$/, ""));
+  const isFewer = (said: string) => countOf(said, has) < countOf(said, texts);
+  const standing = withoutDoubles(lines);
+  const meant = commonLines(
+    texts,
+    standing.map(({ text }) => text),
+  ).flatMap(([at, to]) => {
+    const line = standing[to];
+    const isTheirs = line?.side === "theirs" && isRead(line);
+    return isTheirs && read[at]?.gone.mine && isFewer(line.text) ? [line] : [];
   });
+  return runsOf(lines, new Set(meant)).map((run) => keptEdit(lines, "theirs", run));
 }
 
-/** Blank lines of a side go with its lines, where none of its others stand beside them. */
-function withBlanks(
-  lines: readonly MergedLine[],
-  by: WritingSide,
-  [first, end]: StandingRun["run"],
-): StandingRun["run"] {
-  let [from, to] = [first, end];
-  const isBlank = (at: number) => lines[at]?.side === by && !hasWord(lines[at].text);
-  while (isBlank(from - 1)) from--;
-  while (isBlank(to)) to++;
-  const isAlone = lines[from - 1]?.side !== by && lines[to]?.side !== by;
-  return isAlone ? [from, to] : [first, end];
+function countOf(line: string, all: readonly string[]): number {
+  return all.filter((each) => each === line).length;
+}
+
+/** Until they are cleaned up, this side's own copies stand beside the other's. */
+function withoutDoubles(lines: readonly MergedLine[]): MergedLine[] {
+  const theirs = new Set(lines.flatMap(({ side, text }) => (side === "theirs" ? [text] : [])));
+  return lines.filter(({ side, text }) => side === "theirs" || !theirs.has(text));
+}
+
+/** Where these lines stand, [first, end), as far as any of a run says something. */
+function runsOf(lines: readonly MergedLine[], meant: ReadonlySet<MergedLine>): [number, number][] {
+  const runs: [number, number][] = [];
+  for (const [at, line] of lines.entries()) {
+    if (!meant.has(line)) continue;
+    const last = runs.at(-1);
+    if (last?.[1] === at) last[1]++;
+    else runs.push([at, at + 1]);
+  }
+  return runs.filter(([first, end]) => {
+    return lines.slice(first, end).some(({ text }) => hasWord(text) && !isFence(text));
+  });
 }

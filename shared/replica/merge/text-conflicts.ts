@@ -248,16 +248,8 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   const { edits, twice, apart, strayed, missing } = namedWriters(text, found, put);
   const count = edits.length + apart.length + strayed.length + missing.length;
   if (count === 0 && !twice) return [];
-  const known = listOpenConflicts(open.document).filter(({ kind }) => kind !== "deletion");
-  const beside = new KnownBeside(open, sides, known);
-  const all = edits.flatMap((each): NewTextConflict[] => {
-    const edit = beside.placed(each);
-    const kept = keptVersion(context, open, [edit]);
-    const rivals = beside.rivalsOf(edit);
-    const pairs = rivals.map((rival) => ({ kind: "both", versions: [kept, rival] }) as const);
-    if (rivals.length > 0) return pairs.filter((pair) => !known.some((is) => isSamePair(is, pair)));
-    return beside.isTold(edit) ? [] : [keptConflict(context, open, edit)];
-  });
+  const known = knownOfText(open);
+  const all = conflictsOfKept(context, open, { edits, sides, known });
   if (twice) all.push(twiceConflict(context, open, twice));
   const ofPlaces = known.filter(({ kind }) => PLACING.includes(kind));
   const disputed = saidBy(ofPlaces.flatMap(({ versions }) => versions));
@@ -266,6 +258,46 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   const untoldMissing = missing.filter((edit) => !isSaid(edit, disputed));
   all.push(...untoldMissing.map((edit) => missingConflict(context, open, edit)));
   return await recordConflicts(context, open, inWhole(open, all, { known, readLines }));
+}
+
+function knownOfText({ document }: OpenDocument): TextConflictRecord[] {
+  return listOpenConflicts(document).filter(({ kind }) => kind !== "deletion");
+}
+
+/** Those that are not told already, against what the other side has there instead. */
+function conflictsOfKept<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  { edits, sides, known }: KeptBeside,
+): NewTextConflict[] {
+  const beside = new KnownBeside(open, sides, known);
+  return edits.flatMap((each): NewTextConflict[] => {
+    const edit = beside.placed(each);
+    const kept = keptVersion(context, open, [edit]);
+    const rivals = beside.rivalsOf(edit);
+    const pairs = rivals.map((rival) => ({ kind: "both", versions: [kept, rival] }) as const);
+    if (rivals.length > 0) return pairs.filter((pair) => !known.some((is) => isSamePair(is, pair)));
+    return beside.isTold(edit) ? [] : [keptConflict(context, open, edit)];
+  });
+}
+
+interface KeptBeside {
+  readonly edits: readonly KeptEdit[];
+  readonly sides: Pick<MetSides, "mine" | "theirs">;
+  readonly known: readonly TextConflictRecord[];
+}
+
+/**
+ * Records a conflict for lines of theirs that were deleted here; see `findTakenBack`. Belongs in
+ * the transaction in which they came, behind all else that tells of that.
+ */
+export async function tellTakenBack<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  { edits, sides }: Omit<KeptBeside, "known">,
+): Promise<void> {
+  const known = knownOfText(open);
+  await recordConflicts(context, open, conflictsOfKept(context, open, { edits, sides, known }));
 }
 
 /**

@@ -250,7 +250,19 @@ export const FOLLOWED: readonly Mistake[] = [
   mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
     "a line that both had and one has deleted comes back untold",
     "what one machine pulled and deleted is told, where a calls first",
-    "if (taken[other].size === 0) return [];",
-    "return [];",
+    "return runs.filter(([first, end]) => {",
+    "return runs.slice(1).filter(([first, end]) => {",
+  ),
+  mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
+    "what the other wrote later is taken for what both had",
+    "what its author wrote after the commit is none of it, where a calls first",
+    'line?.side === "theirs" && isRead(line)',
+    'line?.side === "theirs"',
+  ),
+  mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
+    "what was moved is told as deleted",
+    "a pulled line that one has moved is there once, where a calls first",
+    "&& isFewer(line.text) ?",
+    "?",
   ),
 ];
