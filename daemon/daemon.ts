@@ -246,6 +246,7 @@ export class Daemon implements Controlled {
     const personal = new PersonalKeeper({
       ...all,
       account: () => getDefault(this.#remotes.view).account,
+      events: openEvents,
     });
     const serviceOf = (account: AccountId) => serviceNameOf(this.#remotes.remoteOf(account));
     const facts = new FactsKeeper({ ...all, serviceOf });

@@ -41,6 +41,7 @@ export class PersonalMachine {
   store!: ReplicaStore<DaemonTables>;
   keeper!: PersonalKeeper;
   readonly world: DrivenWorld;
+  readonly #heard = new Set<(name: string, cameOrWent: boolean) => void>();
 
   private constructor(readonly name: string) {
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-personal-")));
@@ -66,6 +67,10 @@ export class PersonalMachine {
       log: silentLog,
       git: createGit(),
       account: () => LOCAL_ACCOUNT,
+      events: (_, { heard }) => {
+        this.#heard.add(heard);
+        return { close: async () => void this.#heard.delete(heard) };
+      },
     });
     this.keeper.start();
     await this.keeper.look();
@@ -111,6 +116,13 @@ export class PersonalMachine {
   async settle(assistant: string, as: PersonalDecision): Promise<void> {
     await this.store.write(({ db }) => settlePersonalFile(db, assistant, as));
     await this.keeper.lookAnew();
+  }
+
+  /** The same, and the system tells of it. */
+  async saveHeard(assistant: string, text: string): Promise<void> {
+    this.save(assistant, text);
+    for (const heard of this.#heard) heard(`${assistant}.md`, false);
+    await this.keeper.glimpsed();
   }
 
   static #clock = 0;

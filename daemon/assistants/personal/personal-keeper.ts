@@ -1,18 +1,13 @@
 import { basename, dirname } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import type { AccountId } from "../../../shared/ids.ts";
-import type { Log } from "../../../shared/log.ts";
 import type { Reason } from "../../../shared/reasons.ts";
 import { userDocument } from "../../../shared/replica/document/address.ts";
-import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
-import type { Timer, World } from "../../../shared/world.ts";
+import type { Timer } from "../../../shared/world.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
-import type { CameLine } from "../../files/line-arrival-store.ts";
 import { LineArrivals } from "../../files/line-arrivals.ts";
 import { ToldLines } from "../../files/told-lines.ts";
-import { disputedLines, returnedUnseen } from "../../files/unseen-lines.ts";
-import type { Git } from "../../git/run-git.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
 import {
   forgetPersonalFile,
@@ -21,16 +16,15 @@ import {
   putPersonalFile,
 } from "../../home/personal-files.ts";
 import { readHead } from "../../home/read-head.ts";
-import type { DaemonTables } from "../../home/tables.ts";
 import { takeIgnored } from "../../ignored/ignore-file.ts";
-import { isWording } from "../memory-folders/mended-line.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { type CountedText, settleVersions } from "./personal-document.ts";
+import type { PersonalKeeperOptions } from "./personal-keeper-options.ts";
 import type { PersonalFileStatus, PersonalLook } from "./personal-status.ts";
+import { PersonalTaker } from "./personal-taker.ts";
 import { readMerges } from "./read-merges.ts";
 import { glimpsePersonalFile, type PersonalRead, readPersonalFile } from "./read-personal-file.ts";
-import { settlePersonalLines } from "./settle-personal-lines.ts";
-import { showing, takeBlock } from "./take-block.ts";
+import { showing } from "./take-block.ts";
 import { NO_TEXT, type PersonalVersion, parseVersion } from "./version.ts";
 import {
   contentAdopted,
@@ -53,31 +47,20 @@ const QUIET_MS = 60_000;
 
 const NOTHING: PersonalLook = { files: [], text: undefined, merges: [] };
 
-/** What the keeper of the personal text works with. */
-export interface PersonalKeeperOptions {
-  readonly store: ReplicaStore<DaemonTables>;
-  readonly world: World;
-  readonly log: Log;
-  readonly git: Git;
-  /** Whose user's text it is. Throws where that can't be said. */
-  readonly account: () => AccountId;
-}
-
-type Db = Parameters<typeof putPersonalFile>[0];
-
-/** An edit of a block that was taken. */
-interface NotedEdit {
-  readonly from: string;
-  readonly to: string;
-  readonly savedAt: number;
-  readonly unseen: readonly CameLine[];
-}
-
 /** A file in the midst of a look. */
 interface Looked {
   readonly file: PersonalFile;
   readonly read: PersonalRead;
   readonly why: Reason | undefined;
+}
+
+/** What was read of a file. */
+interface ReadFile {
+  readonly read: PersonalRead;
+  /** What it had before. */
+  readonly seen: readonly FileContent[];
+  /** Another assistant that has the same file. */
+  readonly other: string | undefined;
 }
 
 /**
@@ -96,6 +79,7 @@ export class PersonalKeeper {
   readonly #late: LateBlocks;
   readonly #came: LineArrivals;
   readonly #told: ToldLines;
+  readonly #taker: PersonalTaker;
   /** Since when a file's block is missing or empty, by the steady clock. */
   readonly #since = new Map<string, number>();
   #quiet: { readonly sign: string; readonly at: number } | undefined;
@@ -112,6 +96,8 @@ export class PersonalKeeper {
     this.#late = new LateBlocks(world, () => void this.lookAnew());
     this.#came = new LineArrivals(world);
     this.#told = new ToldLines(world);
+    const address = () => this.#address();
+    this.#taker = new PersonalTaker({ ...options, address, came: this.#came, told: this.#told });
   }
 
   /** What the last look found. */
@@ -157,13 +143,20 @@ export class PersonalKeeper {
     this.#timer?.cancel();
     await this.#looking;
     this.#timer?.cancel();
+    await this.#taker.close();
     await this.#late.close();
+  }
+
+  /** Resolves when nothing is being read of which an event told. */
+  async glimpsed(): Promise<void> {
+    await this.#taker.glimpsed();
   }
 
   async #look(): Promise<void> {
     const { store, world } = this.#options;
     const files = await listPersonalFiles(store.reader);
     if (files.length === 0) {
+      await this.#taker.close();
       this.#status = NOTHING;
       return;
     }
@@ -173,7 +166,10 @@ export class PersonalKeeper {
     if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < QUIET_MS) return;
     this.#quiet = undefined;
     const looked = await this.#take(files);
-    for (const each of looked) await this.#settleLines(each);
+    await this.#taker.close(files);
+    for (const { file, why } of looked) {
+      if (!why && !file.asked) await this.#taker.settleLines(file);
+    }
     const counted = await this.#counted();
     const { current } = counted;
     const told: PersonalFileStatus[] = [];
@@ -223,11 +219,12 @@ export class PersonalKeeper {
     for (const listed of files) {
       const each = await this.#finished(listed);
       const { assistant } = each;
+      const seen = await this.#taker.seen(each);
       const read = await this.#read(each);
       const other = owners.get(read.path);
       owners.set(read.path, other ?? assistant);
       try {
-        looked.push(await this.#takeOne(each, read, other));
+        looked.push(await this.#takeOne(each, { read, seen, other }));
       } catch (thrown) {
         const said = messageOf(thrown);
         this.#options.log.warn({ path: read.path, reason: said }, "a block was not taken");
@@ -255,8 +252,8 @@ export class PersonalKeeper {
     return rest;
   }
 
-  async #takeOne(known: PersonalFile, read: PersonalRead, other?: string): Promise<Looked> {
-    const { store, world } = this.#options;
+  async #takeOne(known: PersonalFile, { read, seen, other }: ReadFile): Promise<Looked> {
+    const { store } = this.#options;
     const account = this.#options.account();
     const file = known.account === account ? known : ofAccount(known, account);
     if (other !== undefined) return { file, read, why: { code: "personal-same", other } };
@@ -264,70 +261,13 @@ export class PersonalKeeper {
     if (file.begun) return { file, read, why: { code: "write-unfinished" } };
     const ignored = await takeIgnored(store, dirname(file.path));
     const why = ignored.why(basename(file.path));
-    if (why) return { file, read, why };
-    const block = read.kind === "file" ? read.block : undefined;
-    const isLasting = this.#isLasting(file, block?.text);
-    const savedAt = read.kind === "file" ? read.savedAt : world.now();
-    const taken = await store.write(async (context) => {
-      const open = await context.open(this.#address());
-      const { db } = context;
-      // It may have come to an end before the process did.
-      const next = known.next === undefined ? undefined : parseVersion(known.next).text;
-      const shown = file.shown === undefined ? "" : parseVersion(file.shown).text;
-      if (next !== undefined) {
-        await this.#noteWritten(db, file.path, { from: shown, to: next });
-      } else if (block?.text === shown) {
-        await this.#came.noteSeen(db, file.path, shown);
-      }
-      const unseen = await this.#came.unseen(db, file.path, savedAt);
-      const found = await takeBlock(context, open, {
-        file,
-        text: block?.text,
-        savedAt,
-        isLasting,
-        unseen,
-      });
-      const isTaken = found.why === undefined && file.settled === "take";
-      const now = isTaken ? { ...found.file, settled: undefined } : found.file;
-      await putIfChanged(context, known, now);
-      const { base } = found;
-      if (block && base !== undefined && !isTaken) {
-        await this.#noteEdit(db, file.path, { from: base, to: block.text, savedAt, unseen });
-      } else if (block && now.shown !== known.shown) {
-        await this.#came.note(db, file.path, { from: block.text, to: block.text, isOwn: true });
-      }
-      return { ...found, file: now };
-    });
+    if (why) {
+      await this.#taker.pass(file, seen);
+      return { file, read, why };
+    }
+    const isLasting = this.#isLasting(file, read.kind === "file" ? read.block?.text : undefined);
+    const taken = await this.#taker.take({ known, file }, { read, seen, isLasting });
     return { file: taken.file, read, why: taken.why };
-  }
-
-  /** Only what comes from elsewhere is in doubt. */
-  async #noteEdit(db: Db, path: string, { from, to, savedAt, unseen }: NotedEdit): Promise<void> {
-    const sides = { shown: from, saved: to };
-    await this.#came.note(db, path, { from, to, isOwn: true, savedAt, isSeen: true });
-    await this.#told.noteSave(db, path, { from, to });
-    const returned = returnedUnseen(sides, unseen);
-    const gone = disputedLines(sides, unseen, isWording);
-    await this.#told.note(db, path, { code: "line-returned", lines: returned });
-    await this.#told.note(db, path, { code: "line-gone", lines: gone });
-  }
-
-  /** A write of ours comes into a file. */
-  async #noteWritten(db: Db, path: string, change: Pick<NotedEdit, "from" | "to">): Promise<void> {
-    await this.#told.noteWritten(db, path, change);
-    await this.#came.note(db, path, { ...change, isOwn: false });
-  }
-
-  /** Brings about what somebody has decided about lines of a file. */
-  async #settleLines({ file, why }: Looked): Promise<void> {
-    if (why || file.asked) return;
-    await this.#options.store.write(async (context) => {
-      const settled = await this.#told.settled(context.db, file.path);
-      if (settled.length === 0) return;
-      const open = await context.open(this.#address());
-      const change = await settlePersonalLines(context, open, settled);
-      if (change) await this.#told.noteSettled(context.db, file.path, change);
-    });
   }
 
   /** The file as it is; all of it in the block, where somebody has asked for that. */
@@ -423,7 +363,7 @@ export class PersonalKeeper {
     const from = read.kind === "file" ? (read.block?.text ?? "") : "";
     await this.#options.store.write(async ({ db, now }) => {
       await putPersonalFile(db, showing(begun, version), now);
-      await this.#noteWritten(db, file.path, { from, to: version.text });
+      await this.#taker.noteWritten(db, file.path, { from, to: version.text });
     });
     return undefined;
   }
@@ -477,12 +417,4 @@ function isSame(one: string, other: string): boolean {
 function ofAccount(file: PersonalFile, account: AccountId): PersonalFile {
   const nothing = { shown: undefined, next: undefined, held: undefined, asked: undefined };
   return { ...file, ...nothing, account, undone: [] };
-}
-
-async function putIfChanged(
-  { db, now }: { readonly db: Parameters<typeof putPersonalFile>[0]; readonly now: number },
-  known: PersonalFile,
-  file: PersonalFile,
-): Promise<void> {
-  if (JSON.stringify(known) !== JSON.stringify(file)) await putPersonalFile(db, file, now);
 }

@@ -1,0 +1,19 @@
+import type { AccountId } from "../../../shared/ids.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
+import type { World } from "../../../shared/world.ts";
+import type { Git } from "../../git/run-git.ts";
+import type { DaemonTables } from "../../home/tables.ts";
+import type { OpenEvents } from "../../watch/watch.ts";
+
+/** What the keeper of the personal text works with. */
+export interface PersonalKeeperOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly world: World;
+  readonly log: Log;
+  readonly git: Git;
+  /** Whose user's text it is. Throws where that can't be said. */
+  readonly account: () => AccountId;
+  /** Tells of saves between two looks; undefined: nothing does. */
+  readonly events?: OpenEvents | undefined;
+}
