@@ -207,7 +207,7 @@ async function list(env: Environment, options: Options): Promise<void> {
       shortName(each.document.title),
       ...conflictRow(each),
     ]);
-    const heading = ["ID", "WHEN", "WHERE", "WHAT", "MACHINE", "LOSING VERSION"];
+    const heading = ["ID", "WHEN", "WHERE", "WHAT", "MACHINE", "IN QUESTION"];
     sayRows(table([heading, ...rows], SPARE));
     say("");
     say("`memsync conflicts show ID` prints both versions");

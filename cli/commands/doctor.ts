@@ -27,7 +27,7 @@ import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, say, sayJson } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
-import { hasTerminal, styled } from "../screen/terminal.ts";
+import { styled, widthOf } from "../screen/terminal.ts";
 import { wrapped } from "../screen/text-width.ts";
 import { visible } from "../screen/visible.ts";
 
@@ -90,16 +90,16 @@ async function examine(env: Environment): Promise<Finding[]> {
   ];
 }
 
-/** Wraps a text so that it fits beside the first column, on a terminal. */
-function inColumn(text: string): string[] {
-  const columns = hasTerminal() ? process.stdout.columns : 0;
-  return columns > 2 * INDENT.length ? wrapped(text, columns - INDENT.length, 0) : [text];
-}
-
 function show({ about, state, detail, mend }: Finding): void {
-  const word = styled(STYLES[state], state.padEnd(STATE_WIDTH));
-  const [first = "", ...others] = inColumn(visible(detail));
-  say(`${word}  ${about.padEnd(ABOUT_WIDTH)}  ${first}`);
-  for (const line of others) say(INDENT + line);
-  for (const line of mend === null ? [] : inColumn(mend)) say(INDENT + styled("bold", line));
+  const word = `${styled(STYLES[state], state.padEnd(STATE_WIDTH))}  ${about.padEnd(ABOUT_WIDTH)}`;
+  const width = widthOf(process.stdout);
+  // A narrow terminal has no room beside them.
+  const isBelow = width < 2 * INDENT.length;
+  const indent = isBelow ? "  " : INDENT;
+  const inColumn = (text: string) => wrapped(text, width - indent.length, 0);
+  const details = inColumn(visible(detail));
+  const [first = "", ...others] = isBelow ? ["", ...details] : details;
+  say(`${word}  ${first}`.trimEnd());
+  for (const line of others) say(indent + line);
+  for (const line of mend === null ? [] : inColumn(mend)) say(indent + styled("bold", line));
 }

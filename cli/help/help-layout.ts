@@ -19,12 +19,20 @@ const TERM_WIDTH_MAX = 36;
 /** A column that is too wide gets this width. The description of a wider option goes below it. */
 const TERM_WIDTH = 30;
 
+/** With less room than this beside a command or a term, its description is put below it. */
+const BESIDE_MIN = 24;
+const BELOW = 6;
+
+/** Where no terminal says how wide it is, as in a pipe to a pager. */
+const WIDTH = 80;
+
 /** Wraps descriptions even where little room is left beside the terms. */
 export const WRAPPED = {
   minWidthToWrap: 12,
   padWidth(command: Command, helper: Help): number {
     const width = Help.prototype.padWidth.call(helper, command, helper);
-    return width > TERM_WIDTH_MAX ? TERM_WIDTH : width;
+    const column = width > TERM_WIDTH_MAX ? TERM_WIDTH : width;
+    return (helper.helpWidth ?? WIDTH) - column < BESIDE_MIN ? BELOW : column;
   },
   formatItem(term: string, termWidth: number, description: string, helper: Help): string {
     const item = (shown: string) =>
@@ -63,9 +71,6 @@ export function layOutHelp(program: Command): void {
   program.commandsGroup(OTHERS).helpCommand("help [command]", "display help for a command");
 }
 
-/** Where no terminal says how wide it is, as in a pipe to a pager. */
-const WIDTH = 80;
-
 /** What is written to, a terminal or not. */
 type HelpStream = Pick<NodeJS.WriteStream, "columns" | "isTTY"> & { write(text: string): unknown };
 
@@ -93,9 +98,6 @@ const EXAMPLES = "\nExamples:\n";
 const EXAMPLE = /^( {2}\S.*?\S {2,})(\S.*)$/;
 /** A description on a line of its own belongs to the line before. */
 const GOES_ON = /\n {10,}(?=\S)/g;
-/** With less room than this beside a command, its description is put below it. */
-const BESIDE_MIN = 24;
-const BELOW = 6;
 
 function examplesIn(text: string, width: number): string {
   return text

@@ -59,5 +59,5 @@ function whatOf({ text, memories, deleted = 0, key }: Transfer): string {
     ...(deleted > 0 ? [`${named ?? count(deleted, "memory", "memories")} deleted`] : []),
   ];
   // Changes from before this daemon started, or what merges recorded.
-  return what.length > 0 ? what.join(", ") : "earlier changes";
+  return what.length > 0 ? what.join(", ") : "other changes";
 }

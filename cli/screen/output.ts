@@ -1,6 +1,6 @@
 import { count } from "../../shared/count.ts";
 import { type TableLayout, tableLines, tableOfSentences } from "./table-layout.ts";
-import { hasColours, hasTerminal } from "./terminal.ts";
+import { hasColours, hasTerminal, widthOf } from "./terminal.ts";
 import { brokenCommand, cut, shownColumns, wrapped } from "./text-width.ts";
 import { inOneLine, visible, visibleJson, visibleStyled } from "./visible.ts";
 
@@ -30,13 +30,9 @@ export function sayText(lines: readonly string[]): void {
   const width = widthOf(process.stdout);
   for (const line of lines) {
     const indent = /^ */.exec(line)?.[0].length ?? 0;
-    for (const each of wrapped(line, width, Math.min(indent, NARROWEST) + SENTENCE_INDENT))
+    for (const each of wrapped(line, width, Math.min(indent, width / 2) + SENTENCE_INDENT))
       say(each);
   }
-}
-
-function widthOf({ isTTY, columns }: NodeJS.WriteStream): number {
-  return isTTY && columns > NARROWEST ? columns : Infinity;
 }
 
 /** A sentence in lines that a terminal does not break within a word. */
@@ -90,8 +86,6 @@ export function printText(text: string): void {
 /** Indentation of continuation lines of a sentence. */
 const SENTENCE_INDENT = 2;
 
-const NARROWEST = 40;
-
 /** Length of a name in a table on a terminal. */
 const NAME_LENGTH_MAX = 24;
 
@@ -106,8 +100,7 @@ export function table(
   { isLastWhole = false }: Pick<TableLayout, "isLastWhole"> = {},
 ): string[] {
   const rows = given.map((row) => row.map(cellShown));
-  const width = process.stdout.isTTY ? Math.max(process.stdout.columns, NARROWEST) : Infinity;
-  return tableLines(rows, { width, spare, isLastWhole });
+  return tableLines(rows, { width: widthOf(process.stdout), spare, isLastWhole });
 }
 
 /** The same for rows that end with a sentence, which is wrapped on a terminal. */

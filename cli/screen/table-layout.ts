@@ -18,9 +18,13 @@ export interface TableLayout {
   readonly isLastWhole?: boolean;
 }
 
+/** With less room it stands below its row, indented by this. */
+const LAST_COLUMNS_BESIDE = 12;
+const BELOW = "  ";
+
 /**
  * Rows in aligned columns. If they do not fit, as few spare columns as possible are left out, so
- * that a part of the last one is visible.
+ * that a part of the last one is visible. Where that is not enough, it stands below the others.
  */
 export function tableLines(
   rows: readonly (readonly string[])[],
@@ -33,11 +37,18 @@ export function tableLines(
     if (needed(widths, left, lastMax) <= width) break;
     left.delete(at);
   }
+  const isBelow = left.size > 1 && needed(widths, left, LAST_COLUMNS_BESIDE) > width;
   return rows.flatMap((row) => {
     const cells = row.flatMap((cell, at) => {
       if (!left.has(at)) return [];
       return at < row.length - 1 ? padded(cell, widths[at] ?? 0) : cell;
     });
+    if (isBelow) {
+      const first = cells.slice(0, -1).join(GAP).trimEnd();
+      const below = BELOW + (row.at(-1) ?? "");
+      const lines = isLastWhole ? wrapped(below, width, BELOW.length) : [below];
+      return [first, ...lines].map((each) => cut(each, width));
+    }
     const line = cells.join(GAP);
     if (!isLastWhole) return [cut(line, width)];
     const before = shownColumns([...cells.slice(0, -1), ""].join(GAP));

@@ -3,17 +3,22 @@ import { styleText } from "node:util";
 type Style = Parameters<typeof styleText>[0];
 
 const WIDTH_MAX = 100;
-const WIDTH_MIN = 40;
+/** On a narrower terminal lines are broken within words. */
+const WIDTH_MIN = 20;
 
 /** Whether standard output is a terminal. */
 export function hasTerminal(): boolean {
   return process.stdout.isTTY === true;
 }
 
-/** The width to write in: the terminal's, within limits; the largest without one. */
+/** The width of a terminal; without one, or where it does not know its own, lines have no end. */
+export function widthOf({ isTTY, columns }: NodeJS.WriteStream): number {
+  return isTTY && columns > 0 ? Math.max(columns, WIDTH_MIN) : Infinity;
+}
+
+/** The width to write in where a line needs one. */
 export function terminalWidth(): number {
-  const columns = hasTerminal() ? process.stdout.columns : WIDTH_MAX;
-  return Math.min(Math.max(columns, WIDTH_MIN), WIDTH_MAX);
+  return Math.min(widthOf(process.stdout), WIDTH_MAX);
 }
 
 /** Whether standard output is a terminal that wants colour. */

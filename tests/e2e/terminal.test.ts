@@ -214,3 +214,27 @@ scenario(
   },
   { needs: TERMINALS },
 );
+
+scenario(
+  "on a terminal of 30 columns no line is broken within a word",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    await machine.memsync("start", machine.folder);
+    await machine.memsync("set", "deploy", "password: hunter-2-Xq9");
+    await machine.memsync("set", "build", "npm run build, never make");
+    for (const args of [
+      ["held"],
+      ["held", "--help"],
+      ["list"],
+      ["history", "build"],
+      ["doc", "history"],
+      ["projects"],
+    ]) {
+      await using terminal = new TerminalSession(lab, machine, args);
+      terminal.resize(30, 8);
+      expect(await terminal.ended()).toBe(0);
+      expect([args, terminal.screen.wraps]).toEqual([args, 0]);
+    }
+  },
+  { needs: TERMINALS },
+);

@@ -107,7 +107,7 @@ test("what a merge records of itself is sent without a line, what is older with 
   journal.sent(ADDRESS.name, 100);
   await journal.settled();
   expect(lines).toEqual([
-    "sent       widget  earlier changes  50 bytes",
+    "sent       widget  other changes  50 bytes",
     expect.stringMatching(/^received {3}widget {2}memory theirs/),
   ]);
   await store.close();

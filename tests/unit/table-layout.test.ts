@@ -24,10 +24,12 @@ test("where a table does not fit, the least needed columns are left out, and no 
     "ID   VALUE",
     "abc  a value that is rather l…",
   ]);
-  // What is needed stays, however narrow it is.
+  // What is needed stays, however narrow it is, and what is last stands below.
   expect(tableLines(ROWS, { width: 20, spare: [] })).toEqual([
     "ID   WHEN        WH…",
+    "  VALUE",
     "abc  2026-11-21  wi…",
+    "  a value that is r…",
   ]);
 });
 
