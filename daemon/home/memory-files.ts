@@ -167,20 +167,26 @@ export async function putMemoryFile(db: Db, folder: string, file: MemoryFile): P
     .execute();
 }
 
-/** Whether a file of somebody's folders has a held text with this hash. */
-export async function hasHeldFile(
-  db: Db,
-  { owner, hash }: { readonly owner: MemoryOwner; readonly hash: string },
-): Promise<boolean> {
-  const row = await db
+/** A held text of somebody's files. */
+interface HeldText {
+  readonly owner: MemoryOwner;
+  readonly hash: string;
+  /** This file does not count. */
+  readonly but?: { readonly folder: string; readonly name: string };
+}
+
+/** Whether a file of somebody's folders has it. */
+export async function hasHeldFile(db: Db, { owner, hash, but }: HeldText): Promise<boolean> {
+  const rows = await db
     .selectFrom("memory_files")
     .innerJoin("memory_folders", "memory_folders.path", "memory_files.folder")
-    .select("name")
+    .select(["folder", "name"])
     .where("held", "=", hash)
     .where("project_id", "=", owner)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .orderBy("folder")
+    .orderBy("name")
+    .execute();
+  return rows.some(({ folder, name }) => folder !== but?.folder || name !== but.name);
 }
 
 /** Forgets a file. It is as if it had never been there. */

@@ -7,6 +7,7 @@ import { putHeld } from "../../home/held-store.ts";
 import {
   findMemoryFile,
   forgetMemoryFile,
+  hasHeldFile,
   type MemoryFile,
   NEVER_SHOWN,
   putMemoryFile,
@@ -14,8 +15,9 @@ import {
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import type { BroughtText } from "./folder-in-git.ts";
-import { dropLeft, endHeld, heldPlaceOf, leaveHeld } from "./held-memories.ts";
+import { dropLeft, endHeld, heldPlaceOf, ownerOf } from "./held-memories.ts";
 import { isSameHint } from "./index-lines.ts";
+import { leaveHeldText } from "./left-held.ts";
 import { keyOfName } from "./memory-names.ts";
 import { isMendedLine } from "./mended-line.ts";
 import type { MemoryText } from "./read-memory-folder.ts";
@@ -88,17 +90,20 @@ export async function takeMemoryFile(
 
 /** The file no longer has the text that is held of it. */
 async function leaveFormer(
-  context: Context,
+  { db }: Context,
   open: OpenDocument,
   { seen, known }: { readonly seen: SeenMemoryFile; readonly known: MemoryFile },
 ): Promise<void> {
-  const { format, name, file, git } = seen;
+  const { folder, format, name, file, git } = seen;
   const { held, text: base } = known;
   // On another branch it may be there.
   const isAway = file === undefined && git?.isTakenAway === true;
   if (held === undefined || held === file?.hash || isAway) return;
-  const isIndex = name === format.index;
-  await leaveHeld(context, open, { key: keyOfName(format, name), held, base, file, isIndex });
+  const place = heldPlaceOf(open, keyOfName(format, name), held);
+  // A project whose folder was renamed has two, with the same files.
+  if (await hasHeldFile(db, { owner: ownerOf(open), hash: held, but: { folder, name } })) return;
+  const saved = file && { text: file.content, savedAt: file.savedAt };
+  await leaveHeldText(db, place, { base, saved, isOfSeveral: name === format.index });
 }
 
 interface KnownFile extends Pick<SeenMemoryFile, "format" | "git"> {

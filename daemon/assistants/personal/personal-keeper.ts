@@ -17,6 +17,7 @@ import {
 } from "../../home/personal-files.ts";
 import { readHead } from "../../home/read-head.ts";
 import { takeIgnored } from "../../ignored/ignore-file.ts";
+import { listLeftBlocks } from "./held-blocks.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { type CountedText, settleVersions } from "./personal-document.ts";
 import type { PersonalKeeperOptions } from "./personal-keeper-options.ts";
@@ -177,6 +178,7 @@ export class PersonalKeeper {
       const status = await this.#bring(each, counted);
       if (status) told.push(status);
     }
+    await this.#tellLeft(told);
     const merges = await readMerges(store.reader, current);
     this.#status = { files: told, text: current?.text, merges };
     const isDone = told.every(({ state, path }) => {
@@ -340,6 +342,16 @@ export class PersonalKeeper {
     if (refused) return is("left-alone", refused);
     const failed = await this.#write({ file, read, version: current ?? NO_TEXT });
     return failed === "changed" ? is("waiting") : failed ? is("left-alone", failed) : is("current");
+  }
+
+  /** What is held and in no file is told of the first one of which nothing else is. */
+  async #tellLeft(told: PersonalFileStatus[]): Promise<void> {
+    const { owner: account, name: document } = this.#address();
+    const [left] = await listLeftBlocks(this.#options.store.reader, { account, document });
+    const at = told.findIndex(({ state, why }) => state === "current" && why === undefined);
+    const first = told[at];
+    if (!left || !first) return;
+    told[at] = { ...first, why: { code: "memory-held-gone", id: left.id } };
   }
 
   async #put(file: PersonalFile): Promise<void> {

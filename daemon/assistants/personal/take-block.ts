@@ -6,7 +6,7 @@ import type { WriteContext } from "../../../shared/replica/store/write-context.t
 import type { CameLine } from "../../files/line-arrival-store.ts";
 import { disputedLines, takenUnseen } from "../../files/unseen-lines.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
-import { dropHeld, placeOf, putHeld } from "../../home/held-store.ts";
+import { putHeld } from "../../home/held-store.ts";
 import type { PersonalFile } from "../../home/personal-files.ts";
 import { keepPersonalVersion } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
@@ -14,6 +14,7 @@ import { isMendedLine } from "../memory-folders/mended-line.ts";
 import { mergeTexts } from "../memory-folders/merge-texts.ts";
 import { metPairs } from "../memory-folders/met-pairs.ts";
 import { isMeantAsEdit } from "./former-text.ts";
+import { endHeldBlock, heldBlockPlace, leaveHeldBlock } from "./held-blocks.ts";
 import { ancestorsOf } from "./merge-versions.ts";
 import {
   knownVersions,
@@ -61,26 +62,42 @@ export async function takeBlock(
   open: OpenDocument,
   seen: SeenBlock,
 ): Promise<TakenBlock> {
+  const { held } = seen.file;
+  const taken = await takeSeen(context, open, seen);
+  if (held !== undefined && held !== taken.file.held) {
+    const base = shownVersion(seen.file)?.text ?? "";
+    await leaveHeldBlock(context.db, open, { ...seen, held, base });
+  }
+  return taken;
+}
+
+async function takeSeen(
+  context: Context,
+  open: OpenDocument,
+  seen: SeenBlock,
+): Promise<TakenBlock> {
   const { text } = seen;
   const file = afterWrite(seen);
   const shown = shownVersion(file);
   const { current } = await settleVersions(context, open);
-  if (text === undefined) return { file: shown ? asked(file, "missing", seen.isLasting) : file };
+  if (text === undefined) {
+    const gone = { ...file, held: undefined };
+    return { file: shown ? asked(gone, "missing", seen.isLasting) : gone };
+  }
   if (current && text === current.text) {
-    await noLongerHeld(context, open, file);
     const undone = shown?.text === text ? file.undone : [];
     return { file: { ...showing(file, current), undone } };
   }
   const isTaken = file.settled === "take";
   if (!isTaken && shown && text === shown.text) {
-    await noLongerHeld(context, open, file);
     const isGone = !current && text.trim() !== "";
     const question = isGone ? "deleted" : file.asked === "former" ? "former" : undefined;
     return { file: { ...file, held: undefined, asked: question } };
   }
   if (!isTaken && text.trim() === "") {
     const isEmptied = shown !== undefined && shown.text.trim() !== "";
-    return { file: isEmptied ? asked(file, "emptied", seen.isLasting) : file };
+    const empty = { ...file, held: undefined };
+    return { file: isEmptied ? asked(empty, "emptied", seen.isLasting) : empty };
   }
   const known = await knownVersions(context.db);
   const former = known.all.findLast((version) => version.text === text);
@@ -137,11 +154,6 @@ function asked(
   return isLasting ? { ...file, asked: question } : file;
 }
 
-async function noLongerHeld({ db }: Context, open: OpenDocument, { held }: PersonalFile) {
-  if (held === undefined) return;
-  await dropHeld(db, { kind: "memory", ...placeOf(open), key: PERSONAL_KEY });
-}
-
 async function takeEdit(
   context: Context,
   open: OpenDocument,
@@ -173,13 +185,13 @@ async function takeEdit(
   if (file.held === hash) return { file, why: { code: "personal-held" } };
   const already = [...standing.map((each) => each.version.text), shown?.text ?? ""];
   const why = await whyMemoryHeld(db, open, { memory: { key: PERSONAL_KEY, value }, already });
-  const place = { kind: "memory", ...placeOf(open), key: PERSONAL_KEY } as const;
   if (why) {
+    const place = heldBlockPlace(open, hash);
     const writtenAt = context.now;
     await putHeld(db, { ...place, value, seen: replaced(PERSONAL_KEY), writtenAt, ...why });
     return { file: { ...file, held: hash }, why: { code: "personal-held" } };
   }
-  await noLongerHeld(context, open, file);
+  await endHeldBlock(db, open, { text, hash });
   for (const each of [saved, version]) {
     await keepPersonalVersion(db, { id: each.id, value: each.value, isOwn: true });
   }
