@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { applyAllowed } from "../../daemon/held/apply-held.ts";
+import { allowHeld, listHeld } from "../../daemon/home/held-store.ts";
 import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 
 let a: PersonalMachine;
 let b: PersonalMachine;
@@ -71,4 +74,23 @@ test("a version that is put back is asked about, also while two wordings of a li
     expect(a.stateOf("claude")).toBe("asked personal-former");
     expect(b.block("codex")).toBe(before ?? "");
   }
+});
+
+test("a held text that is allowed while others wrote is no earlier version: the file gets both", async () => {
+  a.edit("claude", () => "one\n");
+  await settlePersonal(a, b);
+  await pass(61_000);
+  a.edit("claude", (text) => `${text}the token is ${PLANTED.github}\n`);
+  await pass(1000);
+  b.edit("codex", (text) => `zero\n${text}`);
+  await pass(1000);
+  expect(a.stateOf("claude")).toBe("left-alone personal-held");
+  await a.store.write(async (context) => {
+    for (const item of await listHeld(context.db)) await allowHeld(context.db, item);
+    await applyAllowed(context);
+  });
+  await settlePersonal(a, b);
+  expect(a.stateOf("claude")).toBe("current");
+  expect(a.block("claude")).toBe(`zero\none\nthe token is ${PLANTED.github}\n`);
+  expect(b.block("codex")).toBe(a.block("claude") ?? "");
 });

@@ -103,6 +103,8 @@ async function takeSeen(
   const former = known.all.findLast((version) => version.text === text);
   const sides = { shown: shown?.text ?? "", saved: text };
   if (!isTaken && former && !file.undone.includes(textHash(text))) {
+    // Somebody has allowed what is held, and it is merged with what others wrote meanwhile.
+    if (file.held === textHash(text)) return { file: showing(file, former) };
     const merges = await readMerges(context.db, current);
     const told = seen.unseen.filter(({ isDecided }) => !isDecided);
     const disputed = disputedLines(sides, told);
