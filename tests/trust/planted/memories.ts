@@ -40,8 +40,8 @@ export const MEMORIES: readonly Mistake[] = [
   inGit(
     "what a stash puts back is taken for an edit",
     "what a stash, a checkout or a reset puts back is no edit, and is told",
-    'if (ofGit?.kind === "beside") {',
-    "if (ofGit === null) {",
+    'if (ofGit?.kind === "beside") return ofGit.shown;',
+    "if (ofGit === null) return undefined;",
   ),
   inGit(
     "somebody is asked about files that git has taken away",
