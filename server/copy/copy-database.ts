@@ -45,6 +45,7 @@ export async function copyDatabase({
     const target = await open(to, world);
     try {
       return await target.write(async (into) => {
+        await unhurried(into);
         await refuseUsed(into);
         return await atOneMoment(source, (out) => copyAll(out, into));
       });
@@ -79,8 +80,15 @@ function atOneMoment<Result>(source: Opened, work: (db: Db) => Promise<Result>):
   if (!isPostgres(source.reader)) return work(source.reader);
   return source.write(async (db) => {
     await sql`set transaction isolation level repeatable read, read only`.execute(db);
+    await unhurried(db);
     return await work(db);
   });
+}
+
+/** One side stands still while the other is written, or read again: nobody waits for it. */
+async function unhurried(db: Db): Promise<void> {
+  if (!isPostgres(db)) return;
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(db);
 }
 
 async function copyAll(from: Db, into: Db): Promise<DatabaseCopy> {
