@@ -2,7 +2,7 @@ import { messageOf, RateLimited } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Timer, World } from "../world.ts";
 import { refuseUnfit } from "./check-server.ts";
-import { isUnanswered, UNANSWERED } from "./failures.ts";
+import { isUnanswered, NoConnectionLeft, UNANSWERED } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
 
 /** A balancer hears of an outage within this time. */
@@ -24,6 +24,8 @@ export class DatabaseWatch<Tables> {
   #looking: Promise<void> = Promise.resolve();
   #isStopped = false;
   #problem: string | undefined;
+  /** How often anybody had been answered when the last look was over. */
+  #answered = 0;
 
   constructor(deps: WatchDeps<Tables>) {
     this.#deps = deps;
@@ -59,11 +61,13 @@ export class DatabaseWatch<Tables> {
     const problem = await refuseUnfit(pool, LOOK_WITHIN_MS).then(
       () => undefined,
       (thrown) => {
+        const isLeftOut = thrown instanceof NoConnectionLeft && pool.answered === this.#answered;
         const isBusy = thrown instanceof RateLimited || (isUnanswered(thrown) && !isSilent());
-        return isBusy ? this.#problem : messageOf(thrown);
+        return isBusy && !isLeftOut ? this.#problem : messageOf(thrown);
       },
     );
     silence.cancel();
+    this.#answered = pool.answered;
     this.#say(problem);
   }
 

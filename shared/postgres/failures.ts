@@ -7,7 +7,10 @@ import { AppError, messageOf, RateLimited } from "../errors.ts";
 const AGAIN = new Set(["40001", "40P01"]);
 
 /** What a database that has too much to do says. */
-const TOO_BUSY = new Set(["53300", "53400", "55P03", "57014", "25P03"]);
+const TOO_BUSY = new Set(["53400", "55P03", "57014", "25P03"]);
+
+/** And one that has as many connections as it may have. */
+const TOO_MANY_CONNECTIONS = "53300";
 
 const NOTHING_SAVED = "nothing of this was saved";
 
@@ -30,6 +33,18 @@ export class UnknownOutcome extends DatabaseFailure {
         "before you repeat it",
       cause,
     );
+  }
+}
+
+/** The database gives nobody a further connection. What goes on has those that are there. */
+export class NoConnectionLeft extends RateLimited {
+  constructor(cause: unknown) {
+    super(
+      `the database gives no further connection (${messageOf(cause)}): raise its ` +
+        "max_connections, of which each server takes twelve, or end others",
+      RETRY_AFTER_SECONDS,
+    );
+    this.cause = cause;
   }
 }
 
@@ -74,7 +89,9 @@ const UNREACHABLE =
 /** The error to show for one of the driver's: what is foreseen has a sentence, the rest stays. */
 export function foreseen(thrown: unknown): unknown {
   if (thrown instanceof AppError) return thrown;
-  if (TOO_BUSY.has(stateOf(thrown))) return tooBusy();
+  const state = stateOf(thrown);
+  if (state === TOO_MANY_CONNECTIONS) return new NoConnectionLeft(thrown);
+  if (TOO_BUSY.has(state)) return tooBusy();
   const sentence = sentenceOf(thrown);
   return sentence === undefined ? thrown : new DatabaseFailure(sentence, thrown);
 }

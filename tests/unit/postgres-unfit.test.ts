@@ -110,6 +110,32 @@ test("what an address sets comes beside a session's bounds, and not in their pla
   );
 });
 
+test("a database without a connection left is told as such, and shows in /readyz", async () => {
+  const { address } = await newDatabase();
+  const name = new URL(address).pathname.slice(1);
+  await runOnPostgres(
+    address,
+    "DROP ROLE IF EXISTS member",
+    "CREATE ROLE member LOGIN PASSWORD 'member'",
+    `ALTER DATABASE ${name} OWNER TO member`,
+  );
+  const member = Object.assign(new URL(address), { username: "member", password: "member" });
+  const limit = (connections: number) =>
+    runOnPostgres(
+      address,
+      `ALTER DATABASE ${name} CONNECTION LIMIT ${connections}`,
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'member'",
+    );
+  await using host = await openReady(`${member}`);
+  expect(await host.status()).toBe(200);
+  await limit(0);
+  await waitFor("a lack that shows", async () => (await host.status()) === 503);
+  const said = "the database gives no further connection (too many connections for database";
+  expect(await refusal(member)).toContain(said);
+  await limit(-1);
+  await waitFor("a server that is ready again", async () => (await host.status()) === 200);
+});
+
 test("a step of a newer program is refused where it breaks, and let be where it only adds", async () => {
   const database = await newDatabase();
   await database.open();
@@ -216,17 +242,8 @@ test("a connection that the database ends as soon as it is made ends nothing els
 test("a database that is lost, or takes no writes, shows in /readyz until it is back", async () => {
   const { address } = await newDatabase();
   const way = await openWay(address);
-  const readiness = new Readiness("ready");
-  const host = await createHostApp({
-    path: way.address,
-    world: realWorld,
-    log: silentLog,
-    loopbackOnly: true,
-    operated: { readiness, metricsToken: undefined },
-  });
-  const status = async () => {
-    return (await host.app.fetch(new Request("http://127.0.0.1/readyz"))).status;
-  };
+  await using host = await openReady(way.address);
+  const { status } = host;
   expect(await status()).toBe(200);
   way.cut();
   await waitFor("an outage that shows", async () => (await status()) === 503);
@@ -237,6 +254,22 @@ test("a database that is lost, or takes no writes, shows in /readyz until it is 
   await waitFor("a silence that shows", async () => (await status()) === 503);
   way.mend();
   await waitFor("a server that hears again", async () => (await status()) === 200);
-  await host.close();
   way.close();
 });
+
+/** A server without a port, and what it says at /readyz. */
+async function openReady(path: string) {
+  const host = await createHostApp({
+    path,
+    world: realWorld,
+    log: silentLog,
+    loopbackOnly: true,
+    operated: { readiness: new Readiness("ready"), metricsToken: undefined },
+  });
+  return {
+    async status() {
+      return (await host.app.fetch(new Request("http://127.0.0.1/readyz"))).status;
+    },
+    [Symbol.asyncDispose]: () => host.close(),
+  };
+}
