@@ -1,5 +1,6 @@
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { ABSENT_HASH, type FileRead } from "../disk/read-file.ts";
+import type { PutBy } from "../git/file-steps.ts";
 import type { FilePast } from "../git/git-past.ts";
 import type { FileStanding } from "../git/git-state.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
@@ -46,11 +47,8 @@ export interface ShownLines {
   readonly disputed: ReadonlySet<string>;
 }
 
-/** What a look found outside of the database. */
-export interface Sight {
-  readonly file: Readable;
-  readonly standing: FileStanding;
-  readonly checkedOut: CheckedOut;
+/** What git says of a tracked file since it was read. */
+export interface SinceRead {
   /**
    * For a tracked file: how the checked-out commit relates to the one at which it was read last.
    */
@@ -60,12 +58,42 @@ export interface Sight {
    * out, at the commit where that began. Undefined where the file is not in that commit.
    */
   readonly committed: string | undefined;
-  /** For a tracked file: git has put another commit's text there since; see `isPutByGit`. */
-  readonly isPut: boolean;
-  /** Otherwise: what others have committed that was fetched, and is not checked out. */
+  /** For a tracked file: who has put another commit's text there since; undefined: nobody. */
+  readonly putBy: PutBy | undefined;
+  /** When that was; undefined where no log tells. */
+  readonly putAt: number | undefined;
+}
+
+/** Nothing was done since. */
+export const NOTHING_SINCE: SinceRead = {
+  past: undefined,
+  committed: undefined,
+  putBy: undefined,
+  putAt: undefined,
+};
+
+/** A text that a file had at a commit, and that no look has found. */
+export interface PassedText extends SinceRead {
+  readonly content: string;
+  readonly savedAt: number;
+  readonly checkedOut: CheckedOut;
+  /** Who saved or committed over it may not have seen it. */
+  readonly isSavedOver: boolean;
+}
+
+/** What a look found outside of the database. */
+export interface Sight extends SinceRead {
+  readonly file: Readable;
+  readonly standing: FileStanding;
+  readonly checkedOut: CheckedOut;
+  /** What others have committed that was fetched, is not checked out, and was taken from there. */
   readonly fetched: FromGit | undefined;
-  /** The text that git has put there then, if somebody has saved over it before it was read. */
-  readonly passed: string | undefined;
+  /** What the file had at commits since it was read, and what git says after these. */
+  readonly passed:
+    | { readonly texts: readonly PassedText[]; readonly rest: SinceRead | undefined }
+    | undefined;
+  /** For such a text: who saved or committed over it may not have seen it. */
+  readonly isSavedOver?: boolean;
   /** What git may have done with changes that were saved, not committed, and are undone. */
   readonly leftBehind: LeftBehind | undefined;
   /** For a tracked file: git created its CRLF line endings; see `hasGitEndings`. */
@@ -82,9 +110,7 @@ export interface Sight {
 
 /** What git tells of a tracked file alone. */
 export const UNTOLD = {
-  past: undefined,
-  committed: undefined,
-  isPut: false,
+  ...NOTHING_SINCE,
   fetched: undefined,
   passed: undefined,
   leftBehind: undefined,

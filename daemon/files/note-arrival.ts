@@ -60,13 +60,16 @@ export async function noteShown(
   });
 }
 
-/** Records what a commit has brought into a file. Who made it is known of others' lines only. */
+/**
+ * Records what a commit has brought into a file, and returns the arrival. Who made it is known of
+ * others' lines only.
+ */
 export async function noteFromGit(
   context: Context,
   open: OpenDocument,
   { change, ...options }: { readonly change: FileChange } & ArrivalOptions,
-): Promise<void> {
-  await noteChange(context, open, { ...options, change: { ...change, isFromGit: true } });
+): Promise<number | undefined> {
+  return await noteChange(context, open, { ...options, change: { ...change, isFromGit: true } });
 }
 
 /** Lines of others that a save has moved stay as new in the file as they were. */
@@ -86,14 +89,16 @@ async function noteChange(
   { db, now: at }: Context,
   open: OpenDocument,
   { link, clock, change }: { readonly change: FileChange } & Omit<ArrivalOptions, "account">,
-): Promise<void> {
+): Promise<number | undefined> {
   await forgetSeen(db, link.dir, { clock, now: at, isFoundOnly: true });
   const former = await listBrought(db, link.dir);
   clock.keep(former);
   const fresh = newIn(change, former);
-  if (!fresh) return;
+  if (!fresh) return undefined;
   const machine = change.isFromGit
     ? othersAmong(db, open, fresh.brought)
     : bringers(db, open, fresh.brought);
-  clock.came(await addArrival(db, link.dir, { change: fresh, arrival: { at, machine } }));
+  const id = await addArrival(db, link.dir, { change: fresh, arrival: { at, machine } });
+  clock.came(id);
+  return id;
 }

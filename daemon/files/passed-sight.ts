@@ -1,6 +1,6 @@
 import { hashOf } from "../disk/read-file.ts";
 import { committedEndings } from "../git/git-endings.ts";
-import type { Sight } from "./follow-facts.ts";
+import { NOTHING_SINCE, type Sight } from "./follow-facts.ts";
 
 /** A file whose CRLF line endings are git's is read with the committed ones. */
 export function withCommittedEndings(sight: Sight): Sight {
@@ -10,19 +10,21 @@ export function withCommittedEndings(sight: Sight): Sight {
 }
 
 /**
- * What a look would have seen between git's writing of a file and the save over it: `passed`, and
- * `saved`, the save as one at that commit. Undefined where the file is as git has put it.
+ * What looks would have seen between git's writing of a file and what is there: `passed`, the
+ * oldest first, and `found`, what is there, read after the last of them. Undefined where one look
+ * tells as much.
  */
 export function splitSight(
   sight: Sight,
-): { readonly passed: Sight; readonly saved: Sight } | undefined {
-  const { file, passed: content } = sight;
-  if (content === undefined || file.kind !== "text") return undefined;
-  if (committedEndings(file.content) === content) return undefined;
-  const put = { ...file, content, hash: hashOf(content) };
-  const saved = { past: undefined, committed: undefined, passed: undefined, isPut: false };
+): { readonly passed: readonly Sight[]; readonly found: Sight } | undefined {
+  const { file, passed } = sight;
+  if (passed === undefined || file.kind !== "text") return undefined;
+  const once = { ...sight, passed: undefined, leftBehind: undefined };
   return {
-    passed: { ...sight, file: put, leftBehind: undefined },
-    saved: { ...sight, ...saved, leftBehind: undefined },
+    passed: passed.texts.map(({ content, savedAt, ...of }) => {
+      const put = { ...file, content, hash: hashOf(content), savedAt };
+      return { ...once, fetched: undefined, ...of, file: put };
+    }),
+    found: { ...once, ...(passed.rest ?? NOTHING_SINCE) },
   };
 }

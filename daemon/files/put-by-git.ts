@@ -27,17 +27,17 @@ export interface PutByGit {
 /**
  * Notes what a commit has brought into a file as an arrival: an editor that has the file open shows
  * the text of before, just as it does after a write of ours. What has stood there for a minute
- * everybody has seen.
+ * everybody has seen. Returns the arrival, if there is one.
  */
 export async function notePutByGit(
   context: WriteContext<DaemonTables>,
   open: OpenDocument,
   { ofGit, file, from, to, isSavedOver, options }: PutByGit & { readonly options: ArrivalOptions },
-): Promise<void> {
+): Promise<number | undefined> {
   const isSeen = !isSavedOver && context.now - file.savedAt >= UNSEEN_MS;
-  if (from.hash === to.hash || isSeen) return;
+  if (from.hash === to.hash || isSeen) return undefined;
   const all = changeBetween({ ...from, base: knownBase(open, from.base) }, to);
-  if (!all) return;
+  if (!all) return undefined;
   const change = ofCommit(all, {
     had: contentLines(fileText(from)),
     has: linesOf(to.base),
@@ -45,7 +45,7 @@ export async function notePutByGit(
     stays: new Set(contentLines(open.document.content())),
   });
   const former = file.content === ofGit.after ? all.former : undefined;
-  await noteFromGit(context, open, { ...options, change: { ...change, former } });
+  return await noteFromGit(context, open, { ...options, change: { ...change, former } });
 }
 
 /** The part of a file's change that is the commit's, and not a person's beside it. */

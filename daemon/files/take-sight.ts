@@ -18,10 +18,10 @@ import { dropHeld } from "../home/held-store.ts";
 import { readPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf } from "./also-file.ts";
-import { listUnseen } from "./arrival-store.ts";
 import { HoldingConflicts } from "./aside-conflicts.ts";
 import { mayBeWritten } from "./begun-write.ts";
 import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "./brought-back.ts";
+import { type CameByGit, listUnseenBy } from "./came-by-git.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
 import { type FileContent, knownBase, takeSave } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
@@ -65,9 +65,17 @@ export async function takeSight(
   options: TakeOptions,
 ): Promise<TakenSight> {
   const split = splitSight(sight);
-  const isPassed = split && (await new Taking(context, split.passed, options).takePassed());
-  return await new Taking(context, isPassed ? split.saved : sight, options).take();
+  const came: CameByGit[] = [];
+  let isPassed = split !== undefined;
+  for (const passed of split?.passed ?? []) {
+    isPassed &&= await new Taking(context, passed, { ...options, came }).takePassed();
+  }
+  const found = split && isPassed ? split.found : sight;
+  return await new Taking(context, found, { ...options, came }).take();
 }
+
+/** `came`: what was noted of the texts before this one. */
+type TakingOptions = TakeOptions & { readonly came: CameByGit[] };
 
 const NONE: Overtaken = { saves: [], begun: [] };
 
@@ -91,12 +99,12 @@ interface Known {
 class Taking {
   readonly #context: Context;
   readonly #sight: Sight;
-  readonly #options: TakeOptions;
+  readonly #options: TakingOptions;
   readonly #file: FileContent;
   /** The saved text, byte for byte. */
   readonly #saved: string;
 
-  constructor(context: Context, sight: Sight, options: TakeOptions) {
+  constructor(context: Context, sight: Sight, options: TakingOptions) {
     this.#context = context;
     this.#sight = withCommittedEndings(sight);
     this.#options = options;
@@ -128,7 +136,7 @@ class Taking {
     return { ...taken, seenInMs: await this.#noteSeen(open, isSame) };
   }
 
-  /** What git put there, and somebody has saved over. False: it is not taken by itself. */
+  /** What was there before the text that is found. False: it is not taken by itself. */
   async takePassed(): Promise<boolean> {
     const { db } = this.#context;
     const { account, link } = this.#options;
@@ -320,12 +328,14 @@ class Taking {
   }
 
   async #notePut(open: OpenDocument, from: FileState, to: FileState): Promise<void> {
-    const { committed, isPut, fetched, passed } = this.#sight;
-    const ofGit =
-      isPut && committed !== undefined ? { before: undefined, after: committed } : fetched;
+    const { committed, putBy, putAt, fetched, isSavedOver = false } = this.#sight;
+    const isBrought = putBy === "others" && committed !== undefined;
+    const ofGit = isBrought ? { before: undefined, after: committed } : fetched;
     if (!ofGit) return;
-    const [file, options, isSavedOver] = [this.#file, this.#options, passed !== undefined];
-    await notePutByGit(this.#context, open, { ofGit, file, from, to, isSavedOver, options });
+    const [file, options] = [this.#file, this.#options];
+    const put = { ofGit, file, from, to, isSavedOver, options };
+    const arrival = await notePutByGit(this.#context, open, put);
+    if (arrival !== undefined) options.came.push({ arrival, at: putAt });
   }
 
   /** What git set aside stays, until a save contains it again or somebody settles the conflict. */
@@ -384,14 +394,11 @@ class Taking {
     open: OpenDocument,
     { known, holding }: Known,
   ): Promise<TakenSave> {
-    const { clock, link } = this.#options;
     switch (decision) {
       case "edit": {
-        const { db } = this.#context;
-        const { savedAt } = this.#file;
-        const all = await listUnseen(db, link.dir, { clock, savedAt });
-        // git reads what it writes over.
-        const unseen = all.filter(({ isFromGit }) => !isFromGit || !this.#sight.isPut);
+        const { clock, came, link } = this.#options;
+        const over = { sight: this.#sight, savedAt: this.#file.savedAt, came, clock };
+        const unseen = await listUnseenBy(this.#context.db, link.dir, over);
         const { base, undone, settled } = await baseOfEdit(this.#context, open, {
           sight: this.#sight,
           known: this.#withoutCleared(open, known ?? ABSENT),

@@ -1,15 +1,15 @@
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
 import { isCommitted, isInGit, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
 import { isCommittedHere, madeFrom } from "../git/branch-log.ts";
-import { findFetched, isPutByGit } from "../git/brought-text.ts";
+import { findFetched } from "../git/fetched-text.ts";
 import { bytesAt, hasCommit } from "../git/file-commits.ts";
-import { hasGitEndings } from "../git/git-endings.ts";
-import { type FilePast, readFilePast } from "../git/git-past.ts";
+import { type FileStep, readFileSteps } from "../git/file-steps.ts";
+import { committedEndings, hasGitEndings } from "../git/git-endings.ts";
+import { readFilePast } from "../git/git-past.ts";
 import type { Head } from "../git/git-refs.ts";
 import { type FileStanding, readHeadText } from "../git/git-state.ts";
 import { readKnownCommits } from "../git/known-commits.ts";
@@ -26,16 +26,26 @@ import type { WorkingTree } from "../git/working-tree.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { fileText } from "./file-state.ts";
 import { repositoryAt } from "./folder-place.ts";
-import type { AsideText, FromGit, LeftBehind, Readable, Sight } from "./follow-facts.ts";
+import {
+  type AsideText,
+  type FromGit,
+  type LeftBehind,
+  NOTHING_SINCE,
+  type Readable,
+  type Sight,
+  type SinceRead,
+} from "./follow-facts.ts";
 import {
   type CheckedOut,
   type FollowedState,
   isAnotherRepository,
   type MarkedText,
 } from "./follow-store.ts";
-import { indicesFrom, linesThatStay } from "./line-runs.ts";
+import { linesThatStay } from "./line-runs.ts";
+import { findPassed } from "./passed-texts.ts";
 import { hasChangesOf } from "./put-by-git.ts";
 import { isMadeOf, shownLines } from "./shown-by-git.ts";
+import { type UndoneChanges, undoneChanges } from "./undone-changes.ts";
 
 /** Which file, and what is asked about it. */
 export interface TrackedSightOptions {
@@ -119,20 +129,20 @@ export class TrackedSights {
     const checkedOut = await checkedOutOf(head, { tree: standing.file.tree, isTracked: true });
     const isAnother = isAnotherRepository(known?.checkedOut, checkedOut);
     const isSame = known !== undefined && known.checkedOut.commit === head.commit;
-    const past =
+    const steps = isSame ? [] : await this.#steps(standing, { head, known });
+    const since =
       isSame && !isAnother
-        ? undefined
-        : await readFilePast(git, standing.file, {
+        ? NOTHING_SINCE
+        : await this.#since(standing, file.path, {
             head,
+            known,
             read: known?.checkedOut.commit,
-            isKnown: known !== undefined,
             isAnother,
-            isTold: await this.#toldCommits(),
+            step: steps.at(-1),
           });
-    const isOnward = past?.relation === "onward";
+    const isOnward = since.past?.relation === "onward";
     const content = file.kind === "text" ? file.content : "";
-    const committed = past && (await this.#textIn(standing, past.putAt, file.path));
-    const isPut = past !== undefined && (await this.#isPut(standing, past, { head, known }));
+    const hasEndings = await hasGitEndings(git, standing.file, content);
     return {
       file,
       standing,
@@ -140,25 +150,53 @@ export class TrackedSights {
       leftBehind: isAnother
         ? undefined
         : await this.#leftBehind(standing, file, { head, known, isOnward }),
-      hasGitEndings: await hasGitEndings(git, standing.file, content),
-      past,
-      committed,
-      isPut,
-      fetched: isPut ? undefined : await this.#fetched(standing, file, { head, known }),
-      passed:
-        isPut && isOnward ? await this.#passed(standing, file, { known, committed }) : undefined,
+      hasGitEndings: hasEndings,
+      ...since,
+      fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, { head, known }),
+      passed: isAnother
+        ? undefined
+        : await this.#passed(standing, file, { head, known, steps, hasEndings }),
     };
   }
 
-  async #isPut(
-    { file }: Tracked,
-    { relation }: FilePast,
-    { head: { commit }, known }: AtHead,
-  ): Promise<boolean> {
-    if (!known || relation === "same") return false;
-    // Whoever has mended git's marks in the file has seen what the merge brings.
-    if (known.marked) return false;
-    return await isPutByGit(this.#options.git, file, { read: known.checkedOut.commit, commit });
+  async #steps({ file }: Tracked, { head: { commit }, known }: AtHead): Promise<FileStep[]> {
+    if (!known) return [];
+    const read = known.checkedOut.commit;
+    const isMended = known.marked !== undefined;
+    return await readFileSteps(this.#options.git, file, { read, commit, isMended });
+  }
+
+  /** What git says of a file at `head`, where it was read at `read` last. */
+  async #since(
+    standing: Tracked,
+    path: string,
+    {
+      head,
+      known,
+      read,
+      isAnother = false,
+      step,
+    }: AtHead & {
+      readonly read: string | undefined;
+      readonly isAnother?: boolean;
+      /** How the file got its text in that commit. */
+      readonly step: FileStep | undefined;
+    },
+  ): Promise<SinceRead> {
+    const past = await readFilePast(this.#options.git, standing.file, {
+      head,
+      read,
+      isKnown: known !== undefined,
+      isAnother,
+      isTold: await this.#toldCommits(),
+    });
+    const isPut = past.relation !== "same";
+    return {
+      past,
+      committed: await this.#textIn(standing, past.putAt, path),
+      putBy: isPut ? step?.putBy : undefined,
+      putAt: isPut ? step?.at : undefined,
+    };
   }
 
   /** What others have committed that is not checked out, and may be taken from there. */
@@ -168,29 +206,45 @@ export class TrackedSights {
     { head: { commit }, known }: AtHead,
   ): Promise<FromGit | undefined> {
     if (!known || file.kind === "absent" || known.hash === file.hash) return undefined;
-    if (commit === undefined) return undefined;
-    const found = await findFetched(this.#options.git, standing.file, commit);
+    if (commit === undefined || file.kind !== "text") return undefined;
+    const { git } = this.#options;
+    // What somebody types is not staged before they stage it.
+    if (!(await isStaged(git, standing.file, file.content))) return undefined;
+    const found = await findFetched(git, standing.file, commit);
     const after = found && (await this.#textIn(standing, found.commit, file.path));
     if (after === undefined) return undefined;
-    const before = found?.base && (await this.#textIn(standing, found.base, file.path));
-    return { before: before ?? "", after };
+    const before = (found?.base && (await this.#textIn(standing, found.base, file.path))) ?? "";
+    // Nor do they just happen to type all that others have changed.
+    return hasChangesOf(after, { before, after: file.content }) ? { before, after } : undefined;
   }
 
-  /** What git has put into a file that had nothing uncommitted, and somebody has saved over. */
+  /** What the file had at commits that no look has found, before the text that is found now. */
   async #passed(
     standing: Tracked,
     file: Readable,
     {
+      head,
       known,
-      committed,
-    }: { readonly known: FollowedState | undefined; readonly committed: string | undefined },
-  ): Promise<string | undefined> {
-    if (!known || known.isGone || file.kind === "absent" || committed === undefined)
-      return undefined;
-    if (file.hash === known.hash || file.content === committed) return undefined;
-    const before = await this.#committedAt(standing, known.checkedOut.commit, file.path);
-    const text = { before: before ?? "", after: committed };
-    return before !== undefined && hasChangesOf(fileText(known), text) ? committed : undefined;
+      steps,
+      hasEndings,
+    }: AtHead & { readonly steps: readonly FileStep[]; readonly hasEndings: boolean },
+  ): Promise<Sight["passed"]> {
+    if (!known || known.isGone || file.kind === "absent" || steps.length === 0) return undefined;
+    const { path } = file;
+    const read = known.checkedOut.commit;
+    const before = await this.#committedAt(standing, read, path);
+    if (read === undefined || before === undefined) return undefined;
+    const { tree } = standing.file;
+    const at = ({ commit }: Pick<FileStep, "commit">): Head => ({ branch: head.branch, commit });
+    const commits = {
+      textIn: (commit: string) => this.#textIn(standing, commit, path),
+      sinceRead: (from: string, step: FileStep) =>
+        this.#since(standing, path, { head: at(step), known, read: from, step }),
+      checkedOutAt: (commit: string) => checkedOutOf(at({ commit }), { tree, isTracked: true }),
+    };
+    const content = hasEndings ? committedEndings(file.content) : file.content;
+    const saved = { content, savedAt: file.savedAt };
+    return await findPassed(commits, { saved, read, before, known: fileText(known), steps });
   }
 
   async #toldCommits(): Promise<(commit: string) => boolean> {
@@ -236,7 +290,7 @@ export class TrackedSights {
       return isBrought ? undefined : await this.#putOver(standing, file);
     }
     const saved = fileText(known);
-    const changes = undone(committed, saved, file.content);
+    const changes = undoneChanges(committed, saved, file.content);
     if (!changes.isAnyGone && changes.back.length === 0) return undefined;
     const { kept: noted } = known;
     const isAgain = known.setAside !== undefined && (await this.#isByGit(standing, file, changes));
@@ -405,6 +459,11 @@ export class TrackedSights {
   }
 }
 
+/** Whether git has put a text there, whoever has made it. */
+function isOfGit({ putBy }: SinceRead): boolean {
+  return putBy === "own" || putBy === "others";
+}
+
 /** For how long git takes at the most to write its index once it has written a file. */
 const REFRESH_MS = 1000;
 
@@ -443,45 +502,4 @@ interface TimedText {
 
 interface SeenText extends TimedText {
   readonly content: string;
-}
-
-/** What of a save's changes is again as it was committed. */
-interface UndoneChanges {
-  readonly then: readonly string[];
-  readonly before: readonly string[];
-  /** The lines that the save had added, by their index in `before`. */
-  readonly added: readonly number[];
-  readonly isAnyGone: boolean;
-  /** The lines that were deleted and are there again, by their index in `then`. */
-  readonly back: readonly number[];
-  /** Nothing is left of the changes. */
-  readonly isWhole: boolean;
-  /** Nothing is new: each place is as it was committed, or as it was saved. */
-  readonly isMixed: boolean;
-}
-
-/** Asks by place: an equal line elsewhere in the file says nothing of one. */
-function undone(committed: string, saved: string, now: string): UndoneChanges {
-  const [then, before, after] = [plainLines(committed), plainLines(saved), plainLines(now)];
-  const [savedAt, nowAt] = [linesThatStay(then, before), linesThatStay(then, after)];
-  const [wasCommitted, isCommittedNow] = [new Set(savedAt.values()), new Set(nowAt.values())];
-  const hunks = diffLines(before, after);
-  const taken = new Set(hunks.flatMap(({ at, removed }) => indicesFrom(at, removed)));
-  const put = hunks.flatMap(({ from, added: count }) => indicesFrom(from, count));
-  // A line that somebody moves to where it is new is not gone.
-  const elsewhere = new Set(put.flatMap((at) => (isCommittedNow.has(at) ? [] : [after[at]])));
-  const added = said(before).filter((at) => !wasCommitted.has(at));
-  const deleted = said(then).filter((at) => !savedAt.has(at));
-  const isGone = (at: number) => taken.has(at) && !elsewhere.has(before[at]);
-  const back = deleted.filter((at) => nowAt.has(at));
-  const isMixed =
-    said(before).every((at) => !taken.has(at) || !wasCommitted.has(at)) &&
-    put.every((at) => !hasWord(after[at] ?? "") || isCommittedNow.has(at));
-  const isWhole = added.every(isGone) && back.length === deleted.length;
-  return { then, before, added, isAnyGone: added.some(isGone), back, isWhole, isMixed };
-}
-
-/** The indices of the lines that have a word. */
-function said(lines: readonly string[]): number[] {
-  return lines.flatMap((line, at) => (hasWord(line) ? [at] : []));
 }

@@ -12,8 +12,11 @@ export type Passage =
    */
   | { readonly kind: "was-put"; readonly at: string | undefined };
 
-interface LogEntry {
+/** An entry of HEAD's or a branch's log. */
+export interface LogEntry {
   readonly commit: string;
+  /** When git wrote it, in milliseconds since the Unix epoch; git knows whole seconds. */
+  readonly at: number;
   /** What git did, in git's own words ("reflog subject" in git-reflog). */
   readonly subject: string;
 }
@@ -24,9 +27,10 @@ const ENTRIES_MAX = 200;
 const DROPPED_MAX = 50;
 /** git's exit code where there is no such log. */
 const FATAL = 128;
+const MS_PER_S = 1000;
 
 /** Entries that continue from the commit before. */
-const GOES_ON = /^(commit|rebase|pull|merge|cherry-pick|revert|am)\b/;
+export const GOES_ON = /^(commit|rebase|pull|merge|cherry-pick|revert|am)\b/;
 /** Those of them that may drop commits. */
 const REBASES = /^(rebase|pull)\b/;
 /** Entries for a commit of what stood in the working tree. */
@@ -112,25 +116,32 @@ export async function isCommittedHere(git: Git, file: PlacedFile, read: string):
 }
 
 /** What HEAD's log says since `read` was checked out, the latest first. One git process. */
-export async function readSteps(
+async function readSteps(
   git: Git,
   file: PlacedFile,
   read: string | undefined,
 ): Promise<LogEntry[]> {
-  const entries = await readLog(git, file, "HEAD");
+  const entries = await readHeadLog(git, file);
   const at = entries.findIndex(({ commit }) => commit === read);
   return at === -1 ? entries : entries.slice(0, at);
 }
 
+/** HEAD's log, the latest entry first; empty where git keeps none. One git process. */
+export async function readHeadLog(git: Git, file: PlacedFile): Promise<LogEntry[]> {
+  return await readLog(git, file, "HEAD");
+}
+
 /** The latest first. */
 async function readLog(git: Git, { tree }: PlacedFile, ref: string): Promise<LogEntry[]> {
-  const asked = ["log", "-g", "--format=%H%x09%gs", `--max-count=${ENTRIES_MAX}`, ref, "--"];
+  // With a date `%gd` is when an entry was written, and not its number.
+  const format = ["--date=raw", "--format=%H%x09%gd%x09%gs"];
+  const asked = ["log", "-g", ...format, `--max-count=${ENTRIES_MAX}`, ref, "--"];
   const printed = await gitOutput(git, tree.root, { args: asked, absent: [FATAL] });
   return String(printed ?? "")
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => {
-      const [commit = "", subject = ""] = line.split("\t");
-      return { commit, subject };
+      const [commit = "", when = "", subject = ""] = line.split("\t");
+      return { commit, at: Number(/@\{(\d+)/.exec(when)?.[1] ?? 0) * MS_PER_S, subject };
     });
 }

@@ -9,7 +9,9 @@ const holding = mistakesIn("daemon/files/aside-conflicts.ts", "unit/aside-until-
 const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
 const put = mistakesIn("daemon/files/put-by-git.ts", "unit/pulled-unseen.test.ts");
-const brought = mistakesIn("daemon/git/brought-text.ts", "unit/pulled-unseen.test.ts");
+const brought = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-unseen.test.ts");
+const committed = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-committed.test.ts");
+const between = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-between.test.ts");
 
 /** In half-written texts, and in what git has set aside before somebody's eyes. */
 export const FOLLOWED: readonly Mistake[] = [
@@ -208,8 +210,8 @@ export const FOLLOWED: readonly Mistake[] = [
   mistakesIn("daemon/files/take-sight.ts", "unit/pulled-unseen.test.ts")(
     "a save over what git brought is one of the text before that",
     "a line pulled from a stranger stays where an editor saves over it before it is looked at",
-    "const isPassed = split && (await new Taking(context, split.passed, options).takePassed());",
-    "const isPassed = false;",
+    "isPassed &&= await new Taking(context, passed, { ...options, came }).takePassed();",
+    "isPassed = false;",
   ),
   past(
     "a repository cloned anew is the former one",
@@ -226,26 +228,86 @@ export const FOLLOWED: readonly Mistake[] = [
   brought(
     "whoever commits another file has seen what was pulled",
     "a pulled line is in doubt though another file was committed after it",
-    "if (isFirst) return !MADE_THERE.test(step.subject);",
-    'if (isFirst) return !MADE_THERE.test(steps[0]?.subject ?? "");',
+    "const isByPerson = isOfPerson(step, isMended && nth === 0);",
+    "const isByPerson = isOfPerson(moves.at(-1) ?? step, isMended && nth === 0);",
   ),
   brought(
     "whoever finishes a merge in another file has seen this one",
     "a merged line is in doubt where a person has finished the merge in another file",
-    "/^commit(?! \\((merge|cherry-pick)\\))\\b/",
-    "/^commit\\b/",
+    "if (isHelped || FINISHED.test(subject)) return isMended;",
+    "",
   ),
   brought(
     "git has brought nothing where it keeps no log",
     "a pulled line is in doubt where git keeps no log",
-    "if (!isKnown || steps.length > STEPS_MAX) return true;",
-    "if (!isKnown || steps.length > STEPS_MAX) return false;",
+    '[{ commit, at: undefined, putBy: "others" }];',
+    '[{ commit, at: undefined, putBy: "person" }];',
+  ),
+  committed(
+    "what stands in the file during a rebase is somebody's text",
+    "whoever takes a line out of an own commit by a rebase is in no doubt",
+    "if (isWithin) continue;",
+    "",
+  ),
+  committed(
+    "what was committed on another branch was this one's",
+    "a branch's text is not the project's, though it was committed right after the switch",
+    "(putAt === -1 ? entries : entries.slice(0, putAt + 1))",
+    "entries",
+  ),
+  between(
+    "whoever was shown git's marks has seen every pull since",
+    "a pulled line is in doubt after a merge that somebody gave up",
+    "if (isHelped || FINISHED.test(subject)) return isMended;",
+    "if (isMended || isHelped || FINISHED.test(subject)) return isMended;",
+  ),
+  between(
+    "what somebody merges from a branch of theirs is others'",
+    "what somebody commits on a branch and merges --ff is in no doubt",
+    'putBy: isMadeHere ? "own" : "others"',
+    'putBy: isMadeHere ? "others" : "others"',
+  ),
+  between(
+    "what somebody merges from others' branch is theirs",
+    "what others committed on a branch that somebody merges is in doubt",
+    "return isAll && changes.every((each) => made.has(each));",
+    "return isAll;",
+  ),
+  mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-committed.test.ts")(
+    "whoever commits after a pull has seen what it brought",
+    "a pulled line stays where an editor's text of before is committed before a look",
+    "const passed = isCommitted ? steps.slice(0, -1) : steps;",
+    "const passed = isCommitted ? [] : steps;",
+  ),
+  mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-between.test.ts")(
+    "what another history brings was there before",
+    "what another history brings stays where the text of before is saved before a look",
+    '(relation !== "onward" && relation !== "elsewhere")',
+    'relation !== "onward"',
+  ),
+  mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-between.test.ts")(
+    "what was pulled is in doubt though it stood there for a minute",
+    "what a pull brought is in no doubt a minute after it, where a commit followed later",
+    "return over ? isSoon(at, over.at) : !isCommitted;",
+    "return over !== undefined || !isCommitted;",
+  ),
+  mistakesIn("daemon/files/came-by-git.ts", "unit/pulled-committed.test.ts")(
+    "whoever commits a minute after a pull has not seen what it brought",
+    "whoever commits without a pulled line a minute after the pull is in no doubt",
+    "committedAt - cameAt < UNSEEN_MS",
+    "committedAt >= cameAt",
   ),
   mistakesIn("daemon/files/tracked-sight.ts", "unit/pulled-unseen.test.ts")(
     "what a squashed merge brings is a person's",
     "a squashed line of a stranger is in doubt, committed or not",
-    "fetched: isPut ? undefined : await this.#fetched(standing, file, { head, known }),",
+    "fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, { head, known }),",
     "fetched: undefined,",
+  ),
+  mistakesIn("daemon/files/tracked-sight.ts", "unit/pulled-between.test.ts")(
+    "what somebody types is from a branch that was fetched",
+    "what somebody deletes and types again is in no doubt though a branch that was fetched deletes it",
+    "if (!(await isStaged(git, standing.file, file.content))) return undefined;",
+    "",
   ),
   mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
     "a line that both had and one has deleted comes back untold",

@@ -61,6 +61,11 @@ export class Volume {
     this.flushFolder(dirname(root));
   }
 
+  /** What the machine's clock shows. */
+  get now(): number {
+    return this.#now();
+  }
+
   holds(path: string): boolean {
     return path === this.#root || path.startsWith(`${this.#root}/`);
   }

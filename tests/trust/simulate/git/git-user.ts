@@ -163,7 +163,7 @@ export class GitUser {
       if (isEqual(tree, head)) return false;
       const stashed = repository.objects.commit([commit], tree, "WIP");
       repository.write(STASH, stashed);
-      repository.write("logs/refs/stash", `${stashed}\tWIP on ${repository.head.branch}\n`);
+      repository.write("logs/refs/stash", `${stashed}\t0\tWIP on ${repository.head.branch}\n`);
       await this.#bring(repository, head, true, there);
       return true;
     });

@@ -3,6 +3,7 @@ import type { Volume } from "../disk/volume.ts";
 import type { ObjectStore } from "./objects.ts";
 
 const HEADS = "refs/heads/";
+const MS_PER_S = 1000;
 
 /** The object stores of a run's projects, by what stands in their clones' `config`. */
 export type ObjectStores = ReadonlyMap<string, ObjectStore>;
@@ -89,7 +90,8 @@ export class Repository {
 
   #log(ref: string, commit: string, why: string): void {
     const name = `logs/${ref}`;
-    this.write(name, `${this.read(name) ?? ""}${commit}\t${why}\n`);
+    const at = Math.floor(this.volume.now / MS_PER_S);
+    this.write(name, `${this.read(name) ?? ""}${commit}\t${at}\t${why}\n`);
   }
 }
 

@@ -196,7 +196,7 @@ function limited<Item>(args: readonly string[], items: readonly Item[]): readonl
   return items.slice(0, limit === undefined ? undefined : Number(limit));
 }
 
-/** `log -g --format=%H%x09%gs REF`, the newest entry first. */
+/** `log -g --date=raw --format=%H%x09%gd%x09%gs REF`, the newest entry first. */
 function reflog(repository: Repository, args: readonly string[]): GitResult {
   const [ref = "HEAD"] = namesOf(args);
   const places = [ref, `refs/${ref}`, `refs/heads/${ref}`, `refs/remotes/${ref}`];
@@ -207,11 +207,12 @@ function reflog(repository: Repository, args: readonly string[]): GitResult {
     .filter((line) => line !== "")
     .reverse();
   const shown = limited(args, lines).map((line) => {
-    const [commit = "", why = ""] = line.split("\t");
+    const [commit = "", at = "", why = ""] = line.split("\t");
     return (format ?? "%H%x09%gs")
       .replaceAll("%H", commit)
       .replaceAll("%x09", "\t")
       .replaceAll("%x00", "\0")
+      .replaceAll("%gd", `${ref}@{${at} +0000}`)
       .replaceAll("%gs", why);
   });
   return done(shown.map(withBreak).join(""));

@@ -37,17 +37,24 @@ export const GIT: readonly Mutation[] = [
     found: "what a pull brought stays though its commit is amended, and that is told",
     replacements: [
       {
-        file: "daemon/git/brought-text.ts",
-        from: "if (isFirst) return !MADE_THERE.test(step.subject);",
-        to: 'if (isFirst) return !MADE_THERE.test(steps[0]?.subject ?? "");',
+        file: "daemon/git/file-steps.ts",
+        from: "const isByPerson = isOfPerson(step, isMended && nth === 0);",
+        to: "const isByPerson = isOfPerson(moves.at(-1) ?? step, isMended && nth === 0);",
       },
       {
         file: "daemon/files/tracked-sight.ts",
-        from: "fetched: isPut ? undefined : await this.#fetched(standing, file, { head, known }),",
+        from: "fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, { head, known }),",
         to: "fetched: undefined,",
       },
     ],
   },
+  mutation(
+    "whoever commits after a pull has seen what was pulled",
+    "what a pull brought stays though a text of before is committed, and that is told",
+    "daemon/files/passed-texts.ts",
+    "const passed = isCommitted ? steps.slice(0, -1) : steps;",
+    "const passed = isCommitted ? [] : steps;",
+  ),
   mutation(
     "a line that both had and one has deleted is not told",
     "what one machine pulled with no service and deleted is told",

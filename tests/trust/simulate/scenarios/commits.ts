@@ -152,6 +152,25 @@ export const COMMITS: readonly Scenario[] = [
     },
   },
   {
+    name: "what a pull brought stays though a text of before is committed, and that is told",
+    cast: { ...TRACKED, machines: 3 },
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      publish(stage, 3, lines("one", "two", "brought (m3 1)"));
+      stage.stop(1);
+      stage.wait(stage.git(1).pull());
+      stage.save(1, lines("his (m1 1)", "one", "two"));
+      stage.wait(stage.git(1).commit("his"));
+      stage.start(1);
+      stage.pass(QUIET_MS);
+      stage.expect("the line is there", stage.textOf(2).includes("brought"), true);
+      stage.expect("it is told", stage.conflictsOf(2).includes("brought"), true);
+      stage.start(3);
+      stage.pass(QUIET_MS);
+    },
+  },
+  {
     name: "what one machine pulled with no service and deleted is told",
     cast: TRACKED,
     play(stage) {

@@ -1,0 +1,40 @@
+import type { Kysely } from "kysely";
+import type { DaemonTables } from "../home/tables.ts";
+import type { ArrivalClock } from "./arrival-clock.ts";
+import { listUnseen } from "./arrival-store.ts";
+import { type Arrival, UNSEEN_MS } from "./arrivals.ts";
+import type { SinceRead } from "./follow-facts.ts";
+
+/** What git has brought into a file within one look, and when. */
+export interface CameByGit {
+  readonly arrival: number;
+  readonly at: number | undefined;
+}
+
+/** A text of a file, and what came into the file before it. */
+export interface TextOver {
+  readonly sight: SinceRead;
+  readonly savedAt: number;
+  /** Of the texts that the file had before this one, and that the same look has found. */
+  readonly came: readonly CameByGit[];
+  readonly clock: ArrivalClock;
+}
+
+/** The changes in a folder's file that whoever put a text there may not have seen. */
+export async function listUnseenBy(
+  db: Kysely<DaemonTables>,
+  dir: string,
+  { sight: { putBy, putAt }, savedAt, came, clock }: TextOver,
+): Promise<Arrival[]> {
+  const all = await listUnseen(db, dir, { clock, savedAt });
+  if (putBy === undefined) return all;
+  // git reads what it writes over.
+  if (putBy !== "person") return all.filter(({ isFromGit }) => !isFromGit);
+  const seen = came.filter(({ at }) => !isSoon(at, putAt)).map(({ arrival }) => arrival);
+  return all.filter(({ id }) => !seen.includes(id));
+}
+
+/** Whether a text that was committed then may be from somebody who has not seen what came. */
+export function isSoon(cameAt: number | undefined, committedAt: number | undefined): boolean {
+  return cameAt === undefined || committedAt === undefined || committedAt - cameAt < UNSEEN_MS;
+}
