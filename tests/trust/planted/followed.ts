@@ -5,6 +5,7 @@ const waits = mistakesIn("daemon/files/overtaken-saves.ts", "unit/waiting-saves.
 const past = mistakesIn("daemon/git/git-past.ts", "long/cloned-anew.test.ts");
 const aside = mistakesIn("daemon/files/take-git-version.ts", "long/discarded-in-git.test.ts");
 const sight = mistakesIn("daemon/files/tracked-sight.ts", "long/discarded-in-git.test.ts");
+const undone = mistakesIn("daemon/files/undone-changes.ts", "long/discarded-in-git.test.ts");
 const holding = mistakesIn("daemon/files/aside-conflicts.ts", "unit/aside-until-settled.test.ts");
 const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
@@ -129,7 +130,7 @@ export const FOLLOWED: readonly Mistake[] = [
     "const alone = new Set(lines.filter((_, at) => !stay.has(at)));",
     "const alone = new Set(lines.filter((line) => !inDocument.includes(line)));",
   ),
-  mistakesIn("daemon/files/tracked-sight.ts", "long/discarded-equal-lines.test.ts")(
+  mistakesIn("daemon/files/undone-changes.ts", "long/discarded-equal-lines.test.ts")(
     "a line is as committed if the committed text has it anywhere",
     "what others wrote stays after git checkout though another section has an equal committed line",
     "const added = said(before).filter((at) => !wasCommitted.has(at));",
@@ -171,7 +172,7 @@ export const FOLLOWED: readonly Mistake[] = [
     "return behind >= 0 && behind <= REFRESH_MS && (await this.#isStagedAsCommitted(file, commit));",
     "return behind > REFRESH_MS;",
   ),
-  sight(
+  undone(
     "whatever is deleted beside a write of git's index is git's",
     "whoever deletes more than others' lines beside a write of git's index means it",
     "isAnyGone: added.some(isGone), back, isWhole, isMixed };",
@@ -243,9 +244,9 @@ export const FOLLOWED: readonly Mistake[] = [
     '[{ commit, at: undefined, putBy: "others" }];',
     '[{ commit, at: undefined, putBy: "person" }];',
   ),
-  committed(
+  between(
     "what stands in the file during a rebase is somebody's text",
-    "whoever takes a line out of an own commit by a rebase is in no doubt",
+    "what somebody commits before a pull --rebase=true is in no doubt",
     "if (isWithin) continue;",
     "",
   ),
