@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { availableParallelism } from "node:os";
 import { firstProblem, type SeedLine } from "../trust/simulate/campaign.ts";
 import type { Mutation } from "../trust/simulate/mutations/mutation.ts";
 import { MUTATIONS } from "../trust/simulate/mutations.ts";
@@ -22,30 +21,11 @@ async function find({ name: mutation, found }: Mutation): Promise<SeedLine> {
   return other;
 }
 
-/** Each mistake has a process of its own, so several are looked for at a time. */
-function findAll(): ReadonlyMap<Mutation, Promise<SeedLine>> {
-  const free = Array.from({ length: availableParallelism() }, () => Promise.resolve());
-  const results = new Map<Mutation, Promise<SeedLine>>();
-  for (const [at, mutation] of MUTATIONS.entries()) {
-    const turn = at % free.length;
-    const result = (free[turn] ?? Promise.resolve()).then(() => find(mutation));
-    free[turn] = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    results.set(mutation, result);
-  }
-  return results;
-}
-
-let results: ReturnType<typeof findAll> | undefined;
-for (const mutation of MUTATIONS) {
-  test(
-    `the simulation finds a planted mistake: ${mutation.name}`,
-    async () => {
-      results ??= findAll();
-      expect((await results.get(mutation))?.problems.length).toBeGreaterThan(0);
-    },
-    TIMEOUT_MS,
-  );
-}
+// Each mistake has a process of its own, so several are looked for at a time.
+test.concurrent.each(MUTATIONS.map((mutation) => [mutation.name, mutation] as const))(
+  "the simulation finds a planted mistake: %s",
+  async (_, mutation) => {
+    expect((await find(mutation)).problems.length).toBeGreaterThan(0);
+  },
+  TIMEOUT_MS,
+);
