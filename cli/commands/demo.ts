@@ -6,8 +6,8 @@ import { realWorld } from "../../shared/world-real.ts";
 import { makeScratchFolder } from "../contact/scratch-folder.ts";
 import { DemoMachine } from "../demo/demo-machine.ts";
 import { tellStory } from "../demo/story.ts";
-import { say, sayAside } from "../screen/output.ts";
-import { hasTerminal, styled } from "../screen/terminal.ts";
+import { say, sayAside, saySentence } from "../screen/output.ts";
+import { hasTerminal } from "../screen/terminal.ts";
 
 const MS_PER_S = 1000;
 
@@ -29,7 +29,7 @@ async function demo({ fast = !hasTerminal() }: DemoFlags): Promise<void> {
   const stage = new Stage(scratch.dir);
   const stopped = stage.stopOnSignal();
   try {
-    say(styled("dim", "Two machines and a service, real ones, in a temporary folder."));
+    saySentence("Two machines and a service, real ones, in a temporary folder.", "remark");
     await Promise.race([play(stage, fast), stopped]);
   } finally {
     await stage.clear();

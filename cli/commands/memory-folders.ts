@@ -132,7 +132,7 @@ class FolderCommands {
       const rows = [...files.map(row), ...notedRows(notesOf(path), files)];
       if (rows.length > 0) sayRows(table(rows));
     }
-    if (folders.length === 0) say(this.#words.none);
+    if (folders.length === 0) saySentence(this.#words.none);
     saySentence(this.#words.modes[mode]);
   }
 

@@ -7,7 +7,15 @@ import { previewSources, type SourcePreview } from "../local/preview-sources.ts"
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
-import { count, firstLine, say, sayJson, sayRows, tableInLines } from "../screen/output.ts";
+import {
+  count,
+  firstLine,
+  say,
+  sayJson,
+  sayRows,
+  sayText,
+  tableInLines,
+} from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 
@@ -51,7 +59,7 @@ async function preview(env: Environment, json: boolean): Promise<void> {
   const isKept = (each: DocumentPreview) => kept(each).some(({ state }) => state !== "off");
   const told = previews.filter((each) => isWaiting(each) || isKept(each));
   for (const each of told) {
-    for (const line of lines(each)) say(line);
+    sayText(lines(each));
     sayRows(tableInLines(kept(each).map(sourceRow)).map((row) => `  ${row}`));
   }
   if (changed.length === 0) say("nothing waits to be sent");

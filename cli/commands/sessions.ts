@@ -15,14 +15,12 @@ import { UsageError } from "../screen/errors.ts";
 import {
   count,
   firstLine,
-  say,
   sayJson,
   sayRows,
   saySentence,
   shortName,
   table,
 } from "../screen/output.ts";
-import { styled } from "../screen/terminal.ts";
 import { timestampShown } from "../views/version-view.ts";
 import { answerAsJson, askService, sourceLine } from "../writes/ask-service.ts";
 
@@ -110,7 +108,7 @@ async function list(env: Environment, { project, limit, json }: SessionFlags): P
     found.length < total
       ? `${found.length} of ${total} sessions`
       : count(total, "session", "sessions");
-  say(styled("dim", `${shown}, ${sourceLine(answered)}`));
+  saySentence(`${shown}, ${sourceLine(answered)}`, "remark");
 }
 
 /** The service may have projects that this machine does not have. */

@@ -5,15 +5,7 @@ import { folderMode } from "../../daemon/home/folder-switches.ts";
 import type { Environment } from "../place/environment.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import {
-  complain,
-  inLines,
-  say,
-  sayAside,
-  sayJson,
-  sayRows,
-  saySentence,
-} from "../screen/output.ts";
+import { complain, sayAside, sayJson, sayRows, saySentence } from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
@@ -189,9 +181,7 @@ function show(step: SetupStep, { remove = false }: SetupFlags): void {
     : changed.map((entry) => `  ${remove ? "-" : "+"} ${entryShown(entry)}`);
   sayRows([place]);
   // A value is long, and a terminal would break it within a word.
-  for (const row of rows) {
-    for (const line of inLines(row, process.stdout)) say(styled("dim", line));
-  }
+  for (const row of rows) saySentence(row, "remark");
 }
 
 /** The entries that the file has not any more then. */

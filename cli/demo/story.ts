@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { say } from "../screen/output.ts";
+import { say, sayText } from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
 import { type ColumnLine, columns } from "./columns.ts";
 import type { DemoMachine } from "./demo-machine.ts";
@@ -51,7 +51,7 @@ export async function tellStory(cast: Cast): Promise<void> {
 
 async function sayScene(number: string, sentence: string, { pause }: Cast): Promise<void> {
   say("");
-  say(`${styled("bold", number)}  ${styled("bold", sentence)}`);
+  sayText([`${styled("bold", number)}  ${styled("bold", sentence)}`]);
   await pause(2);
 }
 
@@ -120,8 +120,10 @@ function byAuthor(text: string): ColumnLine {
 async function showConflict({ laptop, pause }: Cast): Promise<void> {
   const [losing] = await laptop.losingValues();
   say("");
-  say(`   Both had set the memory \`${MEMORY}\`: the later value counts, and the other one,`);
-  say(`   \`${losing}\`, is kept: \`memsync conflicts\` shows it, on either machine.`);
+  sayText([
+    `   Both had set the memory \`${MEMORY}\`: the later value counts, and the other one,`,
+    `   \`${losing}\`, is kept: \`memsync conflicts\` shows it, on either machine.`,
+  ]);
   await pause(2);
 }
 

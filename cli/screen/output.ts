@@ -1,6 +1,6 @@
 import { count } from "../../shared/count.ts";
 import { type TableLayout, tableLines, tableOfSentences } from "./table-layout.ts";
-import { hasColours, hasTerminal, widthOf } from "./terminal.ts";
+import { hasColours, hasTerminal, styled, widthOf } from "./terminal.ts";
 import { brokenCommand, cut, shownColumns, wrapped } from "./text-width.ts";
 import { inOneLine, visible, visibleJson, visibleStyled } from "./visible.ts";
 
@@ -11,9 +11,11 @@ export function say(line: string): void {
   process.stdout.write(`${visibleStyled(line, hasColours())}\n`);
 }
 
-/** Prints a sentence, wrapped on a narrow terminal. */
-export function saySentence(sentence: string): void {
-  for (const line of inLines(sentence, process.stdout)) say(line);
+/** Prints a sentence, wrapped on a narrow terminal; a remark is dimmed there. */
+export function saySentence(sentence: string, kind: "plain" | "remark" = "plain"): void {
+  for (const line of inLines(sentence, process.stdout)) {
+    say(kind === "remark" ? styled("dim", line) : line);
+  }
 }
 
 /**

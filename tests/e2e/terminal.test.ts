@@ -229,6 +229,9 @@ scenario(
       ["history", "build"],
       ["doc", "history"],
       ["projects"],
+      ["preview"],
+      ["sessions"],
+      ["rules"],
     ]) {
       await using terminal = new TerminalSession(lab, machine, args);
       terminal.resize(30, 8);
