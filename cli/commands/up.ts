@@ -21,14 +21,14 @@ import { assertFolder, meantFolder, refuseRenamed, sayMeant } from "../place/mea
 import { activityLine } from "../screen/activity-view.ts";
 import { Interrupted } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { count, say, sayAside, sayJson } from "../screen/output.ts";
+import { count, inLines, say, sayAside, sayJson } from "../screen/output.ts";
 import { type Counts, shownWhile } from "../screen/shown-while.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { visible } from "../screen/visible.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { pastProjectLines } from "../views/past-project.ts";
-import { type Screen, screenOf, statusOnScreen } from "../views/status-summary.ts";
+import { screenOf, statusOnScreen } from "../views/status-summary.ts";
 import { linkFolders } from "../writes/link-folders.ts";
 import { offerFile } from "../writes/offer-file.ts";
 import { offerLogin } from "./login.ts";
@@ -292,13 +292,8 @@ interface ShowOptions extends UpOptions {
   readonly forgotten?: string | undefined;
 }
 
-/** Lines above and below the status. */
-const HEAD_AND_RULE = 2;
-
-function screenWithout(rows: number): Screen | undefined {
-  const screen = screenOf();
-  return screen && { ...screen, rows: screen.rows - rows };
-}
+/** A screen with fewer rows has no room for the rule. */
+const ROWS_FOR_RULE = 12;
 
 /** Prints a headline and the status, or the status as JSON. */
 export async function show(
@@ -310,12 +305,16 @@ export async function show(
   if (json) sayJson(status);
   else {
     const standing = await findStanding(status, env.dir);
+    const screen = screenOf();
+    const isRuleTold = status.projects.length > 0 && (screen?.rows ?? Infinity) >= ROWS_FOR_RULE;
+    const head = inLines(headline, process.stdout);
+    const rule = isRuleTold ? inLines(RULE, process.stdout) : [];
+    const rows = (screen?.rows ?? 0) - head.length - rule.length;
     const shown = [
-      ...statusOnScreen(status, { standing }, screenWithout(HEAD_AND_RULE)),
+      ...statusOnScreen(status, { standing }, screen && { ...screen, rows }),
       ...conflictCountLines(status),
     ];
-    const rule = status.projects.length > 0 ? [RULE] : [];
-    for (const line of [headline, ...shown, ...rule]) say(line);
+    for (const line of [...head, ...shown, ...rule]) say(line);
   }
   sayOfShell(env, status, forgotten);
 }

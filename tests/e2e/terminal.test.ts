@@ -232,6 +232,7 @@ scenario(
       ["preview"],
       ["sessions"],
       ["rules"],
+      ["start"],
     ]) {
       await using terminal = new TerminalSession(lab, machine, args);
       terminal.resize(30, 8);
