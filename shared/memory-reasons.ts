@@ -94,6 +94,12 @@ export const MEMORY_REASONS = {
       `has still what a save left out that may not have seen it: ${line.trim()}`,
     advise: howLineIsSettled,
   },
+  "line-elsewhere": {
+    meaning: "a save left a line out that its author may not have seen; the file is only read",
+    say: ({ line }: SaidLine) =>
+      `lacks what a save left out that may not have seen it, and what stays elsewhere: ${line.trim()}`,
+    advise: howLineIsSettled,
+  },
   "line-undone": {
     meaning: "a line that was taken out here was brought back by somebody else's version",
     say: ({ line }: SaidLine) =>

@@ -67,6 +67,7 @@ async function list(env: Environment, { json }: LinesFlags): Promise<void> {
 
 const WHY: Readonly<Record<ToldCode, string>> = {
   "line-kept": "stays, though left out",
+  "line-elsewhere": "stays elsewhere, though left out",
   "line-returned": "is there again",
   "line-undone": "is there again",
   "line-gone": "is gone",

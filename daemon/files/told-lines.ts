@@ -19,12 +19,19 @@ type Db = WriteContext<DaemonTables>["db"];
 
 /**
  * What somebody is told of a line, for a day. `line-kept`: a save left it out that may not have
- * seen it, and it stays. `line-returned`: a save brought it back that may not have seen that it was
- * taken out. `line-undone`: it was taken out here, and somebody else's version brought it back.
- * `line-gone`: a save took it away once more, which may never have seen it. `line-waits`: somebody
- * has decided about it, and the file is not to be written yet, or has no room for it.
+ * seen it, and it stays. `line-elsewhere`: the same, in the memory alone, for the file is only
+ * read. `line-returned`: a save brought it back that may not have seen that it was taken out.
+ * `line-undone`: it was taken out here, and somebody else's version brought it back. `line-gone`: a
+ * save took it away once more, which may never have seen it. `line-waits`: somebody has decided
+ * about it, and the file is not to be written yet, or has no room for it.
  */
-export type ToldCode = "line-kept" | "line-returned" | "line-undone" | "line-gone" | "line-waits";
+export type ToldCode =
+  | "line-kept"
+  | "line-elsewhere"
+  | "line-returned"
+  | "line-undone"
+  | "line-gone"
+  | "line-waits";
 
 /** A line of which somebody is told. */
 export interface ToldLine {
@@ -168,6 +175,9 @@ async function forgetAbout(db: Db, dir: string, lines: ReadonlySet<string>): Pro
   }
 }
 
+/** These are told of lines that the file does not have. */
+const ABSENT: ReadonlySet<ToldCode> = new Set(["line-gone", "line-elsewhere"]);
+
 /** What is told of a file that has this text, each line once. */
 export async function listTold(
   db: Kysely<DaemonTables>,
@@ -181,7 +191,7 @@ export async function listTold(
     ...noted.filter(({ at }) => now - at < TOLD_MS),
     ...kept.map(({ line }) => ({ code: "line-kept" as const, line })),
   ];
-  const open = all.filter(({ code, line }) => stands.has(line) === (code !== "line-gone"));
+  const open = all.filter(({ code, line }) => stands.has(line) === !ABSENT.has(code));
   const waiting = settled.map(({ line }) => ({ code: "line-waits" as const, line }));
   const told = new Map(
     [...open, ...waiting].map(({ code, line }) => [line, { code, line, id: idOf(path, line) }]),

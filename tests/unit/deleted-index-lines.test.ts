@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { join } from "node:path";
+import { settleLine } from "../../daemon/files/told-lines.ts";
+import { listToldOfFiles } from "../../daemon/reading/told-files.ts";
 import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 const INDEX = "MEMORY.md";
@@ -136,4 +139,40 @@ test("a line that a save left out and that a look found later goes with a confli
     expect(b.read(INDEX)).not.toContain(line);
     expect((await b.values(INDEX)).length - versions).toBe(isTold ? 1 : 0);
   }
+});
+
+test("where the folder is only read, a new line that is taken out is told, and one decision takes it out elsewhere", async () => {
+  const line = "- a typo";
+  a.mode = "read";
+  a.save(INDEX, `${a.read(INDEX)}${line}\n`);
+  await lookAround();
+  expect(b.read(INDEX)).toContain(line);
+  advance(15_000);
+  take(a, line);
+  await lookAround();
+  advance(65_000);
+  a.save(INDEX, `${a.read(INDEX)}- one more\n`);
+  await lookAround();
+  expect([a.read(INDEX)?.includes(line), b.read(INDEX)?.includes(line)]).toEqual([false, true]);
+  expect(toldOf(a)).toEqual([{ code: "line-elsewhere", line }]);
+  const told = await listToldOfFiles(a.store.reader, a.world.now());
+  expect(told.map((each) => each.code)).toEqual(["line-elsewhere"]);
+  const path = join(a.memories, INDEX);
+  await a.store.write(({ db, now }) => settleLine(db, path, { line, as: "drop", at: now }));
+  await a.keeper.lookAnew();
+  await lookAround();
+  expect([b.read(INDEX), toldOf(a)]).toEqual([a.read(INDEX), []]);
+});
+
+test("where the folder is only read, what is taken out a minute later is nowhere, and untold", async () => {
+  const line = "- a note";
+  a.mode = "read";
+  a.save(INDEX, `${a.read(INDEX)}${line}\n`);
+  await lookAround();
+  advance(65_000);
+  await lookAround();
+  take(a, line);
+  await settleMemories(a, b);
+  expect(b.read(INDEX)).not.toContain(line);
+  expect(toldOf(a)).toEqual([]);
 });

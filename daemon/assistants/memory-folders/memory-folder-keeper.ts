@@ -26,6 +26,7 @@ import { forgetWaiting } from "../../home/waiting-since.ts";
 import type { WhyIgnored } from "../../ignored/ignore-file.ts";
 import { FolderGit, type FolderInGit, NOT_IN_GIT } from "./folder-in-git.ts";
 import { takeIgnoredIn } from "./ignored-in-folder.ts";
+import { standingIndexes } from "./index-lineage.ts";
 import type { LateMemorySaves } from "./late-memory-saves.ts";
 import type { MemoryFolderStatus } from "./memory-folder-status.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
@@ -314,7 +315,7 @@ export class MemoryFolderKeeper {
   }
 
   async #takeText(
-    { path, owner, format }: SeenFolder,
+    { path, owner, format, mode }: SeenFolder,
     { name, file, former, git, isBegunAnew }: GivenText,
   ): Promise<void> {
     const at = join(path, name);
@@ -333,7 +334,9 @@ export class MemoryFolderKeeper {
       await takeMemoryFile(context, open, { ...from, isBegunAnew, unseen, seenBefore });
       if (!saved) return;
       const isIndex = name === format.index;
-      const change = { name, former, file: saved, isIndex, unseen };
+      const [current] = standingIndexes(open.document, keyOfName(format, name));
+      const standing = mode === "write" ? undefined : String(current?.value ?? "");
+      const change = { name, former, file: saved, isIndex, unseen, standing };
       await this.#lines.noteTaken(context.db, path, change);
     });
   }

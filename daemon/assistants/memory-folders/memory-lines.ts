@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
+import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { UNSEEN_MS } from "../../files/arrivals.ts";
 import type { CameLine } from "../../files/line-arrival-store.ts";
 import { isSeenByNow, type LineArrivals } from "../../files/line-arrivals.ts";
 import type { ToldLines } from "../../files/told-lines.ts";
-import { returnedUnseen } from "../../files/unseen-lines.ts";
+import { linesWithout, returnedUnseen } from "../../files/unseen-lines.ts";
 import { forgetLines } from "../../home/line-arrival-key.ts";
 import { findMemoryFile, type MemoryFile, NEVER_SHOWN } from "../../home/memory-files.ts";
 import { documentOf, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
@@ -29,6 +30,8 @@ interface TakenLines {
   readonly file: MemoryText;
   readonly isIndex: boolean;
   readonly unseen: readonly CameLine[];
+  /** The memory as it counts now, where the file does not get it: it is only read. */
+  readonly standing: string | undefined;
 }
 
 /** What is known of single lines of memory files: which came when, and what is told of them. */
@@ -47,7 +50,7 @@ export class MemoryLines {
   async noteTaken(
     db: Db,
     folder: string,
-    { name, former, file, isIndex, unseen }: TakenLines,
+    { name, former, file, isIndex, unseen, standing }: TakenLines,
   ): Promise<void> {
     const now = await findMemoryFile(db, folder, name);
     // One that is held is not taken.
@@ -73,7 +76,24 @@ export class MemoryLines {
       const undone = await this.#options.told.noteSave(db, at, { from, to, withinMs: UNSEEN_MS });
       const lines = [...returned, ...undone];
       await this.#options.told.note(db, at, { code: "line-returned", lines });
+      if (standing !== undefined) await this.#noteElsewhere(db, at, { from, to, standing });
     }
+  }
+
+  /** Lines that a save has left out, and that stay in the memory alone. */
+  async #noteElsewhere(
+    db: Db,
+    at: string,
+    {
+      from,
+      to,
+      standing,
+    }: { readonly from: string; readonly to: string; readonly standing: string },
+  ): Promise<void> {
+    const stays = new Set(plainLines(standing));
+    const left = linesWithout(plainLines(from), plainLines(to));
+    const lines = left.filter((line) => line.trim() !== "" && stays.has(line));
+    await this.#options.told.note(db, at, { code: "line-elsewhere", lines });
   }
 
   /** Brings about what somebody has decided about lines of an index. */
