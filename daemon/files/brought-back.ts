@@ -17,7 +17,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { authors } from "./bringers.ts";
 import { type FileContent, knownBase } from "./file-edit.ts";
 import type { FollowedState, SetAside } from "./follow-store.ts";
-import { indicesFrom, linesThatStay } from "./line-runs.ts";
+import { indicesFrom, linesThatStay, runsOf } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
 import { SpanSet } from "./span-set.ts";
 import { contentLines, joinLines, linesOf, nobodysLine } from "./text-lines.ts";
@@ -60,7 +60,7 @@ export function findBroughtBack(
     const back = indicesFrom(from, added).filter(isTaken);
     come.push(...back);
     if (back.length > 0) instead.push(...indicesFrom(at, removed));
-    gone.push(...indicesFrom(at, removed).filter(isReturned));
+    gone.push(...withBlanks(indicesFrom(at, removed), shown, isReturned));
   }
   if (come.length + gone.length === 0) return undefined;
   const isGone = new Set(gone);
@@ -72,6 +72,17 @@ export function findBroughtBack(
     instead: placedRuns(inDocument, shown, new Set()),
     gone: new Set(gone.map((at) => shown[at] ?? "")),
   };
+}
+
+/** The lines of a hunk that are meant, and the blank ones that come and go with them. */
+function withBlanks(
+  hunk: readonly number[],
+  texts: readonly string[],
+  isMeant: (at: number) => boolean,
+): number[] {
+  const said = hunk.filter((at) => hasWord(texts[at] ?? ""));
+  const lineOf = (at: number) => said.findLast((each) => each <= at) ?? said[0];
+  return hunk.filter((at) => isMeant(lineOf(at) ?? at));
 }
 
 /** The conflicts about that, once the save is taken. `told`: those that the edit itself told. */
@@ -102,9 +113,14 @@ export async function conflictsOfBack(
   const lines = linesOf(open.document.captureText());
   const own = new SpanSet(base.spans);
   const texts = lines.map(({ text }) => withoutMark(text));
-  const stay = lines.flatMap(({ spans }, at) =>
+  const again = lines.flatMap(({ spans }, at) =>
     gone.has(texts[at] ?? "") && !said.has(texts[at] ?? "") && !own.hasAny(spans) ? [at] : [],
   );
+  // Blank lines alone may be any that others wrote.
+  const stay = runsOf([...again.keys()], (i) => (again[i] ?? 0) - i).flatMap(({ indices }) => {
+    const run = indices.flatMap((i) => again[i] ?? []);
+    return run.some((at) => hasWord(texts[at] ?? "")) ? run : [];
+  });
   if (stay.length === 0) return conflicts;
   const places = placedRuns(stay, texts, new Set());
   const spans = stay.flatMap((at) => lines[at]?.spans ?? []);

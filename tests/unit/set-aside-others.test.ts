@@ -193,3 +193,18 @@ test("whoever types a deleted line again beside the stash that was applied means
   await a.save(MORE);
   expect(await both()).toEqual({ text: MORE, listed: 0 });
 });
+
+test("a section that others wrote again stays with its blank lines, and they go with it", async () => {
+  const section = "## Test\n\n- make test\n\n";
+  const cut = START.replace(section, "");
+  await b.follow({ write: true });
+  await setAside(cut);
+  await b.save(START.replace("# Guide\n", "# Guide\n\nOf b.\n"));
+  await both();
+  await git("stash", "pop", "-q");
+  const wrote = (text: string) => text.replace("# Guide\n", "# Guide\n\nOf b.\n");
+  expect(await both()).toEqual({ text: wrote(START), listed: 1 });
+  expect(await told()).toEqual([["renewed", "a:", `b:${section}`]]);
+  await b.drain(await b.choiceOf(""));
+  expect(await both()).toEqual({ text: wrote(cut), listed: 0 });
+});

@@ -322,6 +322,12 @@ export const FOLLOWED: readonly Mistake[] = [
     'line?.side === "theirs" && isRead(line)',
     'line?.side === "theirs"',
   ),
+  mistakesIn("daemon/files/brought-back.ts", "unit/set-aside-others.test.ts")(
+    "blank lines go though the lines that they came with stay",
+    "a section that others wrote again stays with its blank lines, and they go with it",
+    "withBlanks(indicesFrom(at, removed), shown, isReturned)",
+    "indicesFrom(at, removed).filter(isReturned)",
+  ),
   mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
     "what was moved is told as deleted",
     "a pulled line that one has moved is there once, where a calls first",
