@@ -1,10 +1,12 @@
+import { isPersonalValue, parseVersion } from "../../daemon/assistants/personal/version.ts";
 import type { LocalMemory } from "../../daemon/reading/local-memories.ts";
 import { withSummaryFirst } from "../../shared/replica/text/front-matter.ts";
 import { firstLine } from "../screen/output.ts";
 
 /** What says most about a memory's value, for a table. */
 export function valueLine(value: string): string {
-  return firstLine(withSummaryFirst(value));
+  const text = isPersonalValue(value) ? parseVersion(value).text : value;
+  return firstLine(withSummaryFirst(text));
 }
 
 /** A memory as `--json` prints it. */

@@ -31,6 +31,8 @@ test("a table shows a memory by its description", () => {
   expect(valueLine("---\ndescription: how\n---\nRun bun.\n")).toBe("how …");
   expect(valueLine("\nRun bun.\nAnd wait.\n")).toBe("Run bun. …");
   expect(valueLine("bun")).toBe("bun");
+  const personal = "<!-- memsync:personal version abcdefghij -->\n- Use tabs.\n- Say why.\n";
+  expect(valueLine(personal)).toBe("- Use tabs. …");
 });
 
 test("of a long line, the part around the first of the words is shown", () => {

@@ -130,11 +130,11 @@ test("a place of several lines that a machine of before has noted is told while 
 async function meet(): Promise<void> {
   await a.on("claude");
   await b.on("codex");
-  a.edit("claude", () => "one\nTODO\nend\n");
+  a.edit("claude", () => "one\nto come\nend\n");
   await settlePersonal(a, b);
   await pass(61_000);
-  a.edit("claude", (text) => text.replace("TODO", "use npm here"));
-  b.edit("codex", (text) => text.replace("TODO", "always test first"));
+  a.edit("claude", (text) => text.replace("to come", "use npm here"));
+  b.edit("codex", (text) => text.replace("to come", "always test first"));
   await settlePersonal(a, b);
   for (const { keeper } of [a, b]) expect(keeper.status.merges).toHaveLength(1);
 }
@@ -160,12 +160,12 @@ test("two rules that met are told no more once one was taken out, also where it 
 test("a save that had not seen one of two rules that met settles nothing", async () => {
   await a.on("claude");
   await b.on("codex");
-  a.edit("claude", () => "one\nTODO\nend\n");
+  a.edit("claude", () => "one\nto come\nend\n");
   await settlePersonal(a, b);
   await pass(61_000);
-  a.edit("claude", (text) => text.replace("TODO", "use npm here"));
+  a.edit("claude", (text) => text.replace("to come", "use npm here"));
   const stale = a.file("claude");
-  b.edit("codex", (text) => text.replace("TODO", "always test first"));
+  b.edit("codex", (text) => text.replace("to come", "always test first"));
   for (const machine of [a, b]) await machine.keeper.look();
   await exchangePersonal(a, b);
   for (const machine of [a, b]) await machine.keeper.look();

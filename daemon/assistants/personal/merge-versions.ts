@@ -42,7 +42,7 @@ export function newestOf(
 /**
  * Merges two versions by lines, from the nearest text that both were made of. Without it all lines
  * of both stay, and only a machine that made one of them does that: another one may know more.
- * Undefined: it is left to that one, or both stay; see `isApart`. Every machine comes to the same
+ * Undefined: it is left to that one, or both stay; see `areApart`. Every machine comes to the same
  * version.
  */
 export function mergeVersions(
@@ -56,7 +56,7 @@ export function mergeVersions(
 }
 
 /** Whether two versions are too long together for one memory, so that neither goes. */
-export function isApart(
+export function areApart(
   one: PersonalVersion,
   other: PersonalVersion,
   known: Pick<KnownVersions, "find">,

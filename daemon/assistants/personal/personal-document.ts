@@ -10,7 +10,7 @@ import {
 import type { DaemonTables } from "../../home/tables.ts";
 import {
   ancestorsOf,
-  isApart,
+  areApart,
   type KnownVersions,
   mergeVersions,
   newestOf,
@@ -98,7 +98,7 @@ export async function settleVersions(context: Context, open: OpenDocument): Prom
       const beside = newest.filter(isBeside);
       return {
         current: first.version,
-        isApart: beside.some((each) => isApart(first.version, each, known)),
+        isApart: beside.some((each) => areApart(first.version, each, known)),
       };
     }
     await keep(context, merged, { isOwn: true });
