@@ -51,7 +51,10 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   const account = hostAccounts(host.database.reader);
   const services = createServices(serviceStoreOf(host.store), world, { usage: limits, account });
   const sockets = new LiveSockets(options.liveSockets);
-  host.onAnew?.(() => sockets.end(undefined, "the database is another one"));
+  host.onAnew?.(() => {
+    tokens.forget();
+    sockets.end(undefined, "the database is another one");
+  });
   const bodies = new BodyBudget();
   const answers = new AnswerBudget(world);
   const watch = new TokenWatch({

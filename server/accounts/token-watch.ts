@@ -1,6 +1,7 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
+import { isPostgres } from "../../shared/sqlite/dialects.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import type { HostTables } from "../stores/account-tables.ts";
 
@@ -66,10 +67,13 @@ export class TokenWatch {
 }
 
 /**
- * The ids of removed tokens are kept for ever, so their number tells a removal; between two of
- * those tokens are only added and revoked, so that both other numbers only grow.
+ * What differs whenever tokens have changed. The database of many servers counts the changes; a
+ * file's tokens are counted themselves. The ids of removed ones are kept for ever, so their number
+ * tells a removal; between two of those tokens are only added and revoked, so that both other
+ * numbers only grow.
  */
 async function figuresOf(db: Kysely<HostTables>) {
+  if (isPostgres(db)) return (await sql`select version from token_changes`.execute(db)).rows;
   return await db
     .selectFrom("tokens")
     .select(({ fn, selectFrom }) => [

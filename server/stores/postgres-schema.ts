@@ -46,6 +46,24 @@ const hostOnPostgres: readonly PostgresMigration[] = [
       `CREATE TABLE removed_tokens (id ${TEXT} PRIMARY KEY, removed_at bigint NOT NULL)`,
     ],
   },
+  {
+    name: "host-0002-token-changes",
+    breaks: false,
+    statements: [
+      `CREATE TABLE token_changes (
+        one boolean PRIMARY KEY DEFAULT true CHECK (one), version bigint NOT NULL)`,
+      "INSERT INTO token_changes (version) VALUES (0)",
+      `CREATE FUNCTION note_token_change() RETURNS trigger LANGUAGE plpgsql
+        SET search_path FROM CURRENT AS $$
+        BEGIN
+          UPDATE token_changes SET version = version + 1;
+          RETURN NULL;
+        END $$`,
+      `CREATE TRIGGER note_token_change
+        AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON tokens
+        FOR EACH STATEMENT EXECUTE FUNCTION note_token_change()`,
+    ],
+  },
 ];
 
 /** All steps of a host's database on PostgreSQL, in order. */

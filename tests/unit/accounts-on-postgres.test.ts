@@ -3,9 +3,11 @@ import { sql } from "kysely";
 import { HostAdmin, type TokenRequest } from "../../server/accounts/host-admin.ts";
 import { HostRemoval } from "../../server/accounts/host-removal.ts";
 import { TokenAuthenticator } from "../../server/accounts/token-authenticator.ts";
+import { TokenWatch } from "../../server/accounts/token-watch.ts";
 import { openSharedParts } from "../../server/host-on-postgres.ts";
 import { sharedCounts } from "../../server/limits/shared-counts.ts";
 import { SharedLimits } from "../../server/limits/shared-limits.ts";
+import { markUsed } from "../../server/stores/account-store.ts";
 import type { HostTables } from "../../server/stores/account-tables.ts";
 import { keepOthersOut } from "../../server/stores/keep-others-out.ts";
 import { openAnyDatabase, worldOfDatabase } from "../../server/stores/open-any.ts";
@@ -18,8 +20,10 @@ import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { delay, type World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { TEAM } from "../support/counted-requests.ts";
+import { createDrivenWorld } from "../support/driven-world.ts";
 import { postgresCluster } from "../support/postgres-cluster.ts";
 import { serversOfTests } from "../support/postgres-servers.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const REQUEST: TokenRequest = {
   account: "acme",
@@ -99,6 +103,39 @@ test("a command gives tokens their end by the database's clock, and on a file by
   const file = await openAnyDatabase(":memory:");
   expect(await worldOfDatabase(file, behind)).toBe(behind);
   await file.close();
+});
+
+test("tokens that are made, revoked, and removed with others in their place, are noticed", async () => {
+  const [one, two] = await openTwo();
+  const world = createDrivenWorld();
+  const admin = new HostAdmin(one, world);
+  const removal = new HostRemoval(one, world, async () => false);
+  await admin.createAccount("acme", "team");
+  let changes = 0;
+  const onChange = () => {
+    changes += 1;
+  };
+  const watch = new TokenWatch({ db: two.reader, world, log: silentLog, onChange });
+  await watch.start();
+  const noticed = async () => {
+    const before = changes;
+    world.advance(1001);
+    await waitFor("the look to be over", () => world.timers > 0);
+    return changes - before;
+  };
+  expect(await noticed()).toBe(0);
+  await admin.createToken({ ...REQUEST, user: "ann" });
+  const { id } = await admin.createToken({ ...REQUEST, user: "bob" });
+  expect(await noticed()).toBe(1);
+  // A use ends nothing.
+  await one.write((db) => markUsed(db, id, world.now()));
+  expect(await noticed()).toBe(0);
+  await admin.revokeToken(id);
+  expect(await noticed()).toBe(1);
+  await removal.removeUser(await removal.getUser("acme", "ann"));
+  await admin.createToken({ ...REQUEST, user: "ann" });
+  expect(await noticed()).toBe(1);
+  await watch.stop();
 });
 
 test("two servers that make one account, and tokens of one new user, make each once", async () => {

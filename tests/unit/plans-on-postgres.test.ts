@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { HostAdmin } from "../../server/accounts/host-admin.ts";
+import { createHostApp } from "../../server/host-app.ts";
+import { openPostgresDatabase } from "../../server/stores/open-postgres-store.ts";
+import { silentLog } from "../../shared/log.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { postgresCluster } from "../support/postgres-cluster.ts";
+import { runOnPostgres } from "../support/postgres-servers.ts";
+
+/** So many accounts of others are in the database, with a project, a token and a session each. */
+const OTHERS = 2000;
+
+/** Only what is hot is asked for here: no sweep, and no command. */
+const REQUESTS = [
+  ["POST", "/api/projects", { id: "proj_a", name: "A", claude_md_content: "# A\n" }],
+  ["POST", "/v1/projects/proj_b/sync", { memories: [{ key: "editor", value: "vim" }] }],
+  ["POST", "/v1/projects/proj_b/sync", { memories: [{ key: "editor", value: "emacs" }] }],
+  ["POST", "/v1/projects/proj_a/sync", { metadata: { language: "TypeScript" } }],
+  ["POST", "/v1/projects/proj_a/sync", {}],
+  ["POST", "/v1/memories", { layer: "user", key: "mine", content: "tabs" }],
+  ["POST", "/v1/memories", { layer: "global", content: "for everybody" }],
+  ["POST", "/api/projects/connect", { project_id: "proj_a", target_project_id: "proj_b" }],
+  ["POST", "/api/sync", { crdt: { encoding: "yjs-v1", documents: { user: {}, global: {} } } }],
+  [
+    "POST",
+    "/v1/projects/proj_a/sync",
+    { crdt: { encoding: "yjs-v1", documents: { project: {}, user: {}, global: {} } } },
+  ],
+  ["GET", "/v1/memories"],
+  ["GET", "/v1/memories?project_id=proj_b"],
+  ["GET", "/v1/memories?project_id=proj_b&q=emacs"],
+  ["GET", "/v1/memories?layer=global&limit=1"],
+  ["GET", "/v1/projects"],
+  ["GET", "/v1/projects/proj_a"],
+  ["GET", "/v1/sessions"],
+  ["GET", "/api/projects"],
+  ["GET", "/api/projects/proj_a"],
+  ["GET", "/api/projects/stats"],
+  ["GET", "/api/account"],
+] as const;
+
+/** Rows of others in every table that grows with them. */
+const FILL = [
+  `INSERT INTO owners SELECT 'acct_' || n, 1 FROM generate_series(1, ${OTHERS}) n`,
+  `INSERT INTO accounts SELECT 'acct_' || n, 'name' || n, 'pro', 1 FROM generate_series(1, ${OTHERS}) n`,
+  "INSERT INTO users SELECT 'user_' || id, id, 'ann', 1 FROM accounts",
+  "INSERT INTO tokens SELECT 'tok_' || id, 'hash' || id, id, 'laptop', 'write', NULL, 1, NULL, 1, NULL FROM users",
+  "INSERT INTO removed_tokens SELECT 'gone_' || id, 1 FROM tokens",
+  `INSERT INTO documents (owner, name, seq, created_at, updated_at)
+    SELECT id, part, 3, 1, 1 FROM accounts, unnest('{proj_a,global,user/ann}'::text[]) part`,
+  "INSERT INTO epochs SELECT id, 1, 'e' FROM documents",
+  "INSERT INTO updates SELECT id, n, 'e', 'local', '\\x00', 1, NULL, 1 FROM documents, generate_series(1, 3) n",
+  "INSERT INTO snapshots SELECT id, 1, '\\x00', 1, 1, 1 FROM documents",
+  "INSERT INTO texts SELECT id, 'text', 1, NULL FROM documents",
+  "INSERT INTO metadata SELECT id, 'language', '1' FROM documents",
+  `INSERT INTO memories (document_id, key, memory_id, value, created_at, updated_at, entry_ids,
+    key_words, value_words)
+    SELECT id, 'key' || n, 'mem_' || id || '_' || n, 'value', 1, 1, '', 'key', 'value'
+    FROM documents, generate_series(1, 3) n`,
+  `INSERT INTO revisions (document_id, kind, key, value, written_at, replaced_at)
+    SELECT id, 'memory', 'key1', 'before', 1, 1 FROM documents, generate_series(1, 3)`,
+  `INSERT INTO revision_packs (document_id, kind, key, count, oldest_at, bytes, payload, checksum)
+    SELECT id, 'memory', 'key1', 1, 1, 1, '\\x00', 1 FROM documents`,
+  `INSERT INTO text_conflicts (document_id, mine, theirs, found_at)
+    SELECT id, 'mine', 'theirs', 1 FROM documents`,
+  "INSERT INTO sessions SELECT id, 'one', 'proj_a', 1, 1, '{}' FROM accounts",
+  "INSERT INTO connections SELECT id, 'proj_a', 'proj_b', 1 FROM accounts",
+  "INSERT INTO current_projects SELECT 'tok_' || id, id, 'proj_a' FROM accounts",
+  "INSERT INTO kept_answers SELECT id, 'who', 'path', 'key', 'hash', '{}', 1 FROM accounts",
+  "INSERT INTO request_counts SELECT id, '[]', 1, 1 FROM accounts",
+  "ANALYZE",
+];
+
+function openApp(path: string) {
+  return createHostApp({ path, world: realWorld, log: silentLog, loopbackOnly: true });
+}
+
+test("no request reads a table from one end to the other", async () => {
+  const address = await (await postgresCluster()).createDatabase();
+  const database = await openPostgresDatabase(address);
+  await runOnPostgres(address, ...FILL);
+  const admin = new HostAdmin(database, realWorld);
+  await admin.createAccount("acme", "pro");
+  const terms = { account: "acme", user: "ann", name: "laptop", scope: "write" } as const;
+  const { token } = await admin.createToken({ ...terms, projects: null, expiresAt: null });
+  await database.close();
+  await runOnPostgres(address, "SELECT pg_stat_reset()");
+  const host = await openApp(address);
+  for (const [at, [method, path, body]] of REQUESTS.entries()) {
+    const response = await host.app.fetch(
+      new Request(`http://127.0.0.1${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${token}`, "Idempotency-Key": `${at}` },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
+    expect([path, response.status]).toEqual([path, 200]);
+  }
+  // A connection tells what it has read at its end.
+  await host.close();
+  const read = await runOnPostgres(
+    address,
+    `SELECT relname, seq_scan::int FROM pg_stat_user_tables
+      WHERE seq_scan > 0 AND n_live_tup + seq_tup_read > ${OTHERS / 2}`,
+  );
+  expect(read).toEqual([]);
+});
