@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { dropHeld, listHeld } from "../../daemon/home/held-store.ts";
+import { applyAllowed } from "../../daemon/held/apply-held.ts";
+import { allowHeld, dropHeld, listHeld } from "../../daemon/home/held-store.ts";
 import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
@@ -88,4 +89,22 @@ test("a held block that is put back as it was leaves what was held", async () =>
   a.edit("claude", () => "one\nprecious\n");
   await settlePersonal(a, b);
   expect([await heldTexts(), a.stateOf("claude")]).toEqual([[], "current"]);
+});
+
+test("two held texts that are allowed at once are both in all files, and nothing is asked", async () => {
+  a.edit("claude", (text) => `${text}of claude ${PLANTED.github}\n`);
+  a.edit("gemini", (text) => `${text}of gemini ${PLANTED.slack}\n`);
+  await a.look();
+  await a.store.write(async (context) => {
+    for (const item of await listHeld(context.db)) await allowHeld(context.db, item);
+    await applyAllowed(context);
+  });
+  await settlePersonal(a, b);
+  for (const name of ["claude", "gemini"]) {
+    expect(a.stateOf(name)).toBe("current");
+    expect(a.block(name)).toBe(b.block("claude"));
+  }
+  for (const line of [`of claude ${PLANTED.github}\n`, `of gemini ${PLANTED.slack}\n`]) {
+    expect(b.block("claude")).toContain(line);
+  }
 });
