@@ -10,7 +10,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { say, sayJson } from "../screen/output.ts";
+import { say, sayJson, saySentence } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
 import { databasePathOf, type SettingFlags, withDatabase } from "../server/server-settings.ts";
 
@@ -54,8 +54,8 @@ async function runCopy(
     sayJson({ from: shownDatabase(source), to: shownDatabase(target), documents, rows });
     return;
   }
-  say(`copied ${documents} documents (${rows} rows) into ${shownDatabase(target)}`);
-  say("servers that are to use it have to be given it; the former one is left as it was");
+  saySentence(`copied ${documents} documents (${rows} rows) into ${shownDatabase(target)}`);
+  saySentence("servers that are to use it have to be given it; the former one is left as it was");
   if (isPostgresAddress(source)) {
     say(
       "what servers have written to that since the copy began is not in it: stop them, then copy",
@@ -70,7 +70,7 @@ async function runBackup(env: Environment, named: string, flags: CopyFlags): Pro
   const copied = backUp({ database, file, force, world: realWorld });
   const bytes = await shownWhile("backing up", copied);
   if (flags.json) sayJson({ file, bytes });
-  else say(`backed up to ${file} (${bytes} bytes)`);
+  else saySentence(`backed up to ${file} (${bytes} bytes)`);
 }
 
 async function runRestore(env: Environment, named: string, flags: CopyFlags): Promise<void> {
@@ -82,10 +82,12 @@ async function runRestore(env: Environment, named: string, flags: CopyFlags): Pr
     sayJson({ database, set_aside: setAside ?? null, tokens_revoked_again: revoked });
     return;
   }
-  say(`restored ${database} from ${file}`);
-  if (setAside !== undefined) say(`the database that was there is kept at ${setAside}`);
-  if (revoked > 0) say(`tokens revoked since the backup stay revoked: ${revoked}`);
-  say("tokens and accounts made since the backup are not there any more: see `server token list`");
+  saySentence(`restored ${database} from ${file}`);
+  if (setAside !== undefined) saySentence(`the database that was there is kept at ${setAside}`);
+  if (revoked > 0) saySentence(`tokens revoked since the backup stay revoked: ${revoked}`);
+  saySentence(
+    "tokens and accounts made since the backup are not there any more: see `server token list`",
+  );
 }
 
 function fileOf(env: Environment, flags: CopyFlags): string {

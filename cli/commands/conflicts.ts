@@ -210,7 +210,7 @@ async function list(env: Environment, options: Options): Promise<void> {
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "MACHINE", "IN QUESTION"];
     sayRows(table([heading, ...rows], SPARE));
     say("");
-    say("`memsync conflicts show ID` prints both versions");
+    saySentence("`memsync conflicts show ID` prints both versions");
   }
 }
 
@@ -243,8 +243,8 @@ async function restore(env: Environment, id: string, options: Options): Promise<
   else if (conflict.kind === "text") {
     const known = there === 0 ? "" : `; ${count(there, "line was", "lines were")} there already`;
     const where = await whereNote(env, conflict.document, options);
-    say(`put the lines back into the document${where}${known}`);
-  } else say(`restored "${conflict.losing.key}"; what it replaced is in its history`);
+    saySentence(`put the lines back into the document${where}${known}`);
+  } else saySentence(`restored "${conflict.losing.key}"; what it replaced is in its history`);
 }
 
 async function restoreMemory(

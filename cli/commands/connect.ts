@@ -9,7 +9,7 @@ import type { Environment } from "../place/environment.ts";
 import { findMeantProject } from "../place/find-project.ts";
 import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { say, sayJson, saySentence } from "../screen/output.ts";
+import { sayJson, saySentence } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
 
 interface JsonFlag {
@@ -81,7 +81,7 @@ async function change(
         `program has them under connected_projects of GET /api/projects/${one.id}; ` +
         "`memsync list` shows a project's own",
     );
-  } else say(`${one.name} and ${other.name} are not connected now`);
+  } else saySentence(`${one.name} and ${other.name} are not connected now`);
 }
 
 async function find(env: Environment, named: string): Promise<Named> {

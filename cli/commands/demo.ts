@@ -47,7 +47,7 @@ async function play(stage: Stage, fast: boolean): Promise<void> {
     pause: (seconds) => delay(realWorld, fast ? 0 : seconds * MS_PER_S),
   });
   say("");
-  say("That was all. In a project of yours: `memsync up`.");
+  saySentence("That was all. In a project of yours: `memsync up`.");
 }
 
 /** Everything that the demonstration starts, so that it ends together. */

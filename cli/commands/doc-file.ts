@@ -4,7 +4,7 @@ import type { Environment } from "../place/environment.ts";
 import { findText } from "../place/project-text.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { count, say, sayJson } from "../screen/output.ts";
+import { count, say, sayJson, saySentence } from "../screen/output.ts";
 import { saveText } from "../writes/save.ts";
 import { writeMissing } from "../writes/write-missing.ts";
 
@@ -87,6 +87,6 @@ async function clear(env: Environment, options: Options): Promise<void> {
     sayJson({ project_id: id, rev: revision });
     return;
   }
-  say(`deleted ${lines} on every machine, once this is synced`);
-  say(`\`memsync doc restore ${revision}\` brings them back`);
+  saySentence(`deleted ${lines} on every machine, once this is synced`);
+  saySentence(`\`memsync doc restore ${revision}\` brings them back`);
 }

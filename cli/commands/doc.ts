@@ -16,7 +16,7 @@ import type { Version } from "../local/local-history.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { findText, type ProjectText, pickVersion } from "../place/project-text.ts";
-import { count, printText, say, sayJson, sayRows } from "../screen/output.ts";
+import { count, printText, say, sayJson, sayRows, saySentence } from "../screen/output.ts";
 import { visibleLines } from "../screen/visible.ts";
 import { onMachine, timeShown } from "../views/version-view.ts";
 import { saveText } from "../writes/save.ts";
@@ -106,7 +106,7 @@ async function history(
   }
   const { versions } = found;
   if (options.json) sayJson(versions.map((version) => shown(found, version)));
-  else if (versions.length === 0) say("the document has never had any text");
+  else if (versions.length === 0) saySentence("the document has never had any text");
   else sayRows(versionTable(versions, "CHANGE", rowsEnd(versions)));
 }
 
@@ -165,9 +165,9 @@ async function restore(env: Environment, revision: string, options: Options): Pr
     return { kind: "text", ...(await heldOf(db, found.id)), key: "" };
   });
   if (options.json) sayJson(shown(found, version));
-  else if (isCurrent) say("the document has that text already");
+  else if (isCurrent) saySentence("the document has that text already");
   else {
-    say(`restored the document as it was written ${timeShown(version.writtenAt)}`);
+    saySentence(`restored the document as it was written ${timeShown(version.writtenAt)}`);
     for (const line of goneWith(found.current, version)) say(line);
   }
 }

@@ -12,7 +12,7 @@ import type { Environment } from "../place/environment.ts";
 import { launcherEnd } from "../place/launcher-end.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
-import { say, sayCommand, sayJson } from "../screen/output.ts";
+import { say, sayCommand, sayJson, saySentence } from "../screen/output.ts";
 
 const EMULATOR_PORT = "4777";
 const PORT_MAX = 65_535;
@@ -127,10 +127,10 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
             sayJson({ ...variablesOf(url), ...(made && { [CONTROL_TOKEN]: made }) });
             return;
           }
-          say(`memsync emulator ready at ${url}`);
-          if (listensOnAll(flags)) say("it listens on all addresses of this machine");
-          say(`its live page is ${url}/_emulator/`);
-          if (made !== undefined) say(`control calls need this token: ${made}`);
+          saySentence(`memsync emulator ready at ${url}`);
+          if (listensOnAll(flags)) saySentence("it listens on all addresses of this machine");
+          saySentence(`its live page is ${url}/_emulator/`);
+          if (made !== undefined) saySentence(`control calls need this token: ${made}`);
           if (!isNew) return;
           sayCommand(`a daemon: MEMSYNC_URL=${url} MEMSYNC_TOKEN=${EMULATOR_TOKEN} memsync up`);
         },
@@ -178,7 +178,7 @@ async function printHealth(flags: HealthFlags): Promise<void> {
   const health: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined;
   if (!health) throw noEmulator(url);
   if (flags.json) sayJson(health);
-  else say(`memsync emulator answers at ${url}`);
+  else saySentence(`memsync emulator answers at ${url}`);
 }
 
 function noEmulator(url: string): CommandFailed {

@@ -144,8 +144,8 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
   const { value } = item;
   if (json) sayJson({ ...(await heldStatus(item, item.remote)), value: value ?? null });
   else if (value !== undefined) printText(value);
-  else if (item.kind === "file") say(`it stands in the ${fileAt(item.key)}`);
-  else say("it is a deletion");
+  else if (item.kind === "file") saySentence(`it stands in the ${fileAt(item.key)}`);
+  else saySentence("it is a deletion");
 }
 
 async function allow(env: Environment, id: string, options: Options): Promise<void> {

@@ -13,7 +13,15 @@ import {
   withPlace,
 } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { printText, say, sayJson, sayRows, shortName, table } from "../screen/output.ts";
+import {
+  printText,
+  say,
+  sayJson,
+  sayRows,
+  saySentence,
+  shortName,
+  table,
+} from "../screen/output.ts";
 import { valueLine } from "../views/memory-view.ts";
 import { machineShown, timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
@@ -186,6 +194,6 @@ async function restore(
     await saveMemory(env, place, { key, value: version.value });
   }
   if (options.json) sayJson(shown(key, place, version));
-  else if (isCurrent) say(`"${key}" has that value already`);
-  else say(`restored "${key}" as it was written ${timeShown(version.writtenAt)}`);
+  else if (isCurrent) saySentence(`"${key}" has that value already`);
+  else saySentence(`restored "${key}" as it was written ${timeShown(version.writtenAt)}`);
 }

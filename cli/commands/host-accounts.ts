@@ -6,7 +6,7 @@ import { timestampOf } from "../../shared/timestamps.ts";
 import type { Environment } from "../place/environment.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { UsageError } from "../screen/errors.ts";
-import { count, say, sayAside, sayJson, sayRows, table } from "../screen/output.ts";
+import { count, sayAside, sayJson, sayRows, saySentence, table } from "../screen/output.ts";
 import {
   administer,
   type DatabaseFlag,
@@ -90,7 +90,7 @@ async function create(env: Environment, name: string, flags: Flags & { plan: Pla
   if (isNew)
     sayAside(`made a new database, ${path}: a server that is to use it has to be given it`);
   if (flags.json) sayJson({ id: made.id, name: made.name, plan: made.plan });
-  else say(`made account ${made.name} (${made.id}) on the plan ${made.plan}`);
+  else saySentence(`made account ${made.name} (${made.id}) on the plan ${made.plan}`);
 }
 
 async function list(env: Environment, flags: Flags): Promise<void> {
@@ -99,7 +99,8 @@ async function list(env: Environment, flags: Flags): Promise<void> {
     return { id, name, plan, created_at: timestampOf(createdAt) };
   });
   if (flags.json) sayJson(shown);
-  else if (shown.length === 0) say("no accounts; `memsync server account create NAME` makes one");
+  else if (shown.length === 0)
+    saySentence("no accounts; `memsync server account create NAME` makes one");
   else
     sayRows(
       table(
@@ -118,7 +119,7 @@ async function setPlan(
   const path = presentDatabase(env, flags);
   const { id, name } = await administer(path, (admin) => admin.setPlan(named, plan));
   if (flags.json) sayJson({ id, name, plan });
-  else say(`${name} is on the plan ${plan}`);
+  else saySentence(`${name} is on the plan ${plan}`);
 }
 
 async function remove(env: Environment, named: string, flags: RemovalFlags): Promise<void> {
@@ -129,7 +130,7 @@ async function remove(env: Environment, named: string, flags: RemovalFlags): Pro
     await agreeTo(`Delete the account ${name} with ${belongingsShown(all)}, for good?`, flags);
     await removal.removeAccount(account);
     if (flags.json) sayJson({ id, name, deleted: true });
-    else say(`deleted the account ${name} with ${belongingsShown(all)}`);
+    else saySentence(`deleted the account ${name} with ${belongingsShown(all)}`);
   });
 }
 
@@ -140,7 +141,8 @@ async function listUsers(env: Environment, flags: Flags & { account: string }): 
     return { id, name, created_at: timestampOf(createdAt) };
   });
   if (flags.json) sayJson(shown);
-  else if (shown.length === 0) say("no users; `memsync server token create --user NAME` makes one");
+  else if (shown.length === 0)
+    saySentence("no users; `memsync server token create --user NAME` makes one");
   else sayRows(table(shown.map((each) => Object.values(each))));
 }
 
@@ -156,7 +158,7 @@ async function removeUser(
     await agreeTo(`Delete the user ${name} with ${own}, for good?`, flags);
     await removal.removeUser(user);
     if (flags.json) sayJson({ id: user.id, name, deleted: true });
-    else say(`deleted the user ${name} with ${own}; projects stay`);
+    else saySentence(`deleted the user ${name} with ${own}; projects stay`);
   });
 }
 

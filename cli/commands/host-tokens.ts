@@ -4,7 +4,7 @@ import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { parseTimestamp, timestampOf } from "../../shared/timestamps.ts";
 import type { Environment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
-import { say, sayAside, sayJson, sayRows, table } from "../screen/output.ts";
+import { say, sayAside, sayJson, sayRows, saySentence, table } from "../screen/output.ts";
 import { administer, type DatabaseFlag, presentDatabase } from "../server/host-database.ts";
 import { withDatabase } from "../server/server-settings.ts";
 
@@ -45,7 +45,8 @@ export function addTokenCommands(server: Command, env: Environment): void {
         admin.listTokens(flags.account),
       );
       if (flags.json) sayJson(tokens.map(shownToken));
-      else if (tokens.length === 0) say("no tokens; `memsync server token create` makes one");
+      else if (tokens.length === 0)
+        saySentence("no tokens; `memsync server token create` makes one");
       else sayRows(table(tokens.map(tokenRow), SPARE));
     });
   withDatabase(token.command("revoke <id>"))

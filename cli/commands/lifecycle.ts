@@ -11,7 +11,7 @@ import { runDaemon } from "../lifecycle/run-daemon.ts";
 import { findForgotten, sayOfRunning } from "../lifecycle/shell-service.ts";
 import { type Environment, readEnvironment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
-import { say, sayJson } from "../screen/output.ts";
+import { say, sayJson, saySentence } from "../screen/output.ts";
 import { contactedStatus, foldersOf, linkAndLook, show } from "./up.ts";
 
 interface JsonOption {
@@ -130,7 +130,7 @@ async function runAsTold(env: Environment, flags: DaemonFlags): Promise<void> {
   }
   const lock = await takeHome(told.home);
   if (!lock) {
-    say("memsync is running already");
+    saySentence("memsync is running already");
     return;
   }
   await runDaemon(lock, {

@@ -54,7 +54,7 @@ async function list(env: Environment, { json }: LinesFlags): Promise<void> {
     return;
   }
   if (told.length === 0) {
-    say("no line is in question");
+    saySentence("no line is in question");
     return;
   }
   const rows = told.map(({ id, code, path, line }) => {

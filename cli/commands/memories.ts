@@ -16,7 +16,15 @@ import {
 } from "../place/place.ts";
 import { didYouMean } from "../screen/did-you-mean.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { say, sayAside, sayJson, sayRows, shortName, table } from "../screen/output.ts";
+import {
+  say,
+  sayAside,
+  sayJson,
+  sayRows,
+  saySentence,
+  shortName,
+  table,
+} from "../screen/output.ts";
 import { readStdinText } from "../screen/stdin.ts";
 import { layerShown, memoryJson, valueLine } from "../views/memory-view.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
@@ -164,7 +172,7 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
     return;
   }
   if (memories.length === 0) {
-    say("no memories yet; save one with `memsync set KEY VALUE`");
+    saySentence("no memories yet; save one with `memsync set KEY VALUE`");
     return;
   }
   const rows = memories.map((each) => [

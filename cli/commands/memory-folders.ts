@@ -204,7 +204,7 @@ class FolderCommands {
     const named = (files: typeof asked) => files.map(({ folder, name }) => ({ folder, name }));
     if (flags.json) {
       sayJson({ [as]: named(settled), ...(kept.length > 0 && { kept: named(kept) }) });
-    } else if (asked.length === 0) say("nothing is asked about");
+    } else if (asked.length === 0) saySentence("nothing is asked about");
     else if (settled.length > 0) {
       const what = count(settled.length, "file", "files");
       saySentence(`the daemon ${as === "delete" ? "deletes" : "brings back"} ${what}`);

@@ -10,7 +10,7 @@ import {
   withLocal,
 } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { say, sayJson } from "../screen/output.ts";
+import { sayJson, saySentence } from "../screen/output.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { findSource, moveMemory } from "../writes/move-memory.ts";
 import { sayIfOutOfReach } from "../writes/out-of-reach.ts";
@@ -67,7 +67,7 @@ async function move(env: Environment, key: string, options: MoveOptions): Promis
   const { allowSecret = false } = options;
   const was: Layer = await moveMemory(env, { key, sources, target, allowSecret });
   if (options.json) sayJson({ key, from: was, layer });
-  else say(`moved "${key}" from ${was} to ${layer}`);
+  else saySentence(`moved "${key}" from ${was} to ${layer}`);
   await sayIfOutOfReach(env, target);
 }
 

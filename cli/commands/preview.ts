@@ -10,9 +10,9 @@ import { remoteEnvironment } from "../place/remote-environment.ts";
 import {
   count,
   firstLine,
-  say,
   sayJson,
   sayRows,
+  saySentence,
   sayText,
   tableInLines,
 } from "../screen/output.ts";
@@ -62,8 +62,8 @@ async function preview(env: Environment, json: boolean): Promise<void> {
     sayText(lines(each));
     sayRows(tableInLines(kept(each).map(sourceRow)).map((row) => `  ${row}`));
   }
-  if (changed.length === 0) say("nothing waits to be sent");
-  else if (previews.length > changed.length) say("nothing else waits to be sent");
+  if (changed.length === 0) saySentence("nothing waits to be sent");
+  else if (previews.length > changed.length) saySentence("nothing else waits to be sent");
 }
 
 /** A running daemon sends to the service with which it was started. */

@@ -4,7 +4,7 @@ import { passageOf } from "../../shared/replica/search/passage.ts";
 import type { Environment } from "../place/environment.ts";
 import { type PlaceOptions, placesToRead, withLocal, withPlace } from "../place/place.ts";
 import { UsageError } from "../screen/errors.ts";
-import { firstLine, say, sayJson, sayRows, shortName, table } from "../screen/output.ts";
+import { firstLine, sayJson, sayRows, saySentence, shortName, table } from "../screen/output.ts";
 import { visible } from "../screen/visible.ts";
 import { type FoundMemory, searchLocalMemories, withConnected } from "../search/local-search.ts";
 import { layerShown, memoryJson } from "../views/memory-view.ts";
@@ -59,7 +59,7 @@ async function search(env: Environment, query: string, options: Options): Promis
   }
   if (found.length === 0) {
     const but = nearly.length === 0 ? "" : "; these hold some of it:";
-    say(`no memory here holds all of: ${firstLine(query)}${but}`);
+    saySentence(`no memory here holds all of: ${firstLine(query)}${but}`);
   }
   const rows = [...found, ...nearly.slice(0, NEARLY_MAX)].map((each) => [
     shortName(each.memory.key),

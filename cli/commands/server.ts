@@ -8,7 +8,7 @@ import {
   shownDatabase,
 } from "../../daemon/embedded/embedded-service.ts";
 import type { Environment } from "../place/environment.ts";
-import { say, sayJson, sayRows, table } from "../screen/output.ts";
+import { sayJson, sayRows, saySentence, table } from "../screen/output.ts";
 import { sayFirstSteps } from "../server/first-steps.ts";
 import { type SettingFlags, settingsOf, withSettings } from "../server/server-settings.ts";
 import { addBackupCommands } from "./backup.ts";
@@ -31,7 +31,7 @@ export function addServerCommands(program: Command, env: Environment): void {
         sayJson({ url, database: shownDatabase(path), has_accounts: !isUnused });
         return;
       }
-      say(`memsync server ready at ${url}`);
+      saySentence(`memsync server ready at ${url}`);
       if (isUnused) sayFirstSteps({ url, path, allowedHosts: settings.allowed_hosts });
     });
   });

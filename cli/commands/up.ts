@@ -21,7 +21,7 @@ import { assertFolder, meantFolder, refuseRenamed, sayMeant } from "../place/mea
 import { activityLine } from "../screen/activity-view.ts";
 import { Interrupted } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { count, inLines, say, sayAside, sayJson } from "../screen/output.ts";
+import { count, inLines, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
 import { type Counts, shownWhile } from "../screen/shown-while.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
@@ -134,7 +134,8 @@ function liveView(env: Environment, forgotten: string | undefined): UpView {
       live.open(running, standing.kind === "in" ? standing : { kind: "nowhere" });
     },
     close: () => live.close(),
-    ended: () => say(`memsync has ended${live.status ? `: ${leftBehind(live.status)}` : ""}`),
+    ended: () =>
+      saySentence(`memsync has ended${live.status ? `: ${leftBehind(live.status)}` : ""}`),
   };
 }
 

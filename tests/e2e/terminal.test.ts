@@ -233,6 +233,8 @@ scenario(
       ["sessions"],
       ["rules"],
       ["start"],
+      ["search", "nothing", "has", "these", "words"],
+      ["doc", "clear", "--yes"],
     ]) {
       await using terminal = new TerminalSession(lab, machine, args);
       terminal.resize(30, 8);
