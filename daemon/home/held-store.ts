@@ -125,6 +125,11 @@ export async function replaceHeld(
     .execute();
 }
 
+/** A file has lost a text that is held of it. What a person has decided about the text stands. */
+export async function hideHeld(db: Db, { rowId }: HeldItem, hash: string): Promise<void> {
+  await db.updateTable("held").set({ shown: 0, apart: hash }).where("id", "=", rowId).execute();
+}
+
 /** All that is held of a memory, in the order in which it was written. */
 export async function listHeldOf(
   db: Db,

@@ -4,7 +4,9 @@ import { readEnvironment } from "../../cli/place/environment.ts";
 import { writtenSince } from "../../cli/writes/written-memories.ts";
 import { AUTO_MEMORY } from "../../daemon/assistants/claude-code/auto-memory-folders.ts";
 import { hashOf } from "../../daemon/disk/read-file.ts";
+import { applyAllowed } from "../../daemon/held/apply-held.ts";
 import {
+  allowHeld,
   dropHeld,
   findHeld,
   heldId,
@@ -314,4 +316,27 @@ test("what a former version holds of a file, under the memory's name alone, is k
   a.drop(NAME);
   await a.look();
   expect([await heldTexts(), notesOf(a)]).toEqual([[SECRET], [gone(SECRET)]]);
+});
+
+test("what somebody has allowed is still allowed where the file has lost it by then", async () => {
+  a.save(NAME, "one\n");
+  await settleMemories(a, b);
+  const precious = `one\nprecious\n${SECRET}`;
+  a.save(NAME, precious);
+  await a.look();
+  const item = await findHeld(a.store.reader, placeOf(precious));
+  assert(item);
+  await a.store.write(({ db }) => allowHeld(db, item));
+  a.save(NAME, "one\nof another program\n");
+  await a.look();
+  expect(await listHeld(a.store.reader)).toMatchObject([{ value: precious, allowed: true }]);
+  await a.store.write(async (context) => {
+    const open = await context.open({ owner: LOCAL_ACCOUNT, name: MEMORY_PROJECT });
+    await applyAllowed(context);
+    await context.flush(open);
+  });
+  await settleMemories(a, b);
+  expect(await heldTexts()).toEqual([]);
+  expect(await b.values(NAME)).toContain(precious);
+  expect(await b.values(NAME)).toContain("one\nof another program\n");
 });

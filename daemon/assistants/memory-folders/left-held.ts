@@ -6,10 +6,11 @@ import { linesWithout } from "../../files/unseen-lines.ts";
 import { linesOfSecrets } from "../../held/judge.ts";
 import {
   dropHeld,
+  findHeld,
   type HeldItem,
   type HeldPlace,
+  hideHeld,
   listHeldOf,
-  putHeld,
 } from "../../home/held-store.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { isMendOf } from "./index-lines.ts";
@@ -25,9 +26,9 @@ export async function findHeldText(
   place: HeldTextPlace,
   textOf: LeftText["textOf"] = asItIs,
 ): Promise<HeldItem | undefined> {
-  const isIt = ({ apart, value = "" }: HeldItem) =>
-    (apart ?? hashOf(textOf(value))) === place.apart;
-  return (await listHeldOf(db, place)).find(isIt);
+  const isFormer = ({ apart, value = "" }: HeldItem) =>
+    apart === undefined && hashOf(textOf(value)) === place.apart;
+  return (await findHeld(db, place)) ?? (await listHeldOf(db, place)).find(isFormer);
 }
 
 /** A file that had a held text, and has another one or none. */
@@ -50,8 +51,8 @@ export async function leaveHeldText(db: Db, place: HeldTextPlace, left: LeftText
   const item = await findHeldText(db, place, left.textOf);
   if (!item) return;
   const isMended = left.saved !== undefined && (await hasRead(db, item, left));
-  if (!isMended) await putHeld(db, { ...item, apart: place.apart, shown: false });
-  if (isMended || item.apart === undefined) await dropHeld(db, item);
+  if (isMended) await dropHeld(db, item);
+  else await hideHeld(db, item, place.apart);
 }
 
 /**
