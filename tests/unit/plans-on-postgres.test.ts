@@ -1,8 +1,13 @@
 import { expect, test } from "bun:test";
 import { HostAdmin } from "../../server/accounts/host-admin.ts";
 import { createHostApp } from "../../server/host-app.ts";
-import { openPostgresDatabase } from "../../server/stores/open-postgres-store.ts";
+import {
+  openPostgresDatabase,
+  openPostgresStore,
+} from "../../server/stores/open-postgres-store.ts";
 import { silentLog } from "../../shared/log.ts";
+import { documentsWithLargeLogs } from "../../shared/replica/log/large-logs.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { postgresCluster } from "../support/postgres-cluster.ts";
 import { runOnPostgres } from "../support/postgres-servers.ts";
@@ -58,9 +63,10 @@ const FILL = [
     SELECT id, 'key' || n, 'mem_' || id || '_' || n, 'value', 1, 1, '', 'key', 'value'
     FROM documents, generate_series(1, 3) n`,
   `INSERT INTO revisions (document_id, kind, key, value, written_at, replaced_at)
-    SELECT id, 'memory', 'key1', 'before', 1, 1 FROM documents, generate_series(1, 3)`,
+    SELECT id, 'memory', 'key1', 'before', ${Date.now()}, ${Date.now()}
+    FROM documents, generate_series(1, 3)`,
   `INSERT INTO revision_packs (document_id, kind, key, count, oldest_at, bytes, payload, checksum)
-    SELECT id, 'memory', 'key1', 1, 1, 1, '\\x00', 1 FROM documents`,
+    SELECT id, 'memory', 'key1', 1, ${Date.now()}, 1, '\\x00', 1 FROM documents`,
   `INSERT INTO text_conflicts (document_id, mine, theirs, found_at)
     SELECT id, 'mine', 'theirs', 1 FROM documents`,
   "INSERT INTO sessions SELECT id, 'one', 'proj_a', 1, 1, '{}' FROM accounts",
@@ -73,6 +79,15 @@ const FILL = [
 
 function openApp(path: string) {
   return createHostApp({ path, world: realWorld, log: silentLog, loopbackOnly: true });
+}
+
+/** Tables with many rows that were read from one end to the other, as connections tell at their end. */
+function readWhole(address: string) {
+  return runOnPostgres(
+    address,
+    `SELECT relname, seq_scan::int FROM pg_stat_user_tables
+      WHERE seq_scan > 0 AND n_live_tup + seq_tup_read > ${OTHERS / 2}`,
+  );
 }
 
 test("no request reads a table from one end to the other", async () => {
@@ -96,12 +111,36 @@ test("no request reads a table from one end to the other", async () => {
     );
     expect([path, response.status]).toEqual([path, 200]);
   }
-  // A connection tells what it has read at its end.
   await host.close();
-  const read = await runOnPostgres(
+  expect(await readWhole(address)).toEqual([]);
+});
+
+test("no statement of a sweep reads a whole table, and all of them reach the last document", async () => {
+  const address = await (await postgresCluster()).createDatabase();
+  await (await openPostgresDatabase(address)).close();
+  const last = "WITH last AS (SELECT max(id) AS id FROM documents)";
+  await runOnPostgres(
     address,
-    `SELECT relname, seq_scan::int FROM pg_stat_user_tables
-      WHERE seq_scan > 0 AND n_live_tup + seq_tup_read > ${OTHERS / 2}`,
+    ...FILL,
+    `${last} INSERT INTO revisions (document_id, kind, key, value, written_at, replaced_at)
+      SELECT id, 'memory', 'often', 'before', ${Date.now()}, ${Date.now()}
+      FROM last, generate_series(1, 8)`,
+    "SELECT pg_stat_reset()",
   );
-  expect(read).toEqual([]);
+  const { store, close } = await openPostgresStore(address, realWorld);
+  await store.sweep();
+  const [packed] = await runOnPostgres(
+    address,
+    `${last} SELECT count::int FROM revision_packs JOIN last ON document_id = last.id
+      WHERE kind = 'memory' AND key = 'often'`,
+  );
+  expect(packed).toEqual({ count: 8 });
+  await runOnPostgres(
+    address,
+    `${last} INSERT INTO updates SELECT id, 4, 'e', 'local', decode(repeat('00', 200000), 'hex'),
+      1, NULL, 1 FROM last`,
+  );
+  expect(await documentsWithLargeLogs(narrowTables(store.reader))).toHaveLength(1);
+  await close();
+  expect(await readWhole(address)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
+import { type DocumentPart, partAfter } from "../log/document-parts.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { beginSweep, notePacked } from "./history-clock.ts";
 import { packRevisions } from "./revision-pack.ts";
@@ -38,12 +39,16 @@ export async function sweepHistory(step: Step): Promise<void> {
   for (const id of await step((db) => agedPacks(db, time))) {
     await reporting(damages, () => step((db) => dropAgedOf(db, id, time)));
   }
-  for (const key of isDoubted ? [] : await step(longHistories)) {
-    await reporting(damages, async () => {
-      while (await step((db) => packOldest(db, key)));
-    });
+  if (!isDoubted) {
+    for (let part = await longAfter(step, 0); part; part = await longAfter(step, part.through)) {
+      for (const key of part.keys) {
+        await reporting(damages, async () => {
+          while (await step((db) => packOldest(db, key)));
+        });
+      }
+    }
+    await step(notePacked);
   }
-  if (!isDoubted) await step(notePacked);
   const [damage] = damages;
   if (damage) throw damage;
 }
@@ -104,11 +109,20 @@ function columnsOf(revisions: Parameters<typeof packRevisions>[0]) {
   return { ...packRevisions(revisions), oldest_at: oldest };
 }
 
-/** The histories with enough rows to pack. */
-async function longHistories(db: Db): Promise<HistoryKey[]> {
+/** The histories with enough rows to pack, of the documents that come next. */
+function longAfter(step: Step, after: number) {
+  return step(async (db) => {
+    const part = await partAfter(db, after);
+    return part && { through: part.through, keys: await longHistories(db, part) };
+  });
+}
+
+async function longHistories(db: Db, { after, through }: DocumentPart): Promise<HistoryKey[]> {
   return await db
     .selectFrom("revisions")
     .select(["document_id", "kind", "key"])
+    .where("document_id", ">", after)
+    .where("document_id", "<=", through)
     .groupBy(["document_id", "kind", "key"])
     .having((having) => having.fn.countAll<number>(), ">=", PACKED_MIN)
     .orderBy("document_id")
