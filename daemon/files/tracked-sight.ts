@@ -123,19 +123,19 @@ export class TrackedSights {
   async #sightOf(
     standing: Tracked,
     file: Readable,
-    { head, known }: AtHead,
+    at: AtHead,
   ): Promise<Omit<GitSight, "kept" | "shown">> {
     const { git } = this.#options;
+    const { head, known } = at;
     const checkedOut = await checkedOutOf(head, { tree: standing.file.tree, isTracked: true });
     const isAnother = isAnotherRepository(known?.checkedOut, checkedOut);
     const isSame = known !== undefined && known.checkedOut.commit === head.commit;
-    const steps = isSame ? [] : await this.#steps(standing, { head, known });
+    const steps = isSame ? [] : await this.#steps(standing, at);
     const since =
       isSame && !isAnother
         ? NOTHING_SINCE
         : await this.#since(standing, file.path, {
-            head,
-            known,
+            ...at,
             read: known?.checkedOut.commit,
             isAnother,
             step: steps.at(-1),
@@ -149,13 +149,13 @@ export class TrackedSights {
       checkedOut,
       leftBehind: isAnother
         ? undefined
-        : await this.#leftBehind(standing, file, { head, known, isOnward }),
+        : await this.#leftBehind(standing, file, { ...at, isOnward }),
       hasGitEndings: hasEndings,
       ...since,
-      fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, { head, known }),
+      fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, at),
       passed: isAnother
         ? undefined
-        : await this.#passed(standing, file, { head, known, steps, hasEndings }),
+        : await this.#passed(standing, file, { ...at, steps, hasEndings }),
     };
   }
 

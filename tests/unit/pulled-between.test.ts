@@ -13,7 +13,9 @@ function guide({ top = "", middle = "", end = "" } = {}): string {
   const section = (name: string, more: string) =>
     `## ${name}\n\n${name} one.\n${name} two.\n${name} three.\n${more}\n`;
   const between = (name: string) => section(name, "");
-  return `# Guide\n\n${section("Top", top)}${between("Alpha")}${section("Middle", middle)}${between("Beta")}${section("End", end)}`;
+  const [first, last] = [section("Top", top), section("End", end)];
+  const inside = `${between("Alpha")}${section("Middle", middle)}${between("Beta")}`;
+  return `# Guide\n\n${first}${inside}${last}`;
 }
 
 const START = guide();

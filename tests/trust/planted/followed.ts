@@ -301,7 +301,7 @@ export const FOLLOWED: readonly Mistake[] = [
   mistakesIn("daemon/files/tracked-sight.ts", "unit/pulled-unseen.test.ts")(
     "what a squashed merge brings is a person's",
     "a squashed line of a stranger is in doubt, committed or not",
-    "fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, { head, known }),",
+    "fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, at),",
     "fetched: undefined,",
   ),
   mistakesIn("daemon/files/tracked-sight.ts", "unit/pulled-between.test.ts")(

@@ -43,7 +43,7 @@ export const GIT: readonly Mutation[] = [
       },
       {
         file: "daemon/files/tracked-sight.ts",
-        from: "fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, { head, known }),",
+        from: "fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, at),",
         to: "fetched: undefined,",
       },
     ],
