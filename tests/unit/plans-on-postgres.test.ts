@@ -12,10 +12,10 @@ import { realWorld } from "../../shared/world-real.ts";
 import { postgresCluster } from "../support/postgres-cluster.ts";
 import { runOnPostgres } from "../support/postgres-servers.ts";
 
-/** So many accounts of others are in the database, with a project, a token and a session each. */
+/** Accounts of others in the database, each with a project, a token and a session. */
 const OTHERS = 2000;
 
-/** Only what is hot is asked for here: no sweep, and no command. */
+/** The requests that come again and again. */
 const REQUESTS = [
   ["POST", "/api/projects", { id: "proj_a", name: "A", claude_md_content: "# A\n" }],
   ["POST", "/v1/projects/proj_b/sync", { memories: [{ key: "editor", value: "vim" }] }],
@@ -81,7 +81,7 @@ function openApp(path: string) {
   return createHostApp({ path, world: realWorld, log: silentLog, loopbackOnly: true });
 }
 
-/** Tables with many rows that were read from one end to the other, as connections tell at their end. */
+/** Large tables that were read from one end to the other, as connections tell at their end. */
 function readWhole(address: string) {
   return runOnPostgres(
     address,
