@@ -67,17 +67,23 @@ interface Entry {
 }
 
 /**
- * The numbers of a memory's lines that have what the rules find, the first is 1. Where they find it
- * by the memory's name alone, its value is one line.
+ * The lines of a memory that have what the rules find, by their numbers, the first is 1: what each
+ * says beside it. Where they find it by the memory's name alone, its value is one line.
  */
-export async function linesOfSecrets(db: Db, memory: Entry): Promise<ReadonlySet<number>> {
+export async function linesOfSecrets(db: Db, memory: Entry): Promise<ReadonlyMap<number, string>> {
   const unknownIn = (text: string) => findSecrets(text, (found) => notAllowedAmong(db, found));
+  const lines = memory.value.split("\n");
   const found = (await unknownIn(memory.value)).flatMap(({ text, line }) => {
-    return Array.from(text.split("\n"), (_, at) => line + at);
+    return text.split("\n").map((part, at) => [line + at, part] as const);
   });
   const isByName = found.length === 0 && (await unknownIn(assignment(memory))).length > 0;
-  const all = memory.value.split("\n").map((_, at) => at + 1);
-  return new Set(isByName ? all : found);
+  if (isByName) return new Map(lines.map((_, at) => [at + 1, ""]));
+  const beside = new Map<number, string>();
+  for (const [line, part] of found) {
+    const rest = beside.get(line) ?? lines[line - 1] ?? "";
+    beside.set(line, part === "" ? rest : rest.replace(part, ""));
+  }
+  return beside;
 }
 
 /** In a longer value, the rules find a password without the name of its memory. */

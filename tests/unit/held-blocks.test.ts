@@ -35,7 +35,7 @@ test("of two held files each has its own text held, and mending one leaves the o
     `one\nof claude ${PLANTED.github}\n`,
     `one\nof gemini ${PLANTED.slack}\n`,
   ]);
-  a.edit("claude", () => "one\nfine\n");
+  a.edit("claude", () => "one\nof claude fine\n");
   await settlePersonal(a, b);
   expect(await heldTexts()).toEqual([`one\nof gemini ${PLANTED.slack}\n`]);
   expect(a.stateOf("claude")).toBe("current");
@@ -44,7 +44,7 @@ test("of two held files each has its own text held, and mending one leaves the o
   await settlePersonal(a, b);
   expect(await heldTexts()).toEqual([]);
   for (const name of ["claude", "gemini"]) expect(a.block(name)).toBe(b.block("claude"));
-  expect(b.block("claude")).toContain("fine\n");
+  expect(b.block("claude")).toContain("of claude fine\n");
   expect(b.block("claude")).toContain("of gemini\n");
 });
 

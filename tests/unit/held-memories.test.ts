@@ -22,6 +22,8 @@ import { PLANTED } from "../support/planted-secrets.ts";
 
 const NAME = "one.md";
 const SECRET = `The token is ${PLANTED.github}\n`;
+/** The same in other words. */
+const VAULT = "The token is in the vault\n";
 
 let a: MemoryMachine;
 let b: MemoryMachine;
@@ -94,10 +96,10 @@ test("a file that comes back with what is held of it is as before", async () => 
   await a.look();
   expect(notesOf(a)).toEqual([]);
   expect(await listHeld(a.store.reader)).toMatchObject([{ value: SECRET }]);
-  a.save(NAME, "one\n");
+  a.save(NAME, VAULT);
   await settleMemories(a, b);
   expect(await listHeld(a.store.reader)).toEqual([]);
-  expect(b.read(NAME)).toBe("one\n");
+  expect(b.read(NAME)).toBe(VAULT);
 });
 
 test("who agrees to delete a missing memory deletes what is held of it, too", async () => {
@@ -148,9 +150,9 @@ test("a held file says that others' version does not come, and gets it once the 
   const text = `one\n\ntwo\n${SECRET}`;
   expect(a.read(NAME)).toBe(text);
   expect(notesOf(a)).toEqual([{ code: "memory-held-others", id: heldId(placeOf(text)) }]);
-  a.save(NAME, "one\n\ntwo\nthree\n");
+  a.save(NAME, `one\n\ntwo\n${VAULT}`);
   await settleMemories(a, b);
-  for (const machine of [a, b]) expect(machine.read(NAME)).toBe("of b\n\none\n\ntwo\nthree\n");
+  for (const machine of [a, b]) expect(machine.read(NAME)).toBe(`of b\n\none\n\ntwo\n${VAULT}`);
   expect([await listHeld(a.store.reader), notesOf(a)]).toEqual([[], []]);
 });
 
@@ -218,7 +220,7 @@ test("a held file that was never sent is told beside the one that comes in its p
   a.save(NAME, "of b\nand a\n");
   await settleMemories(a, b);
   expect([await heldTexts(), notesOf(a)]).toEqual([[precious], [gone(precious)]]);
-  a.save(NAME, "of b\nprecious\n");
+  a.save(NAME, `of b\nprecious\n${VAULT}`);
   await settleMemories(a, b);
   expect([await heldTexts(), notesOf(a)]).toEqual([[], []]);
 });
@@ -261,8 +263,8 @@ test("a second session with a secret of its own leaves what is held of the first
 /** Saves over a held text by somebody who has read it. */
 const MENDED = [
   ["the secret goes", "one\nnote\nmore\n"],
+  ["the secret is said in other words", `one\nnote\n${VAULT}more\n`],
   ["a line is gone on with", "one\nnote and so on\nmore\n"],
-  ["another line goes with the secret", "one\nmore\n"],
   ["all is as it was, and more", "one\nnote\nmore\nand more\n"],
 ] as const;
 
@@ -275,6 +277,47 @@ test.each(MENDED)("who mends a held file is told nothing: %s", async (_, mended)
   await settleMemories(a, b);
   expect(b.read(NAME)).toBe(mended);
   expect([await heldTexts(), notesOf(a)]).toEqual([[], []]);
+});
+
+/** Saves over a held text by which nobody can tell whether its author has read it. */
+const UNREAD = [
+  ["its one line has the secret", LINES, `${LINES}- deploy: ${SECRET}`, `${LINES}- other\n`],
+  ["another line goes with the secret", "one\n", `one\nnote\n${SECRET}more\n`, "one\nmore\n"],
+  ["all is as it was before", "one\n", `one\n${SECRET}`, "one\n"],
+  [
+    "front matter and a heading are alike",
+    undefined,
+    `---\nname: deploy\n---\n# How\n${SECRET}`,
+    "---\nname: deploy\n---\n# How\nby hand\n",
+  ],
+] as const;
+
+test.each(UNREAD)("a held text stays, and is told: %s", async (_, base, held, saved) => {
+  if (base !== undefined) a.save(NAME, base);
+  await settleMemories(a, b);
+  a.save(NAME, held);
+  await a.look();
+  a.save(NAME, saved);
+  await settleMemories(a, b);
+  expect([await heldTexts(), notesOf(a)]).toEqual([[held], [gone(held)]]);
+  a.save(NAME, `${saved}and more\n`);
+  await settleMemories(a, b);
+  expect([await heldTexts(), notesOf(a)]).toEqual([[held], [gone(held)]]);
+});
+
+test("what is held of a file that went stays beside one that is as it was", async () => {
+  a.save(NAME, "one\n");
+  await settleMemories(a, b);
+  const held = `one\n${SECRET}`;
+  a.save(NAME, held);
+  await a.look();
+  a.drop(NAME);
+  await a.look();
+  for (const text of ["one\n", "one\nand more\n"]) {
+    a.save(NAME, text);
+    await settleMemories(a, b);
+    expect([await heldTexts(), notesOf(a)]).toEqual([[held], [gone(held)]]);
+  }
 });
 
 test("of a text that is held and saved again and again only the last is held", async () => {

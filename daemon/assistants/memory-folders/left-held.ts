@@ -1,7 +1,9 @@
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import { readFrontMatter } from "../../../shared/replica/text/front-matter.ts";
+import { headingsIn } from "../../../shared/replica/text/headings.ts";
+import { hasWord } from "../../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { hashOf } from "../../disk/read-file.ts";
-import { UNSEEN_MS } from "../../files/arrivals.ts";
 import { linesWithout } from "../../files/unseen-lines.ts";
 import { linesOfSecrets } from "../../held/judge.ts";
 import {
@@ -14,6 +16,7 @@ import {
 } from "../../home/held-store.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { isMendOf } from "./index-lines.ts";
+import { isWording } from "./mended-line.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
 
@@ -24,7 +27,7 @@ export type HeldTextPlace = HeldPlace & { readonly apart: string };
 export async function findHeldText(
   db: Db,
   place: HeldTextPlace,
-  textOf: LeftText["textOf"] = asItIs,
+  textOf: LeftText["textOf"] = (value) => value,
 ): Promise<HeldItem | undefined> {
   const isFormer = ({ apart, value = "" }: HeldItem) =>
     apart === undefined && hashOf(textOf(value)) === place.apart;
@@ -33,12 +36,10 @@ export async function findHeldText(
 
 /** A file that had a held text, and has another one or none. */
 interface LeftText {
-  /** What the file showed before the held text. */
-  readonly base: string;
-  /** What it has now. */
-  readonly saved: { readonly text: string; readonly savedAt: number } | undefined;
-  /** Several sessions write it at once. */
-  readonly isOfSeveral: boolean;
+  /** What the file showed before the held text; undefined: nobody knows. */
+  readonly base: string | undefined;
+  /** What it has now; undefined: nothing. */
+  readonly saved: string | undefined;
   /** The text in a memory's value; undefined: it is all of it. */
   readonly textOf?: (value: string) => string;
 }
@@ -50,51 +51,53 @@ interface LeftText {
 export async function leaveHeldText(db: Db, place: HeldTextPlace, left: LeftText): Promise<void> {
   const item = await findHeldText(db, place, left.textOf);
   if (!item) return;
-  const isMended = left.saved !== undefined && (await hasRead(db, item, left));
-  if (isMended) await dropHeld(db, item);
+  if (await isMended(db, item, left)) await dropHeld(db, item);
   else await hideHeld(db, item, place.apart);
 }
 
-/**
- * Whether a save has all lines that a held text has brought beside its secrets. Where it has but
- * some of them its author has read it, and took out the others: of what several write, as far as
- * they were there for a minute.
- */
-async function hasRead(
-  db: Db,
-  held: HeldItem,
-  { base, saved, isOfSeveral, textOf }: LeftText,
-): Promise<boolean> {
-  const former = plainLines(base);
-  const now = plainLines(saved?.text ?? "");
-  const brought = linesWithout(await linesBesideSecrets(db, held, textOf), former);
-  const fresh = linesWithout(now, former);
-  const lacking = linesWithout(brought, now).filter((line) => {
-    return !fresh.some((each) => isMendOf(line, each));
-  });
-  const isSeen = !isOfSeveral || (saved?.savedAt ?? 0) - held.writtenAt >= UNSEEN_MS;
-  return lacking.length === 0 || (isSeen && lacking.length < brought.length);
-}
-
-/** Drops those of some held texts of which a text has all lines but those with secrets. */
+/** Drops those of some held texts of which a text has all, but for the secrets. */
 export async function dropRegained(db: Db, left: readonly HeldItem[], text: string): Promise<void> {
   for (const item of left) {
-    const lines = await linesBesideSecrets(db, item);
-    const isThere = linesWithout(lines, plainLines(text)).length === 0;
-    if (lines.length > 0 && isThere) await dropHeld(db, item);
+    if (await isMended(db, item, { base: undefined, saved: text })) await dropHeld(db, item);
   }
 }
 
-async function linesBesideSecrets(
+/**
+ * Whether a save has all that a held text brought, but for its secrets: each other line, and each
+ * line with a secret in other words. Such a line may also be gone, where the others say that its
+ * author has read them. Whoever takes out more may have read an earlier text, and is asked.
+ */
+async function isMended(
   db: Db,
   { key, value = "" }: HeldItem,
-  textOf: LeftText["textOf"] = asItIs,
-): Promise<string[]> {
+  { base, saved, textOf = (whole) => whole }: LeftText,
+): Promise<boolean> {
+  if (saved === undefined) return false;
   const text = textOf(value);
-  const secret = await linesOfSecrets(db, { key, value: text });
-  return plainLines(text).filter((line, at) => line.trim() !== "" && !secret.has(at + 1));
+  const former = plainLines(base ?? "");
+  const now = plainLines(saved);
+  const fresh = linesWithout(now, former);
+  const secrets = await linesOfSecrets(db, { key, value: text });
+  const [brought, said] = [linesWithout(plainLines(text), former), linesThatSay(text)];
+  const beside = new Map(plainLines(text).map((line, at) => [line, secrets.get(at + 1)]));
+  const rest = brought.filter((line) => beside.get(line) === undefined && hasWord(line));
+  const withSecret = brought.filter((line) => beside.get(line) !== undefined);
+  const isThere = (line: string) => now.includes(line);
+  const isIn = (line: string, isMend: typeof isWording) =>
+    isThere(line) || fresh.some((each) => isMend(line, each));
+  const areMended = withSecret
+    .filter((line) => hasWord(beside.get(line) ?? ""))
+    .every((line) => isIn(line, isWording));
+  const isRead = rest.some((line) => said.has(line) && isThere(line));
+  // No other session has the secrets, and something that came with them.
+  if (isRead && withSecret.length > 0 && withSecret.every(isThere)) return true;
+  const isRestThere = rest.every((line) => isIn(line, isRead ? isWording : isMendOf));
+  return isRestThere && (areMended || (base !== undefined && isRead));
 }
 
-function asItIs(value: string): string {
-  return value;
+/** The lines that nobody writes but who means them: no front matter, and no headings. */
+function linesThatSay(text: string): ReadonlySet<string> {
+  const body = readFrontMatter(text)?.body ?? plainLines(text);
+  const headings = headingsIn(body);
+  return new Set(body.filter((_, at) => !headings.has(at)));
 }

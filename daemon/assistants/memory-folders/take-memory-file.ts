@@ -102,8 +102,7 @@ async function leaveFormer(
   const place = heldPlaceOf(open, keyOfName(format, name), held);
   // A project whose folder was renamed has two, with the same files.
   if (await hasHeldFile(db, { owner: ownerOf(open), hash: held, but: { folder, name } })) return;
-  const saved = file && { text: file.content, savedAt: file.savedAt };
-  await leaveHeldText(db, place, { base, saved, isOfSeveral: name === format.index });
+  await leaveHeldText(db, place, { base, saved: file?.content });
 }
 
 interface KnownFile extends Pick<SeenMemoryFile, "format" | "git"> {

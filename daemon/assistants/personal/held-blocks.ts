@@ -27,19 +27,18 @@ interface LeftBlock {
   readonly base: string;
   /** What it has now; undefined: nothing. */
   readonly text: string | undefined;
-  readonly savedAt: number;
 }
 
 /** What becomes of that text, unless another file has it. */
 export async function leaveHeldBlock(
   db: Db,
   open: OpenDocument,
-  { file, held, base, text = "", savedAt }: LeftBlock,
+  { file, held, base, text = "" }: LeftBlock,
 ): Promise<void> {
   const others = (await listPersonalFiles(db)).filter((each) => each.assistant !== file.assistant);
   if (others.some((each) => each.held === held)) return;
-  const saved = text.trim() === "" ? undefined : { text, savedAt };
-  await leaveHeldText(db, heldBlockPlace(open, held), { base, saved, isOfSeveral: false, textOf });
+  const saved = text.trim() === "" ? undefined : text;
+  await leaveHeldText(db, heldBlockPlace(open, held), { base, saved, textOf });
 }
 
 /** A block's text is in the document; see `endHeld`. */
