@@ -39,7 +39,7 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "the epoch of a position is not looked at",
-    2,
+    23,
     "shared/replica/store/exchange.ts",
     "(await epochOfRow(db, open.id, seq)) === epoch",
     '(await epochOfRow(db, open.id, seq)) !== ""',
@@ -67,7 +67,7 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "of two equal lines both are dropped",
-    8,
+    "a line that two wrote apart stands once",
     "shared/replica/merge/doubled-lines.ts",
     "const dropped = new Set(pairs.map(([, second]) => second));",
     "const dropped = new Set(pairs.flat());",

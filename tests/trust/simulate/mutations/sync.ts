@@ -33,7 +33,7 @@ export const SYNC: readonly Mutation[] = [
   {
     // Both obey it: one for its own backoff, one for everybody and over a restart.
     name: "Retry-After is not obeyed",
-    found: 4,
+    found: 12,
     replacements: [
       {
         file: "daemon/budget/schedule.ts",
@@ -49,7 +49,7 @@ export const SYNC: readonly Mutation[] = [
   },
   mutation(
     "calls keep no distance",
-    2,
+    4,
     "daemon/budget/schedule.ts",
     "const notBefore = again ? now : now + CALL_DISTANCE_MS;",
     "const notBefore = again ? now : now + CALL_DISTANCE_MS / 10;",
@@ -84,7 +84,7 @@ export const SYNC: readonly Mutation[] = [
   ),
   mutation(
     "the inbox is applied again at each start",
-    3,
+    18,
     "daemon/inbox/drain-inbox.ts",
     'if (writes.length > 0) await context.db.deleteFrom("inbox").execute();',
     "",

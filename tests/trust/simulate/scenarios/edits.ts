@@ -26,6 +26,23 @@ export const EDITS: readonly Scenario[] = [
     },
   },
   {
+    name: "a line that two wrote apart stands once",
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(MINUTE_MS);
+      for (const number of [1, 2]) {
+        stage.cutOff(number);
+        stage.save(number, lines("one", "two", "both"));
+      }
+      stage.pass();
+      stage.connect(1);
+      stage.connect(2);
+      stage.pass(MINUTE_MS);
+      stage.expect("the text", stage.textOf(1), lines("one", "two", "both"));
+      stage.expect("the other's text", stage.textOf(2), lines("one", "two", "both"));
+    },
+  },
+  {
     name: "a line deleted in a block that another moves stays, and that is told",
     play(stage) {
       const rest = ["one", "two", "three", "four", "five"];
