@@ -24,12 +24,12 @@ export interface TextOver {
 export async function listUnseenBy(
   db: Kysely<DaemonTables>,
   dir: string,
-  { sight: { putBy, putAt }, savedAt, came, clock }: TextOver,
+  { sight: { madeBy, putAt }, savedAt, came, clock }: TextOver,
 ): Promise<Arrival[]> {
   const all = await listUnseen(db, dir, { clock, savedAt });
-  if (putBy === undefined) return all;
-  // git reads what it writes over.
-  if (putBy !== "person") return all.filter(({ isFromGit }) => !isFromGit);
+  if (madeBy === undefined) return all;
+  // Others had read what they took away, and whoever reverts a commit means what that takes away.
+  if (madeBy === "others" || madeBy === "revert") return all.filter(({ isFromGit }) => !isFromGit);
   const seen = came.filter(({ at }) => !isSoon(at, putAt)).map(({ arrival }) => arrival);
   return all.filter(({ id }) => !seen.includes(id));
 }

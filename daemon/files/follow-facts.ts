@@ -1,6 +1,6 @@
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { ABSENT_HASH, type FileRead } from "../disk/read-file.ts";
-import type { PutBy } from "../git/file-steps.ts";
+import type { CommitMaker } from "../git/commit-makers.ts";
 import type { FilePast } from "../git/git-past.ts";
 import type { FileStanding } from "../git/git-state.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
@@ -58,9 +58,9 @@ export interface SinceRead {
    * out, at the commit where that began. Undefined where the file is not in that commit.
    */
   readonly committed: string | undefined;
-  /** For a tracked file: who has put another commit's text there since; undefined: nobody. */
-  readonly putBy: PutBy | undefined;
-  /** When that was; undefined where no log tells. */
+  /** For a tracked file: who has made what other commits changed since; undefined: nobody. */
+  readonly madeBy: CommitMaker | undefined;
+  /** When that was, or came; undefined where nothing tells. */
   readonly putAt: number | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface SinceRead {
 export const NOTHING_SINCE: SinceRead = {
   past: undefined,
   committed: undefined,
-  putBy: undefined,
+  madeBy: undefined,
   putAt: undefined,
 };
 

@@ -1,3 +1,4 @@
+import { plainLines } from "../../shared/replica/text/text-form.ts";
 import { hashOf } from "../disk/read-file.ts";
 import { committedEndings } from "../git/git-endings.ts";
 import { NOTHING_SINCE, type Sight } from "./follow-facts.ts";
@@ -27,4 +28,27 @@ export function splitSight(
     }),
     found: { ...once, ...(passed.rest ?? NOTHING_SINCE) },
   };
+}
+
+/** A sight with what its text has in common with others; undefined where that is all of it. */
+export function sharedOf(sight: Sight, others: readonly string[]): Sight | undefined {
+  const { file, past } = sight;
+  if (file.kind !== "text") return undefined;
+  const content = linesOfAny(file.content, others);
+  if (content === file.content) return undefined;
+  // The document does not have all that these commits did.
+  const rest = past && { ...past, changes: [] };
+  return { ...sight, file: { ...file, content, hash: hashOf(content) }, past: rest };
+}
+
+/** A text without the lines that none of some other texts has, and the blank ones before them. */
+function linesOfAny(text: string, others: readonly string[]): string {
+  const known = new Set(others.flatMap(plainLines));
+  const kept: string[] = [];
+  for (const line of text.split("\n")) {
+    const isBlank = line.trim() === "";
+    if (isBlank || known.has(plainLines(line).join(""))) kept.push(line);
+    else while (kept.at(-1)?.trim() === "") kept.pop();
+  }
+  return kept.join("\n");
 }

@@ -44,6 +44,10 @@ export interface TakenSave {
   readonly aside?: readonly NewTextConflict[];
 }
 
+export function unconflicted(state: FileState): TakenSave {
+  return { state, conflicts: [], moved: [] };
+}
+
 /** Further facts about a save; see `SaveFacts`. */
 export interface EditOptions {
   readonly unseen: readonly Arrival[];

@@ -24,7 +24,7 @@ import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "
 import { type CameByGit, listUnseenBy } from "./came-by-git.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
 import { type FileContent, knownBase, takeSave } from "./file-edit.ts";
-import type { FileState } from "./file-state.ts";
+import { type FileState, fileText } from "./file-state.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-reasons.ts";
 import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
@@ -34,7 +34,7 @@ import { mayWriteOthers } from "./may-write-others.ts";
 import { meetFile, renewFile } from "./meet-file.ts";
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteMoved, noteShown, noteWritten } from "./note-arrival.ts";
-import { splitSight, withCommittedEndings } from "./passed-sight.ts";
+import { sharedOf, splitSight, withCommittedEndings } from "./passed-sight.ts";
 import { tellProjectFile } from "./project-file.ts";
 import { notePutByGit } from "./put-by-git.ts";
 import {
@@ -47,10 +47,10 @@ import {
 import { findNotShown, noteSeen } from "./seen-arrivals.ts";
 import { forgetSettled } from "./settled-in-git.ts";
 import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
-import { record, type TakenSave, takeEdit } from "./take-edit.ts";
+import { record, type TakenSave, takeEdit, unconflicted } from "./take-edit.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
 import { leaveGone } from "./take-late-save.ts";
-import type { Taken, TakenSight, TakeOptions } from "./taken-sight.ts";
+import { isTakenWhole, type Taken, type TakenSight, type TakeOptions } from "./taken-sight.ts";
 import { isUnchanged } from "./unchanged-file.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -80,15 +80,6 @@ type TakingOptions = TakeOptions & { readonly came: CameByGit[] };
 const NONE: Overtaken = { saves: [], begun: [] };
 
 const ABSENT: FileState = { hash: ABSENT_HASH, base: { text: "", spans: [] }, form: PLAIN_FORM };
-
-/** Whether the text that was found is the file's known one from now on. */
-function isTakenWhole(taken: Taken): boolean {
-  return taken.kind === "done" || (taken.kind === "unfollowed" && taken.why === "leave-aside");
-}
-
-function unconflicted(state: FileState): TakenSave {
-  return { state, conflicts: [], moved: [] };
-}
 
 /** What is known of a file from before. */
 interface Known {
@@ -146,10 +137,17 @@ class Taking {
     const decision = decideFollowing(await this.#facts(open, known));
     if (decision !== "edit" && decision !== "version") return false;
     const taken = await this.#follow(open, known, decision);
+    if (taken.kind === "held") return await this.#takeShared(open, known);
     const state = await readFollowed(db, link.dir);
-    if (!state || taken.kind === "held") return false;
+    if (!state) return false;
     await this.#write({ ...state, next: undefined });
     return true;
+  }
+
+  /** Of a passed text that is held what somebody has shared already has come into the file, too. */
+  async #takeShared(open: OpenDocument, known: FollowedState): Promise<boolean> {
+    const shared = sharedOf(this.#sight, [fileText(known), open.document.content()]);
+    return !!shared && (await new Taking(this.#context, shared, this.#options).takePassed());
   }
 
   async #noteSeen(open: OpenDocument, isSame: boolean): Promise<number | undefined> {
@@ -328,8 +326,9 @@ class Taking {
   }
 
   async #notePut(open: OpenDocument, from: FileState, to: FileState): Promise<void> {
-    const { committed, putBy, putAt, fetched, isSavedOver = false } = this.#sight;
-    const isBrought = putBy === "others" && committed !== undefined;
+    const { committed, madeBy, putAt, fetched, isSavedOver = false } = this.#sight;
+    const isOthers = madeBy === "others" || madeBy === "anybody";
+    const isBrought = isOthers && committed !== undefined;
     const ofGit = isBrought ? { before: undefined, after: committed } : fetched;
     if (!ofGit) return;
     const [file, options] = [this.#file, this.#options];

@@ -43,3 +43,8 @@ export interface ToWrite {
   readonly to: FileState;
   readonly content: string;
 }
+
+/** Whether the text that was found is the file's known one from now on. */
+export function isTakenWhole(taken: Taken): boolean {
+  return taken.kind === "done" || (taken.kind === "unfollowed" && taken.why === "leave-aside");
+}

@@ -5,16 +5,17 @@ import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
 import { isCommitted, isInGit, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
 import { isCommittedHere, madeFrom } from "../git/branch-log.ts";
+import { CommitMakers } from "../git/commit-makers.ts";
 import { findFetched } from "../git/fetched-text.ts";
 import { bytesAt, hasCommit } from "../git/file-commits.ts";
-import { type FileStep, readFileSteps } from "../git/file-steps.ts";
-import { committedEndings, hasGitEndings } from "../git/git-endings.ts";
+import type { FileStep } from "../git/file-steps.ts";
+import { hasGitEndings } from "../git/git-endings.ts";
 import { readFilePast } from "../git/git-past.ts";
 import type { Head } from "../git/git-refs.ts";
-import { type FileStanding, readHeadText } from "../git/git-state.ts";
+import type { FileStanding } from "../git/git-state.ts";
 import { readKnownCommits } from "../git/known-commits.ts";
 import { readTrackedText, type Sighting, type TrackedRead } from "../git/read-tracked-text.ts";
-import { type Git, GitTrouble } from "../git/run-git.ts";
+import type { Git } from "../git/run-git.ts";
 import { readKeptTexts } from "../git/set-aside.ts";
 import {
   findTreeEntry,
@@ -42,6 +43,7 @@ import {
   type MarkedText,
 } from "./follow-store.ts";
 import { linesThatStay } from "./line-runs.ts";
+import { asCommitted, type PassedStep, readPassedSteps, textInCommit } from "./passed-steps.ts";
 import { findPassed } from "./passed-texts.ts";
 import { hasChangesOf } from "./put-by-git.ts";
 import { isMadeOf, shownLines } from "./shown-by-git.ts";
@@ -123,26 +125,24 @@ export class TrackedSights {
   async #sightOf(
     standing: Tracked,
     file: Readable,
-    at: AtHead,
+    { head, known }: AtHead,
   ): Promise<Omit<GitSight, "kept" | "shown">> {
     const { git } = this.#options;
-    const { head, known } = at;
     const checkedOut = await checkedOutOf(head, { tree: standing.file.tree, isTracked: true });
     const isAnother = isAnotherRepository(known?.checkedOut, checkedOut);
     const isSame = known !== undefined && known.checkedOut.commit === head.commit;
-    const steps = isSame ? [] : await this.#steps(standing, at);
-    const since =
+    const put =
       isSame && !isAnother
         ? NOTHING_SINCE
-        : await this.#since(standing, file.path, {
-            ...at,
-            read: known?.checkedOut.commit,
-            isAnother,
-            step: steps.at(-1),
-          });
-    const isOnward = since.past?.relation === "onward";
+        : await this.#since(standing, file.path, { head, known, isAnother });
     const content = file.kind === "text" ? file.content : "";
     const hasEndings = await hasGitEndings(git, standing.file, content);
+    const at = { head, known };
+    const steps = isAnother
+      ? []
+      : await this.#steps(standing, file.path, { ...at, put, hasEndings });
+    const since = await this.#madeBy(standing, put, { ...at, last: steps.at(-1) });
+    const isOnward = since.past?.relation === "onward";
     return {
       file,
       standing,
@@ -152,51 +152,50 @@ export class TrackedSights {
         : await this.#leftBehind(standing, file, { ...at, isOnward }),
       hasGitEndings: hasEndings,
       ...since,
-      fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, at),
-      passed: isAnother
-        ? undefined
-        : await this.#passed(standing, file, { ...at, steps, hasEndings }),
+      fetched: isOthers(since) ? undefined : await this.#fetched(standing, file, at),
+      passed: await this.#passed(standing, file, { ...at, steps, hasEndings }),
     };
   }
 
-  async #steps({ file }: Tracked, { head: { commit }, known }: AtHead): Promise<FileStep[]> {
-    if (!known) return [];
-    const read = known.checkedOut.commit;
-    const isMended = known.marked !== undefined;
-    return await readFileSteps(this.#options.git, file, { read, commit, isMended });
-  }
-
-  /** What git says of a file at `head`, where it was read at `read` last. */
+  /** What git says of a file at `head`. */
   async #since(
     standing: Tracked,
     path: string,
-    {
-      head,
-      known,
-      read,
-      isAnother = false,
-      step,
-    }: AtHead & {
-      readonly read: string | undefined;
-      readonly isAnother?: boolean;
-      /** How the file got its text in that commit. */
-      readonly step: FileStep | undefined;
-    },
+    { head, known, isAnother }: AtHead & { readonly isAnother: boolean },
   ): Promise<SinceRead> {
     const past = await readFilePast(this.#options.git, standing.file, {
       head,
-      read,
+      read: known?.checkedOut.commit,
       isKnown: known !== undefined,
       isAnother,
       isTold: await this.#toldCommits(),
     });
-    const isPut = past.relation !== "same";
-    return {
-      past,
-      committed: await this.#textIn(standing, past.putAt, path),
-      putBy: isPut ? step?.putBy : undefined,
-      putAt: isPut ? step?.at : undefined,
-    };
+    return { ...NOTHING_SINCE, past, committed: await this.#textIn(standing, past.putAt, path) };
+  }
+
+  /** Who made what is committed now. */
+  async #madeBy(
+    { file }: Tracked,
+    since: SinceRead,
+    { head: { branch, commit: to }, known, last }: AtHead & { readonly last: FileStep | undefined },
+  ): Promise<SinceRead> {
+    const { past } = since;
+    if (!past || !known || to === undefined || past.relation === "same") return since;
+    if (last) return { ...since, madeBy: last.madeBy, putAt: last.at };
+    const [change] = past.changes;
+    if (past.relation !== "onward" || change === undefined) return { ...since, madeBy: "others" };
+    const from = known.checkedOut.commit;
+    const makers = await CommitMakers.read(this.#options.git, file, { from, to, branch });
+    return { ...since, madeBy: makers.of(change) };
+  }
+
+  async #steps(
+    { file }: Tracked,
+    path: string,
+    asked: AtHead & { readonly put: SinceRead; readonly hasEndings: boolean },
+  ): Promise<PassedStep[]> {
+    const isTold = await this.#toldCommits();
+    return await readPassedSteps(this.#options.git, file, { ...asked, path, isTold });
   }
 
   /** What others have committed that is not checked out, and may be taken from there. */
@@ -223,28 +222,27 @@ export class TrackedSights {
     standing: Tracked,
     file: Readable,
     {
-      head,
+      head: { branch },
       known,
       steps,
       hasEndings,
-    }: AtHead & { readonly steps: readonly FileStep[]; readonly hasEndings: boolean },
+    }: AtHead & { readonly steps: readonly PassedStep[]; readonly hasEndings: boolean },
   ): Promise<Sight["passed"]> {
     if (!known || known.isGone || file.kind === "absent" || steps.length === 0) return undefined;
     const { path } = file;
-    const read = known.checkedOut.commit;
-    const before = await this.#committedAt(standing, read, path);
-    if (read === undefined || before === undefined) return undefined;
+    const before = await this.#committedAt(standing, known.checkedOut.commit, path);
+    const isText = ({ content }: FileStep) => {
+      return textFrom(path, Buffer.from(content), 0).kind === "text";
+    };
+    if (before === undefined || !steps.every(isText)) return undefined;
     const { tree } = standing.file;
-    const at = ({ commit }: Pick<FileStep, "commit">): Head => ({ branch: head.branch, commit });
     const commits = {
       textIn: (commit: string) => this.#textIn(standing, commit, path),
-      sinceRead: (from: string, step: FileStep) =>
-        this.#since(standing, path, { head: at(step), known, read: from, step }),
-      checkedOutAt: (commit: string) => checkedOutOf(at({ commit }), { tree, isTracked: true }),
+      checkedOutAt: (commit: string) => checkedOutOf({ branch, commit }, { tree, isTracked: true }),
     };
-    const content = hasEndings ? committedEndings(file.content) : file.content;
-    const saved = { content, savedAt: file.savedAt };
-    return await findPassed(commits, { saved, read, before, known: fileText(known), steps });
+    const saved = { content: asCommitted(file.content, hasEndings), savedAt: file.savedAt };
+    const text = asCommitted(fileText(known), hasEndings);
+    return await findPassed(commits, { saved, before, known: text, steps });
   }
 
   async #toldCommits(): Promise<(commit: string) => boolean> {
@@ -446,22 +444,18 @@ export class TrackedSights {
     );
   }
 
-  /** A commit's version of a tracked file; undefined where that is no text. */
   async #textIn(
     { file }: Tracked,
     commit: string | undefined,
     path: string,
   ): Promise<string | undefined> {
-    const head = await readHeadText(this.#options.git, file, commit);
-    if (head.kind === "unknown") throw new GitTrouble(head.why);
-    const text = head.kind === "text" ? textFrom(path, head.bytes, 0) : undefined;
-    return text?.kind === "text" ? text.content : undefined;
+    return await textInCommit(this.#options.git, file, { commit, path });
   }
 }
 
-/** Whether git has put a text there, whoever has made it. */
-function isOfGit({ putBy }: SinceRead): boolean {
-  return putBy === "own" || putBy === "others";
+/** Whether what git has put there may be others'. */
+function isOthers({ madeBy }: SinceRead): boolean {
+  return madeBy !== undefined && madeBy !== "person";
 }
 
 /** For how long git takes at the most to write its index once it has written a file. */

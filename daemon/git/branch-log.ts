@@ -13,7 +13,7 @@ export type Passage =
   | { readonly kind: "was-put"; readonly at: string | undefined };
 
 /** An entry of HEAD's or a branch's log. */
-export interface LogEntry {
+interface LogEntry {
   readonly commit: string;
   /** When git wrote it, in milliseconds since the Unix epoch; git knows whole seconds. */
   readonly at: number;
@@ -21,8 +21,16 @@ export interface LogEntry {
   readonly subject: string;
 }
 
+/** An entry of any reference's log. */
+export interface RefEntry extends LogEntry {
+  /** `HEAD`, or the full name of a branch. */
+  readonly ref: string;
+}
+
 /** At most this many entries of a log are read. */
 const ENTRIES_MAX = 200;
+/** At most this many of all logs together. */
+const ALL_ENTRIES_MAX = 2000;
 /** A rebase is examined only if at most this many dropped commits changed the file. */
 const DROPPED_MAX = 50;
 /** git's exit code where there is no such log. */
@@ -38,6 +46,14 @@ const COMMITS = /^commit\b/;
 /** Entries for a commit that was made in this repository. */
 const MADE =
   /^(commit|cherry-pick|revert|am)\b|\((pick|reword|edit|squash|fixup|continue)\)|: Merge made by/;
+/** Those for a commit that has nothing which was not here before, but for others' commits. */
+export const MADE_HERE =
+  /^commit(?! \(cherry-pick\))|\((pick|reword|edit|squash|fixup|continue)\)|: Merge made by/;
+/** Those for a commit that git makes of another one, whoever has made that. */
+export const MADE_WITH_OTHERS = /^(commit \(cherry-pick\)|cherry-pick|am)\b/;
+export const REVERTS = /^revert\b/;
+/** Those that a person has finished where git could not do all of it alone. */
+export const MADE_BY_HAND = /^commit \((merge|cherry-pick)\)|\(continue\)/;
 
 /**
  * How `branch` got from the commit `read` to where it is now, by its own log. A rebase continues
@@ -121,27 +137,39 @@ async function readSteps(
   file: PlacedFile,
   read: string | undefined,
 ): Promise<LogEntry[]> {
-  const entries = await readHeadLog(git, file);
+  const entries = await readLog(git, file, "HEAD");
   const at = entries.findIndex(({ commit }) => commit === read);
   return at === -1 ? entries : entries.slice(0, at);
 }
 
-/** HEAD's log, the latest entry first; empty where git keeps none. One git process. */
-export async function readHeadLog(git: Git, file: PlacedFile): Promise<LogEntry[]> {
-  return await readLog(git, file, "HEAD");
+/**
+ * The logs of HEAD, of all branches and of all remotes' branches; each with its latest entry first.
+ * One git process.
+ */
+export async function readAllLogs(git: Git, file: PlacedFile): Promise<RefEntry[]> {
+  return await readEntries(git, file, { refs: ["--all"], countMax: ALL_ENTRIES_MAX });
 }
 
-/** The latest first. */
-async function readLog(git: Git, { tree }: PlacedFile, ref: string): Promise<LogEntry[]> {
-  // With a date `%gd` is when an entry was written, and not its number.
-  const format = ["--date=raw", "--format=%H%x09%gd%x09%gs"];
-  const asked = ["log", "-g", ...format, `--max-count=${ENTRIES_MAX}`, ref, "--"];
+/** The latest first; empty where git keeps none. One git process. */
+async function readLog(git: Git, file: PlacedFile, ref: string): Promise<LogEntry[]> {
+  return await readEntries(git, file, { refs: [ref], countMax: ENTRIES_MAX });
+}
+
+async function readEntries(
+  git: Git,
+  { tree }: PlacedFile,
+  { refs, countMax }: { readonly refs: readonly string[]; readonly countMax: number },
+): Promise<RefEntry[]> {
+  // With a date `%gD` is when an entry was written, and not its number.
+  const format = ["--no-show-signature", "--date=raw", "--format=%H%x09%gD%x09%gs"];
+  const asked = ["log", "-g", ...format, `--max-count=${countMax}`, ...refs, "--"];
   const printed = await gitOutput(git, tree.root, { args: asked, absent: [FATAL] });
   return String(printed ?? "")
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => {
       const [commit = "", when = "", subject = ""] = line.split("\t");
-      return { commit, at: Number(/@\{(\d+)/.exec(when)?.[1] ?? 0) * MS_PER_S, subject };
+      const [, ref = "", seconds = 0] = /^(.*)@\{(\d+)/.exec(when) ?? [];
+      return { commit, ref, at: Number(seconds) * MS_PER_S, subject };
     });
 }

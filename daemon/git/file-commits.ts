@@ -3,6 +3,8 @@ import type { PlacedFile } from "./working-tree.ts";
 
 /** git's exit code for an unknown commit. */
 const FATAL = 128;
+/** At most this many commits between two are listed, the newest ones. */
+const ON_THE_WAY_MAX = 5000;
 
 /** Commits that changed a file, as `git rev-list` finds them from `commits`; newest first. */
 export async function changesOf(
@@ -24,6 +26,25 @@ export async function changesOf(
 export async function hasCommit(git: Git, { tree }: PlacedFile, commit: string): Promise<boolean> {
   const asked = ["cat-file", "-e", `${commit}^{commit}`];
   return (await gitOutput(git, tree.root, { args: asked, absent: [1, FATAL] })) !== undefined;
+}
+
+/** The commits on the ways from one to others that descend from it, without the first. */
+export async function commitsFrom(
+  git: Git,
+  { tree }: PlacedFile,
+  { one, others }: { readonly one: string; readonly others: readonly string[] },
+): Promise<string[]> {
+  const asked = [
+    "rev-list",
+    "--ancestry-path",
+    `--max-count=${ON_THE_WAY_MAX}`,
+    ...others,
+    `^${one}`,
+  ];
+  const printed = await gitOutput(git, tree.root, { args: [...asked, "--"], absent: [FATAL] });
+  return String(printed ?? "")
+    .split("\n")
+    .filter((line) => line !== "");
 }
 
 /** False also where a shallow clone does not reach that far back. */

@@ -1,146 +1,179 @@
-import { GOES_ON, type LogEntry, readHeadLog } from "./branch-log.ts";
-import { changesOf } from "./file-commits.ts";
+import { carriedOver } from "./carried-over.ts";
+import { type CommitMaker, CommitMakers } from "./commit-makers.ts";
+import { type FileChangeInGit, readFileChanges } from "./file-changes.ts";
+import { commitsFrom } from "./file-commits.ts";
 import { type Git, gitOutput } from "./run-git.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
-/**
- * Who put a commit's text into a file: git, and what it brought was committed here (`own`) or by
- * others; or a person, who had it there and committed it.
- */
-export type PutBy = "own" | "others" | "person";
-
-/** A commit at which a file had another text than before. */
+/** A text that a file had at a commit. */
 export interface FileStep {
   readonly commit: string;
-  /** When it was made or checked out here; undefined where no log tells. */
+  readonly content: string;
+  /** Who has made what changed then. */
+  readonly madeBy: CommitMaker;
+  /** When it was made here, or others' commits came; undefined where nothing tells. */
   readonly at: number | undefined;
-  readonly putBy: PutBy;
+  /** The commits, the newest first. */
+  readonly changes: readonly string[];
 }
 
-/** Two commits: what is checked out, and what was when the file was read. */
-interface Step {
-  readonly read: string | undefined;
-  readonly commit: string | undefined;
+/** From where to where, and what the file had and has there. */
+export interface StepsAsked {
+  readonly from: string;
+  readonly to: string;
+  readonly branch: string | undefined;
+  /** What the file had, and what of it was committed. */
+  readonly text: string;
+  readonly before: string;
+  /** What it has in the last commit. */
+  readonly committed: string;
+  /** git's marks stood in the file: who has settled them there has seen what git brought. */
+  readonly isMended: boolean;
 }
 
-/** What HEAD's log says of one way from commit to commit. */
-interface Move extends LogEntry {
-  readonly from: string | undefined;
-  /** A rebase in which a person had to go on by hand. */
-  readonly isHelped: boolean;
-}
-
-/** Entries for a commit of what stood in the working tree. */
-const MADE_THERE = /^commit\b/;
-/**
- * Those that a person has finished where git could not do all of it alone, perhaps in another file.
- */
-const FINISHED = /^commit \((merge|cherry-pick)\)/;
-/** Entries for a commit that has nothing which was not here before, but for others' commits. */
-const MADE_HERE =
-  /^(commit(?! \(cherry-pick\))|revert)\b|\((pick|reword|edit|squash|fixup|continue)\)|: Merge made/;
-const BEGINS_REBASE = /^(rebase|pull)\b[^:]*\(start\)|^rebase: checkout /;
-const GOES_ON_BY_HAND = /^(rebase|pull)\b[^:]*\(continue\)/;
-const ENDS_REBASE = /^(rebase|pull)\b[^:]*\((finish|abort)\)|^rebase finished:/;
-
-/** Of more steps than this only the last is told, as one of git's. */
-const STEPS_MAX = 30;
-/** Of more commits of the file than this nobody asks who made them. */
-const CHANGES_MAX = 50;
-/** git's exit code for an unknown commit. */
-const FATAL = 128;
+/** Of more commits of the file than this only the last text is told. */
+const CHANGES_MAX = 100;
 
 /**
- * The texts that a file had since `read`, by HEAD's own log, the oldest first: what looks would
- * have found. Where the log does not reach that far back, the last of them alone; where none tells,
- * that one is git's, and others'. `isMended`: git's marks stood in the file when it was read. Who
- * has settled them there has seen what git brought with them. A git process, one for each step, and
- * one more for each that git has made.
+ * The texts that a file had from commit to commit, the oldest first: what looks would have found
+ * there. Others' commits in a row are one step, as a pull brings them. Asks the commits themselves:
+ * which command has checked them out says nothing of who has made them. About six git processes,
+ * and two for each commit.
  */
 export async function readFileSteps(
   git: Git,
   file: PlacedFile,
-  { read, commit, isMended }: Step & { readonly isMended: boolean },
+  asked: StepsAsked,
 ): Promise<FileStep[]> {
-  if (commit === undefined) return [];
-  const log = await readHeadLog(git, file);
-  const readAt = log.findIndex((entry) => entry.commit === read);
-  const moves = movesOf(readAt === -1 ? log : log.slice(0, readAt), read);
-  const unknown: FileStep[] = [{ commit, at: undefined, putBy: "others" }];
-  if (moves.at(-1)?.commit !== commit || moves.length > STEPS_MAX) return unknown;
-  const made = new Set(log.filter(isOfHere).map((entry) => entry.commit));
-  const steps: Move[] = [];
-  let last = read && (await blobAt(git, file, read));
-  for (const move of moves) {
-    const blob = await blobAt(git, file, move.commit);
-    if (blob !== last) steps.push(move);
-    last = blob;
-  }
-  const told = readAt === -1 ? steps.slice(-1).map((step) => ({ ...step, from: read })) : steps;
+  const makers = await CommitMakers.read(git, file, asked);
+  const steps = await new Steps(git, file, { ...asked, makers }).all();
   return await Promise.all(
-    told.map(async (step, nth): Promise<FileStep> => {
-      const isByPerson = isOfPerson(step, isMended && nth === 0);
-      const { commit: to, at } = step;
-      if (isByPerson) return { commit: to, at, putBy: "person" };
-      const isMadeHere = await isOwn(git, file, { ...step, made });
-      return { commit: to, at, putBy: isMadeHere ? "own" : "others" };
+    steps.map(async (step, nth) => {
+      if (step.madeBy !== "others") return step;
+      const at = await cameAt(git, file, { ...asked, step, makers, next: steps[nth + 1] });
+      return { ...step, at };
     }),
   );
 }
 
-function isOfHere({ subject }: LogEntry): boolean {
-  return MADE_HERE.test(subject);
+/** A commit that changed the file, and who made it. */
+interface Change extends FileChangeInGit {
+  readonly by: CommitMaker;
 }
 
-function isOfPerson({ subject, isHelped }: Move, isMended: boolean): boolean {
-  if (isHelped || FINISHED.test(subject)) return isMended;
-  return MADE_THERE.test(subject);
-}
+class Steps {
+  readonly #git: Git;
+  readonly #file: PlacedFile;
+  readonly #asked: StepsAsked & { readonly makers: CommitMakers };
+  readonly #steps: FileStep[] = [];
+  /** The text after the changes so far; undefined where git may not have merged one by itself. */
+  #text: string | undefined;
+  /** The changes that led there from the last text that is known. */
+  #unsure: Change[] = [];
 
-/**
- * What was done where the branch was put last, or checked out, the oldest first. A rebase counts as
- * its end: what is checked out meanwhile is nobody's text.
- */
-function movesOf(entries: readonly LogEntry[], read: string | undefined): Move[] {
-  const isPut = ({ commit, subject }: LogEntry, at: number) =>
-    !GOES_ON.test(subject) && entries[at + 1]?.commit !== commit;
-  const putAt = entries.findIndex(isPut);
-  const way = (putAt === -1 ? entries : entries.slice(0, putAt + 1)).toReversed();
-  const moves: Move[] = [];
-  let from = read;
-  let rebase: { isHelped: boolean } | undefined;
-  for (const entry of way) {
-    if (BEGINS_REBASE.test(entry.subject)) rebase = { isHelped: false };
-    if (rebase && GOES_ON_BY_HAND.test(entry.subject)) rebase.isHelped = true;
-    const isWithin = rebase !== undefined && !ENDS_REBASE.test(entry.subject);
-    if (isWithin) continue;
-    moves.push({ ...entry, from, isHelped: rebase?.isHelped === true });
-    from = entry.commit;
-    rebase = undefined;
+  constructor(git: Git, file: PlacedFile, asked: StepsAsked & { readonly makers: CommitMakers }) {
+    this.#git = git;
+    this.#file = file;
+    this.#asked = asked;
+    this.#text = asked.text;
   }
-  return moves;
+
+  async all(): Promise<FileStep[]> {
+    const { committed, before, text } = this.#asked;
+    // What waits to be committed goes along, as with `--autostash`.
+    const found = carriedOver(committed, before, text) ?? committed;
+    const changes = await this.#changes();
+    if (changes.length >= CHANGES_MAX) this.#unsure = changes;
+    else for (const change of changes) await this.#add(change);
+    const last = changes.at(-1);
+    if (!last || this.#text === found) return this.#steps;
+    // What the last commit has beyond others' changes, or lacks of them.
+    if (this.#steps.at(-1)?.commit === last.commit) this.#steps.pop();
+    if (this.#unsure.length === 0) this.#unsure = [last];
+    this.#put(found, last.by === "others" ? "anybody" : this.#maker(), last);
+    return this.#steps;
+  }
+
+  async #changes(): Promise<Change[]> {
+    const { from, to, makers } = this.#asked;
+    const changes: FileChangeInGit[] = [];
+    const before = [from];
+    for (const tip of [...makers.replaced, to]) {
+      const asked = { from: before, to: tip, countMax: CHANGES_MAX };
+      changes.push(...(await readFileChanges(this.#git, this.#file, asked)));
+      before.push(tip);
+    }
+    return changes.map((change) => ({ ...change, by: makers.of(change.commit) }));
+  }
+
+  async #add(change: Change): Promise<void> {
+    const before = this.#text;
+    this.#unsure.push(change);
+    this.#text = await this.#after(change);
+    if (this.#text === undefined) return;
+    if (this.#text !== before) this.#put(this.#text, this.#maker(), change);
+    this.#unsure = [];
+  }
+
+  async #after({ from, to, isMerge }: Change): Promise<string | undefined> {
+    const after = await blobText(this.#git, this.#file, to);
+    // What was merged by hand is known at the merge.
+    if (this.#text === undefined) return isMerge ? after : undefined;
+    return carriedOver(this.#text, await blobText(this.#git, this.#file, from), after);
+  }
+
+  #put(content: string, madeBy: CommitMaker, { commit, at }: Change): void {
+    const last = this.#steps.at(-1);
+    const isGoneOn = madeBy === "others" && last?.madeBy === "others";
+    if (isGoneOn) this.#steps.pop();
+    const changes = this.#unsure.map((each) => each.commit).toReversed();
+    const isMade = madeBy === "person" || madeBy === "revert";
+    this.#steps.push({
+      commit,
+      content,
+      madeBy,
+      at: isMade ? at : undefined,
+      changes: [...changes, ...(isGoneOn ? last.changes : [])],
+    });
+  }
+
+  /** Who made the changes since the last text that is known. */
+  #maker(): CommitMaker {
+    const { isMended, makers } = this.#asked;
+    const [one, ...more] = this.#unsure;
+    if (one && more.every(({ by }) => by === one.by)) return one.by;
+    const isByHand = this.#unsure.some(({ commit }) => makers.isByHand(commit));
+    return isMended && isByHand ? "person" : "anybody";
+  }
 }
 
-/** Whether git has brought only what was committed in this repository. */
-async function isOwn(
+/** When others' commits came: HEAD's log has it, unless it was in another working tree. */
+async function cameAt(
   git: Git,
   file: PlacedFile,
-  { from, commit, made }: Pick<Move, "from" | "commit"> & { readonly made: ReadonlySet<string> },
-): Promise<boolean> {
-  if (from === undefined) return false;
-  const commits = ["--full-history", commit, `^${from}`];
-  const changes = await changesOf(git, file, { commits, countMax: CHANGES_MAX });
-  const isAll = changes.length > 0 && changes.length < CHANGES_MAX;
-  return isAll && changes.every((each) => made.has(each));
+  {
+    step: { commit },
+    next,
+    to,
+    makers: { entries, replaced },
+  }: StepsAsked & {
+    readonly step: FileStep;
+    readonly next: FileStep | undefined;
+    readonly makers: CommitMakers;
+  },
+): Promise<number | undefined> {
+  const after = await commitsFrom(git, file, { one: commit, others: [to, ...replaced] });
+  const has = new Set([commit, ...after]);
+  const until = entries.findLastIndex((entry) => entry.commit === next?.commit);
+  const before = entries.slice(until + 1);
+  const came = before.find((entry, nth) => {
+    return has.has(entry.commit) && !has.has(before[nth + 1]?.commit ?? "");
+  });
+  return came?.at;
 }
 
-/** git's name of a file's text in a commit. */
-async function blobAt(
-  git: Git,
-  { tree, pathInside }: PlacedFile,
-  commit: string,
-): Promise<string | undefined> {
-  const args = ["rev-parse", "--verify", "-q", `${commit}:${pathInside}`];
-  const printed = await gitOutput(git, tree.root, { args, absent: [1, FATAL] });
-  return printed && String(printed).trim();
+/** A text by git's name for it; empty where the file was not there. */
+async function blobText(git: Git, { tree }: PlacedFile, name: string | undefined): Promise<string> {
+  if (name === undefined) return "";
+  return String(await gitOutput(git, tree.root, { args: ["cat-file", "blob", name] }));
 }

@@ -35,7 +35,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/budget/quota-headers.ts": "a date as HTTP writes it",
   "daemon/gateway/gateway.ts": "the scheme of a header",
   "daemon/git/branch-log.ts": "what git writes into its log",
-  "daemon/git/file-steps.ts": "what git writes into its log",
+  "daemon/git/commit-makers.ts": "what git writes into its log",
   "daemon/git/git-refs.ts": "what git writes into a file",
   "daemon/git/identity.ts": "what git says, whose exit status says less",
   "daemon/git/run-git.ts": "what stands for git on macOS",

@@ -10,7 +10,8 @@ const holding = mistakesIn("daemon/files/aside-conflicts.ts", "unit/aside-until-
 const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
 const put = mistakesIn("daemon/files/put-by-git.ts", "unit/pulled-unseen.test.ts");
-const brought = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-unseen.test.ts");
+const makers = mistakesIn("daemon/git/commit-makers.ts", "unit/pulled-unseen.test.ts");
+const stale = mistakesIn("daemon/git/commit-makers.ts", "unit/pulled-stale.test.ts");
 const committed = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-committed.test.ts");
 const between = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-between.test.ts");
 
@@ -226,53 +227,59 @@ export const FOLLOWED: readonly Mistake[] = [
     "const isOwn = here.some((each) => made.has(each));",
     "const isOwn = true;",
   ),
-  brought(
-    "whoever commits another file has seen what was pulled",
+  makers(
+    "whoever commits here after a fetch has made what was fetched",
     "a pulled line is in doubt though another file was committed after it",
-    "const isByPerson = isOfPerson(step, isMended && nth === 0);",
-    "const isByPerson = isOfPerson(moves.at(-1) ?? step, isMended && nth === 0);",
+    'isFetched ? "others" : "anybody"',
+    'isFetched ? "person" : "anybody"',
   ),
-  brought(
-    "whoever finishes a merge in another file has seen this one",
-    "a merged line is in doubt where a person has finished the merge in another file",
-    "if (isHelped || FINISHED.test(subject)) return isMended;",
-    "",
-  ),
-  brought(
-    "git has brought nothing where it keeps no log",
-    "a pulled line is in doubt where git keeps no log",
-    '[{ commit, at: undefined, putBy: "others" }];',
-    '[{ commit, at: undefined, putBy: "person" }];',
+  stale(
+    "others have made what nobody is known to have made",
+    "a pulled line stays where a stale save is committed and a program commits it that writes no log",
+    'isFetched ? "others" : "anybody"',
+    '"others"',
   ),
   between(
-    "what stands in the file during a rebase is somebody's text",
+    "whoever merges by a command has settled git's marks",
+    "a pulled line is in doubt after a merge that somebody gave up",
+    'return isMended && isByHand ? "person" : "anybody";',
+    'return isMended ? "person" : "anybody";',
+  ),
+  mistakesIn("daemon/git/carried-over.ts", "unit/pulled-between.test.ts")(
+    "what a rebase carries over is changed anew",
     "what somebody commits before a pull --rebase=true is in no doubt",
-    "if (isWithin) continue;",
+    'if (isSame && has.join("\\n") === put.join("\\n")) continue;',
     "",
   ),
   committed(
-    "what was committed on another branch was this one's",
-    "a branch's text is not the project's, though it was committed right after the switch",
-    "(putAt === -1 ? entries : entries.slice(0, putAt + 1))",
-    "entries",
+    "a commit that was amended was never there",
+    "a pulled line stays where its commit is amended with the text of before",
+    "for (const tip of [...makers.replaced, to]) {",
+    "for (const tip of [to]) {",
   ),
-  between(
-    "whoever was shown git's marks has seen every pull since",
-    "a pulled line is in doubt after a merge that somebody gave up",
-    "if (isHelped || FINISHED.test(subject)) return isMended;",
-    "if (isMended || isHelped || FINISHED.test(subject)) return isMended;",
+  mistakesIn("daemon/git/file-steps.ts", "unit/pulled-stale.test.ts")(
+    "a merge's commit says what git has merged",
+    "a merged line stays where a stale save is committed with a merge that waited for another file",
+    "if (!last || this.#text === found) return this.#steps;",
+    "if (last) return this.#steps;",
   ),
-  between(
-    "what somebody merges from a branch of theirs is others'",
-    "what somebody commits on a branch and merges --ff is in no doubt",
-    'putBy: isMadeHere ? "own" : "others"',
-    'putBy: isMadeHere ? "others" : "others"',
+  mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-stale.test.ts")(
+    "what waits to be committed says that git has put nothing there",
+    "a pulled line stays where something waits to be committed: stash, pull and stash pop",
+    "if (!isLeft(saved.content) && !isLeft",
+    "if (!isLeft",
   ),
-  between(
-    "what somebody merges from others' branch is theirs",
-    "what others committed on a branch that somebody merges is in doubt",
-    "return isAll && changes.every((each) => made.has(each));",
-    "return isAll;",
+  mistakesIn("daemon/files/take-sight.ts", "unit/pulled-stale.test.ts")(
+    "of a text that is held nothing came into the file",
+    "a line stays though a secret comes beside it that is held, and a stale save is saved",
+    'if (taken.kind === "held") return await this.#takeShared(open, known);',
+    'if (taken.kind === "held") return false;',
+  ),
+  mistakesIn("daemon/files/came-by-git.ts", "unit/pulled-stale.test.ts")(
+    "whoever reverts a commit has not seen what it brought",
+    "what a revert takes away goes untold",
+    'madeBy === "others" || madeBy === "revert"',
+    'madeBy === "others"',
   ),
   mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-committed.test.ts")(
     "whoever commits after a pull has seen what it brought",
@@ -280,17 +287,17 @@ export const FOLLOWED: readonly Mistake[] = [
     "const passed = isCommitted ? steps.slice(0, -1) : steps;",
     "const passed = isCommitted ? [] : steps;",
   ),
-  mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-between.test.ts")(
+  mistakesIn("daemon/files/passed-steps.ts", "unit/pulled-between.test.ts")(
     "what another history brings was there before",
     "what another history brings stays where the text of before is saved before a look",
-    '(relation !== "onward" && relation !== "elsewhere")',
-    'relation !== "onward"',
+    'const isPut = past?.relation === "elsewhere";',
+    'const isPut = past?.relation === "anew";',
   ),
   mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-between.test.ts")(
     "what was pulled is in doubt though it stood there for a minute",
     "what a pull brought is in no doubt a minute after it, where a commit followed later",
-    "return over ? isSoon(at, over.at) : !isCommitted;",
-    "return over !== undefined || !isCommitted;",
+    "over.some((each) => isSoon(at, each.at))",
+    "over.length > 0",
   ),
   mistakesIn("daemon/files/came-by-git.ts", "unit/pulled-committed.test.ts")(
     "whoever commits a minute after a pull has not seen what it brought",
@@ -301,7 +308,7 @@ export const FOLLOWED: readonly Mistake[] = [
   mistakesIn("daemon/files/tracked-sight.ts", "unit/pulled-unseen.test.ts")(
     "what a squashed merge brings is a person's",
     "a squashed line of a stranger is in doubt, committed or not",
-    "fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, at),",
+    "fetched: isOthers(since) ? undefined : await this.#fetched(standing, file, at),",
     "fetched: undefined,",
   ),
   mistakesIn("daemon/files/tracked-sight.ts", "unit/pulled-between.test.ts")(

@@ -38,12 +38,12 @@ export const GIT: readonly Mutation[] = [
     replacements: [
       {
         file: "daemon/git/file-steps.ts",
-        from: "const isByPerson = isOfPerson(step, isMended && nth === 0);",
-        to: "const isByPerson = isOfPerson(moves.at(-1) ?? step, isMended && nth === 0);",
+        from: "for (const tip of [...makers.replaced, to]) {",
+        to: "for (const tip of [to]) {",
       },
       {
         file: "daemon/files/tracked-sight.ts",
-        from: "fetched: isOfGit(since) ? undefined : await this.#fetched(standing, file, at),",
+        from: "fetched: isOthers(since) ? undefined : await this.#fetched(standing, file, at),",
         to: "fetched: undefined,",
       },
     ],
