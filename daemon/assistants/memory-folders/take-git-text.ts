@@ -2,7 +2,7 @@ import { listRevisions } from "../../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { hashOf } from "../../disk/read-file.ts";
-import type { MemoryFile, StandingMemory } from "../../home/memory-files.ts";
+import { type MemoryFile, NEVER_SHOWN, type StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { BroughtText } from "./folder-in-git.ts";
 import type { MemoryText } from "./read-memory-folder.ts";
@@ -43,14 +43,26 @@ export async function meaningOfGitText(
   }
   const former = await listRevisions(db, id, { kind: "memory", key });
   const isFormer = former.some(({ value }) => value === content);
-  if (brought && !isFormer) return { kind: "edit", base: baseOf(known, brought) };
+  if (brought && !isFormer) {
+    const wasStored = former.some(({ value }) => value === brought.from);
+    return { kind: "edit", base: baseOf(known, brought, wasStored) };
+  }
   const isPutBack = known !== undefined && !brought;
   const seen = isFormer && !isPutBack ? [] : entries.map((each) => each.id);
   return { kind: "beside", shown: { ...shown, seen } };
 }
 
-/** What is known of the file, if that was as committed; else nothing stands for the commit. */
-function baseOf(known: MemoryFile | undefined, { from }: BroughtText): StandingMemory {
+/**
+ * What is known of the file, if that was as committed; else nothing stands for the commit. A commit
+ * that was held was never stored: what came before it is what the memory was made of.
+ */
+function baseOf(
+  known: MemoryFile | undefined,
+  { from }: BroughtText,
+  wasStored: boolean,
+): StandingMemory | undefined {
   if (known && known.text === from && !known.isGits) return known;
-  return { hash: hashOf(from), text: from, seen: [] };
+  if (known?.held === undefined || wasStored) return { hash: hashOf(from), text: from, seen: [] };
+  if (known.hash === NEVER_SHOWN.hash) return undefined;
+  return known.isGits ? { ...known, seen: [] } : known;
 }
