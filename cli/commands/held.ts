@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { fileAt } from "../../daemon/files/also-file.ts";
 import { heldReason } from "../../daemon/held/advice.ts";
-import { allowHeld, dropJust, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
+import { allowHeld, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
 import { type HeldStatus, heldStatus } from "../../daemon/status/held-status.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
@@ -20,6 +20,7 @@ import {
   shortName,
   table,
 } from "../screen/output.ts";
+import { tilde } from "../screen/tilde.ts";
 import { shownName } from "../views/held-view.ts";
 import { timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
@@ -44,7 +45,8 @@ Examples:
   memsync held show k3j5h2ab    its value, byte for byte
   memsync held allow k3j5h2ab   it is no secret, here and wherever else it is written on this
                                 machine; what was refused is tried once more
-  memsync held drop k3j5h2ab    it is deleted, and what was there before counts again`;
+  memsync held drop k3j5h2ab    it is deleted, and what was there before counts again; what a file
+                                still has is changed there first`;
 
 /** `held`: writes that stay on this machine, and why. */
 export function addHeldCommands(program: Command, env: Environment): void {
@@ -168,13 +170,31 @@ async function drop(env: Environment, id: string, options: Options): Promise<voi
       `it stands in the ${fileAt(item.key)}: change that file, and nothing is held any more`,
     );
   }
-  await changeHome(env.home, async (db) => assertSame(await dropJust(db, item), id));
+  const { dropHeldText, filesWithHeld } = await import(
+    "../../daemon/assistants/personal/drop-held-text.ts"
+  );
+  await changeHome(env.home, async (db) => {
+    const files = await filesWithHeld(db, item);
+    if (files.length > 0) throw new CommandFailed(await standsIn(item, files));
+    assertSame(await dropHeldText(db, item), id);
+  });
   if (json) sayJson(await heldStatus(item, item.remote));
   else {
     say(
       `dropped what was held of ${await shownName(item)}, written ${timestampOf(item.writtenAt)}`,
     );
   }
+}
+
+/** Dropped it would be held again at the next look. */
+async function standsIn({ id }: HeldItem, files: readonly string[]): Promise<string> {
+  const { secretHider } = await import("../../daemon/held/secret-scan.ts");
+  const hide = await secretHider();
+  const shown = files.map((path) => hide(tilde(path))).join(" and ");
+  return (
+    `it stands in ${shown}: change it there, then drop what is still held; ` +
+    `or \`memsync held allow ${id}\``
+  );
 }
 
 /** The id is the place's. The daemon may have held a newer write of the place since. */

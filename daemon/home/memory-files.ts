@@ -171,13 +171,17 @@ export async function putMemoryFile(db: Db, folder: string, file: MemoryFile): P
 interface HeldText {
   readonly owner: MemoryOwner;
   readonly hash: string;
-  /** This file does not count. */
-  readonly but?: { readonly folder: string; readonly name: string };
 }
 
-/** Whether a file of somebody's folders has it. */
-export async function hasHeldFile(db: Db, { owner, hash, but }: HeldText): Promise<boolean> {
-  const rows = await db
+/** A file of a folder of memories. */
+interface FilePlace {
+  readonly folder: string;
+  readonly name: string;
+}
+
+/** The files of somebody's folders that have it, as far as is known. */
+export async function listHeldFiles(db: Db, { owner, hash }: HeldText): Promise<FilePlace[]> {
+  return await db
     .selectFrom("memory_files")
     .innerJoin("memory_folders", "memory_folders.path", "memory_files.folder")
     .select(["folder", "name"])
@@ -186,7 +190,27 @@ export async function hasHeldFile(db: Db, { owner, hash, but }: HeldText): Promi
     .orderBy("folder")
     .orderBy("name")
     .execute();
-  return rows.some(({ folder, name }) => folder !== but?.folder || name !== but.name);
+}
+
+/** Whether one of them has it; `but` does not count. */
+export async function hasHeldFile(
+  db: Db,
+  { but, ...of }: HeldText & { readonly but?: FilePlace },
+): Promise<boolean> {
+  const all = await listHeldFiles(db, of);
+  return all.some(({ folder, name }) => folder !== but?.folder || name !== but.name);
+}
+
+/** It is held no more. A file that has it still, or again, is judged anew. */
+export async function forgetHeldFiles(db: Db, of: HeldText): Promise<void> {
+  for (const { folder, name } of await listHeldFiles(db, of)) {
+    await db
+      .updateTable("memory_files")
+      .set({ held: null })
+      .where("folder", "=", folder)
+      .where("name", "=", name)
+      .execute();
+  }
 }
 
 /** Forgets a file. It is as if it had never been there. */

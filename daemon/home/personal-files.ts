@@ -122,6 +122,11 @@ export async function settlePersonalFile(
   return numUpdatedRows > 0n;
 }
 
+/** A text is held no more. A block that has it still, or again, is judged anew. */
+export async function forgetHeldPersonal(db: Db, hash: string): Promise<void> {
+  await db.updateTable("personal_files").set({ held: null }).where("held", "=", hash).execute();
+}
+
 export async function forgetPersonalFile(db: Db, assistant: string): Promise<void> {
   const former = await db
     .deleteFrom("personal_files")

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -260,3 +261,19 @@ scenario(
     );
   },
 );
+
+scenario("what is held of a file is dropped only once the file has it no more", async (lab) => {
+  const [a] = await twoAssistants(lab, emulator.account("auto-memory-drop"));
+  await a.machine.up();
+  await a.machine.memsync("auto-memory", "on");
+  a.save("deploy.md", `The token is ${PLANTED.github}\n`);
+  await waitFor("the held text", async () => (await a.machine.status()).held.length > 0);
+  const [{ id } = { id: "" }] = (await a.machine.status()).held;
+  const refused = await a.machine.run(["held", "drop", id]);
+  expect(refused.status).toBe(1);
+  expect(refused.stderr).toContain("deploy.md: change it there, then drop what is still held");
+  await a.machine.down();
+  a.save("deploy.md", "Ask Bob.\n");
+  await a.machine.memsync("held", "drop", id);
+  expect(await a.machine.memsync("held")).toContain("nothing is held");
+});
