@@ -173,32 +173,24 @@ interface HeldText {
   readonly hash: string;
 }
 
-/** A file of a folder of memories. */
-interface FilePlace {
+/** A file that has such a text. */
+interface HeldFile {
   readonly folder: string;
+  readonly kind: FolderKind;
   readonly name: string;
 }
 
 /** The files of somebody's folders that have it, as far as is known. */
-export async function listHeldFiles(db: Db, { owner, hash }: HeldText): Promise<FilePlace[]> {
+export async function listHeldFiles(db: Db, { owner, hash }: HeldText): Promise<HeldFile[]> {
   return await db
     .selectFrom("memory_files")
     .innerJoin("memory_folders", "memory_folders.path", "memory_files.folder")
-    .select(["folder", "name"])
+    .select(["folder", "kind", "name"])
     .where("held", "=", hash)
     .where("project_id", "=", owner)
     .orderBy("folder")
     .orderBy("name")
     .execute();
-}
-
-/** Whether one of them has it; `but` does not count. */
-export async function hasHeldFile(
-  db: Db,
-  { but, ...of }: HeldText & { readonly but?: FilePlace },
-): Promise<boolean> {
-  const all = await listHeldFiles(db, of);
-  return all.some(({ folder, name }) => folder !== but?.folder || name !== but.name);
 }
 
 /** It is held no more. A file that has it still, or again, is judged anew. */

@@ -3,7 +3,7 @@ import type { OpenDocument } from "../../../shared/replica/store/open-document.t
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { dropHeld, type HeldItem, listHeld, listHeldOf, placeOf } from "../../home/held-store.ts";
 import {
-  hasHeldFile,
+  listHeldFiles,
   type MemoryFile,
   type MemoryOwner,
   NEVER_SHOWN,
@@ -48,6 +48,26 @@ export async function dropLeft({ db }: Context, open: OpenDocument, key: string)
   for (const item of await leftTexts(db, open, key)) await dropHeld(db, item);
 }
 
+/**
+ * Drops what is held of a file that has lost its text, where the same text is held of another file,
+ * as after a renaming. False: it is held of no other.
+ */
+export async function dropCopy(db: Context["db"], place: HeldTextPlace): Promise<boolean> {
+  return (await copiesOf(db, place)).length > 0 && (await dropHeld(db, place));
+}
+
+/** A file's text is held now. Drops what is held of the same text and in no other file. */
+export async function dropCopies(db: Context["db"], place: HeldTextPlace): Promise<void> {
+  for (const item of await withoutFiles(db, await copiesOf(db, place))) await dropHeld(db, item);
+}
+
+/** The same text under other keys of a document. */
+async function copiesOf(db: Context["db"], place: HeldTextPlace): Promise<HeldItem[]> {
+  return (await listHeld(db, place)).filter(({ kind, key, apart }) => {
+    return kind === "memory" && apart === place.apart && key !== place.key;
+  });
+}
+
 /** Held texts of a memory that no file has. */
 async function leftTexts(db: Context["db"], open: OpenDocument, key: string): Promise<HeldItem[]> {
   return await withoutFiles(db, await listHeldOf(db, { ...placeOf(open), key }));
@@ -59,7 +79,7 @@ async function withoutFiles(db: Context["db"], all: readonly HeldItem[]): Promis
     const { apart, document: name, shown } = item;
     if (apart === undefined || shown) continue;
     const owner = ownerOf({ address: { name } });
-    if (!(await hasHeldFile(db, { owner, hash: apart }))) left.push(item);
+    if ((await listHeldFiles(db, { owner, hash: apart })).length === 0) left.push(item);
   }
   return left;
 }

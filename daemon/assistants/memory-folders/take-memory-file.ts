@@ -7,7 +7,7 @@ import { putHeld } from "../../home/held-store.ts";
 import {
   findMemoryFile,
   forgetMemoryFile,
-  hasHeldFile,
+  listHeldFiles,
   type MemoryFile,
   NEVER_SHOWN,
   putMemoryFile,
@@ -15,7 +15,7 @@ import {
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import type { BroughtText } from "./folder-in-git.ts";
-import { dropLeft, endHeld, heldPlaceOf, ownerOf } from "./held-memories.ts";
+import { dropCopies, dropCopy, dropLeft, endHeld, heldPlaceOf, ownerOf } from "./held-memories.ts";
 import { isSameHint } from "./index-lines.ts";
 import { leaveHeldText } from "./left-held.ts";
 import { keyOfName } from "./memory-names.ts";
@@ -100,8 +100,11 @@ async function leaveFormer(
   const isAway = file === undefined && git?.isTakenAway === true;
   if (held === undefined || held === file?.hash || isAway) return;
   const place = heldPlaceOf(open, keyOfName(format, name), held);
+  const having = await listHeldFiles(db, { owner: ownerOf(open), hash: held });
+  const others = having.filter((each) => each.folder !== folder || each.name !== name);
   // A project whose folder was renamed has two, with the same files.
-  if (await hasHeldFile(db, { owner: ownerOf(open), hash: held, but: { folder, name } })) return;
+  if (others.some((each) => each.kind === format.kind && each.name === name)) return;
+  if (others.length > 0 && (await dropCopy(db, place))) return;
   await leaveHeldText(db, place, { base, saved: file?.content });
 }
 
@@ -243,6 +246,7 @@ async function takeChanged(
     const over = isStale ? (seenBefore ?? []) : (known?.seen ?? []);
     const place = heldPlaceOf(open, key, hash);
     await putHeld(db, { ...place, value: content, seen: over, writtenAt, ...why });
+    await dropCopies(db, place);
     return { ...(known ?? { name, ...NEVER_SHOWN }), next: undefined, held: hash };
   }
   const base = ofGit ? ofGit.base : baseOf(seen);
