@@ -139,6 +139,14 @@ export async function listHeldOf(
   return all.filter((item) => item.kind === "memory" && item.key === key);
 }
 
+/** What is held of a memory and shown in its place: what was written last. */
+export async function findShownHeld(
+  db: Db,
+  place: Omit<HeldPlace, "kind" | "apart">,
+): Promise<HeldItem | undefined> {
+  return (await listHeldOf(db, place)).findLast(({ shown }) => shown);
+}
+
 /** Drops what is held of a document. What is held of a file belongs to the file. */
 export async function dropHeldOf(db: Db, document: string): Promise<void> {
   await db

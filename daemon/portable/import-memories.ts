@@ -2,7 +2,7 @@ import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { whyMemoryHeld } from "../held/judge.ts";
-import { dropHeld, findHeld, placeOf, putHeld } from "../home/held-store.ts";
+import { findShownHeld, placeOf, putHeld, replaceHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type PortableMemory, readTime } from "./format.ts";
 
@@ -80,7 +80,7 @@ async function planOne(
   const { key, value } = memory;
   const place = { ...placeOf(open), kind: "memory", key } as const;
   const entries = open.document.memories.get(key);
-  const held = await findHeld(db, place);
+  const held = await findShownHeld(db, place);
   const current = held ? held.value : entries[0]?.value;
   if (current === value) {
     count(plan, "unchanged");
@@ -91,12 +91,12 @@ async function planOne(
   const writtenAt = entries.length > 0 ? now : readTime(memory.updated_at);
   const stored = entries.map((entry) => String(entry.value));
   const why = await whyMemoryHeld(db, open, { memory, already: stored });
+  if (held) await replaceHeld(db, place);
   if (why) {
     await putHeld(db, { ...place, value, seen, writtenAt, ...why });
     count(plan, "held");
     return;
   }
-  if (held) await dropHeld(db, place);
   plan.values.push({ key, value, now: writtenAt, seen });
   count(plan, entries.length > 0 ? "updated" : "created");
   await planLosers(context, open, { portableMemory: memory, plan, newAt: writtenAt });
