@@ -1,5 +1,6 @@
 import { ALSO_REASONS } from "./also-reasons.ts";
 import { CALL_REASONS } from "./call-reasons.ts";
+import { count } from "./count.ts";
 import { GIT_REASONS } from "./git-reasons.ts";
 import { IGNORED_REASONS } from "./ignored-reasons.ts";
 import { equalJson, type JsonValue } from "./json.ts";
@@ -13,6 +14,14 @@ import { shellWord } from "./shell-word.ts";
 interface Said {
   readonly said: string;
 }
+
+/** Records of sessions that a service would not take. */
+interface RefusedSessions extends Said {
+  readonly ids: readonly string[];
+}
+
+/** So many of these are named. */
+const SESSIONS_NAMED_MAX = 3;
 
 /** Where a symbolic link leads. */
 interface Target {
@@ -155,6 +164,16 @@ export const REASONS = {
   "more-refused": {
     meaning: "a published-only service refuses more than is listed",
     say: ({ more }: { readonly more: number }) => `${more} more are refused`,
+  },
+  "sessions-refused": {
+    meaning: "the service would not take records of sessions, which other machines so lack",
+    say: ({ ids, said }: RefusedSessions) => {
+      const named = ids.slice(0, SESSIONS_NAMED_MAX).join(", ");
+      const more = ids.length > SESSIONS_NAMED_MAX ? ", …" : "";
+      const what = count(ids.length, "session's record", "sessions' records");
+      return `the service refuses ${what} (${named}${more}): ${said}`;
+    },
+    advise: () => "each is sent again when its session goes on or gets another title",
   },
   "looks-like-secret": {
     meaning: "a write looks like a secret and is held",

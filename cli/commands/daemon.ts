@@ -11,7 +11,7 @@ import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
-import type { DaemonStatus, FolderStatus } from "../../daemon/status/status.ts";
+import type { DaemonStatus, FolderStatus, UnitStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
@@ -263,6 +263,11 @@ async function isDeletedHere(env: Environment, id: string | undefined): Promise<
 function syncedNote(status: DaemonStatus): string {
   const { held } = status;
   const notes = held.length > 0 ? [`${held.length} held here: \`memsync held\``] : [];
+  const refuses = ({ notes: said }: UnitStatus) =>
+    said.some(({ code }) => code === "sessions-refused");
+  if (syncedProjects(status).some(refuses)) {
+    notes.push("records of sessions are refused: see `memsync status`");
+  }
   const apart = syncedProjects(status).flatMap(({ folders }) => folders.filter(isApart));
   const [unwritten, unread] = [apart.filter(isRead), apart.filter((each) => !isRead(each))];
   for (const { what, files, where } of [

@@ -122,6 +122,11 @@ export const FINDINGS = {
   "clock-off": ["clock", "warning", "this machine's clock is off"],
   "sessions-not-recorded": ["sessions", "ok", "sessions are not recorded"],
   "sessions-safe": ["sessions", "ok", "no transcript is deleted before its record is made"],
+  "sessions-refused": [
+    "sessions",
+    "warning",
+    "a service would not take records of sessions, which other machines so lack",
+  ],
   "sessions-unread": ["sessions", "warning", "transcripts are soon deleted that were never read"],
   "sessions-unlinked": [
     "sessions",

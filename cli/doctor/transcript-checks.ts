@@ -9,7 +9,12 @@ import type { SessionSource } from "../../daemon/assistants/transcripts/session-
 import type { TranscriptFile } from "../../daemon/assistants/transcripts/transcript-file.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
-import { listTranscripts, type TranscriptRow } from "../../daemon/home/session-records.ts";
+import {
+  listTranscripts,
+  type RefusedSession,
+  refusedSessions,
+  type TranscriptRow,
+} from "../../daemon/home/session-records.ts";
 import { recordsSessions } from "../../daemon/home/session-switch.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { count } from "../../shared/count.ts";
@@ -27,16 +32,20 @@ const FOLDERS_MAX = 3;
 interface Known {
   readonly links: readonly Link[];
   readonly rows: ReadonlyMap<string, TranscriptRow>;
+  readonly refused: readonly RefusedSession[];
 }
 
-/** Whether an assistant is about to delete transcripts of which there is no record. */
+/**
+ * Whether an assistant is about to delete transcripts of which there is no record, and whether a
+ * service lacks a record because it would not take it.
+ */
 export async function checkTranscripts(env: Environment): Promise<Finding[]> {
   if (!recordsSessions(env.home))
     return [noted("sessions-not-recorded", "not recorded: `memsync sessions on`")];
   const known = await withLocal(env, readKnown).catch(() => undefined);
   // What is wrong with the database is a finding of its own.
   if (known === undefined) return [];
-  const findings: Finding[] = [];
+  const findings: Finding[] = refusedFindings(known);
   let isAny = false;
   for (const source of assistantsOf(homedir(), env.variables)) {
     const retention = await source.retention?.();
@@ -48,10 +57,20 @@ export async function checkTranscripts(env: Environment): Promise<Finding[]> {
   return [noted("sessions-safe", "no transcript that is deleted soon lacks its record")];
 }
 
+function refusedFindings({ refused }: Known): Finding[] {
+  const [first] = refused;
+  if (!first) return [];
+  const what = count(refused.length, "session's record", "sessions' records");
+  const detail = `a service refuses ${what}: ${first.id}: ${first.said}`;
+  const mend = "give the session another title: its record is then sent again";
+  return [noted("sessions-refused", detail, mend)];
+}
+
 async function readKnown(db: Kysely<DaemonTables> | undefined): Promise<Known> {
   const rows = db ? await listTranscripts(db) : [];
   const links = db ? await listLinks(db) : [];
-  return { links, rows: new Map(rows.map((row) => [row.path, row])) };
+  const refused = db ? await refusedSessions(db) : [];
+  return { links, rows: new Map(rows.map((row) => [row.path, row])), refused };
 }
 
 interface Deleted {

@@ -407,6 +407,14 @@ const ownMigrations: readonly Migration[] = [
     },
   },
   heldApartMigration,
+  {
+    name: "daemon-refused-sessions",
+    async up(db) {
+      await db.schema.alterTable("sent_sessions").addColumn("refused", "text").execute();
+      // With one that was refused all of its call counted as sent. Those that a service has stay.
+      await sql`delete from sent_sessions`.execute(db);
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -419,4 +427,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_033_399_201 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_982_446_554 };

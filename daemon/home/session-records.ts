@@ -43,6 +43,7 @@ export async function withdrawSession(db: Db, account: AccountId, id: Session["i
     .select("body")
     .where("account", "=", account)
     .where("id", "=", id)
+    .where("refused", "is", null)
     .executeTakeFirst();
   if (sent) {
     const own = db.updateTable("sessions").set({ body: sent.body }).where("account", "=", account);
@@ -101,19 +102,67 @@ function unsent(db: Db) {
     .where("sent.id", "is", null);
 }
 
-/** The service has them, or refuses them: as they are now they are not sent again. */
+/** The service has them: as they are now they are not sent again. */
 export async function noteSentSessions(
   db: Db,
   account: AccountId,
   sessions: readonly UnsentSession[],
 ): Promise<void> {
-  for (const { upload, body } of sessions) {
-    await db
-      .insertInto("sent_sessions")
-      .values({ account, id: upload.id, body })
-      .onConflict((conflict) => conflict.columns(["account", "id"]).doUpdateSet({ body }))
-      .execute();
-  }
+  for (const each of sessions) await noteSession(db, account, { ...each, refused: null });
+}
+
+/** The service refuses it in these words: as it is now it is not sent again, and `status` says so. */
+export async function noteRefusedSession(
+  db: Db,
+  account: AccountId,
+  session: UnsentSession & { readonly refused: string },
+): Promise<void> {
+  await noteSession(db, account, session);
+}
+
+async function noteSession(
+  db: Db,
+  account: AccountId,
+  { upload, body, refused }: UnsentSession & { readonly refused: string | null },
+): Promise<void> {
+  await db
+    .insertInto("sent_sessions")
+    .values({ account, id: upload.id, body, refused })
+    .onConflict((conflict) => conflict.columns(["account", "id"]).doUpdateSet({ body, refused }))
+    .execute();
+}
+
+/** A record that the service refuses as it is now. */
+export interface RefusedSession {
+  readonly id: Session["id"];
+  /** In the service's words. */
+  readonly said: string;
+}
+
+/** Those of a project; of all projects where none is named. The latest activity first. */
+export async function refusedSessions(
+  db: Db,
+  of?: { readonly account: AccountId; readonly project: ProjectId },
+): Promise<RefusedSession[]> {
+  const all = db
+    .selectFrom("sessions")
+    .innerJoin("sent_sessions as sent", (join) =>
+      join
+        .onRef("sent.account", "=", "sessions.account")
+        .onRef("sent.id", "=", "sessions.id")
+        .onRef("sent.body", "=", "sessions.body"),
+    )
+    .select(["sessions.body", "sent.refused"])
+    .where("sent.refused", "is not", null)
+    .orderBy("sessions.last_activity_at", "desc");
+  const asked = of
+    ? all.where("sessions.account", "=", of.account).where("sessions.project_id", "=", of.project)
+    : all;
+  const rows = await asked.execute();
+  return rows.map(({ body, refused }) => ({
+    id: parseStored<Session>(body).id,
+    said: refused ?? "",
+  }));
 }
 
 /** The service of an account was set back to a former state: it may lack what it had. */

@@ -95,6 +95,8 @@ interface SentSessionsTable {
   id: string;
   /** As it was sent, in JSON. */
   body: string;
+  /** Why the service would not take it, in its words; null where it has. */
+  refused: string | null;
 }
 
 /** Who can read a remote's `global`, as its service last told. */

@@ -1,3 +1,4 @@
+import type { Kysely } from "kysely";
 import { assert } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { explain, type Reason } from "../../shared/reasons.ts";
@@ -20,6 +21,7 @@ import type { Link } from "../home/links.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 import { isPlain, type SyncPosition } from "../home/positions.ts";
 import { serviceNameOf } from "../home/remote.ts";
+import { refusedSessions } from "../home/session-records.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { countSavedMemories } from "../home/unlinked-projects.ts";
 import type { StatusNote } from "../plain/plain-status.ts";
@@ -297,8 +299,23 @@ async function unitStatus(
     refused ??= position.refused;
     notes.push(...sync.notes);
   }
+  if (unit !== "own") notes.push(...(await sessionNotes(store.reader, account, unit)));
   const why = { refused: refused ? explain(refused) : null, refused_code: refused?.code ?? null };
   return { memories, waiting, contacted, ...why, notes };
+}
+
+/** That the service would not take records of the project's sessions. */
+async function sessionNotes(
+  db: Kysely<DaemonTables>,
+  account: AccountId,
+  project: ProjectId,
+): Promise<StatusNote[]> {
+  const refused = await refusedSessions(db, { account, project });
+  const [first] = refused;
+  if (!first) return [];
+  const ids = refused.map(({ id }) => id);
+  const why: Reason = { code: "sessions-refused", ids, said: first.said };
+  return [{ code: why.code, message: explain(why) }];
 }
 
 /** The service has said that the token does not reach the document, and never answered about it. */

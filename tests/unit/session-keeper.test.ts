@@ -121,6 +121,15 @@ test("a session in a linked folder, or below it, has a record without a word of 
   expect(rows).not.toContain("phx.server");
 });
 
+test("a title goes on one line, without control characters, and cut to what a service takes", async () => {
+  transcript("one", folder, titled("nul \u0000 and\u001b[2J\r\n more"));
+  transcript("two", folder, titled("ü".repeat(5000)));
+  await keeper.look();
+  const [one, two] = (await unsent()).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  expect(one?.title).toBe("nul and [2J more");
+  expect(two?.title).toBe(`${"ü".repeat(999)}…`);
+});
+
 test("one elsewhere has none, until its folder is linked", async () => {
   transcript("one", "/nowhere/else");
   await keeper.look();

@@ -47,9 +47,9 @@ export function sessionRecord(facts: SessionFacts, owner: SessionOwner): Session
   };
 }
 
-/** On one line, without a half character at its end. */
+/** On one line, without control characters, or a half character at its end. */
 function shortened(text: string | undefined): string | null {
-  const line = text?.replaceAll(/\s+/g, " ").trim();
+  const line = text?.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   if (!line) return null;
   const characters = [...line.toWellFormed()];
   if (characters.length <= TEXT_CHARS_MAX) return characters.join("");
