@@ -112,6 +112,11 @@ export const MEMORY_REASONS = {
       `has lost what two saves left out that may not have seen it: ${line.trim()}`,
     advise: howLineIsSettled,
   },
+  "line-dropped": {
+    meaning: "others took a line out that one on this machine had decided to keep",
+    say: ({ line }: SaidLine) => `has lost what was to stay, and others took out: ${line.trim()}`,
+    advise: howLineIsSettled,
+  },
   "line-waits": {
     meaning: "somebody has decided about a line, and the file is not to be written yet",
     say: ({ line }: SaidLine) =>

@@ -71,6 +71,7 @@ const WHY: Readonly<Record<ToldCode, string>> = {
   "line-returned": "is there again",
   "line-undone": "is there again",
   "line-gone": "is gone",
+  "line-dropped": "was to stay, and is gone",
   "line-waits": "is decided, and waits",
 };
 

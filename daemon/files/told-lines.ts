@@ -22,7 +22,8 @@ type Db = WriteContext<DaemonTables>["db"];
  * seen it, and it stays. `line-elsewhere`: the same, in the memory alone, for the file is only
  * read. `line-returned`: a save brought it back that may not have seen that it was taken out.
  * `line-undone`: it was taken out here, and somebody else's version brought it back. `line-gone`: a
- * save took it away once more, which may never have seen it. `line-waits`: somebody has decided
+ * save took it away once more, which may never have seen it. `line-dropped`: somebody here has
+ * decided that it stays, and others have taken it out. `line-waits`: somebody has decided
  * about it, and the file is not to be written yet, or has no room for it.
  */
 export type ToldCode =
@@ -31,6 +32,7 @@ export type ToldCode =
   | "line-returned"
   | "line-undone"
   | "line-gone"
+  | "line-dropped"
   | "line-waits";
 
 /** A line of which somebody is told. */
@@ -105,10 +107,33 @@ export class ToldLines {
     return back.flatMap(({ at, line }) => (now - at < withinMs ? [line] : []));
   }
 
-  /** A write of ours changes the file: what it brings back that was taken out here is told. */
-  async noteWritten(db: Db, path: string, { from, to }: Change): Promise<void> {
-    const brought = new Set(linesWithout(plainLines(to), plainLines(from)));
-    if (brought.size === 0) return;
+  /**
+   * A write of ours changes the file: what it brings back that was taken out here is told, and what
+   * it takes out that was to stay.
+   */
+  async noteWritten(db: Db, path: string, change: Change): Promise<void> {
+    const brought = new Set(linesWithout(plainLines(change.to), plainLines(change.from)));
+    await this.#noteDropped(db, path, { ...change, brought });
+    if (brought.size > 0) await this.#noteUndone(db, path, brought);
+  }
+
+  async #noteDropped(
+    db: Db,
+    path: string,
+    { from, to, brought }: Change & { readonly brought: ReadonlySet<string> },
+  ): Promise<void> {
+    const gone = new Set(linesWithout(plainLines(from), plainLines(to)));
+    const decided = await decidedLines(db, path, this.#world.now());
+    const dropped = decided.filter(({ line }) => gone.has(line));
+    if (dropped.length === 0) return;
+    await forgetAbout(db, keptLineKey(path), new Set(dropped.map(({ line }) => line)));
+    // Or somebody has gone on with it.
+    const goesOn = (line: string) => [...brought].some((each) => each.startsWith(line));
+    const lines = dropped.flatMap(({ line }) => (goesOn(line) ? [] : [line]));
+    await this.note(db, path, { code: "line-dropped", lines });
+  }
+
+  async #noteUndone(db: Db, path: string, brought: ReadonlySet<string>): Promise<void> {
     const taken = await listChanges<CameLine>(db, takenOutKey(path));
     const back = taken.filter(({ line }) => brought.has(line));
     if (back.length === 0) return;
@@ -176,7 +201,7 @@ async function forgetAbout(db: Db, dir: string, lines: ReadonlySet<string>): Pro
 }
 
 /** These are told of lines that the file does not have. */
-const ABSENT: ReadonlySet<ToldCode> = new Set(["line-gone", "line-elsewhere"]);
+const ABSENT: ReadonlySet<ToldCode> = new Set(["line-gone", "line-dropped", "line-elsewhere"]);
 
 /** What is told of a file that has this text, each line once. */
 export async function listTold(

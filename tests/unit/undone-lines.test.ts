@@ -119,6 +119,39 @@ test("a line that stays though a save lacks it is dropped, or kept and no longer
   }
 });
 
+test("who keeps a line that others drop at once is told, and has it back everywhere by one command", async () => {
+  b.save(INDEX, `${FIRST}- precious\n`);
+  await exchange();
+  a.save(INDEX, `${FIRST}- stale\n`);
+  await exchange();
+  await decide(b, "- precious", "keep");
+  await decide(a, "- precious", "drop");
+  await settleMemories(a, b);
+  for (const machine of [a, b]) expect(machine.read(INDEX)).not.toContain("precious");
+  expect(toldOf(a)).toEqual([]);
+  expect(toldOf(b)).toEqual(["line-dropped - precious"]);
+  await decide(b, "- precious", "keep");
+  await settleMemories(a, b);
+  for (const machine of [a, b]) expect(machine.read(INDEX)).toContain("- precious");
+  expect(toldOf(a)).toEqual(["line-undone - precious"]);
+  expect(toldOf(b)).toEqual([]);
+});
+
+test("a kept line with which others go on is no dropped one", async () => {
+  b.save(INDEX, `${FIRST}- precious\n`);
+  await exchange();
+  a.save(INDEX, `${FIRST}- stale\n`);
+  await exchange();
+  await decide(b, "- precious", "keep");
+  await settleMemories(a, b);
+  await passMinute();
+  await passMinute();
+  a.save(INDEX, (a.read(INDEX) ?? "").replace("- precious", "- precious, and more"));
+  await settleMemories(a, b);
+  expect(b.read(INDEX)).toContain("- precious, and more");
+  expect(toldOf(b)).toEqual([]);
+});
+
 test("a program that never reads the file again takes a kept line out only with a conflict", async () => {
   b.save(INDEX, `${FIRST}- precious\n`);
   await exchange();
@@ -317,5 +350,29 @@ test("personal text: who took a line out is told that a stale save has brought i
   await d.keeper.lookAnew();
   await settlePersonal(c, d);
   expect(c.block("claude")).toBe("one\nthree\n");
+  await desks.end();
+});
+
+test("personal text: who keeps a line that others take out at once is told", async () => {
+  const desks = await Desks.start();
+  const { c, d } = desks;
+  await desks.leaveOut("three");
+  const decideAt = async (
+    { store, keeper }: PersonalMachine,
+    path: string,
+    as: "drop" | "keep",
+  ) => {
+    await store.write(({ db, now }) => settleLine(db, path, { line: "two", as, at: now }));
+    await keeper.lookAnew();
+  };
+  await decideAt(c, c.pathOf("claude"), "keep");
+  await decideAt(d, d.pathOf("codex"), "drop");
+  await settlePersonal(c, d);
+  expect(d.block("codex")).not.toContain("two\n");
+  expect(c.stateOf("claude")).toBe("current line-dropped");
+  await decideAt(c, c.pathOf("claude"), "keep");
+  await settlePersonal(c, d);
+  for (const block of [c.block("claude"), d.block("codex")]) expect(block).toContain("two\n");
+  expect(c.stateOf("claude")).toBe("current");
   await desks.end();
 });
