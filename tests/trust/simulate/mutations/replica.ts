@@ -81,7 +81,7 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "of two copies the one stays that is not this machine's",
-    583,
+    449,
     "shared/replica/merge/doubled-lines.ts",
     "return (one.ranks[i] ?? 0) < (other.ranks[i] ?? 0) ? [line, twin] : [twin, line];",
     'return line.side === "theirs" ? [line, twin] : [twin, line];',
