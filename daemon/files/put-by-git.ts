@@ -20,6 +20,8 @@ export interface PutByGit {
   readonly from: FileState;
   /** What it has now. */
   readonly to: FileState;
+  /** When it came, by git's log; a file's own time says less, for programs set it. */
+  readonly putAt: number | undefined;
   /** Somebody has saved over it before anybody looked. */
   readonly isSavedOver: boolean;
 }
@@ -32,9 +34,18 @@ export interface PutByGit {
 export async function notePutByGit(
   context: WriteContext<DaemonTables>,
   open: OpenDocument,
-  { ofGit, file, from, to, isSavedOver, options }: PutByGit & { readonly options: ArrivalOptions },
+  {
+    ofGit,
+    file,
+    from,
+    to,
+    putAt,
+    isSavedOver,
+    options,
+  }: PutByGit & { readonly options: ArrivalOptions },
 ): Promise<number | undefined> {
-  const isSeen = !isSavedOver && context.now - file.savedAt >= UNSEEN_MS;
+  const cameAt = Math.max(file.savedAt, putAt ?? 0);
+  const isSeen = !isSavedOver && context.now - cameAt >= UNSEEN_MS;
   if (from.hash === to.hash || isSeen) return undefined;
   const all = changeBetween({ ...from, base: knownBase(open, from.base) }, to);
   if (!all) return undefined;

@@ -332,7 +332,7 @@ class Taking {
     const ofGit = isBrought ? { before: undefined, after: committed } : fetched;
     if (!ofGit) return;
     const [file, options] = [this.#file, this.#options];
-    const put = { ofGit, file, from, to, isSavedOver, options };
+    const put = { ofGit, file, from, to, putAt, isSavedOver, options };
     const arrival = await notePutByGit(this.#context, open, put);
     if (arrival !== undefined) options.came.push({ arrival, at: putAt });
   }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { FILE, FollowedClones, MORE, type Pair, START } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
@@ -213,6 +214,40 @@ for (const how of ["committed", "looked at before", "saved"]) {
     await expectTold(pair);
   });
 }
+
+/** Long after the file's time git has done this, by its own log. */
+async function withOldTimes(at: FollowedMachine, ...args: string[]): Promise<void> {
+  const date = new Date(at.now).toISOString();
+  const env = { ...lab.git.env, GIT_COMMITTER_DATE: date };
+  execFileSync("git", ["-C", at.dir, ...args], { env });
+  const long = at.now / 1000 - 3600;
+  utimesSync(join(at.dir, FILE), long, long);
+}
+
+test("a pulled line stays where a hook sets the file's time to its commit's", async () => {
+  const pair = await aPushes(MORE);
+  const { b } = pair;
+  await withOldTimes(b, "pull", "-q");
+  await b.settle();
+  await b.save(STALE);
+  await expectTold(pair);
+});
+
+test("a line stays that was there for long, where the branch was reset, and is as before", async () => {
+  const pair = await aPushes(MORE);
+  const { b } = pair;
+  await pull(b);
+  for (let looks = 0; looks < 3; looks++) await b.pass(60_000);
+  await lab.run(b, "reset", "-q", "--hard", "HEAD~1");
+  await b.settle();
+  await withOldTimes(b, "reset", "-q", "--hard", "origin/main");
+  await b.settle();
+  await b.save(STALE);
+  await b.settle();
+  await exchange([pair.a, b]);
+  expect(await b.doc()).toBe(BOTH);
+  expect((await told(b)).map(([kind]) => kind)).toContain("unseen");
+});
 
 test("a line that another machine's commit takes away goes untold", async () => {
   const pair = await aPushes(MORE);

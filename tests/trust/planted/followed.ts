@@ -245,23 +245,11 @@ export const FOLLOWED: readonly Mistake[] = [
     'return isMended && isByHand ? "person" : "anybody";',
     'return isMended ? "person" : "anybody";',
   ),
-  mistakesIn("daemon/git/carried-over.ts", "unit/pulled-between.test.ts")(
-    "what a rebase carries over is changed anew",
-    "what somebody commits before a pull --rebase=true is in no doubt",
-    'if (isSame && has.join("\\n") === put.join("\\n")) continue;',
-    "",
-  ),
   committed(
     "a commit that was amended was never there",
     "a pulled line stays where its commit is amended with the text of before",
     "for (const tip of [...makers.replaced, to]) {",
     "for (const tip of [to]) {",
-  ),
-  mistakesIn("daemon/git/file-steps.ts", "unit/pulled-stale.test.ts")(
-    "a merge's commit says what git has merged",
-    "a merged line stays where a stale save is committed with a merge that waited for another file",
-    "if (!last || this.#text === found) return this.#steps;",
-    "if (last) return this.#steps;",
   ),
   mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-stale.test.ts")(
     "what waits to be committed says that git has put nothing there",
@@ -274,6 +262,12 @@ export const FOLLOWED: readonly Mistake[] = [
     "a line stays though a secret comes beside it that is held, and a stale save is saved",
     'if (taken.kind === "held") return await this.#takeShared(open, known);',
     'if (taken.kind === "held") return false;',
+  ),
+  mistakesIn("daemon/files/put-by-git.ts", "unit/pulled-stale.test.ts")(
+    "what git has brought was there since the file's time",
+    "a pulled line stays where a hook sets the file's time to its commit's",
+    "Math.max(file.savedAt, putAt ?? 0)",
+    "Math.max(file.savedAt, 0)",
   ),
   mistakesIn("daemon/files/came-by-git.ts", "unit/pulled-stale.test.ts")(
     "whoever reverts a commit has not seen what it brought",

@@ -29,7 +29,7 @@ export function cloneOrigin(repository: Repository, key: string, ignored: readon
   repository.write("config", key);
   repository.write("info/exclude", ignored.join("\n"));
   repository.write("HEAD", `ref: refs/heads/${MAIN}\n`);
-  repository.write("refs/remotes/origin/main", main);
+  repository.setRemote("refs/remotes/origin/main", main, "clone: from origin");
   repository.write("refs/remotes/origin/HEAD", "ref: refs/remotes/origin/main\n");
   repository.setBranch(BEFORE, before, "branch: Created");
   repository.setBranch(MAIN, main, "clone: from origin");

@@ -116,7 +116,7 @@ export class GitUser {
   fetch(): boolean {
     const main = this.repository.objects.origin.get(MAIN);
     if (main === undefined) return false;
-    this.repository.write(ORIGIN_MAIN, main);
+    this.repository.setRemote(ORIGIN_MAIN, main, "fetch: fast-forward");
     return true;
   }
 
@@ -136,7 +136,7 @@ export class GitUser {
     if (head.branch !== MAIN || head.commit === undefined) return false;
     if (there !== undefined && !objects.isAncestor(there, head.commit)) return false;
     objects.origin.set(MAIN, head.commit);
-    this.repository.write(ORIGIN_MAIN, head.commit);
+    this.repository.setRemote(ORIGIN_MAIN, head.commit, "update by push");
     return true;
   }
 

@@ -81,6 +81,20 @@ export class Repository {
     if (this.head.branch === name) this.#log("HEAD", commit, why);
   }
 
+  /** Notes where a branch of the remote is, with an entry in its log. */
+  setRemote(ref: string, commit: string, why: string): void {
+    if (this.read(ref) === commit) return;
+    this.write(ref, commit);
+    this.#log(ref, commit, why);
+  }
+
+  /** The references that have a log. */
+  get logged(): readonly string[] {
+    const prefix = join(this.gitDir, "logs/");
+    const found = this.volume.pathsIn(join(this.gitDir, "logs"));
+    return found.map((path) => path.slice(prefix.length)).sort();
+  }
+
   /** Moves HEAD to a branch. */
   setHead(branch: string, why: string): void {
     this.write("HEAD", `ref: ${HEADS}${branch}\n`);

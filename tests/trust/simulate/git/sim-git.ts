@@ -21,8 +21,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "cat-file": catFile,
   "check-ignore": checkIgnore,
   "merge-base": mergeBase,
-  "rev-list": revList,
-  log: reflog,
+  "rev-list": listCommits,
+  log: (repository, args) => (args.includes("-g") ? reflog : fileLog)(repository, args),
 };
 
 /** Answers as git does about the clones in a volume. */
@@ -152,7 +152,7 @@ function mergeBase(repository: Repository, args: readonly string[]): GitResult {
 }
 
 /** Commits that are reached from some and not from others (`^C`, `A..B`), latest first. */
-function revList(repository: Repository, args: readonly string[]): GitResult {
+function revList(repository: Repository, args: readonly string[]): readonly Commit[] | undefined {
   const { objects } = repository;
   const remotes = [...repository.refs].flatMap(([ref, text]) => {
     return ref.startsWith("refs/remotes/") && !text.startsWith("ref: ") ? [ref] : [];
@@ -165,7 +165,7 @@ function revList(repository: Repository, args: readonly string[]): GitResult {
     }),
   ];
   const commits = names.map((name) => commitOf(repository, name.replace(/^\^/, "")));
-  if (commits.includes(undefined)) return refused(128, `fatal: bad revision '${names.join(" ")}'`);
+  if (commits.includes(undefined)) return undefined;
   const reach = (wanted: boolean) =>
     commits.flatMap((id, at) =>
       names[at]?.startsWith("^") === wanted ? objects.history(id ?? "") : [],
@@ -177,11 +177,31 @@ function revList(repository: Repository, args: readonly string[]): GitResult {
     if (known.has(commit) || (rootsOnly && commit.parents.length > 0)) return false;
     return paths.length === 0 || paths.some((path) => isChangedBy(repository, commit, path));
   });
-  return done(
-    limited(args, found)
-      .map(({ id }) => withBreak(id))
-      .join(""),
-  );
+  return limited(args, found);
+}
+
+function listCommits(repository: Repository, args: readonly string[]): GitResult {
+  const found = revList(repository, args);
+  if (!found) return refused(128, `fatal: bad revision '${namesOf(args).join(" ")}'`);
+  return done(found.map(({ id }) => withBreak(id)).join(""));
+}
+
+/** `log --raw` of a path, with the ids, the parents and the times of its commits. */
+function fileLog(repository: Repository, args: readonly string[]): GitResult {
+  const [path = ""] = pathsOf(args);
+  const { objects } = repository;
+  const entries = repository.logged.flatMap((ref) => logOf(repository, ref));
+  const nothing = "0".repeat(40);
+  const shown = (revList(repository, args) ?? []).map(({ id, parents, tree }) => {
+    const at = Math.min(...entries.flatMap((entry) => (entry.commit === id ? [entry.at] : [])));
+    const time = Number.isFinite(at) ? at : 0;
+    const [parent] = parents;
+    const before = parent === undefined ? undefined : objects.get(parent).tree.get(path);
+    const blobs = [before, tree.get(path)].map((blob) => blob ?? nothing).join(" ");
+    const head = [id, parents.join(" "), time, time].join("\t");
+    return `\0${head}\n\n:${BLOB_MODE} ${BLOB_MODE} ${blobs} M\t${path}\n`;
+  });
+  return done(shown.join(""));
 }
 
 function isChangedBy({ objects }: Repository, { parents, tree }: Commit, path: string): boolean {
@@ -196,23 +216,29 @@ function limited<Item>(args: readonly string[], items: readonly Item[]): readonl
   return items.slice(0, limit === undefined ? undefined : Number(limit));
 }
 
-/** `log -g --date=raw --format=%H%x09%gd%x09%gs REF`, the newest entry first. */
-function reflog(repository: Repository, args: readonly string[]): GitResult {
-  const [ref = "HEAD"] = namesOf(args);
-  const places = [ref, `refs/${ref}`, `refs/heads/${ref}`, `refs/remotes/${ref}`];
-  const text = places.map((each) => repository.read(`logs/${each}`)).find((each) => each);
-  const format = args.find((each) => each.startsWith("--format="))?.slice("--format=".length);
-  const lines = (text ?? "")
-    .split("\n")
-    .filter((line) => line !== "")
-    .reverse();
-  const shown = limited(args, lines).map((line) => {
+/** The entries of a reference's log, the newest first. */
+function logOf(repository: Repository, ref: string) {
+  const lines = (repository.read(`logs/${ref}`) ?? "").split("\n").filter((line) => line !== "");
+  return lines.reverse().map((line) => {
     const [commit = "", at = "", why = ""] = line.split("\t");
+    return { ref, commit, at: Number(at), why };
+  });
+}
+
+/** `log -g --date=raw --format=%H%x09%gD%x09%gs REF`, or `--all`; the newest entry first. */
+function reflog(repository: Repository, args: readonly string[]): GitResult {
+  const [name = "HEAD"] = namesOf(args);
+  const places = [name, `refs/${name}`, `refs/heads/${name}`, `refs/remotes/${name}`];
+  const { logged } = repository;
+  const refs = args.includes("--all") ? logged : places.filter((each) => logged.includes(each));
+  const entries = refs.flatMap((ref) => logOf(repository, ref));
+  const format = args.find((each) => each.startsWith("--format="))?.slice("--format=".length);
+  const shown = limited(args, entries).map(({ ref, commit, at, why }) => {
     return (format ?? "%H%x09%gs")
       .replaceAll("%H", commit)
       .replaceAll("%x09", "\t")
       .replaceAll("%x00", "\0")
-      .replaceAll("%gd", `${ref}@{${at} +0000}`)
+      .replaceAll(/%g[dD]/g, `${ref}@{${at} +0000}`)
       .replaceAll("%gs", why);
   });
   return done(shown.map(withBreak).join(""));
