@@ -51,20 +51,26 @@ export const SESSIONS: readonly Mistake[] = [
   sent(
     "documents wait for records that a service refuses",
     "a service that refuses records gets the documents without them, and is not asked again",
-    "return isRefused ? await service.exchange(project, { documents }) : outcome;",
-    "return outcome;",
+    "const outcome = said === undefined ? together : await service.exchange(project, { documents });",
+    "const outcome = together;",
   ),
   sent(
     "records that a call did not bring count as sent",
     "a record that a call did not bring stays to be sent",
-    "if (sessions.length > 0 && (answer || isRefused)) {",
-    "if (sessions.length > 0) {",
+    'if (outcome.kind !== "answered" || outcome.value === "plain") return outcome;\n  if (said === undefined) await',
+    "if (said === undefined) await",
+  ),
+  sent(
+    "all records of a call are lost by one that the service refuses",
+    "one record that the service refuses keeps no other from it, and is named",
+    "if (next.sessions.length === 1) await",
+    "if (next.sessions.length > 0) await",
   ),
   sent(
     "a service that was set back stays without its records",
     "a service that was set back gets all records again",
-    "if (answer && isSetBack(answer)) {",
-    "if (answer && isSetBack(answer) && answer === undefined) {",
+    "if (isSetBack(outcome.value)) {",
+    "if (isSetBack(outcome.value) && said !== undefined) {",
   ),
   sent(
     "records are sent though sessions are off",
