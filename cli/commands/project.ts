@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
 import { readDeletion } from "../../daemon/home/deleted-project.ts";
-import { dropHeldOf } from "../../daemon/home/held-store.ts";
+import { dropHeldOf, listHeld } from "../../daemon/home/held-store.ts";
 import { findProjectName } from "../../daemon/home/project-name.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ProjectStatus } from "../../daemon/status/status.ts";
@@ -38,7 +38,8 @@ const HELP = `
 Deletes the text, the memories and the metadata of a project here, on its service, and on every
 machine that syncs it. Files stay as they are, and are not followed any more. A machine that was
 offline brings nothing back: what it wrote meanwhile is kept, the project remains deleted, and
-\`memsync status\` says so there. What was deleted is in each machine's history for 90 days.
+\`memsync status\` says so there. What was deleted is in each machine's history for 90 days, but
+what is held here: the question says how many such writes there are, \`memsync held\` lists them.
 
 \`memsync link --anew\` in one of its folders begins the project anew, with the file that is there.
 
@@ -83,7 +84,7 @@ async function remove(env: Environment, named: string, options: Options): Promis
   const known = isLinked ? "" : " as far as this machine knows";
   await agreeTo(
     `Delete ${name} (${id})${where} with ${contentShown(project)}${known}, everywhere? ` +
-      "Files stay.",
+      `${await heldShown(env, id)}Files stay.`,
     options,
   );
   if (!isLinked) {
@@ -104,6 +105,15 @@ async function remove(env: Environment, named: string, options: Options): Promis
       ? "`memsync unlink` in its folders forgets them, `memsync link --anew` begins it anew"
       : `\`memsync link DIR --id ${id} --anew\` begins it anew`,
   );
+}
+
+/** What is held is in no history, and may be in no file: it can be read before it goes. */
+async function heldShown(env: Environment, id: ProjectId): Promise<string> {
+  const held = await withLocal(env, async (db) => (db ? await listHeld(db) : []));
+  const { length } = held.filter(({ document, kind }) => document === id && kind !== "file");
+  if (length === 0) return "";
+  const writes = count(length, "held write goes", "held writes go");
+  return `${writes}, too, and ${length === 1 ? "is" : "are"} in no history: \`memsync held\`. `;
 }
 
 /** A project whose deletion is sent, linked or not. */

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -254,4 +255,15 @@ scenario("a project that nobody here knows is not deleted by half", async (lab) 
     "memsync: there is no project proj_unknown on this machine: `memsync projects` lists them, " +
       "`memsync link DIR --id proj_unknown` follows it\n",
   ]);
+});
+
+scenario("who deletes a project is told beforehand what is held of it", async (lab) => {
+  const [a] = await lab.twoMachines(emulator.account("deleted-held"), { ".gitignore": FILE });
+  await save(lab, a, TEXT);
+  await a.up();
+  await a.untilSynced();
+  await a.memsync("set", "deploy", `token ${PLANTED.github}`);
+  const { stderr } = await a.run(["project", "rm", "."]);
+  expect(stderr).toContain("1 held write goes, too, and is in no history: `memsync held`. Files");
+  expect(await a.memsync("held")).toContain("deploy");
 });
