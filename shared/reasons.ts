@@ -20,7 +20,7 @@ interface RefusedSessions extends Said {
   readonly ids: readonly string[];
 }
 
-/** So many of these are named. */
+/** At most this many refused sessions are named. */
 const SESSIONS_NAMED_MAX = 3;
 
 /** Where a symbolic link leads. */

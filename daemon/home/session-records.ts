@@ -111,7 +111,7 @@ export async function noteSentSessions(
   for (const each of sessions) await noteSession(db, account, { ...each, refused: null });
 }
 
-/** The service refuses it in these words: as it is now it is not sent again, and `status` says so. */
+/** The service refuses it in these words: as it is now it is not sent again. `status` says so. */
 export async function noteRefusedSession(
   db: Db,
   account: AccountId,
