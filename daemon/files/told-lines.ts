@@ -139,13 +139,18 @@ export class ToldLines {
     if (back.length === 0) return;
     for (const { id } of back) await forgetLine(db, id);
     // A save that had not seen them left these out; see `line-kept`.
-    const kept = new Set(
-      (await listCame(db, path)).flatMap((each) => {
-        return isLeftOut(each, this.#world.now()) ? [each.line] : [];
-      }),
-    );
+    const kept = await this.keptLines(db, path);
     const lines = back.flatMap(({ line }) => (kept.has(line) ? [] : [line]));
     await this.note(db, path, { code: "line-undone", lines });
+  }
+
+  /** Lines that a save of the last day has left out, and that stay. */
+  async keptLines(db: Db, path: string): Promise<Set<string>> {
+    const now = this.#world.now();
+    const came = (await listCame(db, path)).filter((each) => isLeftOut(each, now));
+    const noted = await listChanges<Pick<ToldLine, "code" | "line">>(db, toldLineKey(path));
+    const told = noted.filter(({ code, at }) => code === "line-kept" && now - at < TOLD_MS);
+    return new Set([...came, ...told].map(({ line }) => line));
   }
 
   /** What is told of a file that has this text. */

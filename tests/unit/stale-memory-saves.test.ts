@@ -41,9 +41,10 @@ test("who changes a topic a minute after others did has seen what they wrote", a
   await settleMemories(a, b);
   a.world.advance(61_000);
   await a.look();
-  a.save("topic.md", "one\ntwo\n");
+  // Not as it was before: that may be a copy that was put back.
+  a.save("topic.md", "one\nfour\n");
   await settleMemories(a, b);
-  expect(await b.values("topic.md")).toEqual(["one\ntwo\n"]);
+  expect(await b.values("topic.md")).toEqual(["one\nfour\n"]);
 });
 
 test("two programs that save over each other leave one version of each, and it comes to rest", async () => {

@@ -33,6 +33,7 @@ import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-
 import { MemoryLines } from "./memory-lines.ts";
 import { clashesAmong, keyOfName } from "./memory-names.ts";
 import type { MemoryNote } from "./plan-arrivals.ts";
+import { findPutBack } from "./put-back-text.ts";
 import {
   type FolderRead,
   type Glance,
@@ -84,6 +85,8 @@ interface GivenText extends Pick<ToTake, "name" | "former"> {
   readonly file: MemoryText | undefined;
   readonly git: SeenByGit | undefined;
   readonly isBegunAnew: boolean;
+  /** A topic of the folder is an earlier version again. */
+  readonly isPutBack: boolean;
 }
 
 /**
@@ -236,6 +239,7 @@ export class MemoryFolderKeeper {
     const notes: MemoryNote[] = [];
     const gone = [...known.keys()].filter((name) => !files.has(name) && !isLeft(seen, name)).length;
     const isBegunAnew = gone > 1 && 2 * gone > known.size;
+    const isPutBack = await this.#lines.isPutBack(seen, known);
     for (const name of new Set([...files.keys(), ...known.keys()])) {
       if (isStopped()) return notes;
       const at = join(path, name);
@@ -262,7 +266,7 @@ export class MemoryFolderKeeper {
         const given = { ...each, file, former: now };
         if (file && (await this.#isUnfinished(seen, { ...given, file }))) continue;
         const git = await askGit(seen.git, given, commit);
-        await this.#takeText(seen, { ...given, git, isBegunAnew });
+        await this.#takeText(seen, { ...given, git, isBegunAnew, isPutBack });
       } catch (thrown) {
         const said = messageOf(thrown);
         log.warn({ path: at, reason: said }, "a memory file was not taken");
@@ -306,7 +310,8 @@ export class MemoryFolderKeeper {
       const unseen = await this.#came.unseen(reader, join(seen.path, name), savedAt);
       // The end of it is in a later text.
       if (mayBeHalf({ former, file, unseen })) continue;
-      await this.#takeText(seen, { name, file, former, git: undefined, isBegunAnew: false });
+      const given = { name, file, former, git: undefined, isBegunAnew: false, isPutBack: false };
+      await this.#takeText(seen, given);
     }
     const hashes = new Set(missed.map(({ hash }) => hash));
     const isOver = (hash: string) => hashes.has(hash);
@@ -316,7 +321,7 @@ export class MemoryFolderKeeper {
 
   async #takeText(
     { path, owner, format, mode }: SeenFolder,
-    { name, file, former, git, isBegunAnew }: GivenText,
+    { name, file, former, git, isBegunAnew, isPutBack }: GivenText,
   ): Promise<void> {
     const at = join(path, name);
     await this.#options.store.write(async (context) => {
@@ -328,15 +333,25 @@ export class MemoryFolderKeeper {
       if (deletionOf(open.document)) return;
       // What git has put there is no save of anybody.
       const saved = git?.committed || former?.hash === file?.hash ? undefined : file;
-      const unseen = saved ? await this.#came.unseen(context.db, at, saved.savedAt) : [];
+      const isIndex = name === format.index;
+      const key = keyOfName(format, name);
+      const asked = saved && { key, former, file: saved, mayBeSingle: isIndex && !isPutBack };
+      const putBack = asked && (await findPutBack(context.db, open, asked));
+      const came = saved ? await this.#came.unseen(context.db, at, saved.savedAt) : [];
+      const since = await this.#lines.disputed(context.db, at, putBack?.since ?? []);
+      const unseen = [
+        ...came,
+        ...since.filter(({ line }) => !came.some((each) => each.line === line)),
+      ];
       const seenBefore = saved && (await this.#came.shownBefore(context.db, at, saved.savedAt));
-      const from = { folder: path, format, name, file, git };
+      // Of two versions of a topic the later one counts.
+      const asOld = file && putBack && !isIndex ? { ...file, savedAt: putBack.savedAt } : file;
+      const from = { folder: path, format, name, file: asOld, git };
       await takeMemoryFile(context, open, { ...from, isBegunAnew, unseen, seenBefore });
       if (!saved) return;
-      const isIndex = name === format.index;
-      const [current] = standingIndexes(open.document, keyOfName(format, name));
+      const [current] = standingIndexes(open.document, key);
       const standing = mode === "write" ? undefined : String(current?.value ?? "");
-      const change = { name, former, file: saved, isIndex, unseen, standing };
+      const change = { name, former, file: saved, isIndex, unseen, since, standing };
       await this.#lines.noteTaken(context.db, path, change);
     });
   }

@@ -11,6 +11,7 @@ import { findMemoryFile, type MemoryFile, NEVER_SHOWN } from "../../home/memory-
 import { documentOf, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
 import { keyOfName } from "./memory-names.ts";
 import type { MemoryNote } from "./plan-arrivals.ts";
+import { hasChangedTopic, isTopicPutBack } from "./put-back-text.ts";
 import type { MemoryText } from "./read-memory-folder.ts";
 import { settleIndexLines } from "./take-index-edit.ts";
 import { undoesUnseen } from "./take-memory-edit.ts";
@@ -30,6 +31,8 @@ interface TakenLines {
   readonly file: MemoryText;
   readonly isIndex: boolean;
   readonly unseen: readonly CameLine[];
+  /** Those of them that others changed since the version that stands in the file again. */
+  readonly since: readonly CameLine[];
   /** The memory as it counts now, where the file does not get it: it is only read. */
   readonly standing: string | undefined;
 }
@@ -50,7 +53,7 @@ export class MemoryLines {
   async noteTaken(
     db: Db,
     folder: string,
-    { name, former, file, isIndex, unseen, standing }: TakenLines,
+    { name, former, file, isIndex, unseen, since, standing }: TakenLines,
   ): Promise<void> {
     const now = await findMemoryFile(db, folder, name);
     // One that is held is not taken.
@@ -76,8 +79,27 @@ export class MemoryLines {
       const undone = await this.#options.told.noteSave(db, at, { from, to, withinMs: UNSEEN_MS });
       const lines = [...returned, ...undone];
       await this.#options.told.note(db, at, { code: "line-returned", lines });
+      const stays = since.filter(({ isGone, isDisputed }) => !isGone && !isDisputed);
+      const kept = stays.map(({ line }) => line);
+      await this.#options.told.note(db, at, { code: "line-kept", lines: kept });
       if (standing !== undefined) await this.#noteElsewhere(db, at, { from, to, standing });
     }
+  }
+
+  /** Whether a topic of the folder is an earlier version again. */
+  async isPutBack(seen: SeenFolder, known: ReadonlyMap<string, MemoryFile>): Promise<boolean> {
+    if (!hasChangedTopic({ seen, known })) return false;
+    return await this.#options.store.write(async (context) => {
+      const open = await context.open(documentOf(this.#options, seen.owner));
+      return await isTopicPutBack(context.db, open, { seen, known });
+    });
+  }
+
+  /** Of what was told of a line that a save left out, its author knows: a second save means it. */
+  async disputed(db: Db, at: string, lines: readonly CameLine[]): Promise<CameLine[]> {
+    if (lines.length === 0) return [];
+    const told = await this.#options.told.keptLines(db, at);
+    return lines.map((each) => ({ ...each, isDisputed: told.has(each.line) }));
   }
 
   /** Lines that a save has left out, and that stay in the memory alone. */
