@@ -58,28 +58,45 @@ export async function readFolder(folder: string): Promise<FolderFiles> {
   return files;
 }
 
-/** The notes of a folder, and files of notes that can't be read as text, each with why. */
+/** The notes of a folder, and files that look like notes and can be none, each with why. */
 export interface FolderNotes {
   readonly notes: readonly PortableMemory[];
-  readonly unread: readonly { readonly name: string; readonly reason: string }[];
+  readonly unread: readonly UnreadNote[];
+}
+
+interface UnreadNote {
+  readonly name: string;
+  readonly code: "unfit-name" | "unfit-text";
+  readonly reason: string;
 }
 
 /** Every note of somebody else's folder of Markdown, by its path without the ending. */
 export async function readNotes(folder: string): Promise<FolderNotes> {
   const notes: PortableMemory[] = [];
-  const unread: { name: string; reason: string }[] = [];
+  const unread: UnreadNote[] = [];
   for (const path of await listFiles(folder)) {
-    if (!path.endsWith(ENDING)) continue;
+    if (!path.endsWith(ENDING)) {
+      if (path.toLowerCase().endsWith(ENDING)) unread.push({ name: path, ...OTHER_ENDING });
+      continue;
+    }
     const key = path.slice(0, -ENDING.length).normalize("NFC");
     const read = await readFileAt(folder, path);
-    if (read.kind !== "text") unread.push({ name: key, reason: whyNoText(read) });
-    else {
+    const isNoText = path.includes(NO_CHARACTER) && read.kind === "absent";
+    if (isNoText) unread.push({ name: key, ...NAME_NO_TEXT });
+    else if (read.kind !== "text") {
+      unread.push({ name: key, code: "unfit-text", reason: whyNoText(read) });
+    } else {
       const updated_at = timestampOf(Math.trunc(read.savedAt));
       notes.push({ key, value: read.content, updated_at });
     }
   }
   return { notes, unread };
 }
+
+/** Stands in a name for bytes that are no UTF-8; the system knows no file of that name. */
+const NO_CHARACTER = "\ufffd";
+const NAME_NO_TEXT = { code: "unfit-name", reason: "has a name that is no UTF-8" } as const;
+const OTHER_ENDING = { code: "unfit-name", reason: `does not end in ${ENDING}` } as const;
 
 /** Without links, and without names that begin with a dot. */
 async function listFiles(folder: string, below = folder): Promise<string[]> {

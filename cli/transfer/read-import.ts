@@ -87,8 +87,7 @@ async function graphHome(
 async function folderHome(env: Environment, folder: string, place: NotesPlace): Promise<ReadNotes> {
   const { notes, unread } = await readNotes(folder);
   const { home, leftOut } = await othersHome(env, notes, place);
-  const noText = unread.map((each) => ({ ...each, code: "unfit-text" as const }));
-  return { home, leftOut: [...noText, ...leftOut] };
+  return { home, leftOut: [...unread, ...leftOut] };
 }
 
 /** An export is taken whole or not at all. */
