@@ -66,8 +66,8 @@ export async function isTopicPutBack(
 /**
  * Whether a saved text is an earlier version, since which others have changed something that it
  * takes away: somebody may have put a copy of the folder back, or have taken just that out. Who
- * undoes his own edits means it; so does who saves what stands beside the memory already. What stands
- * in a conflict is not lost.
+ * undoes his own edits means it; so does who saves what stands beside the memory already. What
+ * stands in a conflict is not lost.
  */
 export async function findPutBack(
   db: Db,
