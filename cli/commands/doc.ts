@@ -88,7 +88,7 @@ async function print(env: Environment, options: Options): Promise<void> {
     sayJson({ project_id: id, claude_md_content: text, ...reason });
     return;
   }
-  process.stdout.write(text);
+  printText(text);
   if (held) process.stderr.write(`${visibleLines(heldAdvice(held))}\n`);
 }
 

@@ -17,6 +17,7 @@ import {
 import { didYouMean } from "../screen/did-you-mean.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import {
+  printText,
   say,
   sayAside,
   sayJson,
@@ -159,7 +160,7 @@ async function get(env: Environment, key: string, options: ReadOptions): Promise
   const memory = memories.find((each) => each.key === key);
   if (!memory) throw unlinked ?? (await noMemory(key, memories));
   if (options.json) sayJson(memoryJson(memory));
-  else process.stdout.write(process.stdout.isTTY ? `${memory.value}\n` : memory.value);
+  else printText(memory.value);
   // A script wants only the value.
   if (process.stdout.isTTY && memory.layer === "global") sayAudience(audience);
 }

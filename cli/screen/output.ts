@@ -2,7 +2,7 @@ import { count } from "../../shared/count.ts";
 import { type TableLayout, tableLines, tableOfSentences } from "./table-layout.ts";
 import { hasColours, hasTerminal, styled, widthOf } from "./terminal.ts";
 import { brokenCommand, cut, shownColumns, wrapped } from "./text-width.ts";
-import { inOneLine, visible, visibleJson, visibleStyled } from "./visible.ts";
+import { inOneLine, visible, visibleJson, visibleLines, visibleStyled } from "./visible.ts";
 
 export { count };
 
@@ -80,9 +80,14 @@ export function sayJson(value: unknown): void {
   process.stdout.write(`${visibleJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** Prints a value unchanged. A terminal also gets a line break if the value ends without one. */
+/**
+ * Prints a value. A program gets it unchanged; a terminal in lines that all have an end, with what
+ * it would obey written out: others write values, too.
+ */
 export function printText(text: string): void {
-  process.stdout.write(process.stdout.isTTY && !text.endsWith("\n") ? `${text}\n` : text);
+  const { stdout } = process;
+  if (!stdout.isTTY) stdout.write(text);
+  else stdout.write(visibleLines(text.replaceAll("\r\n", "\n").replace(/[^\n]$/, "$&\n")));
 }
 
 /** Indentation of continuation lines of a sentence. */
