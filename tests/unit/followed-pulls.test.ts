@@ -63,7 +63,7 @@ describe("what a pull brings together", () => {
     expect([await a.doc(), await b.doc()]).toEqual([START, START]);
   });
 
-  test("what a pull brings together removes what somebody dropped when they merged", async () => {
+  test("what a pull brings together keeps what somebody may have dropped when they merged, and tells it", async () => {
     const { a, b } = await told(MORE);
     await lab.commit(b, `Of b.\n\n${START}`);
     await b.settle();
@@ -76,7 +76,10 @@ describe("what a pull brings together", () => {
     await exchange([a, b]);
     await pull(a);
     await exchange([a, b]);
-    expect(await a.doc()).toBe(`Of b.\n\n${START}`);
+    // An editor that showed the text of before may have saved it there.
+    expect([await a.doc(), await b.doc()]).toEqual([`Of b.\n\n${MORE}`, `Of b.\n\n${MORE}`]);
+    const [kept, ...others] = await b.conflicts();
+    expect([kept?.kind, others.length]).toEqual(["unseen", 0]);
   });
 
   test("what a pull brings together does not bring back what its author has removed since, however much came after", async () => {
