@@ -240,25 +240,25 @@ describe("last lines without a line break", () => {
   });
 });
 
-describe("machines that clean up while they are apart", () => {
-  test("machines that clean up while they are apart do not each drop the copy that the other keeps", () => {
-    const server = documentOf(text("one", "two"));
-    const agreed = stateOf(server);
-    const [first, third, second] = [11, 22, 33].map((id) => replicaOf(server, id)) as Docs;
-    save(first, text("one", "same", "same too", "two"));
-    save(second, text("one", "same", "same too", "two"));
-    save(third, text("one", "other", "two"));
-    // The service has the first's lines from a machine that got them from there.
-    for (const doc of [first, third]) Y.applyUpdate(server, Y.encodeStateAsUpdate(doc));
-    const late = replicaOf(server, 44);
-    Y.applyUpdate(late, Y.encodeStateAsUpdate(second));
-    exchange(second, replicaOf(server, 44), agreed);
-    exchange(first, late, agreed);
-    for (const doc of [first, second]) Y.applyUpdate(server, Y.encodeStateAsUpdate(doc));
-    const lines = linesOf(textOf(server).toString());
-    expect(lines.filter((line) => line.startsWith("same"))).toEqual(["same", "same too"]);
-  });
+test("machines that clean up while they are apart do not each drop the copy that the other keeps", () => {
+  const server = documentOf(text("one", "two"));
+  const agreed = stateOf(server);
+  const [first, third, second] = [11, 22, 33].map((id) => replicaOf(server, id)) as Docs;
+  save(first, text("one", "same", "same too", "two"));
+  save(second, text("one", "same", "same too", "two"));
+  save(third, text("one", "other", "two"));
+  // The service has the first's lines from a machine that got them from there.
+  for (const doc of [first, third]) Y.applyUpdate(server, Y.encodeStateAsUpdate(doc));
+  const late = replicaOf(server, 44);
+  Y.applyUpdate(late, Y.encodeStateAsUpdate(second));
+  exchange(second, replicaOf(server, 44), agreed);
+  exchange(first, late, agreed);
+  for (const doc of [first, second]) Y.applyUpdate(server, Y.encodeStateAsUpdate(doc));
+  const lines = linesOf(textOf(server).toString());
+  expect(lines.filter((line) => line.startsWith("same"))).toEqual(["same", "same too"]);
+});
 
+describe("machines that clean up while they are apart", () => {
   test("machines that clean up while they are apart leave a copy of every line, whoever heard of whom", () => {
     const machine = fc.nat(3);
     const pulls = fc.array(fc.record({ by: machine, of: machine }), { maxLength: 8 });

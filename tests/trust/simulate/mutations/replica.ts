@@ -80,13 +80,6 @@ export const REPLICA: readonly Mutation[] = [
     "content: text({ nonEmpty: true }),",
   ),
   mutation(
-    "of two copies the one stays that is not this machine's",
-    449,
-    "shared/replica/merge/doubled-lines.ts",
-    "return (one.ranks[i] ?? 0) < (other.ranks[i] ?? 0) ? [line, twin] : [twin, line];",
-    'return line.side === "theirs" ? [line, twin] : [twin, line];',
-  ),
-  mutation(
     "what one moves and another deletes is told by nobody",
     "a line deleted in a block that another moves stays, and that is told",
     "shared/replica/merge/moved-lines.ts",
