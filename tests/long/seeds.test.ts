@@ -7,9 +7,10 @@ const LAST_SEED = 1000;
 const TIMEOUT_MS = 1_200_000;
 
 /**
- * Found, and not mended yet. 509: a service that has compacted its log answers with the client's
- * own update in its document, and then nothing shows that both sides deleted a line, which one of
- * them moved: it stays, and nobody is told.
+ * Found, and not mended yet. 509: the service has an earlier update of a machine, whose answer was
+ * lost, has compacted its log, and answers with its whole document. That counts as an echo of all
+ * that the machine has sent, so nothing shows that both sides deleted a line which one of them
+ * moved: it stays, and nobody is told.
  */
 const OPEN: readonly number[] = [509];
 
