@@ -11,7 +11,14 @@ export interface ColumnLine {
 
 const EMPTY: ColumnLine = { text: "" };
 
-/** Two columns side by side, no wider than the terminal. */
+/**
+ * Two columns side by side, no wider than the terminal.
+ *
+ * ```
+ * columns([{ text: "laptop", style: "bold" }], [{ text: "desktop" }]);
+ * // one line: "   laptop", in bold and filled up to half of the width, then " │ desktop"
+ * ```
+ */
 export function columns(left: readonly ColumnLine[], right: readonly ColumnLine[]): string[] {
   const width = Math.floor((terminalWidth() - INDENT.length - GAP.length) / 2);
   const cell = ({ text, style }: ColumnLine, pad: boolean) => {

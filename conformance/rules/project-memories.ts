@@ -14,7 +14,13 @@ export async function readProject(bench: Bench): Promise<Exchange> {
   return await bench.get(`/api/projects/${await firstProject(bench)}`);
 }
 
-/** A project's answer has these memories, each once and byte for byte. */
+/**
+ * A project's answer has these memories, each once and byte for byte.
+ *
+ * ```
+ * expectMemories(await readProject(bench), [{ key: "build", value: "npm run build" }]);
+ * ```
+ */
 export function expectMemories(exchange: Exchange, memories: readonly KeyValue[]): void {
   const shown = objectsIn(exchange, "memories");
   for (const { key, value } of memories) {

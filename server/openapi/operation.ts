@@ -45,7 +45,23 @@ export interface Parameter {
 /** How a 200 may be cached: reads have an `ETag`, pages of a list a `Link` as well. */
 export type Kind = "read" | "page" | "write" | "document";
 
-/** One method of one path, with everything that the description says about it. */
+/**
+ * One method of one path, with everything that the description says about it.
+ *
+ * ```
+ * const getAccount: Operation = {
+ *   id: "apiGetAccount",
+ *   method: "get",
+ *   path: "/api/account",
+ *   tag: "Usage",
+ *   summary: "Read who shares the account",
+ *   description: "The account's name, plan and number of users.",
+ *   parameters: [parameters.ifNoneMatch],
+ *   answer: { kind: "read", schemas: [Account], examples: {} },
+ *   refusals: [],
+ * };
+ * ```
+ */
 export interface Operation {
   /** Begins with the variant; the rest is the client's method name. */
   readonly id: string;

@@ -27,6 +27,10 @@ export interface SyncVariant {
  * `POST …/projects/:id/sync` of either variant: a plain sync, or a replica exchange if the body has
  * `crdt`. The services check the right to write, because a read-only token may sync if nothing
  * would be written.
+ *
+ * ```
+ * app.use(projectSyncRoutes(services, { createMissing: true, readWithoutBody: true }));
+ * ```
  */
 export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
   const { createMissing, readWithoutBody } = variant;
