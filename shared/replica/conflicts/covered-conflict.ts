@@ -13,9 +13,9 @@ export interface CoveringConflict {
 }
 
 /**
- * Open conflicts, without those that others say all of. A program that saves again and again
- * without reading disagrees with the same lines each time, with one more or less of its own:
- * whoever settles the last of that has settled all of it.
+ * The open conflicts, without each of which another one says everything. A program that saves again
+ * and again without reading makes a conflict with the same lines each time, with one line of its
+ * own more or less. Whoever settles the last of these conflicts has settled all of them.
  */
 export function withoutCovered(
   records: readonly TextConflictRecord[],
@@ -55,8 +55,9 @@ function covers(
 }
 
 /**
- * Of what git had put in the place of lines nothing is left in the file (`settleAside`): they
- * disagree with others by now.
+ * Whether the versions cover a `set-aside` one. It has to be half over: of what git had put in the
+ * place of its lines nothing is left in the file (`settleAside`). Its lines are then in conflict
+ * with what others wrote, and that conflict says all that is left of it.
  */
 function coversAside(
   versions: TextConflictRecord["versions"],
@@ -71,11 +72,12 @@ function coversAside(
 }
 
 /**
- * Whether a version says all that stands of another one. A line that stands twice names no place:
- * there may be a conflict about each.
+ * Whether all that still stands of `version` is in `of`. Not if one of its lines stands twice:
+ * there may be a conflict about each of the two places.
  */
 function isPart(version: TextVersion, of: TextVersion, standing: Standing): boolean {
-  // Who wrote something else instead of lines wants to be rid of them, and says more by it.
+  // Whoever deleted the lines and wrote others in their place says more than whoever only deleted
+  // them.
   if (version.text === "") return of.text === "" || isBySame(version, of);
   if (of.text === "" || version.cut || of.cut) return false;
   const lines = new Set(plainLines(of.text));

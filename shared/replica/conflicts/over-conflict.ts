@@ -14,8 +14,8 @@ export const KEPT_KINDS: readonly TextConflictRecord["kind"][] = [
 ];
 
 /**
- * Whether what was written since has settled a conflict: what the document lacked has come, or of
- * what was kept beside something else nothing is left.
+ * Whether later writes have settled a conflict: the document now has what it lacked, or nothing is
+ * left of one of the versions that were kept beside each other.
  */
 export function isOver({ kind, versions }: TextConflictRecord, content: string): boolean {
   if (kind === "elsewhere") return versions.every(({ text }) => holdsLines(content, text));

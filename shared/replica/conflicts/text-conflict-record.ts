@@ -172,7 +172,7 @@ function readTextConflict(document: ReplicaDocument, id: string): TextConflictRe
 /** The kinds of which a text may have several with the same lines, at several places. */
 const PLACED: readonly TextConflictKind[] = ["both", "unseen", "set-aside"];
 
-/** Whether the same lines have met at another place of the text than those that are known. */
+/** Whether the lines of a known conflict have met again, at another place of the text. */
 function isElsewhere(known: TextConflictRecord | undefined, versions: readonly NewVersion[]) {
   if (!known || !PLACED.includes(known.kind)) return false;
   const [there, here] = [placeOf(known.versions), placeOf(versions)];
@@ -189,7 +189,9 @@ function placeOf(versions: readonly Pick<NewVersion, "places">[]): string {
 /** All machines that find the same conflict do so within this time. */
 const SAME_EVENT_MS_MAX = 3_600_000;
 
-/** Whether what is known is of another time: the same lines have met, or were deleted, again. */
+/**
+ * Whether the known conflict is an earlier event: the same lines have met, or were deleted, again.
+ */
 function isOfBefore(known: TextConflictRecord, { kind }: NewTextConflict, now: number): boolean {
   // A deletion is told by nobody but who made it.
   return kind === "deletion" || now - known.foundAt > SAME_EVENT_MS_MAX;
@@ -214,7 +216,8 @@ function textConflictId(
   ...place: readonly string[]
 ): string {
   const texts = [...versions.map(({ text }) => text), ...place];
-  // What a save may not have seen is the same place that two machines changed.
+  // One event may be found in both ways: one machine finds two changes of a place, and another one
+  // a save that may not have seen one of them.
   const named = kind === "both" || kind === "unseen" ? texts : [kind, ...texts];
   const digest = createHash("sha256").update(JSON.stringify(named)).digest();
   return base32(digest).slice(0, ID_LENGTH);
@@ -280,8 +283,8 @@ export function forgetTextConflict(document: ReplicaDocument, id: string): void 
 }
 
 /**
- * Notes that somebody has settled a conflict. That one which held a file is gone says nothing: a
- * program may have deleted it, or it was too old. So a mark takes its place.
+ * Notes that somebody has settled a conflict. Of one that held a file a mark is left: that it is
+ * gone would prove nothing, for a program may have deleted it, or it was too old.
  */
 export function settleTextConflict(document: ReplicaDocument, id: string, now: number): void {
   const known = readTextConflict(document, id);
@@ -299,7 +302,10 @@ export function fateOf(
   return settledTime(value) === undefined ? parseTextConflict(id, value) : "settled";
 }
 
-/** Those that hold a file, and marks in their place, count for themselves: none goes for others. */
+/**
+ * Deletes conflicts that are too old or too many. Conflicts that hold a file, and the marks in
+ * their place, do not count towards the number, and go by their age alone.
+ */
 function forgetSurplus(document: ReplicaDocument, time: number): void {
   const records = [...document.metadata.keys()]
     .filter((key) => key.startsWith(TEXT_CONFLICT_PREFIX))

@@ -4,7 +4,7 @@ import type { PlacedLines, TextVersion } from "./text-conflict-record.ts";
 
 type Version = Pick<TextVersion, "text" | "places">;
 
-/** The places of a version that is all its side had there; none of any other version. */
+/** The places of a version that has all its side had there; none for any other version. */
 export function wholePlacesOf({ places }: Version): readonly PlacedLines[] {
   return places.every(({ whole }) => whole) ? places : [];
 }

@@ -4,7 +4,7 @@ import type { KeptEdit, MovedTwice } from "./kept-edits.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
-/** What is to be told of lines that were put elsewhere for the side that wrote them. */
+/** What is to be told of lines that the merge puts elsewhere than where their side wrote them. */
 export interface CarriedLines {
   /** One side took them from elsewhere, where the other deleted them. */
   readonly edits: readonly KeptEdit[];
@@ -13,8 +13,9 @@ export interface CarriedLines {
 }
 
 /**
- * Once lines are put elsewhere nothing tells any more who wrote them. So what is to be told of them
- * is found before: a line that both took from where it stood, and that one or both put elsewhere.
+ * Finds what is to be told of lines before the merge puts them elsewhere: afterwards nothing says
+ * who wrote them. These are lines that both sides took from where they stood, and that one side or
+ * both put elsewhere.
  */
 export function findCarriedLines(
   lines: readonly SideLine[],

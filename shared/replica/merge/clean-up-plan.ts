@@ -17,8 +17,8 @@ export type CleanUpPlan = Doubles;
 const TRIALS_MAX = 4;
 
 /**
- * What to do to a cluster so that doing it again changes nothing: a second clean-up would take away
- * what one side wrote twice. Where every plan leaves something for a second one, nothing is done.
+ * What to do to a cluster so that a second clean-up finds nothing to do: it would take away what
+ * one side wrote twice. If no plan achieves that, nothing is done.
  */
 export function settledPlan(cluster: Cluster, trials = 0): CleanUpPlan {
   for (const plan of plansOf(cluster)) {
@@ -40,7 +40,10 @@ function* plansOf(cluster: Cluster): Generator<CleanUpPlan> {
   yield planOf(cluster);
 }
 
-/** Moves that were made twice are doubles of their own, and go before others would tear them. */
+/**
+ * The doubles of a cluster, and the second copies of its moves. A move goes as a whole, so it goes
+ * first if the doubles would tear it.
+ */
 function cleanOf(cluster: Cluster): CleanUpPlan {
   const { lines, moves } = cluster;
   const plan = planOf(cluster);
@@ -72,8 +75,8 @@ function planSlid(cluster: Cluster, { lines, swapped }: SlidLines): CleanUpPlan 
 }
 
 /**
- * A line of the base stays if an equal one behind it would take its place: that one goes instead,
- * and what stays of the lines between them goes up. The text is the same.
+ * Keeps a line of the base that would go while an equal one behind it stays: that one goes instead,
+ * and the lines between them that stay move up. The text is the same.
  */
 function keepBase(
   lines: readonly MergedLine[],
@@ -99,7 +102,7 @@ function keepBase(
   return { ...plan, dropped, moved };
 }
 
-/** The doubles of every place of a cluster, its repeated moves left alone. */
+/** The doubles of every place of a cluster, without its repeated moves. */
 function planOf(cluster: Omit<Cluster, "moves">): CleanUpPlan {
   return joinDoubles(findPlaces(cluster).map(findDoubles));
 }

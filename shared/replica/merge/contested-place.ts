@@ -15,7 +15,7 @@ export function contestedPlaces(all: readonly SideLine[]): ContestedPlace[] {
 
 /** A place in which two sides disagree, and all that either has there. */
 export class ContestedPlace {
-  /** What was brought there from elsewhere included. */
+  /** Includes what was brought there from elsewhere. */
   readonly lines: readonly SideLine[];
   readonly #all: ContestedPlaces;
   readonly #range: LineRange;
@@ -43,7 +43,7 @@ export class ContestedPlace {
     return this.#own.some((line) => this.#all.headings.has(line));
   }
 
-  /** Whether it is one section or more, each with its heading and all that is in it. */
+  /** Whether it is whole sections, one or more: each with its heading and all that is in it. */
   get isSection(): boolean {
     const { lines, headings } = this.#all;
     const first = this.#own.find(({ text }) => text.trim() !== "");
@@ -56,14 +56,14 @@ export class ContestedPlace {
     return this.#own.flatMap((line) => (line.side === side ? [line.text] : []));
   }
 
-  /** All that a side has here, what does not stand any more too. */
+  /** All that a side had here, including what does not stand any more. */
   placed(side: WritingSide): PlacedLines {
     const own = this.#own.filter((line) => line.side !== "mixed" && isOfSide(line, side));
     const lines = own.map(({ text, from, to }) => ({ text: broken(text), stands: to > from }));
     return placedWhole(lines, this.#around());
   }
 
-  /** The lines around the place, none of another one: what is there may go. */
+  /** The lines around the place. Lines of another such place are left out, because they may go. */
   #around(): { readonly behind: string; readonly ahead: string } {
     const [from, to] = this.#range;
     const { lines } = this.#all;

@@ -8,9 +8,11 @@ import type { SideLine } from "./side-lines.ts";
 /** Lines [from, to). */
 export type LineRange = readonly [from: number, to: number];
 
-/** The places in which sides disagree, among lines that are the same in the text. */
+/** The places in which two sides disagree, and the lines in which they are found. */
 export interface ContestedPlaces {
-  /** The lines of all three texts, those that a side wrote again in their place as they were. */
+  /**
+   * The lines of all three texts. A line that a side wrote again in its place counts as unchanged.
+   */
   readonly lines: readonly SideLine[];
   readonly ranges: readonly LineRange[];
   readonly headings: ReadonlySet<SideLine>;
@@ -19,10 +21,11 @@ export interface ContestedPlaces {
 }
 
 /**
- * Finds the places in which sides disagree: what either wrote there and what it took out, and the
- * rest of the section around it as far as not both have it. What one side brought there from
- * elsewhere is of no place, and none is where one took something that it has elsewhere: where that
- * belongs is another question.
+ * Finds the places in which sides disagree. A place is what either side wrote there, what it took
+ * out, and the rest of the section around that, as far as not both sides have it. A move is no such
+ * place, for it asks another question: where lines belong. So what a side brought there from
+ * elsewhere belongs to no place, and a place is left out if a side has elsewhere what it took from
+ * there.
  */
 export function findContestedPlaces(all: readonly SideLine[]): ContestedPlaces {
   const lines = withoutRenewed(all);
@@ -47,7 +50,10 @@ export function findContestedPlaces(all: readonly SideLine[]): ContestedPlaces {
 
 const WRITING_SIDES: readonly WritingSide[] = ["mine", "theirs"];
 
-/** A choice takes lines out and writes the same again: nobody disagrees about those. */
+/**
+ * Whoever chooses a version of a conflict takes lines out and writes the same ones again: nobody
+ * disagrees about those.
+ */
 function withoutRenewed(lines: readonly SideLine[]): readonly SideLine[] {
   const renewed = new Map<SideLine, SideLine | undefined>();
   for (const editor of WRITING_SIDES) {
@@ -83,7 +89,7 @@ function renewedIn(removed: readonly SideLine[], added: readonly SideLine[]) {
   return pairs;
 }
 
-/** Lines that a side wrote where it took out none like them, and took from elsewhere. */
+/** Lines that a side took from elsewhere: it wrote them where it took out none like them. */
 function broughtBy(
   lines: readonly SideLine[],
   hunks: readonly SideHunk[],
@@ -127,12 +133,12 @@ class ContestedText {
     while (from > 0 && isGoneBlank(this.#lines[from - 1])) from--;
     const isOver = () => this.#isEdge(to) || headings.ends([from, end], to);
     while (to < this.#lines.length && !isOver()) to++;
-    // A line with no word that both have belongs to nothing about which they disagree.
+    // A line without a word that both sides have is no part of what they disagree about.
     while (from < first && isShared(this.#lines[from])) from++;
     return [from, to];
   }
 
-  /** The heading of the outermost section around one that is in dispute, too. */
+  /** The heading of the outermost section that is in dispute around the given one. */
   #outermost(heading: number): number {
     let found = heading;
     for (let at = heading - 1; at >= 0 && !this.#isEdge(at); at--) {
@@ -142,7 +148,10 @@ class ContestedText {
     return found;
   }
 
-  /** Whether a line says something that stands whatever becomes of those beside it. */
+  /**
+   * Whether a place ends at a line: it was brought there, or it says something and neither side
+   * took it out.
+   */
   #isEdge(at: number): boolean {
     const line = this.#lines[at];
     if (line === undefined || line.side === "mixed" || this.#brought.has(line)) return true;

@@ -2,7 +2,10 @@ import { hasWord } from "../text/line-diff.ts";
 import type { MergedLine } from "./merged-lines.ts";
 import { movedRuns, type WritingSide } from "./moved-lines.ts";
 
-/** For each side the lines that it took from where they stood: what it wrote of them is moved. */
+/**
+ * For each side, the lines that it took from where they stood. Where the side wrote such a line
+ * again, it has moved it.
+ */
 export type TakenLines = Readonly<Record<WritingSide, ReadonlySet<string>>>;
 
 /** Where in the visible text what each side deleted would stand. */
@@ -14,15 +17,15 @@ export interface CrossedMove {
   readonly by: WritingSide;
   /** Where they stand. */
   readonly standing: readonly [first: number, end: number];
-  /** The line before which the other side had them: it put its own moved lines beside them. */
+  /** The line before which the other side had them, beside the lines that it moved itself. */
   readonly beside: number;
 }
 
 /**
- * One side moved lines over a section that the other side moved elsewhere: they stand where they
- * stood, as if they had not been moved. A diff makes the smaller part the moved one, so that one of
- * two moves of a section would leave no trace. Where the other side moved several sections nobody
- * can say which is meant, and nothing is found.
+ * Finds moves that the merge has undone: one side moved lines over a section that the other side
+ * moved elsewhere, and now they stand where they stood before. A diff takes the smaller part for
+ * the moved one, so one of two moves of a section would leave no trace. Where the other side moved
+ * several sections, nobody can say which is meant, and nothing is found.
  */
 export function findCrossedMoves(
   lines: readonly MergedLine[],

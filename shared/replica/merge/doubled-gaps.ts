@@ -3,9 +3,10 @@ import { DeltaBuilder } from "../text/text-delta.ts";
 import type { SideTexts } from "./kept-edits.ts";
 
 /**
- * Removes blank lines that came to stand beside each other since what was between them is gone:
- * neither side has as many beside the line above them, or beside the one below. What stands at the
- * end alike. Any machine finds the same ones. Belongs behind a clean-up, in its transaction.
+ * Removes surplus blank lines: those between which something stood that is gone. Of the blank lines
+ * between two others as many stay as a side had below the one or above the other, and at least one;
+ * of those at the end, as many as a side had there. Every machine finds the same ones. To be called
+ * after a clean-up, in its transaction.
  */
 export function closeDoubledGaps(ytext: Y.Text, { mine, theirs }: SideTexts): void {
   const text = ytext.toString();

@@ -7,7 +7,7 @@ export interface MetPlace {
   readonly lines: readonly MergedLine[];
   /** Lines of the base were deleted here. */
   readonly replaced: boolean;
-  /** So were lines that one side had inserted: there may have been a clean-up. */
+  /** Lines that one side had inserted were deleted here, too: there may have been a clean-up. */
   readonly cleaned: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Doubles {
   readonly dropped: ReadonlySet<MergedLine>;
   /** The other side's equal lines, which stay. */
   readonly kept: ReadonlySet<MergedLine>;
-  /** Lines to put before one of those, in order. They stand behind it. */
+  /** Lines to put before one of the kept lines, in order. Now they stand behind it. */
   readonly moved: ReadonlyMap<MergedLine, readonly MergedLine[]>;
 }
 
@@ -32,9 +32,9 @@ export const NONE: Doubles = { dropped: new Set(), kept: new Set(), moved: new M
  * shorter. Only lines with a word count. A code block counts and goes only as a whole, and beside
  * code blocks that stay, more than two thirds must be common. Then what both have goes once.
  *
- * Of two copies the first in the document stays, whatever is around them: machines that clean up
- * while apart see different surroundings, but one order, so the first of any number of copies is
- * one that none of them drops. What stood before the other copy on its side moves up to before it.
+ * Of two copies the first in the document stays, whatever is around them. Machines that clean up
+ * while apart see different surroundings but the same order, so none of them drops the first of any
+ * number of copies. What stood before the other copy on its side moves up to before the first one.
  */
 export function findDoubles(place: MetPlace): Doubles {
   const doubles = findAll(place);
@@ -54,7 +54,7 @@ export function withoutDoubles(
 
 function findAll({ lines, cleaned }: MetPlace): Doubles {
   const sides = sideRuns(lines);
-  // What a side made in several steps may be in several runs, and a code block reach over them.
+  // A side that wrote in several steps may have several runs, and a code block may reach over them.
   const match = findMatch(
     splitBlocks(sides.filter((_, i) => i % 2 === 0).flat()),
     splitBlocks(sides.filter((_, i) => i % 2 === 1).flat()),

@@ -58,15 +58,16 @@ export interface CleanUp {
 }
 
 /**
- * Removes the lines that both sides inserted at one place, where two machines made the same
- * change; see `findDoubles`. All else stays, both sides of a conflict too, but may move up. To be
- * called in the transaction in which what the ranges name came together: `mine` is what one side
- * inserted, `theirs` the other's, everything else is their common base.
+ * Removes one copy of the lines that both sides inserted at one place, where two machines made the
+ * same change; see `findDoubles`. All else stays, both sides of a conflict included, but may move
+ * up. `mine` is what one side inserted and `theirs` what the other did; everything else is their
+ * common base. To be called in the transaction in which the two came together.
  *
- * Either side may clean up, with the same outcome, and once cleaned a text stays as it is. Lines
+ * Either side may clean up, with the same outcome, and a second clean-up changes nothing. Lines
  * that lost the break between them in the merge get one again. `both`: the ids of what both sides
- * deleted, as far as that is known; what either put in its place is a conflict wherever it stands.
- * What a side put `again` is in no conflict, and nothing that begins at `apart` in the text.
+ * deleted, as far as that is known; what each side put in its place is a conflict, wherever it
+ * stands. Lines that a side put `again`, and those that begin at `apart` in the text, are in no
+ * conflict.
  */
 export function removeDoubles(
   ytext: Y.Text,
@@ -100,8 +101,8 @@ function planDoubles(ytext: Y.Text, [mine, theirs]: Sides) {
 }
 
 /**
- * Whether a second clean-up would find nothing. Each part's plan was tried by itself; what they
- * come to together may look as if both had written what one side wrote twice.
+ * Whether a second clean-up would find nothing. Each part's plan was tried alone; all of them
+ * together may make what one side wrote twice look as if both sides had written it.
  */
 function isSettled(ytext: Y.Text, sides: Sides, steps: readonly DeltaStep[]): boolean {
   const { doc } = ytext;
@@ -134,9 +135,9 @@ function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {
 }
 
 /**
- * The places at which both sides inserted something, and what either did to the base there. What a
- * side only put again is no part of it, unless it stood here and both sides deleted something here:
- * then it is what that side left of the place.
+ * The places at which both sides inserted something, and what either did to the base there. Lines
+ * that a side only put again are left out. They count where they stood at this place before and
+ * both sides deleted something here: then they are what that side left of the place.
  */
 function placesIn(
   ytext: Y.Text,
@@ -161,7 +162,7 @@ function placesIn(
   });
 }
 
-/** Those of the places that are in conflict, as far as the plan leaves it. */
+/** The conflicts that are left at the places once the plan is done. */
 function findConflicts(
   ytext: Y.Text,
   {
@@ -189,8 +190,8 @@ function findConflicts(
 }
 
 /**
- * Where lines stand in a text. Both sides' are `own`: they stand one after the other, and either
- * may go, so the place of each is named by what is around both.
+ * One side's version of a place. `own`: the lines of both sides. They stand one after the other,
+ * and either side's may go, so the place of each version is named by the lines around both.
  */
 function versionOf(
   lines: readonly MergedLine[],
@@ -219,8 +220,9 @@ interface MetLines {
 }
 
 /**
- * Lines of the base were replaced here, by something else on either side; or what both wrote here
- * is in part the same, and stands once: each may have meant it to belong to its own.
+ * The conflict of a place, if it has one. Either each side replaced lines of the base here, and by
+ * different lines; or the sides wrote in part the same, which now stands once, though each may have
+ * meant it to belong to its own.
  */
 function findConflict(
   place: MetPlace,

@@ -18,11 +18,11 @@ export interface Followed {
 }
 
 /**
- * Where one side moved a section in which the other mended lines, or to which it added some, these
- * go where the section is now: left where it was they would stand there alone, without the lines
- * around them, and beside what they took the place of. Only where all is sure: the lines stand in
- * one run at one other place, and the other side has not moved them, too. Either side may do it,
- * with the same outcome. `disputed`: what lines say about which there is a conflict: they stay.
+ * One side moved a section in which the other changed or added lines. The changed lines go where
+ * the section is now: left behind, they would stand alone, while the section has what they
+ * replaced. Only where all is sure: the section's lines stand in one run at one other place, and
+ * the other side has not moved them, too. Either side may do it, with the same outcome. Lines in
+ * `disputed`, the lines of open conflicts, stay.
  */
 export function findFollowedMoves(
   lines: readonly SideLine[],
@@ -55,9 +55,10 @@ function findFollowed(
 }
 
 /**
- * Whether a run has all that the hunk took away where that stood, and else only what is new: its
- * author has not moved it but written it anew, as who chooses a version of a conflict, or keeps
- * both. Then both wrote what is to stand there, and both stay.
+ * Whether the author of a run wrote the hunk's removed lines anew at their place, and did not move
+ * them. So does whoever chooses a version of a conflict, or keeps both. The run then has all of
+ * these lines, still where they stood, and besides them only new ones. Both sides have written what
+ * is to stand there, and both stay.
  */
 function isWrittenAnew(
   run: readonly SideLine[],
@@ -114,7 +115,7 @@ function placesIn(
   const isMoved = (line: SideLine | undefined) => line?.side === "base" && line.gone[mover];
   const hasWords = removed.some(({ text }) => hasWord(text));
   if (!removed.every(isMoved)) return [];
-  // What ends a list or a paragraph is of it, whatever comes behind.
+  // Lines that end a list or a paragraph belong to it, whatever comes behind.
   const isEnd = isMoved(before) && hasWord(before?.text ?? "") && goesOn(added, after);
   if (!hasWords && !(isMoved(before) && (isMoved(after) || isEnd))) return [];
   // Where nothing was removed, the line before is one that moved, so there is one.
@@ -145,7 +146,10 @@ function goesOn(added: readonly SideLine[], after: SideLine | undefined): boolea
   return texts.every(hasWord) && headingsIn(texts).size === 0 && !hasWord(after?.text ?? "");
 }
 
-/** Makes the moves, each side the same. Belongs before the clean-up, in its transaction. */
+/**
+ * Makes the moves; either side makes the same ones. To be called before the clean-up, in its
+ * transaction.
+ */
 export function makeMoves(ytext: Y.Text, moves: readonly Followed[]): void {
   if (moves.length === 0) return;
   const gone = moves.flatMap(({ lines, replaced }) => [...lines, ...replaced]);
@@ -162,7 +166,7 @@ export function makeMoves(ytext: Y.Text, moves: readonly Followed[]): void {
     if (insert !== "") delta.insert(at, insert);
     else delta.delete(at, to - at);
   }
-  // As of a clean-up: an own insertion beside an applied update is no second user's.
+  // See `apply` in `doubles.ts`: else Yjs would give the document another client id.
   const transaction = ytext.doc?._transaction;
   if (transaction) transaction.local = true;
   ytext.applyDelta([...delta.finish()]);

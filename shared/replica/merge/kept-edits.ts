@@ -38,7 +38,10 @@ export interface KeptEdit {
 /** Lines that both sides moved or wrote, and that stand at two places now. */
 export type MovedTwice = Readonly<Record<WritingSide, readonly KeptEdit[]>>;
 
-/** Lines that the sides have at different places, and that stand at one, or at neither of them. */
+/**
+ * Lines that the two sides have at different places. They stand at one of the places, or at
+ * neither.
+ */
 export interface MovedApart {
   readonly standing: KeptEdit;
   /** The same lines where another side had them. */
@@ -52,14 +55,17 @@ export interface KeptOfSides {
   readonly apart: readonly MovedApart[];
   /** What stands under a heading under which neither side had it; see `findStrayedLines`. */
   readonly strayed: readonly MovedApart[];
-  /** What both sides have where it does not stand any more; see `findMissingLines`. */
+  /** What both sides have at a place where it does not stand any more; see `findMissingLines`. */
   readonly missing: readonly KeptEdit[];
 }
 
-/** What two sides deleted of that which was there before. */
+/** What two sides deleted of their common base. */
 export interface DeletedBySides {
   readonly both: IdRanges;
-  /** The one side and perhaps the other; of theirs, what was not deleted here before. */
+  /**
+   * Each side's own, whether the other deleted it or not; of theirs, only what was not deleted here
+   * before.
+   */
   readonly mine: IdRanges;
   readonly theirs: IdRanges;
 }
@@ -86,12 +92,11 @@ export interface SideTexts extends Readonly<Record<WritingSide, string>> {
 }
 
 /**
- * Finds what a merge keeps against the wish of one side. One side replaced lines that the other
- * deleted, put lines between two that the other deleted, or moved lines that the other deleted:
- * what it put there stays, though it is all that is left of what the other side wanted to be rid
- * of, or has moved elsewhere. Besides: what both put at two places, and what stands where only one
- * side put it. `moved` is what
- * `findMovedLines` gave before the clean-up.
+ * Finds what a merge keeps although one side did not want it. One side replaced lines that the
+ * other deleted, moved such lines, or wrote between two of them. What it put there stays, although
+ * it is all that is left of what the other side wanted to be rid of, or has moved elsewhere. Also
+ * finds what the sides put at two places, and what stands where only one side put it. `moved` is
+ * what `findMovedLines` returned before the clean-up.
  */
 export function findKeptEdits(
   ytext: Y.Text,
@@ -113,7 +118,7 @@ export function findKeptEdits(
   const alone = moved && movedEdits(lines, movedByOne(moved));
   const twice = movedEdits(lines, linesTwice(lines, moved), withHeading);
   const crossed = taken && isByBoth ? findCrossedMoves(lines, taken, graves) : [];
-  // What is in a version of what was moved twice is settled with that.
+  // Whatever is part of lines that were moved twice is settled with these.
   const whole = [...twice.mine, ...twice.theirs];
   const isInTwice = ({ at }: KeptEdit) =>
     whole.some((each) => each.at <= at && at < each.at + each.text.length);
@@ -193,7 +198,10 @@ function placedBefore(
   return { ...keptEdit(around, by, [at, at]), text: keptEdit(lines, by, [first, end]).text };
 }
 
-/** Those that end what is a paragraph, a list or a block of its own. */
+/**
+ * How many blank lines behind a run belong to it: those that end it, if it is a paragraph, a list
+ * or a block of its own.
+ */
 function blanksAfter(lines: readonly string[], [first, end]: readonly [number, number]): number {
   const before = lines[first - 1]?.trim() ?? "";
   if (before !== "" && !endsHeading(lines, first - 1)) return 0;
@@ -212,7 +220,10 @@ function movedEdits(
   return { mine: editsBy("mine"), theirs: editsBy("theirs") };
 }
 
-/** A section that one of two has renamed as it moved it is moved with its name. */
+/**
+ * Takes in the heading above a run if the same side wrote it: the side renamed the section as it
+ * moved it.
+ */
 function withHeading(
   lines: readonly MergedLine[],
   by: WritingSide,
@@ -277,7 +288,8 @@ function editsInPlace(
     end = first;
     while ((lines[end]?.side ?? "base") !== "base") end++;
     const place = lines.slice(first, end);
-    // Beside what the other side put again stands what this one wrote, as if that were not there.
+    // Lines that the other side only put again are passed over: they do not make the place a shared
+    // one.
     const by = writerAt(place, graves) ?? writerAt(place.filter(isNew), graves);
     if (!by) continue;
     for (const run of newRuns(lines, [first, end], isNew)) found.push(keptEdit(lines, by, run));

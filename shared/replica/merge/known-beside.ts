@@ -11,7 +11,10 @@ import { plainLines } from "../text/text-form.ts";
 import type { KeptEdit, MetSides } from "./kept-edits.ts";
 import { type MergedLine, readMergedText } from "./merged-lines.ts";
 
-/** What the open conflicts say of the places where one side put something and the other deleted. */
+/**
+ * What open conflicts say about places where one side wrote something and the other deleted
+ * something.
+ */
 export class KnownBeside {
   readonly #known: readonly TextConflictRecord[];
   readonly #lines: readonly MergedLine[];
@@ -48,8 +51,9 @@ export class KnownBeside {
   }
 
   /**
-   * What the side that deleted has there instead, as it is known of a conflict with a third side:
-   * what stands of that between the two is no part of this meeting.
+   * What the side that deleted has there instead, as far as an open conflict of that side with a
+   * third one tells. This meeting does not tell it: lines that are no part of it stand between the
+   * two.
    */
   rivalsOf(edit: KeptEdit): NewVersion[] {
     const deleter = edit.by === "mine" ? "theirs" : "mine";
@@ -67,8 +71,9 @@ export class KnownBeside {
   }
 
   /**
-   * Whether a conflict has the lines of an edit, at that place. One with a third side, whose lines
-   * are of the edit's own side, says nothing of the side that deleted.
+   * Whether an open conflict already has the lines of an edit, at that place. Not if its other
+   * version is of the edit's own side, too: such a conflict, with a third side, says nothing of the
+   * side that deleted.
    */
   isTold(edit: KeptEdit): boolean {
     return this.#known.some(({ versions }) => {
@@ -88,8 +93,8 @@ export class KnownBeside {
 }
 
 /**
- * Whether a conflict has the lines of an edit, at that place: behind the same line, or behind one
- * of its own. Where it was not kept what a version stood behind, its lines tell it alone.
+ * Whether a conflict has the lines of an edit, at that place: behind the same line, or behind a
+ * line of the conflict itself. If the conflict's places were not kept, its lines alone decide.
  */
 function isOfPlace(versions: readonly TextVersion[], { text, behind }: KeptEdit): boolean {
   const before = lastSaid(behind);

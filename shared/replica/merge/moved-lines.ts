@@ -12,20 +12,20 @@ export type WritingSide = "mine" | "theirs";
 /** What lines say that two sides took from where they stood, and that each put elsewhere. */
 export type MovedLines = Readonly<Record<WritingSide, ReadonlySet<string>>>;
 
-/** What two sides inserted, what both deleted, and what that said, as far as it is known. */
+/** What each side inserted, what both deleted, and the deleted text as far as it is known. */
 interface MovingSides {
   readonly mine: IdRanges;
   readonly theirs: IdRanges;
   readonly both: IdRanges;
   readonly removed: readonly RemovedText[];
-  /** What one side put there and is gone again: the other has cleaned up, say. */
+  /** What one side inserted and is gone again, for example because the other has cleaned up. */
   readonly vanished?: readonly RemovedText[];
 }
 
 /**
- * Finds the lines that both sides took away, and that one of them or both put elsewhere. Belongs
- * before the clean-up: of what both put at one place that removes a copy. Undefined: there are
- * none.
+ * Finds the lines that both sides took away, and that one of them or both put elsewhere. To be
+ * called before the clean-up, which removes one copy of what both put at one place. Undefined if
+ * there are none.
  */
 export function findMovedLines(ytext: Y.Text, sides: MovingSides): MovedLines | undefined {
   const { mine, theirs, removed, both, vanished = [] } = sides;
@@ -52,9 +52,9 @@ export function movedByOne({ mine, theirs }: MovedLines): MovedLines {
 }
 
 /**
- * What the sides put at two places: both moved it, or each wrote it for itself. Lines that were
- * written count only where the other side wrote all that one has at a place, and where the base
- * does not have them: two sections may well have a line in common.
+ * Lines that the sides put at two places: both moved them, or each side wrote them by itself. Of
+ * the latter only those count that the base lacks, in a run that the other side wrote as a whole:
+ * two sections may well have a line in common.
  */
 export function linesTwice(
   lines: readonly MergedLine[],
@@ -74,7 +74,7 @@ export function linesTwice(
   return { mine: new Set(twice), theirs: new Set(twice) };
 }
 
-/** The lines of those runs of one side's that have no line but such as the other side wrote. */
+/** The lines of those runs of one side of which the other side wrote every line. */
 function wholeRuns(lines: readonly MergedLine[], by: WritingSide, others: ReadonlySet<string>) {
   const whole: string[] = [];
   for (let first = 0, end = 0; first < lines.length; first = end + 1) {

@@ -11,10 +11,11 @@ export interface NewSection {
 }
 
 /**
- * The sections that one side put before one whose heading the other changed, or behind the last
- * line of one where the other changed that. Both are at one place, in the order in which they
- * happened to arrive: the new section may come to stand between a heading and its lines. And it is
- * no version of what the other wrote there: whoever chose one of the two would delete the other.
+ * Finds new sections that one side put right before a heading that the other side changed, or right
+ * behind a section's last line that the other side changed. The merge has both at one place, in no
+ * order that anybody meant: the new section may come to stand between a heading and its lines. It
+ * is no version of what the other side wrote there: whoever chose one of the two would delete the
+ * other.
  *
  * Only where the other side wrote no further section there, and none of the same name: they may be
  * the same, or contradict each other.

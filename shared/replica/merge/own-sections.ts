@@ -6,11 +6,12 @@ import { hunksOf, type SideHunk } from "./side-hunks.ts";
 import { isOfSide, type SideLine } from "./side-lines.ts";
 
 /**
- * Both sides wrote between the same two lines, one of them a heading: a diff says so of a line that
- * was moved over the heading, too. Which of the two is first hangs on the machines' names, so what
- * the other wrote may stand under a heading under which nobody had it. It goes under the one under
- * which its side had it, to what it took the place of. Where the sides disagree about a line
- * nothing is moved: that is told where the lines stand. `disputed`: what conflicts say.
+ * Both sides wrote between the same two lines, and one of them wrote a heading there. (A diff also
+ * says so of a line that was moved over the heading.) The merge puts the two in an order that
+ * nobody meant, so lines may stand under a heading under which neither side had them. They go under
+ * the heading under which their side had them, beside what they replaced. Where the sides disagree
+ * about a line, nothing is moved: the conflict is told where the lines stand. `disputed`: the lines
+ * of open conflicts.
  */
 export function findOwnSections(
   lines: readonly SideLine[],
@@ -87,7 +88,7 @@ class HeadedGaps {
     return lead.slice(0, lead.findLastIndex(({ text }) => isTelling(text)) + 1);
   }
 
-  /** What the section was called before in which a side has what would stand at an index. */
+  /** The former name of the section in which a side would have what stands at an index. */
   #nameOver(at: number, by: WritingSide): string {
     for (let each = at - 1; each >= 0; each--) {
       const line = this.#lines[each] as SideLine;
@@ -97,7 +98,10 @@ class HeadedGaps {
     return "";
   }
 
-  /** Where in the visible text: at what was replaced, or behind what the other side has there. */
+  /**
+   * Where in the visible text lines go: to what they replaced, or behind what the other side has
+   * there.
+   */
   #placeIn([from, to]: readonly [number, number], removed: readonly SideLine[]): number {
     const isIn = (at: number) => from <= at && at < to;
     const former = removed.find((line) => {

@@ -7,16 +7,16 @@ import type { MergedLine } from "./merged-lines.ts";
 import type { WritingSide } from "./moved-lines.ts";
 
 /**
- * For each side the lines, without their breaks, that it alone took from where they stood, with the
- * id that the first character of each had there. Where it wrote them again they were moved, or
- * chosen: they say nothing that is new, so they are in no conflict with what the other side wrote
- * beside them, and nobody wants to be rid of them.
+ * For each side, the lines that it alone took from where they stood: without their breaks, each
+ * with the id that its first character had there. Where the side wrote such a line again, it moved
+ * it, or chose it in a conflict. The line says nothing new, so it is in no conflict with what the
+ * other side wrote beside it, and the other side did not want to be rid of it.
  */
 export type PutAgain = Readonly<Record<WritingSide, ReadonlyMap<string, CharacterId>>>;
 
 export const NOTHING_AGAIN: PutAgain = { mine: new Map(), theirs: new Map() };
 
-/** What each side took away, by the ids of its characters, and what that said. */
+/** What each side took away: the ids of the characters, and their text. */
 export interface TakenAway {
   readonly deleted: Readonly<Record<WritingSide, IdRanges>>;
   readonly removed: Readonly<Record<WritingSide, readonly RemovedText[]>>;

@@ -7,8 +7,9 @@ import type { KeptEdit, KeptOfSides, MetSides, MovedApart, MovedTwice } from "./
 import type { WritingSide } from "./moved-lines.ts";
 
 /**
- * What two sides wrote, with what a clean-up put elsewhere of it: a line that one moved and the
- * other deleted would be nobody's once the clean-up has moved it a little more.
+ * What two sides wrote, including the lines that a clean-up put elsewhere, each as its side's. The
+ * clean-up writes such a line anew; without this, a line that one side moved and the other deleted
+ * would then be nobody's, and not be told.
  */
 export function withPut(sides: MetSides, put: readonly PutLine[]): MetSides {
   const putBy = (by: WritingSide): IdRanges => {

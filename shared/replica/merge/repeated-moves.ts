@@ -16,8 +16,8 @@ export interface RepeatedMove {
 }
 
 /**
- * Machines that clean up while apart make the same moves, and what they move need not be of a kind
- * that counts as a double: a blank line, a fence without its other one.
+ * Finds moves that both sides made. Machines that clean up while apart make the same moves, also of
+ * lines that do not count as doubles, such as a blank line or one of two fences.
  */
 export function findRepeatedMoves(
   ytext: Y.Text,
@@ -61,8 +61,9 @@ function repeatedInsertions(ytext: Y.Text, sides: readonly [IdRanges, IdRanges])
 }
 
 /**
- * All lines, and those of which a clean-up has removed the other side's copy as `madeOnce` gives
- * them: a second clean-up must not take them for a side's own lines that have no double yet.
+ * The lines, with each of which a clean-up has already removed the other side's copy counted as the
+ * base's, as `madeOnce` does. Else a second clean-up would take it for a side's own line that has
+ * no double yet.
  */
 export function asMadeOnce(
   ytext: Y.Text,
@@ -83,9 +84,9 @@ export function asMadeOnce(
     const behind = equals.slice(equals.indexOf(first) + 1);
     const wasRemoved = behind.some(({ item, side }) => {
       if (!item.deleted || side === first.side) return false;
-      // With several machines on its side the copy may have gone because of one of theirs.
+      // If several machines are on the copy's side, the copy may have gone because of one of these.
       if (clients.get(side)?.length !== 1) return false;
-      // Where its own side wrote something in its place, no clean-up has removed it.
+      // If its own side wrote something in its place, that side removed it, and no clean-up.
       return ![item.id, item.lastId].some((id) => replaced.has(idOf(id)));
     });
     if (wasRemoved) for (const line of linesIn(lines, first)) made.add(line);

@@ -21,10 +21,10 @@ export interface RivalHeadings {
 }
 
 /**
- * Where one side moved and renamed a section that the other renamed, the other's name is left where
- * the section was, above lines that are not meant; and whoever chose it had the section's lines
- * under the heading before. The section is known by its lines behind the heading. `disputed`: what
- * lines say about which there is a conflict.
+ * One side moved and renamed a section that the other side renamed, too. The merge leaves the
+ * other's name where the section was, above lines of another one; whoever chose that name would
+ * have the section's lines under the heading before it. The section is recognised by the lines
+ * behind its heading. `disputed`: the lines of open conflicts.
  */
 export function findRivalHeadings(
   lines: readonly SideLine[],
@@ -78,7 +78,10 @@ class MovedSections {
     this.#mover = mover;
   }
 
-  /** What its side calls a section that it renamed, and the first line that says something. */
+  /**
+   * What the mover calls a section that it renamed, and the section's first line that says
+   * something.
+   */
   nameOf(former: SideLine) {
     if (!former.gone[this.#mover]) return undefined;
     const body = this.#bodyOf(former);
@@ -90,7 +93,7 @@ class MovedSections {
     const isNew = ({ side, text }: SideLine) =>
       side === this.#mover && !this.#base.some((line) => line.text === text);
     if (start === -1 || !rival.filter(({ text }) => hasWord(text)).every(isNew)) return undefined;
-    // A diff makes the smaller part the moved one: that may be what the section was moved over.
+    // A diff takes the smaller part for the moved one: that may be what the section was moved over.
     const above = this.#own.slice(0, start).findLast(({ text }) => hasWord(text));
     const isMoved = [above, ahead].some((line) => line && this.#isBrought(line));
     return isMoved ? { rival, ahead } : undefined;

@@ -24,8 +24,9 @@ export class SideHeadings {
   }
 
   /**
-   * Whether the sections that begin among lines [from, end) end before a line: there is a heading
-   * that is as far out. But one that is in none of their texts is another name of one of them.
+   * Whether the sections that begin among lines [from, end) end before a line: it is a heading of
+   * the same or a higher level. A heading that no text has together with theirs is only another
+   * name of one of them, and ends nothing.
    */
   ends([from, end]: readonly [from: number, end: number], at: number): boolean {
     const next = this.level(at);

@@ -25,8 +25,8 @@ export interface MissingLines extends FormerPlace {
 }
 
 /**
- * What two sides had before they met, what both began with, as far as that is known, and what came
- * of it: lines without their breaks.
+ * The lines, without their breaks, of four texts: what each side had before they met, what both
+ * began with, as far as that is known, and the merged text.
  */
 interface MetTextLines {
   readonly base?: readonly string[] | undefined;
@@ -41,10 +41,10 @@ interface MetTextLines {
  * a section that one put between another's new heading and its lines; what was added to one of two
  * sections that say the same, after the other side has changed their order.
  *
- * A line may stand under the heading under which a side had it, and under that which the lines
- * beside it have on the other side: there the section may have been renamed, split or joined. But
- * not where both began with it if one side alone has moved it to another: a move of its section by
- * the other side would have undone that.
+ * A line may stand under the heading under which a side had it, or under the heading that the other
+ * side has over the lines beside it: that side may have renamed, split or joined the section. It
+ * may not stand under the heading under which both sides began with it, if one side alone has moved
+ * it to another: then the other side's move of the section has undone that.
  */
 export function findStrayedLines({ base, merged, mine, theirs }: MetTextLines): StrayedLines[] {
   const sides = { mine: new Sections(mine), theirs: new Sections(theirs) };
@@ -71,8 +71,8 @@ export function findStrayedLines({ base, merged, mine, theirs }: MetTextLines): 
 }
 
 /**
- * The side that alone has moved a line to another section, where it stands under the heading of
- * before; only for one that stands once in each text.
+ * The side that alone moved a line to another section, if the line stands under its former heading
+ * all the same. Only for a line that stands once in each text.
  */
 function undoneMover(
   now: Sections,
@@ -106,9 +106,10 @@ function movedPlaceOf(
 }
 
 /**
- * What one side took out of one of two sections that say the same, and the other side has put in
- * another order, is gone from the wrong one, where both still have it. `strayed`: what is told of
- * lines that stand elsewhere instead.
+ * Finds lines that a merge took from the wrong section. Two sections say the same; one side took
+ * lines out of one of them, and the other side changed the order of the two. The lines are then
+ * gone from the section in which both sides still have them. `strayed`: lines that are told
+ * already, because they stand elsewhere instead.
  */
 export function findMissingLines(
   { merged, mine, theirs }: MetTextLines,
@@ -150,7 +151,7 @@ function isMeant(now: Sections, at: number, { mine, theirs }: Sides): boolean {
   );
 }
 
-/** Whether a line of a side's may stand under a heading, by what the other side has made of it. */
+/** Whether a side's line may stand under a heading; see `findStrayedLines`. */
 function mayStandUnder(
   heading: string,
   [own, at]: readonly [Sections, number],
@@ -161,7 +162,8 @@ function mayStandUnder(
   const beside = own.beside(at).flatMap((lines) => {
     return lines.find((each) => other.places(own.lines[each] ?? "").length > 0) ?? [];
   });
-  // With nothing of its section left on the other side a new heading may be that of its section.
+  // Nothing of its section is left on the other side: a heading that this side does not have may be
+  // the section's new name.
   if (beside.length === 0) return !own.hasHeading(heading);
   return beside.some((each) => {
     const headings = other.places(own.lines[each] ?? "").map((there) => other.headingAt(there));

@@ -15,10 +15,10 @@ interface SinceRead {
 }
 
 /**
- * The lines that both sides had by one commit, each in characters of its own, and that this side
- * has deleted since: the other's stand, and nothing else would tell. Which of the other's lines is
- * meant its place says; equal ones at other places are others. A line that this side has elsewhere
- * now was moved.
+ * Finds lines that this side has deleted and that stand all the same: both sides read them from one
+ * commit, each as characters of its own, and the other side's characters are still there. Nothing
+ * else would tell of that. Which of the other's equal lines is meant is decided by its place. A
+ * line that this side has elsewhere now was moved, and is left out.
  */
 export function findTakenBack(
   lines: readonly MergedLine[],

@@ -62,9 +62,9 @@ export interface CleanedText extends Pick<CleanUp, "met" | "put"> {
 }
 
 /**
- * Cleans up lines of the text that two sides both wrote. Where the sides changed one place
- * differently what both wrote stays, and a conflict is recorded. Belongs in the transaction that
- * made the two meet.
+ * Removes one copy of the lines that both sides wrote. Where the sides changed one place
+ * differently, what both wrote stays, and a conflict is recorded. To be called in the transaction
+ * in which the two met.
  */
 export async function cleanUpText<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
@@ -99,15 +99,19 @@ export async function cleanUpText<Tables extends ReplicaTables>(
 
 /** What is known of two sides that meet. */
 interface MetFacts extends CleanUpFacts {
-  /** The lines of all three texts as they are when it is asked; none where they are not known. */
+  /**
+   * The lines of all three texts as they are at the time of the call; none where they are not
+   * known.
+   */
   readonly readLines: ReadLines;
 }
 
 type ReadLines = () => readonly SideLine[];
 
 /**
- * Each version with all that its side had in the place, unless that is told already. What is or was
- * in dispute is no side's alone, though their meeting may have ended that.
+ * The conflicts that are not told yet, each version with all that its side had at the place. Lines
+ * that are or were in a conflict belong to neither side alone, even if the conflict ended when the
+ * two met.
  */
 function inWhole(
   { document }: OpenDocument,
@@ -128,9 +132,9 @@ function inWhole(
 /**
  * Puts what one side wrote where it belongs after what the other did: into a section that was moved
  * (`findFollowedMoves`), beside one that was renamed (`findNewSections`), and to the other name of
- * one that was moved (`findRivalHeadings`), which is a conflict. Belongs before the clean-up, in
- * its transaction. `disagreed`: the conflicts that were open before. Gives where in the text the
- * lines begin that are no version of what stands beside them, and the ids of conflicts.
+ * one that was moved (`findRivalHeadings`), which is a conflict. To be called before the clean-up,
+ * in its transaction. `disagreed`: the conflicts that were open before. Returns where in the text
+ * lines begin that are no version of what stands beside them, and the ids of the new conflicts.
  */
 export async function followSections<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
@@ -169,8 +173,8 @@ export async function followSections<Tables extends ReplicaTables>(
 }
 
 /**
- * Where in the visible text the lines begin that are no version of what stands beside them.
- * `disputed`: what lines say about which there is a conflict.
+ * Where in the visible text lines begin that are no version of what stands beside them. `disputed`:
+ * the lines of open conflicts.
  */
 export function apartStarts(
   lines: readonly SideLine[],
@@ -199,7 +203,10 @@ interface FollowedSides extends TextOfSides {
   readonly disagreed: readonly TextConflictRecord[];
 }
 
-/** One for all places that were changed alike, so that choosing settles each of them. */
+/**
+ * Makes one conflict of all places that were changed in the same way, so that one choice settles
+ * all of them.
+ */
 function sameOnce(conflicts: readonly MetTexts[]): MetTexts[] {
   const known = new Map<string, MetTexts>();
   for (const conflict of conflicts) {
@@ -223,10 +230,10 @@ function joinVersions(one: MetVersion, other: MetVersion): MetVersion {
 const PLACING: readonly TextConflictKind[] = ["both", "unseen", "moved", "twice"];
 
 /**
- * Records a conflict for each place where something stands that one side put there while the other
- * deleted it or what was around it, unless it is in a conflict already: what the other side put
- * there may have come before. And one for what both moved to two places. Belongs in the same
- * transaction, behind the clean-up. Gives their ids.
+ * Records a conflict for each place where something stands that one side wrote while the other
+ * deleted what was there; see `findKeptEdits`. Not if it is in a conflict already, because what the
+ * other side put there may have come earlier. Records one more for what both moved to two places.
+ * To be called after the clean-up, in the same transaction. Returns the ids.
  */
 export async function tellKeptEdits<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
@@ -264,7 +271,9 @@ function knownOfText({ document }: OpenDocument): TextConflictRecord[] {
   return listOpenConflicts(document).filter(({ kind }) => kind !== "deletion");
 }
 
-/** Those that are not told already, against what the other side has there instead. */
+/**
+ * The conflicts of edits that are not told yet, each with what the other side has there instead.
+ */
 function conflictsOfKept<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
@@ -288,8 +297,8 @@ interface KeptBeside {
 }
 
 /**
- * Records a conflict for lines of theirs that were deleted here; see `findTakenBack`. Belongs in
- * the transaction in which they came, behind all else that tells of that.
+ * Records a conflict for lines of theirs that were deleted here; see `findTakenBack`. To be called
+ * last of all that records conflicts of such lines, in the transaction in which they came.
  */
 export async function tellTakenBack<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
@@ -302,8 +311,8 @@ export async function tellTakenBack<Tables extends ReplicaTables>(
 
 /**
  * Records a conflict of what two machines put in the place of lines that both keep; see
- * `findSharedVersions`. Belongs in the transaction in which they met, behind all that tells of it.
- * `before`: what `listOpenConflicts` gave before. Gives their ids.
+ * `findSharedVersions`. To be called in the transaction in which they met, after all that records
+ * conflicts of it. `before`: what `listOpenConflicts` returned before they met. Returns the ids.
  */
 export async function tellSharedVersions<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
@@ -316,8 +325,8 @@ export async function tellSharedVersions<Tables extends ReplicaTables>(
 }
 
 /**
- * Of two forms that machines gave the text at once only one can stand: the other is a conflict.
- * Belongs in the transaction in which they met. Gives its id.
+ * Two machines may give the text different forms at once. Only one form can stand, and the other
+ * becomes a conflict. To be called in the transaction in which they met. Returns the conflict's id.
  */
 export async function tellForms<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
@@ -375,7 +384,7 @@ function bothConflict<Tables extends ReplicaTables>(
   return { kind: "both", versions };
 }
 
-/** Who deleted what the others put there is known where that was here. */
+/** The conflict of a kept edit. Who deleted what was there is known only if it was this machine. */
 function keptConflict<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
@@ -396,7 +405,9 @@ function missingConflict<Tables extends ReplicaTables>(
   return { kind: "both", versions: [both, { text: "", machine: undefined }] };
 }
 
-/** Of two names of a section. Belongs before they are put beside each other. */
+/**
+ * The conflict of two names of a section. To be called before the names are put beside each other.
+ */
 function rivalConflict<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,

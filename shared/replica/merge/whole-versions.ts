@@ -13,18 +13,20 @@ import { type ContestedPlace, contestedPlaces } from "./contested-place.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
-/** Longer ones stay as they were found: a conflict is one entry of a document's metadata. */
+/**
+ * Longer versions stay as they were found, because a conflict is one entry of a document's
+ * metadata.
+ */
 const WHOLE_LENGTH_MAX = 12_000;
 
 /**
- * Gives each version of a `both` conflict all that its side had in the place, what does not stand
- * any more too. One side mends a line of a section, and the other deletes or replaces the section:
- * the mended line is all that stands of it. Whoever chooses it wants the section back, not a line
- * under a heading that nobody meant.
+ * Gives each version of a `both` conflict all that its side had at the place, including what does
+ * not stand any more. If one side mends a line of a section, and the other deletes or replaces the
+ * section, the mended line is all that stands of it. Whoever chooses that line wants the section
+ * back, and not a line under a heading that nobody meant.
  *
  * Conflicts of one place become one. `all`: the lines of all three texts as they are now.
- * `disputed`: what the versions of open conflicts say; a place with such a line is told as it was
- * found.
+ * `disputed`: the lines of open conflicts; a place with such a line is told as it was found.
  */
 export function wholeVersions(
   found: readonly NewTextConflict[],
@@ -48,8 +50,8 @@ export function wholeVersions(
 }
 
 /**
- * Whether an open conflict of the same place says all that one would. Lines that stand once in the
- * text are of one place, whatever names it.
+ * Whether an open conflict of the same place has all that a new one would say. Lines that stand
+ * only once in the text are at the same place, however the place is named.
  */
 export function isToldWhole(
   { versions: [first, second] }: NewTextConflict,
@@ -82,7 +84,7 @@ const ORDERS: readonly Order[] = [
   ["theirs", "mine"],
 ];
 
-/** Which version may be whose, where both say only what was written here. */
+/** Which version may be which side's: those of whose lines the side wrote each at this place. */
 function ordersOf(place: ContestedPlace, { versions }: NewTextConflict): readonly Order[] {
   const [one, other] = versions.map(({ text }) => saidLines(text));
   if (!one || !other || one.size + other.size === 0) return [];
