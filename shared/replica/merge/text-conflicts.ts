@@ -11,21 +11,16 @@ import {
   type TextConflictKind,
   type TextConflictRecord,
 } from "../conflicts/text-conflict-record.ts";
-import type { Author } from "../document/author.ts";
 import { TEXT_FORM_KEY } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
 import { historyTime } from "../history/history-clock.ts";
-import { claimantOf } from "../log/homes.ts";
-import { machineOf } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "../store/open-document.ts";
 import type { WriteContext } from "../store/write-context.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
-import { neighbourStart } from "../text/neighbour-lines.ts";
 import type { RemovedText } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
 import { plainLines, readForm } from "../text/text-form.ts";
-import { clientAt } from "../text/text-spans.ts";
 import { findCarriedLines } from "./carried-lines.ts";
 import { closeDoubledGaps } from "./doubled-gaps.ts";
 import {
@@ -38,20 +33,22 @@ import {
 } from "./doubles.ts";
 import { findFollowedMoves, makeMoves } from "./followed-moves.ts";
 import {
-  findKeptEdits,
-  isSaid,
-  type KeptEdit,
-  type MetSides,
-  type MovedApart,
-  type MovedTwice,
-  saidBy,
-} from "./kept-edits.ts";
+  apartConflict,
+  authorOf,
+  bothConflict,
+  keptConflict,
+  keptVersion,
+  missingConflict,
+  rivalConflict,
+  twiceConflict,
+} from "./found-conflicts.ts";
+import { findKeptEdits, isSaid, type KeptEdit, type MetSides, saidBy } from "./kept-edits.ts";
 import { KnownBeside } from "./known-beside.ts";
 import type { MovedLines } from "./moved-lines.ts";
 import { findNewSections } from "./new-sections.ts";
 import { findOwnSections } from "./own-sections.ts";
 import { namedWriters, withPut } from "./put-lines.ts";
-import { findRivalHeadings, type RivalHeadings } from "./rival-headings.ts";
+import { findRivalHeadings } from "./rival-headings.ts";
 import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
 import { isToldWhole, wholeVersions } from "./whole-versions.ts";
 
@@ -353,14 +350,6 @@ export async function tellForms<Tables extends ReplicaTables>(
   return await recordConflicts(context, open, [{ kind: "format", versions: [stands, lost] }]);
 }
 
-/** Who a client is, which may be this process. */
-function authorOf(replica: Kysely<ReplicaTables>, open: OpenDocument, client: number): Author {
-  const { id, document, writer } = open;
-  if (client === writer.clientId) return open.author;
-  const machine = machineOf(replica, id, { document, client });
-  return { machine, home: claimantOf(document, client) };
-}
-
 async function recordConflicts<Tables extends ReplicaTables>(
   { db, now }: WriteContext<Tables>,
   { document }: OpenDocument,
@@ -369,103 +358,6 @@ async function recordConflicts<Tables extends ReplicaTables>(
   if (found.length === 0) return [];
   const time = await historyTime(narrowTables(db), now);
   return found.map((conflict) => recordTextConflict(document, conflict, { now, time }));
-}
-
-function bothConflict<Tables extends ReplicaTables>(
-  { db }: WriteContext<Tables>,
-  open: OpenDocument,
-  { mine, theirs, theirClient }: MetTexts,
-): NewTextConflict {
-  const replica: Kysely<ReplicaTables> = narrowTables(db);
-  const versions = [
-    { ...mine, ...open.author },
-    { ...theirs, ...authorOf(replica, open, theirClient) },
-  ] as const;
-  return { kind: "both", versions };
-}
-
-/** The conflict of a kept edit. Who deleted what was there is known only if it was this machine. */
-function keptConflict<Tables extends ReplicaTables>(
-  context: WriteContext<Tables>,
-  open: OpenDocument,
-  edit: KeptEdit,
-): NewTextConflict {
-  const deleter = edit.by === "mine" ? { machine: undefined } : open.author;
-  const kept = keptVersion(context, open, [edit]);
-  return { kind: "both", versions: [kept, { text: "", ...deleter }] };
-}
-
-/** Neither side has deleted it where it was. */
-function missingConflict<Tables extends ReplicaTables>(
-  context: WriteContext<Tables>,
-  open: OpenDocument,
-  edit: KeptEdit,
-): NewTextConflict {
-  const both = keptVersion(context, open, [edit]);
-  return { kind: "both", versions: [both, { text: "", machine: undefined }] };
-}
-
-/**
- * The conflict of two names of a section. To be called before the names are put beside each other.
- */
-function rivalConflict<Tables extends ReplicaTables>(
-  context: WriteContext<Tables>,
-  open: OpenDocument,
-  { lines, rival, ahead, all }: RivalHeadings & { readonly all: readonly SideLine[] },
-): NewTextConflict {
-  const standing = all.filter((line) => line.to > line.from && !lines.includes(line));
-  const before = standing.slice(0, standing.indexOf(rival[0] as SideLine)).map(({ text }) => text);
-  const behind = before.slice(neighbourStart(before, before.length)).join("");
-  const versionOf = (name: readonly SideLine[]) => {
-    const text = name.map((line) => line.text).join("");
-    const [{ side, from } = { side: "base", from: 0 }] = name;
-    const by = side === "mine" ? side : "theirs";
-    return keptVersion(context, open, [{ by, text, behind, ahead: ahead.text, at: from }]);
-  };
-  return { kind: "both", versions: [versionOf(lines), versionOf(rival)] };
-}
-
-function twiceConflict<Tables extends ReplicaTables>(
-  context: WriteContext<Tables>,
-  open: OpenDocument,
-  { mine, theirs }: MovedTwice,
-): NewTextConflict {
-  return {
-    kind: "twice",
-    versions: [keptVersion(context, open, mine), keptVersion(context, open, theirs)],
-  };
-}
-
-function apartConflict<Tables extends ReplicaTables>(
-  context: WriteContext<Tables>,
-  open: OpenDocument,
-  { standing, other }: MovedApart,
-): NewTextConflict {
-  const stands = { ...keptVersion(context, open, [standing]), isStanding: true };
-  return { kind: "moved", versions: [stands, keptVersion(context, open, [other])] };
-}
-
-function keptVersion<Tables extends ReplicaTables>(
-  { db }: WriteContext<Tables>,
-  open: OpenDocument,
-  edits: readonly KeptEdit[],
-): NewVersion {
-  const { document, writer } = open;
-  const { spans } = document.captureText();
-  const clients = new Set(edits.map(({ at, writer }) => writer ?? clientAt(spans, at)));
-  const isHere = edits.every(({ by }) => by === "mine") || clients.has(writer.clientId);
-  const [client = 0] = clients;
-  const replica: Kysely<ReplicaTables> = narrowTables(db);
-  return {
-    text: edits.map(({ text }) => text).join(""),
-    ...(isHere ? open.author : authorOf(replica, open, client)),
-    places: edits.map(({ behind, text, ahead, after }) => ({
-      behind,
-      text,
-      ahead,
-      ...(after !== undefined && after > 0 && { after }),
-    })),
-  };
 }
 
 /**
