@@ -39,7 +39,7 @@ export class AppError extends Error {
   }
 }
 
-/** A 429. After `retryAfterSeconds` the same request may succeed. */
+/** A 429. The same request may succeed after `retryAfterSeconds`. */
 export class RateLimited extends AppError {
   constructor(
     message: string,

@@ -1,6 +1,9 @@
-/** One slip for this many letters of a word. With more slips it is another word. */
+/**
+ * How many letters a word must have for each slip that is allowed. With more slips it is another
+ * word.
+ */
 const LETTERS_PER_SLIP = 3;
-/** With more slips than this it is another word, however long it is. */
+/** The most slips for a word of any length; with more it is another word. */
 const SLIPS_MAX = 3;
 
 /**

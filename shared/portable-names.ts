@@ -59,7 +59,7 @@ function wholeCoded(key: string): string {
   return [...key].map((char) => (/[a-z0-9_-]/.test(char) ? char : codeOf(char))).join("");
 }
 
-/** The same, and the first character in any case: no small letter that another name begins with. */
+/** The same, with the first character coded in any case: for a key whose other names are taken. */
 function firstCoded(key: string): string {
   const [first = "", ...rest] = key;
   return `${codeOf(first)}${wholeCoded(rest.join(""))}`;

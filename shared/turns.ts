@@ -35,7 +35,7 @@ export function pauseOf(world: World): Pause {
   return known;
 }
 
-/** Lets long pieces of work go on one after another where they have the same name. */
+/** Runs long pieces of work of the same name one after another. */
 export class Queues<Name> {
   readonly #last = new Map<Name, Promise<void>>();
 

@@ -2,7 +2,10 @@ import type { Compilable, CompiledQuery, Kysely, RawBuilder } from "kysely";
 import { isPostgres } from "./dialects.ts";
 import { pinnedBy, transactionOf } from "./direct.ts";
 
-/** In a compiled query, the place of the value of that name; in one of many rows, of which row. */
+/**
+ * In a compiled query, the place of the value of that name; in a query about many rows, also of
+ * which row.
+ */
 class Placeholder {
   constructor(
     readonly name: string,
@@ -18,10 +21,9 @@ export interface Compiled<Tables, Values, Row> {
 }
 
 /**
- * A query that is built and compiled only at its first use, since for a short query that takes
- * longer than running it. `build` is called once, with placeholders in place of the values, at
- * which it must not look; for each kind of database once. Each call then runs the query with its
- * values.
+ * A query that is built and compiled only once, at its first use: for a short query that takes
+ * longer than running it. `build` is called once for each kind of database, with placeholders,
+ * whose values it must not look at. Each call then runs the query with its own values.
  */
 export function compiled<Tables, Values extends object, Row>(
   build: (db: Kysely<Tables>, values: Values) => Compilable<Row>,

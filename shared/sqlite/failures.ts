@@ -71,11 +71,11 @@ function removeProbe(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // On a disk that can only be read nothing was made, and a removal fails all the same.
+    // On a read-only disk nothing was made; removing it fails all the same.
   }
 }
 
-/** SQLite tells a disk that can only be read from missing rights by nothing. */
+/** SQLite reports a read-only disk in the same way as missing rights. */
 function isReadOnly(place: string): boolean {
   const isSo = (path: string) => {
     try {

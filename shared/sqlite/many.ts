@@ -5,8 +5,8 @@ import { isPostgres } from "./dialects.ts";
 import { pinnedBy } from "./direct.ts";
 
 /**
- * So many rows are read or written by one statement where there are as many: for one row, most of
- * the time goes into the call.
+ * How many rows one statement reads or writes, if there are as many: a call about one row takes
+ * most of its time for the call itself.
  */
 export const ROWS_AT_ONCE = 64;
 
@@ -42,7 +42,10 @@ export function compiledForMany<Tables, Row extends object, Result>(
     [1, one],
     [ROWS_AT_ONCE, many],
   ]);
-  /** A statement is a way to the server and back there, so there is one for each number of rows. */
+  /**
+   * For PostgreSQL, where each statement is a way to the server and back: what is left over goes in
+   * one statement, too, which is compiled for that number of rows.
+   */
   const exactly = async (db: Kysely<Tables>, rows: readonly Row[]): Promise<Result[]> => {
     const queries = chunksOf(rows, ROWS_AT_ONCE).map((some) => {
       const query = counted.get(some.length) ?? compiledForRows(some.length, build);

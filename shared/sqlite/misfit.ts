@@ -17,14 +17,14 @@ export interface Schema {
 
 /** How a database compares with a schema. */
 export type SchemaState =
-  /** It is empty. Another process may be creating it. */
+  /** The database is empty. Another process may be creating it. */
   | { readonly kind: "empty" }
   | { readonly kind: "current" }
   /** Some steps are missing, and can be made. */
   | { readonly kind: "older" }
   /** It records steps that are unknown here. */
   | { readonly kind: "newer"; readonly done: readonly string[] }
-  /** Its tables differ from what its recorded steps make. */
+  /** The database's tables differ from what its recorded steps make. */
   | { readonly kind: "misfit"; readonly reason: string };
 
 /** A database can't be used; the message says why, in a phrase. */

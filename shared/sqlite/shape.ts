@@ -7,7 +7,10 @@ export interface Shape {
    * What the program needs: tables, columns, keys and indices, in words that follow "it has no".
    */
   readonly parts: ReadonlySet<string>;
-  /** What would change or refuse a write by a program that does not know of it. */
+  /**
+   * Triggers, and columns that have to be given: what would change or refuse the writes of a
+   * program that does not know of it.
+   */
   readonly demands: ReadonlySet<string>;
   /** The columns of each table. */
   readonly columns: ReadonlyMap<string, readonly string[]>;

@@ -121,7 +121,9 @@ export function encodeBatchRequest(request: BatchRequest): Static<typeof BatchBo
   return { crdt: { ...crdt, projects: Object.fromEntries(projects) } };
 }
 
-/** A batch that arrived: parsed, except for the projects' parts, which are by what names them. */
+/**
+ * A batch that arrived. It is parsed, except for the projects' parts, which are kept by their keys.
+ */
 export interface ArrivedBatch {
   readonly exchange: ExchangeRequest;
   /** Undefined if the call is about no projects. Each part is to be parsed separately. */
@@ -152,7 +154,7 @@ export function parseProjectPart(id: ProjectId, value: unknown): ProjectPart {
   return { ...(body.name !== undefined && { name: body.name }), documents };
 }
 
-/** A place in a part, as a place in the whole body. */
+/** Turns a place in a part into the place in the whole body. */
 export function inPart(id: ProjectId, { path, message }: ErrorDetail): ErrorDetail {
   return { path: `/crdt/projects/${id}${path}`, message };
 }

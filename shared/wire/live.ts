@@ -10,7 +10,9 @@ import { parseWith } from "./parse.ts";
 import { Epoch, type Position, Seq } from "./position.ts";
 import { text } from "./text.ts";
 
-/** Which of the three documents of a project's reader; the same names as the layers. */
+/**
+ * One of the three documents that concern a reader of a project; they have the names of the layers.
+ */
 export type LiveDocument = Layer;
 
 /** How many projects one frame may name, and one socket subscribe to. */

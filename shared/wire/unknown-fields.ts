@@ -22,7 +22,7 @@ function visit(schemas: readonly TSchema[], value: unknown, { path, found }: Pla
   }
   if (typeof value !== "object" || value === null) return;
   const objects = schemas.filter((each) => KindGuard.IsObject(each));
-  // What takes any fields has none that are unknown.
+  // A schema that takes any fields has no unknown ones.
   if (objects.length === 0) return;
   for (const [key, field] of Object.entries(value)) {
     const place = { path: `${path}/${pointerToken(key)}`, found };

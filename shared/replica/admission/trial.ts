@@ -4,7 +4,8 @@ import { type DecodedUpdate, referencesOf, type Struct } from "./decode-update.t
 import { visitInOrder } from "./visit-in-order.ts";
 
 /**
- * How many concurrent insertions Yjs may pass while it searches for places: a quarter of a second.
+ * How many concurrent insertions Yjs may pass while it searches for places. So many take a quarter
+ * of a second.
  */
 export const SEARCH_STEPS_MAX = 2_000_000;
 

@@ -22,8 +22,9 @@ export const COMMIT_PREFIX = `${OWN_METADATA_PREFIX}commit/`;
 export const CONNECTED_PREFIX = `${OWN_METADATA_PREFIX}connected/`;
 
 /**
- * What machines have read in the project's manifests and put into its metadata, as one object. A
- * key of it that the metadata lacks was removed by a person, and one that differs was set by one.
+ * What machines have read in the project's manifests and put into its metadata, as one object. If
+ * the metadata lack one of its keys, a person has removed it; if they have another value, a person
+ * has set it.
  */
 export const DERIVED_KEY = `${OWN_METADATA_PREFIX}derived`;
 
@@ -31,7 +32,7 @@ export const DERIVED_KEY = `${OWN_METADATA_PREFIX}derived`;
 export const FILE_KEY = `${OWN_METADATA_PREFIX}file`;
 
 /**
- * The prefix of metadata that says of which versions those of a memory were made, whose key is the
- * rest of the key.
+ * The prefix of metadata that says from which versions each version of a memory was made. The rest
+ * of the key is the memory's key.
  */
 export const MADE_OF_PREFIX = `${OWN_METADATA_PREFIX}made-of/`;

@@ -38,7 +38,7 @@ export async function addRevision(db: Db, documentId: number, revision: Revision
 
 type HistoryName = Pick<Revision, "kind" | "key">;
 
-/** The keys that will have more than are kept with `added`. */
+/** The keys that will have more revisions than are kept, once `added` are stored. */
 export async function crowdedKeys(
   db: Db,
   documentId: number,
@@ -170,8 +170,8 @@ const insertRevisions = compiledForMany(
 );
 
 /**
- * Counted before the write, because most keys have few. This is the cheapest way to find out: of
- * one key without grouping, which takes three times as long.
+ * Counted before the write, because most keys have few. One statement for each key is the cheapest
+ * way: with grouping it takes three times as long.
  */
 const countRevisions = compiledForMany(
   (db: Db, rows: readonly (HistoryName & { readonly documentId: number })[]) =>

@@ -90,7 +90,10 @@ interface MemoriesTable {
   entry_ids: string;
 }
 
-/** A memory's row whose text is not in the full-text index yet, with what the index has of it. */
+/**
+ * A row of a memory whose present text is not in the full-text index yet, with the text that the
+ * index has.
+ */
 interface UnindexedTable {
   row_id: number;
   /** Of the memory that has the row now, or had it last. */

@@ -7,7 +7,7 @@ import { isIndexBehind } from "../search/unindexed.ts";
 /** The full-text index may be behind for this time while nobody searches. */
 const BEHIND_MS = 10_000;
 
-/** A search that others overtake by their writes is done again this often. */
+/** How often a search is repeated because others have written meanwhile. */
 const AGAIN_MAX = 3;
 
 interface LateIndexDeps {
@@ -18,9 +18,9 @@ interface LateIndexDeps {
 }
 
 /**
- * A full-text index that follows its rows some time after their commit: no write waits for it, and
- * what is written over soon is never indexed. Which rows it has yet to follow is in the database,
- * so a crash loses nothing of that. Who searches waits for what was committed before.
+ * Brings the full-text index up to date some time after a commit: no write waits for it, and what
+ * is soon written over is never indexed. The database says which rows are still to be indexed, so a
+ * crash loses none. A search first waits until all that was committed before is indexed.
  */
 export class LateIndex {
   readonly #deps: LateIndexDeps;
@@ -57,7 +57,7 @@ export class LateIndex {
     await this.#following;
   }
 
-  /** What fails, as on a full disk, is left to a later commit or search. */
+  /** If it fails, as on a full disk, a later commit or search does it. */
   async #followAll(): Promise<void> {
     try {
       while (await this.#isBehind(undefined)) await this.#deps.indexSome(undefined);

@@ -17,8 +17,8 @@ export function isLongCommit(rows: readonly CommittedRow[]): boolean {
 }
 
 /**
- * Leaves nothing to the commit but the commit itself. To be called at the transaction's end:
- * `writeLogBack` has to follow, whatever becomes of it.
+ * Does what the commit would do besides, so that the commit itself is short. To be called at the
+ * transaction's end. `writeLogBack` has to follow, whether the commit succeeds or not.
  */
 export async function lightenCommit(db: Kysely<ReplicaTables>, pause: Pause): Promise<void> {
   await pause();
@@ -34,6 +34,7 @@ export async function writeLogBack<Tables>(writer: Kysely<Tables>): Promise<void
     await sql.raw(`PRAGMA wal_autocheckpoint = ${PAGES_OF_LOG_KEPT}`).execute(writer);
     await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(writer);
   } catch {
-    // As after any commit: what was not written back stays in the log, and is tried again.
+    // As after any commit, whatever could not be written back stays in the log, and is tried again
+    // later.
   }
 }

@@ -55,8 +55,8 @@ export interface Writer {
   /** 128 random bits, new at each start; see docs/design/sync.md. */
   readonly epoch: string;
   /**
-   * The Yjs client id of everything that this process writes into the document; the process's own
-   * is what those of its documents are made from.
+   * The Yjs client id of everything that this process writes into the document. The process has an
+   * id of its own, from which the one for each document is made.
    */
   readonly clientId: number;
   /** The machine's name for documents to record; none if left out. */
@@ -69,7 +69,7 @@ export interface Writer {
 export interface CommittedRow
   extends Pick<NewRow, "documentId" | "epoch" | "seq" | "origin" | "update"> {
   readonly address: DocumentAddress;
-  /** Those of the whole commit, also where it made several rows. */
+  /** For the whole commit, even if it made several rows. */
   readonly changes: DocumentChanges;
 }
 
@@ -200,8 +200,8 @@ export class OpenDocument {
   }
 
   /**
-   * For an edit in several steps: returns what throws the 400 if anything was added since to a
-   * document that is over its limit now.
+   * For an edit in several steps. Returns a function to call after them: if the document is over
+   * its limit now, that throws the 400 when something was added meanwhile.
    */
   watchRoom(): () => void {
     if (!this.isFull) return () => {};

@@ -20,7 +20,7 @@ const OPEN_BYTES_MAX = 64 * 1024 * 1024;
 
 /** How a write is done. */
 export interface WriteTerms {
-  /** It has a commit of its own, since others would wait for it. */
+  /** The write gets a commit of its own, because others would have to wait for it. */
   readonly isLong?: boolean;
   /**
    * Whose documents the write may open. On PostgreSQL nobody else writes these meanwhile, and no
@@ -51,7 +51,10 @@ export interface Edit<Result> {
   ) => Promise<Result>;
 }
 
-/** Writes what is kept of an owner, or of all; undefined if there is nothing. Never rejects. */
+/**
+ * Writes what is kept in memory for one owner, or for all; undefined if there is nothing. Never
+ * rejects.
+ */
 type Settler = (owner: AccountId | undefined) => Promise<void> | undefined;
 
 /** True: more is to be done. */
@@ -88,7 +91,10 @@ export abstract class Replica<Tables extends ReplicaTables> {
   protected readonly writers: Writers;
   protected readonly sweepers: SweepStep<Tables>[] = [];
   readonly #listeners = new Set<(rows: readonly CommittedRow[]) => void>();
-  /** Writes that are edited before they are asked for, one of an owner at a time. */
+  /**
+   * Long writes, which are edited before they are asked for: those of one owner run one after
+   * another.
+   */
   readonly longWrites = new Queues<AccountId>();
   readonly #settlers: Settler[] = [];
   #onTimed: ((durationMs: number, kept: boolean) => void) | undefined;
@@ -97,7 +103,7 @@ export abstract class Replica<Tables extends ReplicaTables> {
     this.writers = new Writers(options.writer, options.world);
   }
 
-  /** Has a write done, at some time, with others or alone. */
+  /** Gets a write done: soon, alone or together with others. */
   protected abstract ask(write: AskedWrite<Tables>): void;
 
   /** The commit that is under way; undefined if none keeps a long edit waiting. */
@@ -120,8 +126,8 @@ export abstract class Replica<Tables extends ReplicaTables> {
   abstract close(): Promise<void>;
 
   /**
-   * Somebody listens to an owner's commits from now on; returns what ends that. Where others write
-   * the database, too, their commits are looked for only then.
+   * Somebody listens to an owner's commits from now on. Returns a function that ends this. If other
+   * processes write the database, too, their commits are looked for only while somebody listens.
    */
   follow(_: AccountId): () => void {
     return () => {};
@@ -157,10 +163,11 @@ export abstract class Replica<Tables extends ReplicaTables> {
   }
 
   /**
-   * Edits a document before its write, which then has nothing to do but write rows: long work, for
-   * which no other write waits. Nobody sees the edit until `WriteContext.adopt`, and it is dropped
-   * if somebody else writes to the document meanwhile. Undefined if the edit throws, or there is no
-   * document and `create` is not given: the write then has to do it all, and says what is wrong.
+   * Edits a document before its write, so that no other write waits for long work: the write then
+   * only has to write rows. Nobody sees the edit until `WriteContext.adopt`, and it is dropped if
+   * somebody else writes to the document meanwhile. Undefined if the edit throws, or if there is no
+   * document and `create` is not given: then the write has to do all of it, and reports what is
+   * wrong.
    */
   async draft<Result>({ address, create, edit }: Edit<Result>): Promise<Draft<Result> | undefined> {
     const taken = await this.#takeOut(address, create);
@@ -181,8 +188,9 @@ export abstract class Replica<Tables extends ReplicaTables> {
   }
 
   /**
-   * The document as the last commit left it, which is no longer kept in memory for others, and the
-   * time of that commit: on PostgreSQL it is the database's, as of every write.
+   * The document as the last commit left it, and the time of that commit. On PostgreSQL that is the
+   * database's time, as for every write. Others no longer get this copy of the document from
+   * memory.
    */
   #takeOut(
     address: DocumentAddress,
@@ -215,7 +223,7 @@ export abstract class Replica<Tables extends ReplicaTables> {
     };
   }
 
-  /** `sweeper` is a step of each sweep, again and again until nothing is left of it to do. */
+  /** Adds a step to each sweep, which repeats `sweeper` until nothing is left for it to do. */
   onSweep(sweeper: SweepStep<Tables>): void {
     this.sweepers.push(sweeper);
   }
@@ -226,9 +234,9 @@ export abstract class Replica<Tables extends ReplicaTables> {
   }
 
   /**
-   * Resolves when everything is in the database that was kept to be written together, of an owner
-   * or of all, as far as it can be written. Not to be called within a write, which would wait for
-   * itself.
+   * Resolves when everything that was kept in memory to be written together, of an owner or of all,
+   * is in the database, as far as it can be written. Not to be called within a write, which would
+   * wait for itself.
    */
   async settle(owner?: AccountId): Promise<void> {
     for (const settler of this.#settlers) await settler(owner);

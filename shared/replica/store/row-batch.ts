@@ -31,7 +31,7 @@ interface ReplacedRow {
 export interface DerivedRows {
   /** Replaced values, oldest first. */
   readonly revisions: readonly Revision[];
-  /** The keys that have more revisions now than are kept. */
+  /** The keys that now have more revisions than are kept. */
   readonly crowded: readonly Pick<Revision, "kind" | "key">[];
   readonly replacedMemories: readonly ReplacedRow[];
   /** In the order in which lists show them. */
@@ -43,8 +43,9 @@ export interface DerivedRows {
 }
 
 /**
- * All that one flush of a document writes: nothing that is still to be read or worked out. It holds
- * for the rows as they were when it was made, so for the head that the document had then.
+ * All that one flush of a document writes; nothing is left to be read or worked out. It is only
+ * right for the rows as they were when it was made, that is, for the `head` that the document had
+ * then.
  */
 export interface RowBatch {
   readonly documentId: number;

@@ -70,7 +70,7 @@ function replace(
   }
   const { value, updatedAt, createdAt, entryIds } = after;
   updateMemory.now(db, { value, updatedAt, entryIds, rowId });
-  // Only if necessary: a column that is named is written to its index even if it does not change.
+  // Names a column only if it changes, because a named column is written to its index in any case.
   if (created_at !== createdAt) moveMemory.now(db, { createdAt, rowId });
 }
 

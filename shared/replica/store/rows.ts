@@ -68,7 +68,7 @@ async function memoryRevisions(
   for (const some of chunksOf(worthKeeping(document, replaced), ROWS_AT_ONCE)) {
     await pause();
     for (const { id, key, value: stored, updated_at: writtenAt } of some) {
-      // Only of a name that goes with this change the rows know more than the document.
+      // The rows know more than the document only about a machine whose name goes with this change.
       const mayBeGone = metadataKeys.has(machineKey(id.client));
       const machine = mayBeGone
         ? await machineKnown(db, documentId, { document, client: id.client })
@@ -80,7 +80,10 @@ async function memoryRevisions(
   return revisions;
 }
 
-/** Without those that an equal value followed, and for each key at most as many as are kept. */
+/**
+ * Leaves out those that an equal value followed, and for each key those beyond the number that is
+ * kept.
+ */
 function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): Entry[] {
   const later = new Map<string, JsonValue>();
   const counts = new Map<string, number>();
@@ -150,7 +153,7 @@ async function deriveText(
   if (former?.content === content) return undefined;
   const names = new Set<string | undefined>();
   for (const client of textClients) {
-    // A name that goes with this change is none any more.
+    // A machine's name that goes with this change no longer counts.
     const isTold = metadataKeys.has(machineKey(client));
     names.add(
       isTold

@@ -141,7 +141,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
     while (this.#waiting.length > 0) {
       if (!(await this.#commitNext())) continue;
       await this.#ready();
-      // Who has waited for the long commit waits for nothing else.
+      // Whoever has waited for the long commit need not wait for this, too.
       if (this.#waiting[0]?.isLong === false) await this.#commitNext();
       await writeLogBack(this.options.database.writer);
     }

@@ -39,9 +39,9 @@ export interface WriteContext<Tables extends ReplicaTables> {
   open(address: DocumentAddress): Promise<OpenDocument>;
   find(address: DocumentAddress): Promise<OpenDocument | undefined>;
   /**
-   * Takes on what was edited before this write, which must not have opened the document. Undefined
-   * if the document has changed since, or the draft was taken on before: by this very write, if it
-   * runs again.
+   * Takes over a draft: an edit that was made before this write. This write must not have opened
+   * the document. Undefined if the document has changed since, or if the draft was adopted before,
+   * perhaps by an earlier run of this very write.
    */
   adopt<Result>(draft: Draft<Result>): Promise<OpenDocument | undefined>;
   /** Writes the changes so far, so that the document's `head` includes them. */
@@ -57,9 +57,9 @@ export interface WriteContext<Tables extends ReplicaTables> {
   /** Removes from a document's log what is no longer needed. */
   compact(address: DocumentAddress): Promise<void>;
   /**
-   * The owner's documents were changed in the database by this write itself. They are read again,
-   * and written under an epoch and a client id that nobody knows: positions and ids of what was
-   * there before are never used a second time.
+   * To be called when this write itself has changed the owner's documents in the database. They are
+   * read again, and written under a new epoch and a new client id, so that no position and no id of
+   * the former content is used a second time.
    */
   reread(owner: AccountId): void;
   /** This process may be a copy of one that runs: it writes under other client ids from now on. */
@@ -68,7 +68,7 @@ export interface WriteContext<Tables extends ReplicaTables> {
   giveTo(document: OpenDocument, owner: AccountId): Promise<void>;
 }
 
-/** A document with an edit of which nobody knows, until a write adopts it. */
+/** A document with an edit that nobody sees until a write adopts it. */
 export interface Draft<Result> {
   readonly open: OpenDocument;
   readonly now: number;
@@ -83,8 +83,9 @@ const adopted = new WeakSet<Draft<unknown>>();
 
 /**
  * This process's identity as a writer. It changes with each rebuild. Each document of the database
- * has a client id of its own: two of them may be replicas of one document, as where a home has two
- * remotes of one account, and each would take the other's writes for its own, or never send them.
+ * has a client id of its own. Two of them may be replicas of one document, as in a home with two
+ * remotes of one account: with one client id, each would take the other's writes for its own, or
+ * never send them.
  */
 export class Writers {
   readonly #world: World;
@@ -101,7 +102,9 @@ export class Writers {
     return this.#current;
   }
 
-  /** The writer of one document. A document's row in the database never gets another's number. */
+  /**
+   * The writer of one document. The number of a document's row is never given to another document.
+   */
   of(documentId: number): Writer {
     const { epoch, clientId } = this.#current;
     return this.#named(epoch, clientIdOf(clientId, documentId));
@@ -217,7 +220,9 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     return inserted.id;
   }
 
-  /** A document that is not there, with an id that no other one gets. Only `adopt` makes it be. */
+  /**
+   * A document that does not exist yet, with an id that no other one gets. Only `adopt` creates it.
+   */
   async reserve(address: DocumentAddress): Promise<OpenDocument> {
     const id = await this.#insert(address, { now: this.now });
     await this.#replica.deleteFrom("documents").where("id", "=", id).execute();
@@ -233,7 +238,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     const { clientId } = this.writers.of(id);
     const isOther = row?.seq !== baseSeq || (row && row.id !== id);
     if (isOther || clientId !== open.writer.clientId) return undefined;
-    // Once flushed it has nothing more to write, even where those rows were rolled back.
+    // After a flush it has nothing more to write, even if those rows are rolled back.
     if (adopted.has(draft)) return undefined;
     adopted.add(draft);
     if (!row) {

@@ -7,8 +7,8 @@ import { hasWord } from "./line-diff.ts";
  * matter"). The lines may have their breaks.
  *
  * A heading begins with up to six `#` ("ATX"), or has `===` or `---` right below it ("setext").
- * Other than in CommonMark its name is the line above that alone, whatever else is above: a merge
- * may put a line right before it. And one `-` is not enough.
+ * Unlike in CommonMark, its name is only the one line above that, because a merge may put a line
+ * right before it; and a single `-` is not enough.
  */
 export function headingsIn(broken: readonly string[]): ReadonlyMap<number, number> {
   const lines = broken.map((line) => line.replace(/\r?\n$/, ""));

@@ -22,17 +22,20 @@ export function neighbourStart(lines: readonly string[], at: number): number {
 }
 
 /**
- * The first line from `to` on with a word: what the lines before it are ahead of. "" if there is
- * none.
+ * The first line from `to` on that has a word, including its break; "" if there is none. It names
+ * the place from below.
  */
 export function lineAhead(lines: readonly string[], to: number): string {
   return lines.slice(to).find(hasWord) ?? "";
 }
 
-/** Behind so many lines without a word a place is named by the last of them. */
+/** If so many lines without a word are before a place, the last of them name it. */
 const UNSAID_MAX = 64;
 
-/** Lines that become more: `neighbourStart` of their end, however many they are. */
+/**
+ * Lines that are added one by one: gives `neighbourStart` of their end, quickly however many there
+ * are.
+ */
 export class GrowingLines {
   readonly #lines: string[] = [];
   /** Where each line stands. */

@@ -8,7 +8,10 @@ type Stretch = readonly [from: number, to: number];
 /** The lines of a text with the headings that they stand under. */
 export class Sections {
   readonly lines: readonly string[];
-  /** The next heading above each line, "" where there is none; of a heading, that of its parent. */
+  /**
+   * For each line the next heading above it, "" if there is none; for a heading, the heading of its
+   * parent section.
+   */
   readonly over: readonly string[];
   readonly #places = new Map<string, number[]>();
   readonly #headings: ReadonlyMap<number, number>;
@@ -56,7 +59,7 @@ export class Sections {
     return this.places(text).filter((at) => this.over[at] === heading).length;
   }
 
-  /** Whether a line says what none before it says under its heading. */
+  /** Whether no line before it under the same heading says the same. */
   isFirst(at: number): boolean {
     const there = this.places(this.lines[at] ?? "");
     return there.find((each) => this.over[each] === this.over[at]) === at;
@@ -86,7 +89,7 @@ export class Sections {
     return at;
   }
 
-  /** The same lines, with the rest of those code blocks of which they have every word. */
+  /** The range, extended by the rest of each code block of which it has every word. */
   withFences([first, end]: Stretch): Stretch {
     const isOfRun = (at: number) => (first <= at && at < end) || !hasWord(this.lines[at] ?? "");
     const own = this.#blocks.filter(([from, to]) => {

@@ -35,7 +35,7 @@ export class TextCursor {
         else if ("delete" in step) this.#pass(transaction, step.delete, true);
         else this.#pass(transaction, step.retain, false);
       }
-      // Yjs knows places by their index, too; these are others now.
+      // Yjs also remembers places by their index; these have changed.
       if (this.#text._searchMarker) this.#text._searchMarker.length = 0;
       // At the transaction's end Yjs joins items.
       this.#behind = this.#left?.lastId;

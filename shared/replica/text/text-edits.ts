@@ -7,7 +7,7 @@ export interface TextEdit {
   readonly from: number;
   readonly to: number;
   readonly insert: string;
-  /** Insert after the last replaced character, and not before the first. */
+  /** The new text goes after the last replaced character, and not before the first. */
   readonly behind?: boolean;
   /** Only the line's ending changes: a CR before its break is removed or added. */
   readonly ending?: boolean;

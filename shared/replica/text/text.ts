@@ -103,7 +103,10 @@ export function* editFromBaseInSteps(
 /** A text after an edit, and which of its base's lines became which. */
 export interface EditedLines {
   readonly lines: string;
-  /** In order; the difference is looked for anew where one of the texts has no last line break. */
+  /**
+   * The changes, in order. Not used where one of the texts has no last line break: then the
+   * difference is looked for again.
+   */
   readonly hunks?: readonly LineHunk[] | undefined;
 }
 

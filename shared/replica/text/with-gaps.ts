@@ -1,6 +1,6 @@
 /**
- * Those of some items that are gone, with the blank ones between and directly beside them, which
- * are there because of them. `isGap`: whether an item is blank and belongs to one beside it.
+ * The items that are gone, together with the blank items between and directly beside them, which
+ * stood there only because of them. `isGap`: whether an item is blank and belongs to one beside it.
  */
 export function withGaps<Item>(
   items: readonly Item[],
