@@ -110,7 +110,7 @@ export class HostAdmin {
     return { id, token };
   }
 
-  /** Which of these projects an account does not have, or not yet. */
+  /** Those of the projects that the account does not have, or does not have yet. */
   async missingProjects(named: string, projects: readonly ProjectId[]): Promise<ProjectId[]> {
     const account = await findAccount(this.database.reader, named);
     if (!account) throw noAccount(named);
@@ -133,7 +133,7 @@ export class HostAdmin {
   async revokeToken(id: string): Promise<void> {
     const revoked = await this.database.write(async (db) => {
       const account = await findAccountOfToken(db, id);
-      // A write that began before is over then: none with this token is committed any more.
+      // Writes that began before are over then: no further write with this token is committed.
       if (account !== undefined) await keepOthersOut(db, account);
       return await revokeToken(db, id, this.world.now());
     });

@@ -67,10 +67,10 @@ export class TokenWatch {
 }
 
 /**
- * What differs whenever tokens have changed. The database of many servers counts the changes; a
- * file's tokens are counted themselves. The ids of removed ones are kept for ever, so their number
- * tells a removal; between two of those tokens are only added and revoked, so that both other
- * numbers only grow.
+ * A text that differs whenever tokens have changed. A database of many servers counts the changes.
+ * In a file, the tokens themselves are counted. The ids of removed tokens are kept for ever, so
+ * their number tells a removal. Between two removals tokens are only added and revoked, so both
+ * other numbers only grow.
  */
 async function figuresOf(db: Kysely<HostTables>) {
   if (isPostgres(db)) return (await sql`select version from token_changes`.execute(db)).rows;

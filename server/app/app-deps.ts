@@ -21,7 +21,9 @@ export interface AppDeps {
    * Called for every request, and again at every ping of a live socket. Must not count its calls.
    */
   readonly authenticate: Authenticate;
-  /** What is said of a token that is none; who has one to give, where that is left out. */
+  /**
+   * The message about a text that is no valid token; when left out, it says who gives tokens out.
+   */
   readonly refusedToken?: (token: string) => string;
   /**
    * Called for each authenticated request. A request to an existing path and method is charged

@@ -28,7 +28,7 @@ export interface App {
   openLive(request: Request, peer: PeerAddress): Promise<LiveHandshake>;
   /** The answer to something that is no valid request. */
   refuse(error: AppError): Response;
-  /** Called by listeners with a request whose client left, if this is there. */
+  /** If present, listeners call it with each request whose client has left. */
   aborted?(request: Request): void;
   /** For the listeners' own timers. */
   readonly world: World;
@@ -120,7 +120,7 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
         }
         if (deps.loopbackOnly) refuseForeign(headers, deps.allowedHosts);
         if (open) return;
-        // No path here needs escapes, and decoding them would give one thing several names.
+        // No path here needs escapes. If they were decoded, one thing would have several names.
         const mayBe = !path.includes("%") && path !== METRICS_PATH && serves.mayHave(path);
         if (!mayBe) throw noSuchPath();
       })
@@ -139,7 +139,7 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
   );
 }
 
-/** What a body took is given back once it is answered. */
+/** The room that a body took is given back once the request is answered. */
 async function answerOnLease(
   router: { fetch(request: Request): Response | Promise<Response> },
   request: Request,
@@ -172,7 +172,7 @@ function isOpen(
   );
 }
 
-/** The 401 of a guessed token goes later than others. */
+/** The 401 for a guessed token is sent later than other answers. */
 async function delayGuess(
   { guessed }: AppDeps,
   request: Request,

@@ -19,7 +19,7 @@ export async function identify(
   return { ...context, caller, quota: quota instanceof Promise ? await quota : quota };
 }
 
-/** Nobody learns why a token is refused, but that one was sent and read. */
+/** The answer does not say why a token is refused, only that one was sent and read. */
 function whyUnauthorized(headers: Headers, refused: AppDeps["refusedToken"]): string {
   const token = bearerToken(headers.get("authorization"));
   if (token === undefined) return "a valid API token is needed: Authorization: Bearer <token>";

@@ -44,10 +44,10 @@ export async function shakeHands(
     refuseMalformedHandshake(request.headers);
     const { account } = asked.caller;
     sockets.refuseTooMany(account);
-    // Counted meanwhile: others may be charged in the same transaction.
+    // The socket counts during the charge, because others may be charged in the same transaction.
     sockets.add(account);
     try {
-      // Not before: a handshake that is refused costs nothing.
+      // Charged last, because a handshake that is refused costs nothing.
       await charge(asked);
     } finally {
       sockets.remove(account);

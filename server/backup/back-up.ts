@@ -42,7 +42,8 @@ export async function backUp({
 }: BackupOptions): Promise<number> {
   const database = realDatabasePath(named);
   refuseTarget(database, file, force);
-  // By one of two names the log of the other is not seen, and the copy would lack what is in it.
+  // If the database has two names, SQLite keeps a log beside each. By one name the other's log is
+  // not seen, and the copy would lack what is in it.
   refuseOtherNames(database);
   const partial = `${file}.partial-${base32(world.randomBytes(RANDOM_BYTES))}`;
   try {

@@ -109,12 +109,12 @@ async function endedIn(database: string): Promise<readonly Ended[]> {
   try {
     if (!(await hasPages(database))) return [];
     const ended = await readEnded(database);
-    // It can be read, so it may be written: the last server's log is merged into it. Not where it
-    // may be in use by another name, which has another log.
+    // It can be read, so it may be written: the last server's log is merged into it. Not if it has
+    // another name, because it may be in use by that, with another log.
     if (!hasOtherNames(database)) await foldLogIn(database);
     return ended;
   } catch {
-    // It is damaged, which may be why it is replaced. All its parts are kept.
+    // The database is damaged, perhaps the reason to replace it. All its files are kept.
     return [];
   }
 }

@@ -116,7 +116,7 @@ async function copyTable(from: Db, into: Db, table: CopiedTable): Promise<number
   throw refused(`${table.name} can't be copied as they are; nothing was written`);
 }
 
-/** Numbers of documents that are gone are never given again, there either. */
+/** The copy, too, must never give the number of a deleted document to another one. */
 async function goOnNumbering(from: Db, into: Db): Promise<void> {
   for (const [table, column] of Object.entries(NUMBERED)) {
     const last = await lastNumber(from, table, column);

@@ -66,7 +66,7 @@ export async function openControlled(options: ControlledOptions): Promise<Contro
   });
   try {
     await assertAnswers(service.app);
-    // The first request of others has the id that the first after a reset has.
+    // So that the first request of a client gets the same id as the first one after a reset.
     driven.rewind();
   } catch (thrown) {
     await service.close();

@@ -12,7 +12,7 @@ export function createEdge(
   app: App,
   { clock, control }: { readonly clock: DrivenClock; readonly control: ControlPlane },
 ): App {
-  // What the service has answered has the time of that.
+  // An answer of the service has the time at which it was given.
   const dated = (response: Response): Response =>
     response.headers.has("Date") ? response : datedAnswer(response, clock);
   return {

@@ -55,8 +55,8 @@ export interface EmulatorOptions {
   /** Further names that requests may use as their host. */
   readonly allowedHosts?: readonly string[];
   /**
-   * Asked of every control call over HTTP. When left out of none; one is made where other machines
-   * reach the port.
+   * What every control call over HTTP must carry. When left out, nothing; but if other machines
+   * reach the port, a token is made.
    */
   readonly controlToken?: string;
 }
@@ -156,8 +156,8 @@ export async function startEmulator(
 }
 
 /**
- * Whoever has sent half a request, and will never send the rest, holds its end up for so long. Less
- * than what test runners give a hook.
+ * How long a client that sent half a request, and never sends the rest, can delay the emulator's
+ * end. Less than test runners give a hook.
  */
 const CLOSE_MS_MAX = 1000;
 

@@ -12,7 +12,7 @@ export interface AnswerRoom {
   /** Bytes of everybody, and of one account. */
   readonly total: number;
   readonly perAccount: number;
-  /** An answer of which nothing is fetched for so long is ended. */
+  /** An answer is ended if nothing of it is fetched for this long. */
   readonly stalledMs: number;
 }
 
@@ -27,9 +27,10 @@ interface Waiting {
 }
 
 /**
- * Bounds the memory that answers take which nobody fetches. A long answer is handed on by pieces,
- * each when the one before has left. Where there is no room for another, those end that have waited
- * longest: of its account, then of all. Their clients see a broken transfer and ask again.
+ * Bounds the memory of answers that nobody fetches. A long answer is sent piece by piece, each when
+ * the one before has left. If there is no room for a new answer, the ones that have waited longest
+ * are ended, first its own account's and then anybody's. Their clients see a broken transfer and
+ * ask again.
  *
  * ```
  * const answers = new AnswerBudget(world);

@@ -27,7 +27,7 @@ const UNDECLARED_BYTES = 64 * 1024;
 /** A client that was refused may try again after this many seconds. */
 const RETRY_AFTER_S = 5;
 
-/** The room that one request's body takes, which is never more than one of the largest. */
+/** The room that one request's body takes: at most that of one of the largest. */
 export interface BodyLease {
   /** The body is larger than was known. Throws the 429 if there is no room for that. */
   growTo(bytes: number): void;

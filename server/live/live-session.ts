@@ -265,7 +265,7 @@ class Session implements LiveSession {
     await this.#tellAccount().catch((thrown) => this.#fail(thrown));
   }
 
-  /** Tokens have changed, and with them perhaps the account's users. */
+  /** Tokens have changed, and perhaps the account's users with them. */
   async #recheck(): Promise<void> {
     await this.#checkToken();
     await this.#tellAccount().catch((thrown) => this.#fail(thrown));

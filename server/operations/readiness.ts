@@ -4,7 +4,7 @@ export type State = "starting" | "ready" | "draining";
 /** The answer of `/readyz`. Set by whoever starts and ends the server. */
 export class Readiness {
   state: State;
-  /** Whether what the server stands on can't be used just now, so that it isn't ready. */
+  /** Whether something that the server needs, such as its database, can't be used at present. */
   isOut: () => boolean = () => false;
 
   constructor(state: State) {

@@ -3,12 +3,15 @@ import type { MemoryFilter } from "../stores/memory-rows.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { marksOf } from "./kept-pages.ts";
 
-/** Who writes without rest keeps nobody from an answer. */
+/**
+ * After so many tries the answer is given anyway, so that a client that never stops writing blocks
+ * nobody.
+ */
 const TRIES_MAX = 4;
 
 /**
- * What several queries find in an account's documents, as of one moment: it is read again where
- * somebody wrote to them meanwhile. After four tries it is what the last one found.
+ * Runs several queries about an account's documents as of one moment: they are repeated if somebody
+ * wrote to the documents meanwhile. After four tries the last result counts.
  */
 export async function asOfOneMoment<Found>(
   db: Kysely<ServiceTables>,

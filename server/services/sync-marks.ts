@@ -8,8 +8,8 @@ import type { ServiceStore } from "./service-store.ts";
 const WRITE_AFTER_MS = 1000;
 
 /**
- * A write waits until it has all of its owners, and their other writes wait for it: they share a
- * commit all the same. Where another server has one of them, these few are late.
+ * How many owners one write may have. It waits until it has all of them, and their other writes
+ * wait for it. If another server has one of them, only these few are late.
  */
 const OWNERS_AT_ONCE = 8;
 

@@ -22,8 +22,9 @@ export async function writeAs<Result>(
 }
 
 /**
- * The same for a write that may be `long`: then its document is edited before, while others write,
- * and given to `work` with what `edit` has returned. Without a draft `work` has to edit by itself.
+ * The same for a write that may be `long`. Then its document is edited first, while others write,
+ * and `work` gets it as a draft with what `edit` returned. Without a draft `work` has to make the
+ * edit itself.
  */
 export function writeLongAs<Edited, Result>(
   store: ServiceStore,

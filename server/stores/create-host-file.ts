@@ -13,10 +13,10 @@ import { createPrivateFile, PRIVATE_FILE } from "../../shared/durable-files.ts";
 import { EMPTY_DATABASE } from "./empty-database.ts";
 
 /**
- * Makes the file of a new database, which only its owner can read: it is there whole, and on the
- * disk, or not at all. It is written as it was prepared, because making every table takes longer
- * than all else of a start, and waits for the disk a dozen times. Throws where something exists
- * already.
+ * Makes the file of a new database, which only its owner can read. The file is there as a whole,
+ * and on the disk, or not at all. It is a copy of a prepared one: making the tables one by one
+ * would take longer than all the rest of a start, and wait for the disk a dozen times. Throws where
+ * something exists already.
  */
 export function createHostFile(path: string): void {
   const folder = mkdtempSync(`${path}.new-`);

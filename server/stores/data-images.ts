@@ -19,8 +19,8 @@ const RENUMBERED: Readonly<Record<string, string>> = {
 const OF_ACCOUNT = ["sessions", "connections", "current_projects", "kept_answers"] as const;
 
 /**
- * Keeps what an account has stored now, or all accounts, under a number that nothing is kept under.
- * In temporary tables: it is gone with the process.
+ * Keeps what an account has stored now, or all accounts, under an unused number. It is kept in
+ * temporary tables, so it is gone with the process.
  */
 export async function keepImage(db: Db, image: number, owner?: AccountId): Promise<void> {
   const documents = sql`select * from documents ${ownedBy("owner", owner)}`;

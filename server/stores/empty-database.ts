@@ -1,8 +1,8 @@
 // Made by `bun scripts/empty-database.ts`: run that after each migration.
 
 /**
- * A host's database in which nothing is, as SQLite's file: gzip in base64. Of an earlier version it
- * would do as well, for then it is migrated.
+ * An empty database of a host, as SQLite's file: gzip in base64. One of an earlier version would
+ * do, too, because it is migrated.
  */
 export const EMPTY_DATABASE = `
 H4sIAAAAAAACA+3dbWzbZmLAcVJyJL9EUl7aMm7qmnEvJ7O26iipm6ZpLuckRs9r2rRuermga3W0RNusLVIRKScueujJSb8d

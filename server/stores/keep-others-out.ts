@@ -3,9 +3,10 @@ import type { AccountId } from "../../shared/ids.ts";
 import { isPostgres } from "../../shared/sqlite/dialects.ts";
 
 /**
- * Until its transaction ends nobody else writes to the account, on whatever server; what servers
- * have in memory of its documents is read again. Its row stays when the account goes, or what they
- * have could seem to be right once more. On SQLite only one transaction writes anyway.
+ * Until the transaction ends, nobody else writes to the account on any server. Servers then read
+ * again what they have of its documents in memory. The row that this takes stays when the account
+ * is deleted: without it, what they have in memory could seem right again. On SQLite only one
+ * transaction writes anyway.
  */
 export async function keepOthersOut<Tables>(db: Kysely<Tables>, account: AccountId): Promise<void> {
   if (!isPostgres(db)) return;

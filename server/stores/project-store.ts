@@ -34,7 +34,7 @@ const AFTER_PROJECT_IDS = "proj`";
 
 const COLUMNS = ["id", "name", "created_at", "updated_at", "last_synced_at"] as const;
 
-/** That its document does not say that it was deleted. */
+/** The condition that a project's document does not say that it was deleted. */
 function isThere({ not, exists, selectFrom }: ExpressionBuilder<ServiceTables, "documents">) {
   const deletion = selectFrom("metadata")
     .select("document_id")
@@ -204,7 +204,7 @@ async function readMetadataOf(db: Db, documentId: number): Promise<ShownMetadata
 /** The first key that sorts after all of `OWN_METADATA_PREFIX`. */
 const AFTER_OWN_METADATA = `${OWN_METADATA_PREFIX.slice(0, -1)}/`;
 
-/** The program's own are large where they are conflicts, and only one of them is shown. */
+/** Leaves out the program's own but for the project's name, because conflicts are large. */
 const findMetadata = compiled((db: Db, { documentId }: { readonly documentId: number }) =>
   db
     .selectFrom("metadata")

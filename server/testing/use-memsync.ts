@@ -13,8 +13,8 @@ export type { TestHooks } from "./test-hooks.ts";
 /** Options of `useMemsync`, all optional: those of `startEmulator`, and these. */
 export interface UseMemsyncOptions extends EmulatorOptions {
   /**
-   * `each`, also when left out: before each test it is again as it began: data, limits, faults,
-   * what it has seen, clock and chance. `never`: a test finds what those before it have left.
+   * `each`, the default: before each test everything is as at the start: data, limits, faults, the
+   * journal, clock and chance. `never`: a test finds what earlier ones have left.
    */
   readonly reset?: "each" | "never";
   /** The runner's functions where they are no globals, as with Vitest: all that it exports. */

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
-/** `null` counts as left out everywhere but where it means something. */
+/** `null` counts as left out, except where it has a meaning of its own. */
 const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
 
 const Token = optional(Type.String());

@@ -9,7 +9,7 @@ import type { ControlGuesses } from "./control-guesses.ts";
 export interface ControlGuard {
   /** Names, besides this machine's own, that a request may use as its host. */
   readonly allowedHosts: readonly string[];
-  /** Whether the port is reached from this machine alone: then no other name is its own. */
+  /** Whether only this machine reaches the port: then it has no names but this machine's. */
   readonly loopbackOnly: boolean;
   /** Asked for as a bearer token, beside what the host must be. */
   readonly token?: string | undefined;
@@ -17,8 +17,8 @@ export interface ControlGuard {
 }
 
 /**
- * What is said to anyone, and changes nothing: a container's own check of health knows no token,
- * and the live page asks for it.
+ * Answered to anyone, because it changes nothing: a container's health check knows no token, and
+ * the live page has to ask for one.
  */
 const OPEN_TO_ALL: ReadonlySet<string> = new Set(["health", ""]);
 
@@ -29,7 +29,8 @@ export function refuseStrangers(
   { path, address = "" }: { readonly path: string; readonly address: string | undefined },
 ): void {
   const host = headers.get("host");
-  // Others reach the port by names that are not known here; a page of another site has no token.
+  // Other machines reach the port by names that are not known here. There the token protects: a
+  // page of another site does not have it.
   if ((loopbackOnly || token === undefined) && host !== null)
     refuseForeign(new Headers({ host }), allowedHosts);
   if (isOfOtherPage(headers, host, allowedHosts)) {
@@ -49,7 +50,10 @@ const WHICH_TOKEN =
   "control calls need the token that the emulator was given (MEMSYNC_EMULATOR_TOKEN, " +
   "controlToken), or made and printed when it started";
 
-/** A page at another port of this machine is one, too; to browsers it is of the same site. */
+/**
+ * A page at another port of this machine counts as another site, too, though browsers take it for
+ * the same one.
+ */
 function isOfOtherPage(
   headers: Headers,
   host: string | null,

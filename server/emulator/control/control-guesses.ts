@@ -11,9 +11,9 @@ const WINDOW_MS = 60_000;
 const PLACES_MAX = 1000;
 
 /**
- * Who guesses the control token. Where there were too many guesses from an address nothing more is
- * compared for it, the right token neither: an answer would tell that it is the right one. One
- * wrong token again and again is no guessing, but a program that is set up wrongly.
+ * Limits guesses of the control token. After too many from one address no token from there is
+ * compared any more, not even the right one: a different answer would give it away. One wrong token
+ * again and again is no guess, but a program that is set up wrongly.
  */
 export class ControlGuesses {
   /** When each wrong token came, by `guesserPlaceOf` and the token's hash. */

@@ -33,7 +33,7 @@ export function createControlPlane(
   return async (request, peer) => {
     const context = newContext(app);
     try {
-      // Of a `Host` that is none there is no address, which the calls read their parameters from.
+      // With a malformed `Host` the request has no URL, from which the calls read their parameters.
       if (!URL.canParse(request.url)) {
         throw new AppError("invalid_request", "the header Host names no host");
       }
@@ -52,14 +52,17 @@ export function createControlPlane(
   };
 }
 
-/** Of two tokens neither is the one that is meant. */
+/** If a parameter is given twice, nobody can tell which value is meant. */
 function refuseDoubleParameters(query: URLSearchParams): void {
   for (const name of new Set(query.keys())) {
     if (query.getAll(name).length > 1) throw refusedAt(name, "is given twice");
   }
 }
 
-/** Whoever narrows such a call by its body would have it of everybody, were that not read. */
+/**
+ * Such a call reads no body. A caller who names an account there would get the call for all
+ * accounts, so it is refused.
+ */
 function refuseIdleBody({ method, headers }: Request): void {
   const takesNone = method === "DELETE" || method === "GET" || method === "HEAD";
   if (!takesNone || !hasBody(headers)) return;

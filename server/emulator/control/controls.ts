@@ -139,7 +139,7 @@ async function reset(
     Object.assign(cleared, await host.store.write((context) => deleteData(context, account)));
     sockets.end(account, FORGOTTEN);
     recording.takenBack(account);
-    // What chance begins again may be drawn again: nobody may have it from before.
+    // A seed that begins again may draw the same tokens again: nobody may still have one of them.
     if (account === undefined) cleared.tokens = accounts.forgetTokens();
     // With a seed the ids of the next test are those of this one, and so are its tags.
     if (account === undefined && driven.rewind()) tags.beginAgain();

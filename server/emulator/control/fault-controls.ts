@@ -55,7 +55,10 @@ export function createFaultControls({
   };
 }
 
-/** With those of an id, or with all, goes what they made somebody wait for. Says how many went. */
+/**
+ * Removes the rules of an id, or all, and forgets what clients were told to wait for by them.
+ * Returns how many rules went.
+ */
 export function clearFaults(
   { faults, recording }: Pick<FaultParts, "faults" | "recording">,
   account: AccountId | undefined,

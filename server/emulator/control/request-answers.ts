@@ -16,8 +16,8 @@ const NAMES: readonly string[] = [
 const WAIT_MS_MAX = 60_000;
 
 /**
- * The requests that a query asks for. With `wait_ms` it waits for `min` of them, 1 when left out;
- * `timed_out` says that there were not so many. With `after` it is asked for what has changed.
+ * The requests that a query asks for. With `wait_ms` it waits until there are `min` of them, 1 when
+ * left out; `timed_out` says that there were fewer. With `after` it answers what has changed since.
  */
 export async function requestsAsked(requests: EmulatorRequests, query: URLSearchParams) {
   for (const name of query.keys()) {

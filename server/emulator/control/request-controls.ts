@@ -28,7 +28,7 @@ export interface SeenParts {
   routes(): readonly ServedRoute[];
 }
 
-/** What whoever uses an emulator after its end is told, or waits for it then. */
+/** The error for a call after the emulator's end, and for one that still waits then. */
 export const EMULATOR_CLOSED = "the emulator is closed";
 
 const WAIT_MS = 5000;
@@ -52,7 +52,7 @@ export function createRequestControls(parts: SeenParts): EmulatorRequests {
       const whole = () => came().filter(isWhole);
       const areEnough = (entries: readonly RequestEntry[]) => counted(entries, filter) >= count;
       await journal.wait(() => areEnough(whole()), timeoutMs);
-      // Where a body does not come to its end, the request itself came nevertheless.
+      // Even if its body never ends, the request itself has come.
       const found = areEnough(whole()) ? whole() : came();
       if (areEnough(found)) return await shown(parts, filter, found);
       if (journal.isClosed) throw new Error(EMULATOR_CLOSED);
@@ -81,7 +81,7 @@ export function createRequestControls(parts: SeenParts): EmulatorRequests {
   };
 }
 
-/** Nobody is judged by an answer that no list has any more. */
+/** A request is not judged by an answer that is no longer in any list. */
 export function clearRequests(
   { journal, recording }: Pick<SeenParts, "journal" | "recording">,
   account: AccountId | undefined,

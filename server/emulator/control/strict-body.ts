@@ -9,9 +9,9 @@ import { parseStrict } from "./parse-strict.ts";
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * The body of a control call. A field that the schema does not have is refused, as is what is not
- * declared to be JSON: a form on a web page can declare nothing else than a form. So is a parameter
- * that the call does not have: a reset with the token in its address would be of everybody.
+ * The body of a control call. Refuses a field that the schema does not have; a body that is not
+ * declared to be JSON, because a form on a web page can't declare that; and a parameter that the
+ * call does not have, because a reset with its token in the address would be for everybody.
  */
 export async function readStrict<T extends TSchema>(
   request: Request,

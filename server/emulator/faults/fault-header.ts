@@ -4,10 +4,10 @@ import type { FaultEffect } from "../interface/faults.ts";
 import { checkEffect } from "./fault-rules.ts";
 import { inWireNames } from "./wire-names.ts";
 
-/** In it a single request asks for its own misfortune. */
+/** The header by which a request asks for a fault of its own. */
 export const FAULT_HEADER = "x-memsync-fault";
 
-/** What such a misfortune has in place of a rule's id. */
+/** Stands for a rule's id where the request itself asked for the fault. */
 export const HEADER_FAULT = "header";
 
 type Reader = (value: string) => FaultEffect;

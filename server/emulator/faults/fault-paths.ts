@@ -12,9 +12,9 @@ export function pathMatches(pattern: string, path: string): boolean {
 }
 
 /**
- * Whether a rule for `pattern` may be about a request that a route serves. `words` are the fixed
- * parts of all routes. Behind an open part one of them is what it is in the routes, and no id: the
- * `sync` in `/v1/:any/sync` is no project's.
+ * Whether a rule for `pattern` may be about a request that a route serves. `words`: the fixed parts
+ * of all routes. Behind an open part such a word is not taken for an id: the `sync` in
+ * `/v1/:any/sync` is the route's, and no project's id.
  */
 export function pathMayMatch(
   pattern: string,

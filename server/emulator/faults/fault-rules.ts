@@ -101,7 +101,10 @@ export class FaultRules {
     return [...gone].map((kept) => kept.id);
   }
 
-  /** After a reset of all the names of rules are those of the start: answers have them. */
+  /**
+   * After a reset of everything rules get the same names as after the start, because answers
+   * contain these.
+   */
   nameAnew(): void {
     if (this.#kept.length === 0) this.#made = 0;
   }
@@ -116,7 +119,8 @@ export class FaultRules {
       const { probability = 1, refuseItem } = kept.rule;
       if (refuseItem !== undefined) {
         if (!(await holds(refuseItem))) continue;
-        // While the body was read another request may have had it, or a reset taken it back.
+        // While the body was read, another request may have used the rule up, or a reset may have
+        // removed it.
         if (kept.hits >= kept.times || !this.#kept.includes(kept)) continue;
       }
       if (probability < 1 && randomFraction(this.#deps.world) >= probability) continue;

@@ -12,7 +12,7 @@ export function pathsNear(path: string, served: readonly string[]): readonly str
   const meant = BEGINNINGS.map((beginning) => `${beginning}${rest}`);
   const same = served.filter((each) => meant.some((whole) => pathMatches(each, whole)));
   if (same.length > 0) return same;
-  // What all paths have at their beginning makes none like another.
+  // The beginning is left out, because all paths share it: it makes none of them more alike.
   const near = new Set(nearWords(rest, served.map(restOf)));
   const own = path.slice(0, path.length - rest.length);
   const alike = [own, ...BEGINNINGS, ""].flatMap((beginning) =>
@@ -30,7 +30,8 @@ function restOf(path: string): string {
 /** The path, or a route, that a rule for a path was probably meant for. */
 export function patternNear(pattern: string, served: readonly string[]): string | undefined {
   const rooted = pattern.startsWith("/") ? pattern : `/${pattern}`;
-  // For `*` as any number of parts, which it is at the end alone.
+  // `*` stands for any number of parts here, as people may mean it; in a rule it does so only at
+  // the end.
   const parts = rooted
     .replaceAll(/:[^/]*|\{[^/]*\}/g, "*")
     .split("*")

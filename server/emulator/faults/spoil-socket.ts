@@ -60,8 +60,8 @@ function shortened(frame: string, truncate: number | true): string {
 }
 
 /**
- * Always less than the whole, of which a client that was to be tried would see nothing wrong. At
- * least one byte, without which Bun does not send the end of the head, nor would the answer be one.
+ * Always less than the whole: with all of it the client under test would see nothing wrong. At
+ * least one byte, without which Bun does not send the end of the head.
  */
 export function sentOf(bytes: number, truncate: number | true): number {
   const asked = truncate === true ? bytes >> 1 : Math.floor(truncate);

@@ -18,7 +18,10 @@ export interface Cleared {
   readonly projects: number;
   readonly requests: number;
   readonly faults: number;
-  /** Made ones, which are valid no more; a reset of the data of all accounts takes them back. */
+  /**
+   * How many tokens that tests made are no longer valid: a reset of the data of all accounts takes
+   * them back.
+   */
   readonly tokens: number;
 }
 
@@ -27,8 +30,8 @@ export interface ClockReading {
   readonly now: string;
   readonly frozen: boolean;
   /**
-   * How far it is ahead of the real time. While it stands still: how far it was moved, from 0 where
-   * it was stopped at a given time, so that it repeats.
+   * How far the clock is ahead of the real time. While it stands still: how far it was moved. A
+   * clock that was stopped at a given time begins at 0, so that the value repeats.
    */
   readonly offsetMs: number;
 }

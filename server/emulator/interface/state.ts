@@ -28,7 +28,7 @@ export interface EmulatorSeed {
 export interface EmulatorSnapshots {
   /** In place of one of this name. */
   save(name: string, of?: OfToken): Promise<void>;
-  /** Stored is what was stored then; clients notice that it changed. */
+  /** Makes what is stored what it was when the snapshot was saved; clients notice the change. */
   restore(name: string, of?: OfToken): Promise<void>;
   list(of?: OfToken): readonly string[];
   delete(name: string, of?: OfToken): Promise<void>;

@@ -51,7 +51,7 @@ function untimely(entry: RequestEntry): Wrong[] {
   return known.map(({ rule, text }) => ({ rule, text }));
 }
 
-/** The one path that is served to some alone: to others it is as if it were not there. */
+/** The one path that only some callers may see: for others it does not exist. */
 function hidden({ path, status }: RequestEntry, own: readonly Wrong[]): Wrong[] {
   const isHidden = path === METRICS_PATH && (status === 401 || status === 404);
   if (!isHidden || own.some(({ rule }) => rule === "unmatched")) return [];

@@ -42,15 +42,15 @@ export interface RequestEntry {
   /** The client's end of its connection, where there is one. */
   readonly connection: string | undefined;
   /**
-   * The serial of the first of those that came one after the other; undefined among what may have
-   * been sent together.
+   * The serial of the first request of its run: requests that came one after another. Undefined for
+   * one that may have been sent together with others.
    */
   run: number | undefined;
   /** Whether it is answered, cut or given up. */
   isOver: boolean;
-  /** What it wrote, if anything, is gone by a reset or another state of the emulator. */
+  /** Whether what it wrote is gone, because of a reset or another state of the emulator. */
   isTakenBack: boolean;
-  /** The newest request's serial when its client had read its end in any case. */
+  /** The serial of the newest request at the time when its client had surely read its end. */
   readAfter: number | undefined;
   readonly headers: Headers;
   /** Whether it has a body. */
@@ -72,7 +72,7 @@ export interface RequestEntry {
   harm: Harm | undefined;
   /** Of a handshake that was accepted. */
   socket: SocketEntry | undefined;
-  /** The journal's count of changes when this changed last; 0 for one that the journal has not. */
+  /** The journal's count of changes at its last change; 0 if the journal does not have it. */
   changedAt: number;
   /** What was seen at once to be wrong with it, for a client that knew the end of `earlier`. */
   readonly violations: {
@@ -84,7 +84,7 @@ export interface RequestEntry {
 
 const ENTRIES_PER_ACCOUNT_MAX = 1000;
 
-/** Of all accounts together. What is too much goes from the one that holds the most. */
+/** For all accounts together. Beyond it, entries of the account that holds the most are dropped. */
 const ENTRIES_MAX = 20_000;
 
 /** The beginning of a body that is kept. */
@@ -109,8 +109,8 @@ interface Waiting {
 }
 
 /**
- * The requests of an emulator, from their receipt on. Bounded: the oldest go first, and none go for
- * those of an account that holds more.
+ * The requests of an emulator, from their receipt on. Their number is bounded: the oldest are
+ * dropped first, and never for the sake of an account that holds more.
  *
  * ```
  * journal.add(entry);
@@ -119,7 +119,7 @@ interface Waiting {
  */
 export class Journal {
   readonly #world: World;
-  /** Tells its counts from those of a journal before it. */
+  /** Tells this journal's counts from those of an earlier one. */
   readonly id: string;
   #entries: RequestEntry[] = [];
   /** Of each account that has entries. */
@@ -153,12 +153,12 @@ export class Journal {
     return this.#changes;
   }
 
-  /** How many there were when something was forgotten on demand the last time. */
+  /** The count of changes when something was last forgotten on demand. */
   get clearedAt(): number {
     return this.#clearedAt;
   }
 
-  /** Something of an entry is known that was not, or of the emulator without one. */
+  /** Something new is known of an entry, or of the emulator if none is given. */
   changed(entry?: RequestEntry): void {
     this.#changes += 1;
     if (entry && entry.changedAt > 0) entry.changedAt = this.#changes;
@@ -174,7 +174,7 @@ export class Journal {
     this.changed(entry);
   }
 
-  /** A frame came or went. A socket that was forgotten while it was open is there again by it. */
+  /** A frame came or went. It brings back a socket that was forgotten while it was open. */
   keepFrame(entry: RequestEntry, frame: FrameEntry): void {
     const { socket } = entry;
     if (!socket) return;
@@ -193,7 +193,7 @@ export class Journal {
     return this.#entries.filter(matches);
   }
 
-  /** What an account has written, or all have, is gone: who writes it again writes it once. */
+  /** What an account has written, or what all have, is gone: writing it again is no repetition. */
   takeBack(account: AccountId | undefined): void {
     for (const entry of this.#entries) {
       if (account === undefined || entry.account === account) entry.isTakenBack = true;

@@ -2,16 +2,22 @@ import type { AccountId } from "../../../shared/ids.ts";
 import type { Timer, World } from "../../../shared/world.ts";
 import type { RequestEntry } from "./journal.ts";
 
-/** In each of these this process reads what has come: on a busy machine they take longer. */
+/**
+ * How long a turn lasts. In each turn this process reads what has come; on a busy machine it takes
+ * longer.
+ */
 const TURN_MS = 5;
 
-/** This many turns without a request of a token, 100 ms, end what was sent together. */
+/**
+ * After this many turns without a request of a token (100 ms), the next one was not sent together
+ * with the last.
+ */
 const QUIET_TURNS = 20;
 
-/** An answer has been read after so many turns, a second, however much comes meanwhile. */
+/** After so many turns (a second) an answer counts as read, however much comes meanwhile. */
 const BUSY_TURNS = 200;
 
-/** Of so many tokens the newest request is remembered. */
+/** For how many tokens the newest request is remembered. */
 const TOKENS_MAX = 10_000;
 
 /** A request, and the turn in which it came or was answered. */
@@ -22,13 +28,16 @@ interface Timed {
 
 /** What a token has asked last. */
 interface Last extends Timed {
-  /** Of its run, what came so shortly before that it may have been sent together. */
+  /**
+   * The requests of its run that came so shortly before that they may have been sent together with
+   * it.
+   */
   readonly recent: readonly Timed[];
 }
 
 /**
- * When clients know how their requests have ended. Who sends something without knowing it, beside
- * the other request, does nothing again.
+ * Knows since when a client knew how its request ended. A client that sends the same before that
+ * sends it beside the first request, and so does not repeat it.
  */
 export class KnownEnds {
   readonly #last = new Map<string | undefined, Last>();
@@ -42,7 +51,9 @@ export class KnownEnds {
   /** `real` has the time of the clients. */
   constructor(readonly real: Pick<World, "setTimer">) {}
 
-  /** Gives those that are now known to have been sent together with this one. */
+  /**
+   * Notes a request that came. Returns those that are now known to have been sent together with it.
+   */
   began(entry: RequestEntry): readonly RequestEntry[] {
     const { token, serial } = entry;
     const came: Timed = { entry, turn: this.#turn };
@@ -62,8 +73,8 @@ export class KnownEnds {
   }
 
   /**
-   * It is answered, cut or given up. `matters`: requests that follow over other connections should
-   * have known it, too.
+   * The request was answered, cut or given up. `matters`: clients should know it before they send
+   * over other connections, too.
    */
   ended(entry: RequestEntry, { matters }: { readonly matters: boolean }): void {
     if (entry.isOver) return;
@@ -72,7 +83,7 @@ export class KnownEnds {
     this.#goOn();
   }
 
-  /** What an account asks next follows nothing, or what anybody asks. */
+  /** Forgets the former requests of an account, or of all: the next request follows none. */
   forget(account: AccountId | undefined): void {
     for (const [token, { entry }] of this.#last) {
       if (account === undefined || entry.account === account) this.#last.delete(token);
@@ -106,8 +117,9 @@ export class KnownEnds {
 }
 
 /**
- * Who asks one thing after the other does so over one connection, or over two in turn, as Node's
- * `fetch` does, which has not given the first one back when the next request is made.
+ * The run that a request belongs to; see `RequestEntry`. A client that asks one thing after another
+ * uses one connection, or two in turn: Node's `fetch` has not given the first back when the next
+ * request is made.
  */
 function runOf({ connection, serial }: RequestEntry, before: readonly Timed[]): number | undefined {
   const [beforeLast, last] = [before.at(-2)?.entry, before.at(-1)?.entry];
@@ -118,8 +130,9 @@ function runOf({ connection, serial }: RequestEntry, before: readonly Timed[]): 
 
 /**
  * Whether the client of `later` surely knew the end of `earlier` when it sent it. A client that
- * asks one thing after the other has read the answers of its connection. What is sent together over
- * several may come in any order, and late: one waits for a connection that another has had.
+ * asks one thing after another has read the answers of its connection. Requests that are sent
+ * together over several connections may come in any order, and late, because one may wait for a
+ * connection that another one uses.
  */
 export function knew(later: RequestEntry, earlier: RequestEntry): boolean {
   if (earlier.serial >= later.serial) return false;

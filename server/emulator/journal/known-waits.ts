@@ -7,7 +7,7 @@ const WAITS_MAX = 10_000;
 
 interface Wait {
   readonly until: number;
-  /** The same in real time, which goes on where the emulator's clock stands still. */
+  /** The same in real time, which goes on while the emulator's clock stands still. */
   readonly untilReally: number;
   /** By which it was told. */
   readonly answered: RequestEntry;
@@ -27,7 +27,7 @@ export interface WaitClocks {
   readonly real: Pick<World, "monotonic">;
 }
 
-/** Until when clients were told to leave something alone, by what it is. */
+/** Until when clients were told to wait, by what they were to leave alone. */
 export class KnownWaits {
   /** The oldest answer first. */
   readonly #waits = new Map<string, Wait[]>();
@@ -47,8 +47,8 @@ export class KnownWaits {
   }
 
   /**
-   * How long the client of this request should have waited yet, by the newest answer that it knew;
-   * undefined if it need not have. It is told once of what it knew.
+   * How much longer the client of this request should have waited, by the newest answer that it
+   * knew; undefined if it need not have. An answer is used for one request only.
    */
   leftFor(key: string, entry: RequestEntry): LeftWait | undefined {
     const waits = this.#take(key);

@@ -15,8 +15,9 @@ export function targetIn(body: object, headerProject: string | undefined): Targe
 }
 
 /**
- * What this request has told its client: whether it says of a target what is there. Undefined where
- * it tells nothing. With `publishedOnly` nothing narrows a list, for it is not read.
+ * Whether this request has shown its client what a target holds, as a function of the target;
+ * undefined if it showed nothing. With `publishedOnly` parameters are not read, so they narrow no
+ * list.
  */
 export function lookedUp(
   entry: RequestEntry,
@@ -43,7 +44,7 @@ export function lookedUp(
 /** Its answer has the memories of the project's own layer. */
 const SYNC = /^\/(?:v1|api)\/projects\/(proj_[^/]+)\/sync$/;
 
-/** One of them, or a list, which has how many memories each holds. */
+/** One project, or the list, which says how many memories each has. */
 const PROJECTS = /^\/(?:v1|api)\/projects(?:\/(proj_[^/]+))?$/;
 
 function shownOf(found: RegExpExecArray | null): ((written: Target) => boolean) | undefined {

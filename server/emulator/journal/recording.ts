@@ -29,11 +29,11 @@ export interface Recording {
   readonly app: App;
   /** This request had the fault of this rule. */
   injected(request: Request, rule: Injected): void;
-  /** Forgets who of an account was told to wait, or of all. */
+  /** Forgets that clients of an account, or of all, were told to wait. */
   forgetWaits(account: AccountId | undefined): void;
   /**
-   * What made somebody wait is lifted, of an account or of all: it is as if never said. With
-   * `faults`, which are ids, what these have said and nothing else.
+   * Forgets that clients of an account, or of all, were told to wait. With `faults`, the ids of
+   * rules: only what these told.
    */
   lifted(account: AccountId | undefined, faults?: readonly string[]): void;
   /** Another test may begin: what faults have said in the state before is as if never said. */
@@ -124,7 +124,7 @@ export function createRecording(deps: RecordingDeps): Recording {
   };
 }
 
-/** What the limits themselves have said stays: they are no part of a state. */
+/** What the limits themselves told stays, because they are not part of a state. */
 function takeBack(
   { journal, waits }: { readonly journal: Journal; readonly waits: RetryWaits },
   account: AccountId | undefined,

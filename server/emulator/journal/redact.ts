@@ -9,11 +9,11 @@ const PLAIN_HEADERS: ReadonlySet<string> = new Set([
   "www-authenticate",
 ]);
 
-/** One of the service's own, wherever it stands in a text. None of the fixed ones is like this. */
+/** A token of the service, anywhere in a text. The fixed tokens do not look like this. */
 const TOKEN = /mst_[0-9A-Za-z]{8,}/g;
 const FIXED = /^mst_dev_[0-9A-Za-z_-]{1,64}$/;
 
-/** Of a shorter text its beginning and end would be too much of it. */
+/** The beginning and end of a shorter text would give too much of it away. */
 const SHOWN_LENGTH_MIN = 24;
 
 /** Enough of a token to tell it from others. */

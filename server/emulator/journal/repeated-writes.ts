@@ -24,7 +24,7 @@ interface Reading {
   readonly publishedOnly: boolean;
 }
 
-/** Undefined for what writes nothing, or the same when it is sent again. */
+/** Undefined for a request that writes nothing, or that writes the same when it is sent again. */
 export function writeIn(
   { method, path, query, headers, token, body: bytes }: RequestEntry,
   body: unknown,
@@ -32,7 +32,7 @@ export function writeIn(
 ): Write | undefined {
   if (method !== "POST" || path !== "/v1/memories") return undefined;
   if (typeof body !== "object" || body === null || !bytes) return undefined;
-  // A key that nobody reads protects from nothing.
+  // An Idempotency-Key that the service does not read protects from nothing.
   if ("key" in body && !publishedOnly) return undefined;
   const read = (name: string) => (publishedOnly ? undefined : (headers.get(name) ?? undefined));
   // The header says in which project it is written.
@@ -41,14 +41,17 @@ export function writeIn(
   return { once: read("idempotency-key"), same, target: targetIn(body, project) };
 }
 
-/** Whether it may be written or not, for all that its client knows. */
+/** Whether its client can't know if it was written. */
 export function wasLost({ status, aborted, harm }: RequestEntry): boolean {
   if (aborted || status === undefined || status >= 500) return true;
   // Only a refusal is known by its status alone.
   return harm === "broken" && status < 400;
 }
 
-/** Which of these wrote again what may be written, and how. The oldest comes first. */
+/**
+ * Which of these requests sent a write again that may have been done, and how. `entries`: the
+ * oldest first.
+ */
 export function repeatedWrites(
   entries: readonly RequestEntry[],
   reading: Reading,
@@ -77,7 +80,7 @@ export function repeatedWrites(
   return repeated;
 }
 
-/** As long as the answer to an Idempotency-Key is kept; nobody comes back with a write later. */
+/** How long the answer to an Idempotency-Key is kept. No client repeats a write later than that. */
 const KEY_KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** Under the same Idempotency-Key it is written once. */
@@ -87,7 +90,10 @@ function isAgain({ entry, write }: Lost, before: Lost): boolean {
   return knew(entry, before.entry) && isRecent && !isProtected;
 }
 
-/** Whose Idempotency-Key comes more than once is sent again by it: no other is a repeat of it. */
+/**
+ * Writes whose Idempotency-Key comes more than once. The client repeats these by their key, so no
+ * other write is a repetition of one of them.
+ */
 function retried(
   entries: readonly RequestEntry[],
   { writeOf }: Reading,
@@ -104,7 +110,7 @@ function retried(
     write.once !== undefined && (counts.get(keyOf(entry, write)) ?? 0) > 1;
 }
 
-/** What this client has not looked for since it was lost. */
+/** Keeps the lost writes of which the reader has not been shown whether they were done. */
 function unseenBy(reader: RequestEntry, shows: (written: Target) => boolean) {
   return ({ entry, write }: Lost): boolean =>
     entry.token !== reader.token || !knew(reader, entry) || !shows(write.target);

@@ -17,7 +17,7 @@ export class RetryWaits {
     this.#spent = new KnownWaits(clocks);
   }
 
-  /** Says of a request that comes now what its client should have waited for. */
+  /** Records if the client of a request that comes now should have waited. */
   came(entry: RequestEntry): void {
     const spent = this.#spent.leftFor(accountKey(entry), entry);
     if (spent) this.#knowing.set(entry, spent.earlier);
@@ -29,8 +29,8 @@ export class RetryWaits {
   }
 
   /**
-   * A 429 is about everything of a token, another wait about what was asked. Says whether this one
-   * tells its client to wait.
+   * Records what an answer told its client to wait for; returns whether it told anything. A 429 is
+   * about all requests of a token, any other wait about what was asked.
    */
   answered(entry: RequestEntry): boolean {
     const isLimited = entry.status === 429;

@@ -27,7 +27,7 @@ interface Rules {
 
 const NAME_BYTES = 5;
 
-/** Of more tokens that resets took back the oldest are as unknown as any. */
+/** How many tokens that resets took back are remembered. Older ones are like any unknown token. */
 const TAKEN_BACK_MAX = 10_000;
 
 const TAKEN_BACK = "a reset of the emulator took this token back: make one after the reset";
@@ -71,7 +71,7 @@ export class EmulatorAccounts {
     throw new AppError("invalid_request", why);
   }
 
-  /** Why `find` does not find it. Who has no token that was made here learns nothing. */
+  /** Why `find` does not find a token. Only said of tokens that were made here. */
   whyRefused(token: string): string {
     return this.#takenBack.has(token) ? TAKEN_BACK : REFUSED_TOKEN;
   }

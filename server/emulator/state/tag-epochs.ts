@@ -22,8 +22,9 @@ export interface TagEpochs {
 const EPOCH_BYTES = 5;
 
 /**
- * Entity tags are of an answer's text, so that they would repeat where data are put back. Each has
- * the epoch of its account's data at its end, once there was another: `"x"` becomes `"x.k3v9…"`.
+ * Entity tags are made of an answer's text, so they would repeat when former data are put back.
+ * Once an account's data were replaced, each tag ends with the epoch of the data: `"x"` becomes
+ * `"x.k3v9…"`.
  */
 export function createTagEpochs({ app, accountOf, world }: TagEpochsDeps): TagEpochs {
   const epochs = new Map<AccountId, string>();

@@ -16,8 +16,8 @@ export interface RestingApp {
 
 /**
  * A service whose clock moves while nothing is under way: each request sees the time before a move
- * or after it. What comes meanwhile waits, so that a move has an end beside a client that never
- * pauses. What is held back by a fault was answered before.
+ * or after it. Requests that come meanwhile wait, so that a move ends even if a client never
+ * pauses. An answer that a fault holds back counts as given.
  */
 export function atRest(
   app: App,

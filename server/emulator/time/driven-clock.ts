@@ -16,12 +16,12 @@ interface Reading {
 }
 
 /**
- * So many things that fall due run each at its time. In a longer leap the rest runs at its end,
- * each once: years have too many hours to sweep in each.
+ * How many due timers run at their own times in one move. In a longer leap the rest run at its end,
+ * each once: a leap of years has too many hourly sweeps.
  */
 const STEPS_MAX = 200;
 
-/** What a step has begun is over before so many turns of the event loop, or goes on by itself. */
+/** After so many turns of the event loop, work that a step began is over, or goes on by itself. */
 const SETTLING_TURNS_MAX = 10_000;
 
 /** This many turns without a deferred call in them: nothing goes on any more. */
@@ -60,8 +60,9 @@ export class DrivenClock {
   }
 
   /**
-   * How far the wall clock is ahead of the real one. While it stands still nothing but moves change
-   * it, and it begins at 0 where the clock was stopped at a time: so it repeats with them.
+   * How far the wall clock is ahead of the real one. While the clock stands still, only moves
+   * change this; a clock that was stopped at a given time begins at 0. So the same moves give the
+   * same value.
    */
   get offsetMs(): number {
     return this.frozen ? this.#moved : this.#ahead.wall;
@@ -73,8 +74,8 @@ export class DrivenClock {
   }
 
   /**
-   * Resolves when the moves are over that are asked for by now; undefined if there are none. Who
-   * begins something that has nothing to do with them waits for this: a move lasts until nothing
+   * Resolves when the moves are over that were asked for so far; undefined if there are none. Work
+   * that is no part of a move waits for this before it begins, because a move lasts until nothing
    * goes on any more.
    */
   get arrival(): Promise<unknown> | undefined {

@@ -6,22 +6,30 @@ import { createSeededBytes } from "./seeded-bytes.ts";
 export interface DrivenWorldOptions {
   /** The clock stands still at this time; it runs when left out. */
   readonly frozenAt?: number | undefined;
-  /** What is drawn repeats for it; real randomness when left out. */
+  /** Draws repeat for the same seed; real randomness when left out. */
   readonly seed?: string | undefined;
-  /** Whether epochs repeat as well, which they must not where data outlives the process. */
+  /**
+   * Whether data outlives the process. Then epochs and tokens are always random: a repeated one
+   * could meet what is stored.
+   */
   readonly isKept: boolean;
 }
 
-/** One clock, and chance in streams: one purpose draws nothing that changes another's. */
+/**
+ * One clock, and one stream of randomness for each purpose, so that no purpose changes what another
+ * draws.
+ */
 export interface DrivenWorlds {
   readonly clock: DrivenClock;
   /** For what is stored: ids of projects and keys of memories. */
   readonly data: World;
   /** For the ids of requests. */
   readonly requests: World;
-  /** For those of control calls: whoever looks on changes no id of what is looked at. */
+  /**
+   * For the ids of control calls, so that watching an emulator changes no id of what is watched.
+   */
   readonly controls: World;
-  /** For epochs, which never repeat while the process lives. */
+  /** For epochs, which never repeat within a process. */
   readonly writers: World;
   /** For tokens, and names of their accounts. */
   readonly tokens: World;
