@@ -28,6 +28,12 @@ export class FollowedClones {
     return made;
   }
 
+  /** A machine with a folder of its own, without git and empty, that follows nothing yet. */
+  async folder(name: string, dir = this.git.path(name)): Promise<FollowedMachine> {
+    await mkdir(dir, { recursive: true });
+    return await this.open(name, dir);
+  }
+
   /** A machine that follows nothing yet. `called`: its name, as others see it. */
   async open(name: string, dir = this.git.path(name), called = name): Promise<FollowedMachine> {
     const home = this.git.path(`home-${name}`);

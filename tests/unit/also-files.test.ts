@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { exchange, FollowedMachine } from "../support/followed-machines.ts";
-import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
+import { FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
 
@@ -10,28 +10,16 @@ const GEMINI = "GEMINI.md";
 const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with make ship.\n";
 const ALSO = { also: [GEMINI] };
 
-let git: GitSandbox;
-let opened: FollowedMachine[];
+let lab: FollowedClones;
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  git = createGitSandbox();
-  opened = [];
-  a = await machine("a");
-  b = await machine("b");
+  lab = new FollowedClones();
+  a = await lab.folder("a");
+  b = await lab.folder("b");
 });
-afterEach(async () => {
-  for (const each of opened) await each.stop();
-  git.remove();
-});
-
-async function machine(name: string, dir = git.path(name)): Promise<FollowedMachine> {
-  mkdirSync(dir, { recursive: true });
-  const made = await FollowedMachine.open(name, dir, git.path(`home-${name}`), git.git);
-  opened.push(made);
-  return made;
-}
+afterEach(() => lab.end());
 
 /** Both files have the project's text, and so has the other machine's. */
 async function start(): Promise<void> {
@@ -232,8 +220,8 @@ test("while the file that counts is missing, a further one waits", async () => {
 });
 
 test("git's rules hold for each file: a tracked one is read, and written with consent", async () => {
-  const dir = await git.repository("tracked", { "CLAUDE.md": TEXT, [GEMINI]: TEXT });
-  const c = await machine("tracked", dir);
+  const dir = await lab.git.repository("tracked", { "CLAUDE.md": TEXT, [GEMINI]: TEXT });
+  const c = await lab.folder("tracked", dir);
   await c.placeFromGit();
   await c.follow(ALSO);
   expect(c.also).toMatchObject([{ state: "upwards" }]);

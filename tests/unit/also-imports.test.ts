@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { exchange, FollowedMachine } from "../support/followed-machines.ts";
-import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
+import { FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -14,16 +14,14 @@ const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with m
 const BESIDE = "@AGENTS.md\n\n## Claude only\n\n- use tools\n";
 const ALSO = { also: [AGENTS] };
 
-let git: GitSandbox;
-let opened: FollowedMachine[];
+let lab: FollowedClones;
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 /** Both files of both machines have the project's text. */
 beforeEach(async () => {
-  git = createGitSandbox();
-  opened = [];
-  [a, b] = [await machine("a"), await machine("b")];
+  lab = new FollowedClones();
+  [a, b] = [await lab.folder("a"), await lab.folder("b")];
   for (const each of [a, b]) {
     each.put(TEXT);
     each.put(TEXT, AGENTS);
@@ -33,18 +31,7 @@ beforeEach(async () => {
   for (const each of [a, b]) await each.pass(120_000);
 });
 
-afterEach(async () => {
-  for (const each of opened) await each.stop();
-  git.remove();
-});
-
-async function machine(name: string): Promise<FollowedMachine> {
-  const dir = git.path(name);
-  mkdirSync(dir, { recursive: true });
-  const made = await FollowedMachine.open(name, dir, git.path(`home-${name}`), git.git);
-  opened.push(made);
-  return made;
-}
+afterEach(() => lab.end());
 
 /** The text of the document, and of both files of both machines. */
 async function texts() {
@@ -223,7 +210,7 @@ test("a name in code, or of a file with another text, is no import", async () =>
 });
 
 test("a text that imports a file as its own folder has it is not written into that file", async () => {
-  const deep = await machine("deep");
+  const deep = await lab.folder("deep");
   mkdirSync(join(deep.dir, ".claude"));
   deep.put(TEXT, DEEP);
   deep.put(TEXT, AGENTS);
@@ -250,7 +237,7 @@ test("a long line of dots behind an @ is read at once", async () => {
 });
 
 test("a text that could not be kept at the look that left it alone is kept at the next", async () => {
-  const database = new Database(join(git.path("home-a"), "memsync.db"));
+  const database = new Database(join(lab.git.path("home-a"), "memsync.db"));
   database.run("CREATE TRIGGER full BEFORE INSERT ON saves BEGIN SELECT RAISE(ABORT, 'full'); END");
   await a.save(BESIDE);
   expect((await a.saves()).texts).not.toContain(BESIDE);

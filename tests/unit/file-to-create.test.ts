@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { exchange, FollowedMachine } from "../support/followed-machines.ts";
-import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
+import { FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
 
@@ -23,30 +23,18 @@ const IN_THE_WAY: readonly (readonly [string, Put])[] = [
 
 type Put = (path: string, outside: string) => Promise<unknown>;
 
-let git: GitSandbox;
-let opened: FollowedMachine[];
+let lab: FollowedClones;
 /** A machine that has the project's file, and one that has none. */
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  git = createGitSandbox();
-  opened = [];
-  a = await machine("a");
-  b = await machine("b");
+  lab = new FollowedClones();
+  a = await lab.folder("a");
+  b = await lab.folder("b");
 });
 
-afterEach(async () => {
-  for (const each of opened) await each.stop();
-  git.remove();
-});
-
-async function machine(name: string, dir = git.path(name)): Promise<FollowedMachine> {
-  mkdirSync(dir, { recursive: true });
-  const made = await FollowedMachine.open(name, dir, git.path(`home-${name}`), git.git);
-  opened.push(made);
-  return made;
-}
+afterEach(() => lab.end());
 
 function at({ dir }: FollowedMachine, name: string): string {
   return join(dir, name);
@@ -76,13 +64,13 @@ test("a machine that only meets others' text tells nobody the name of its file",
   b.put(`${TEXT}More.\n`, OTHER);
   await b.follow();
   await exchange([a, b]);
-  const later = await machine("later");
+  const later = await lab.folder("later");
   await exchange([a, later]);
   await later.follow({ write: true });
   expect(readdirSync(later.dir)).toEqual([FILE]);
   await b.save(`${TEXT}More.\nAnd more.\n`, OTHER);
   await exchange([b, a]);
-  const last = await machine("last");
+  const last = await lab.folder("last");
   await exchange([b, last]);
   await last.follow({ write: true });
   expect(readdirSync(last.dir)).toEqual([OTHER]);
@@ -96,7 +84,7 @@ test("a machine without an instruction file gets CLAUDE.md where the others use 
   await exchange([a, b]);
   await b.save(EDITED);
   await exchange([a, b]);
-  const c = await machine("c");
+  const c = await lab.folder("c");
   await c.follow({ write: true });
   await exchange([a, b, c]);
   expect(c.file(FILE)).toBe(EDITED);
@@ -108,7 +96,7 @@ for (const [what, put] of IN_THE_WAY) {
     await mkdir(at(a, ".claude"));
     await writeFile(at(a, INNER), TEXT);
     await a.follow();
-    const outside = git.path("outside");
+    const outside = lab.git.path("outside");
     await mkdir(outside);
     await put(at(b, ".claude"), outside);
     await b.follow({ write: true });
@@ -122,7 +110,7 @@ for (const [what, put] of IN_THE_WAY) {
 test("a machine without an instruction file gets none behind a link out of its folder under a name that was chosen, and is told", async () => {
   await writeFile(at(a, FILE), TEXT);
   await a.follow();
-  const outside = git.path("outside");
+  const outside = lab.git.path("outside");
   await mkdir(outside);
   await symlink(outside, at(b, ".claude"));
   await exchange([a, b]);

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { exchange, FollowedMachine } from "../support/followed-machines.ts";
-import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
+import { FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
 
@@ -21,30 +21,18 @@ const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with m
 const EDITED = TEXT.replace("make ship", "make release");
 const POINTER = "@AGENTS.md\n";
 
-let git: GitSandbox;
-let opened: FollowedMachine[];
+let lab: FollowedClones;
 /** A folder whose file is followed both ways, and another machine of the project. */
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  git = createGitSandbox();
-  opened = [];
-  a = await machine("a");
-  b = await machine("b");
+  lab = new FollowedClones();
+  a = await lab.folder("a");
+  b = await lab.folder("b");
 });
 
-afterEach(async () => {
-  for (const each of opened) await each.stop();
-  git.remove();
-});
-
-async function machine(name: string, dir = git.path(name)): Promise<FollowedMachine> {
-  mkdirSync(dir, { recursive: true });
-  const made = await FollowedMachine.open(name, dir, git.path(`home-${name}`), git.git);
-  opened.push(made);
-  return made;
-}
+afterEach(() => lab.end());
 
 function at({ dir }: FollowedMachine, name: string): string {
   return join(dir, name);
@@ -117,7 +105,7 @@ describe("a symbolic link", () => {
   });
 
   test("out of the folder is left alone, and says where it leads", async () => {
-    const outside = git.path("outside.md");
+    const outside = lab.git.path("outside.md");
     await writeFile(outside, TEXT);
     await symlink(outside, at(a, FILE));
     await a.follow({ write: true });
@@ -128,7 +116,7 @@ describe("a symbolic link", () => {
   });
 
   test("into another repository, into git's own, or to itself is left alone", async () => {
-    await git.repository("a/inner", { [OTHER]: TEXT });
+    await lab.git.repository("a/inner", { [OTHER]: TEXT });
     mkdirSync(at(a, ".git"));
     await writeFile(at(a, ".git/x.md"), TEXT);
     for (const [target, note] of [
@@ -156,7 +144,7 @@ describe("a symbolic link", () => {
 
   test("a symbolic link to nothing is not called another file that is there", async () => {
     await start(OTHER);
-    for (const target of ["nowhere.md", git.path("nowhere.md")]) {
+    for (const target of ["nowhere.md", lab.git.path("nowhere.md")]) {
       await symlink(target, at(a, FILE));
       await a.settle();
       expect([a.status.path, a.beside]).toEqual([OTHER, []]);
@@ -226,7 +214,7 @@ describe("a second file", () => {
 
   test("a second file that meets a document says who wrote what the document has beyond it", async () => {
     await start();
-    const c = await machine("c");
+    const c = await lab.folder("c");
     await writeFile(at(c, OTHER), "# Agents\n\nAsk first.\n");
     await c.receive(a);
     await c.follow();
@@ -263,7 +251,7 @@ describe("a second file", () => {
 
   test("a second file of which the document has the text counts, on a machine that comes later", async () => {
     await start(OTHER);
-    const c = await machine("c");
+    const c = await lab.folder("c");
     await writeFile(at(c, FILE), "# Claude\n\nSee AGENTS.md.\n");
     await writeFile(at(c, OTHER), EDITED);
     await c.receive(a);
@@ -324,10 +312,9 @@ describe("a file that is renamed", () => {
   test("while no daemon runs, and edited, is the same", async () => {
     await start();
     await a.stop();
-    opened.splice(opened.indexOf(a), 1);
     renameSync(at(a, FILE), at(a, OTHER));
     await writeFile(at(a, OTHER), EDITED);
-    a = await machine("a");
+    a = await lab.folder("a");
     await a.follow();
     await a.settleAfterGrace();
     expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
@@ -392,10 +379,11 @@ describe("a file that is renamed", () => {
 
 describe("a tracked file that git renames", () => {
   async function clones() {
-    await git.repository("first", { [FILE]: TEXT });
-    await git.run(git.folder, "clone", "-q", "--bare", "first", "origin.git");
-    for (const name of ["c", "d"]) await git.run(git.folder, "clone", "-q", "origin.git", name);
-    const [c, d] = [await machine("c"), await machine("d")];
+    await lab.git.repository("first", { [FILE]: TEXT });
+    await lab.git.run(lab.git.folder, "clone", "-q", "--bare", "first", "origin.git");
+    for (const name of ["c", "d"])
+      await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", name);
+    const [c, d] = [await lab.folder("c"), await lab.folder("d")];
     await c.follow();
     await d.follow();
     await exchange([c, d]);
@@ -404,15 +392,15 @@ describe("a tracked file that git renames", () => {
 
   test("a tracked file that git renames and a person edits is an edit, here and where it is pulled", async () => {
     const { c, d } = await clones();
-    await git.run(c.dir, "mv", FILE, OTHER);
+    await lab.git.run(c.dir, "mv", FILE, OTHER);
     await writeFile(at(c, OTHER), EDITED);
-    await git.run(c.dir, "commit", "-qam", "renamed");
+    await lab.git.run(c.dir, "commit", "-qam", "renamed");
     await c.settleAfterGrace();
     expect(c.status).toMatchObject({ path: OTHER, state: "upwards" });
     expect(await c.doc()).toBe(EDITED);
     await exchange([c, d]);
-    await git.run(c.dir, "push", "-q");
-    await git.run(d.dir, "pull", "-q");
+    await lab.git.run(c.dir, "push", "-q");
+    await lab.git.run(d.dir, "pull", "-q");
     await d.settleAfterGrace();
     expect(d.status).toMatchObject({ path: OTHER, state: "upwards" });
     await exchange([c, d]);
@@ -427,11 +415,11 @@ describe("a tracked file that git renames", () => {
 
   test("a tracked file that git renames by a commit of a stranger is an edit", async () => {
     const { c, d } = await clones();
-    const stranger = git.path("first");
-    await git.run(stranger, "mv", FILE, OTHER);
-    await git.commit(stranger, { [OTHER]: EDITED, [FILE]: POINTER });
-    await git.run(stranger, "push", "-q", git.path("origin.git"), "main");
-    await git.run(c.dir, "pull", "-q");
+    const stranger = lab.git.path("first");
+    await lab.git.run(stranger, "mv", FILE, OTHER);
+    await lab.git.commit(stranger, { [OTHER]: EDITED, [FILE]: POINTER });
+    await lab.git.run(stranger, "push", "-q", lab.git.path("origin.git"), "main");
+    await lab.git.run(c.dir, "pull", "-q");
     await c.settleAfterGrace();
     expect(c.status).toMatchObject({ path: OTHER, state: "upwards" });
     await exchange([c, d]);
@@ -440,16 +428,16 @@ describe("a tracked file that git renames", () => {
 
   test("a tracked file that git renames on another branch is left alone, and nothing is changed by the way back", async () => {
     const { c } = await clones();
-    await git.run(c.dir, "checkout", "-q", "-b", "feature");
-    await git.run(c.dir, "mv", FILE, OTHER);
-    await git.commit(c.dir, { [OTHER]: EDITED });
+    await lab.git.run(c.dir, "checkout", "-q", "-b", "feature");
+    await lab.git.run(c.dir, "mv", FILE, OTHER);
+    await lab.git.commit(c.dir, { [OTHER]: EDITED });
     await c.settleAfterGrace();
     expect(c.status.note).toContain("is left alone on feature");
-    await git.run(c.dir, "checkout", "-q", "main");
+    await lab.git.run(c.dir, "checkout", "-q", "main");
     await c.settleAfterGrace();
     expect(c.status).toMatchObject({ path: FILE, state: "upwards" });
     expect(await c.doc()).toBe(TEXT);
-    await git.run(c.dir, "merge", "-q", "feature");
+    await lab.git.run(c.dir, "merge", "-q", "feature");
     await c.settleAfterGrace();
     expect(await c.doc()).toBe(EDITED);
   });

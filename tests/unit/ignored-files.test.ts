@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { exchange, FollowedMachine } from "../support/followed-machines.ts";
-import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
+import { FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 setDefaultTimeout(60_000);
@@ -10,32 +10,24 @@ setDefaultTimeout(60_000);
 const IGNORE = ".memsyncignore";
 const TEXT = "# Guide\n\nBuild with make.\n";
 
-let git: GitSandbox;
-let opened: { stop(): Promise<void> }[];
+let lab: FollowedClones;
+let others: MemoryMachine[];
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  git = createGitSandbox();
-  opened = [];
-  a = await machine("a");
-  b = await machine("b");
+  lab = new FollowedClones();
+  others = [];
+  a = await lab.folder("a");
+  b = await lab.folder("b");
 });
 afterEach(async () => {
-  for (const each of opened) await each.stop();
-  git.remove();
+  for (const each of others) await each.remove();
+  await lab.end();
 });
 
 function ignore({ project }: MemoryMachine, text: string): void {
   writeFileSync(join(project, IGNORE), text);
-}
-
-async function machine(name: string): Promise<FollowedMachine> {
-  const dir = git.path(name);
-  mkdirSync(dir, { recursive: true });
-  const made = await FollowedMachine.open(name, dir, git.path(`home-${name}`), git.git);
-  opened.push(made);
-  return made;
 }
 
 test("a followed file that is named in .memsyncignore is neither read nor written", async () => {
@@ -134,7 +126,7 @@ test("CLAUDE.local.md and AGENTS.override.md never leave, whatever leads to them
 
 test("a topic that is named stays here, and none that came from elsewhere is written", async () => {
   const [one, two] = [await MemoryMachine.start("one"), await MemoryMachine.start("two")];
-  opened.push({ stop: () => one.remove() }, { stop: () => two.remove() });
+  others.push(one, two);
   ignore(one, "auto-memory/own*.md\n");
   one.save("own.md", "mine\n");
   one.save("open.md", "ours\n");
