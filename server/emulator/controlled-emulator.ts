@@ -41,7 +41,7 @@ export interface ControlledOptions extends Omit<EmulatorAppOptions, "driven" | "
 export interface ControlledEmulator {
   readonly app: App;
   readonly controls: EmulatorControls;
-  /** Lets go whatever is held back by a fault. To be called before the port is closed. */
+  /** Sends all answers that a fault delays. To be called before the port is closed. */
   release(): void;
   close(): Promise<void>;
 }

@@ -82,18 +82,18 @@ export class BodyBudget {
   lease(account: AccountId, headers: Headers): BodyLease | undefined {
     const bytes = announcedBytes(headers);
     if (bytes === 0) return undefined;
-    let held = { pool: this.#poolFor(bytes), bytes: 0 };
+    let taken = { pool: this.#poolFor(bytes), bytes: 0 };
     const release = () => {
-      held.pool.give(account, held.bytes);
-      held = { ...held, bytes: 0 };
+      taken.pool.give(account, taken.bytes);
+      taken = { ...taken, bytes: 0 };
     };
     const growTo = (wanted: number) => {
       const enough = Math.min(wanted, LIMITS.exchangeBodyBytes);
-      if (enough <= held.bytes) return;
+      if (enough <= taken.bytes) return;
       release();
       const pool = this.#poolFor(enough);
       if (!pool.take(account, enough)) throw this.#refusal();
-      held = { pool, bytes: enough };
+      taken = { pool, bytes: enough };
     };
     growTo(bytes);
     return { growTo, release };

@@ -23,7 +23,7 @@ const gzipElsewhere = promisify(gzip);
  */
 export function answerFor(asked: Headers, answer: Response): Response | Promise<Response> {
   const { headers } = answer;
-  if (answer.status === 304) return withHeldTag(asked, answer);
+  if (answer.status === 304) return withKnownTag(asked, answer);
   const isLong = Number(headers.get("content-length") ?? 0) > UNCOMPRESSED_BYTES_MAX;
   if (!isLong || headers.has("content-encoding")) return answer;
   if (!TEXT.test(headers.get("content-type") ?? "")) return answer;
@@ -46,10 +46,10 @@ async function compressed(answer: Response): Promise<Response> {
 }
 
 /** A 304 names the tag that the client has. */
-function withHeldTag(asked: Headers, answer: Response): Response {
+function withKnownTag(asked: Headers, answer: Response): Response {
   const tag = answer.headers.get("etag");
-  const held = asked.get("if-none-match");
-  if (tag !== null && held !== null && holdsGzip(held, tag)) {
+  const known = asked.get("if-none-match");
+  if (tag !== null && known !== null && holdsGzip(known, tag)) {
     answer.headers.set("ETag", gzipTagOf(tag));
     varyByCoding(answer.headers);
   }

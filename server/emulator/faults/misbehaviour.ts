@@ -53,7 +53,7 @@ export interface Injected {
 /** A service before which some requests come to grief. */
 export interface Misbehaving {
   readonly app: App;
-  /** For the end: answers that are held back go out, and silent connections are cut. */
+  /** For the end: delayed answers go out, and silent connections are cut. */
   release(): void;
 }
 

@@ -8,7 +8,7 @@ export interface FaultEffect {
   readonly error?: string | undefined;
   /** `Retry-After` of that answer, in seconds or as a date. Alone it makes a 429. */
   readonly retryAfter?: number | string | undefined;
-  /** The answer is held back so long, in real time; log-normal around a median, by the seed. */
+  /** The answer is delayed so long, in real time; log-normal around a median, by the seed. */
   readonly latencyMs?: number | LogNormal | undefined;
   /** The connection is cut: before the service sees the request, or after it has done it. */
   readonly disconnect?: "before" | "after" | undefined;

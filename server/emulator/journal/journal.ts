@@ -97,8 +97,8 @@ const FRAMES_KEPT = 200;
 
 type Matches = (entry: RequestEntry) => boolean;
 
-/** What the journal holds of one account, or of all. */
-interface Held {
+/** What the journal keeps of one account, or of all. */
+interface Kept {
   entries: number;
   /** Of bodies and frames. */
   bytes: number;
@@ -123,9 +123,9 @@ export class Journal {
   readonly id: string;
   #entries: RequestEntry[] = [];
   /** Of each account that has entries. */
-  readonly #held = new Map<AccountId | undefined, Held>();
+  readonly #kept = new Map<AccountId | undefined, Kept>();
   readonly #dropped = new Map<AccountId | undefined, number>();
-  readonly #all: Held = { entries: 0, bytes: 0 };
+  readonly #all: Kept = { entries: 0, bytes: 0 };
   readonly #waiting = new Set<Waiting>();
   /** Never 0, which is before everything. */
   #changes = 1;
@@ -142,8 +142,8 @@ export class Journal {
     this.#entries.push(entry);
     // Counts as one of the journal's from here on.
     entry.changedAt = this.#changes + 1;
-    const held = this.#hold(entry, "entries", 1);
-    if (held.entries > ENTRIES_PER_ACCOUNT_MAX) this.#dropOldest(entry.account);
+    const kept = this.#count(entry, "entries", 1);
+    if (kept.entries > ENTRIES_PER_ACCOUNT_MAX) this.#dropOldest(entry.account);
     if (this.#all.entries > ENTRIES_MAX) this.#dropOldest(this.#holderOfMost("entries"));
     this.changed(entry);
   }
@@ -182,7 +182,7 @@ export class Journal {
     socket.frames.push(frame);
     if (socket.frames.length > FRAMES_KEPT) {
       const [oldest] = socket.frames.splice(0, 1);
-      this.#hold(entry, "bytes", oldest ? -sizeOf(oldest) : 0);
+      this.#count(entry, "bytes", oldest ? -sizeOf(oldest) : 0);
       socket.framesDropped += 1;
     }
     this.#keepBytes(entry, sizeOf(frame));
@@ -249,20 +249,20 @@ export class Journal {
   }
 
   #keepBytes(entry: RequestEntry, count: number): void {
-    this.#hold(entry, "bytes", count);
+    this.#count(entry, "bytes", count);
     while (this.#all.bytes > ALL_BODY_BYTES_MAX) this.#dropOldest(this.#holderOfMost("bytes"));
   }
 
-  /** So much more is held of the entry's account, or less. */
-  #hold({ account }: RequestEntry, what: keyof Held, more: number): Held {
-    const held = this.#held.get(account) ?? { entries: 0, bytes: 0 };
-    this.#held.set(account, held);
-    for (const each of [held, this.#all]) each[what] += more;
-    return held;
+  /** So much more is kept of the entry's account, or less. */
+  #count({ account }: RequestEntry, what: keyof Kept, more: number): Kept {
+    const kept = this.#kept.get(account) ?? { entries: 0, bytes: 0 };
+    this.#kept.set(account, kept);
+    for (const each of [kept, this.#all]) each[what] += more;
+    return kept;
   }
 
-  #holderOfMost(what: keyof Held): AccountId | undefined {
-    const most = [...this.#held].reduce((one, other) =>
+  #holderOfMost(what: keyof Kept): AccountId | undefined {
+    const most = [...this.#kept].reduce((one, other) =>
       other[1][what] > one[1][what] ? other : one,
     );
     return most[0];
@@ -271,7 +271,7 @@ export class Journal {
   #dropOldest(account: AccountId | undefined): void {
     const at = this.#entries.findIndex((entry) => entry.account === account);
     const [entry] = this.#entries.splice(at, 1);
-    assert(at !== -1 && entry, "an account that holds something has an entry");
+    assert(at !== -1 && entry, "an account of which something is kept has an entry");
     this.#forget(entry);
     this.#dropped.set(account, (this.#dropped.get(account) ?? 0) + 1);
   }
@@ -283,8 +283,8 @@ export class Journal {
     entry.body = undefined;
     entry.changedAt = 0;
     if (socket) socket.framesDropped = 0;
-    this.#hold(entry, "bytes", -bytes);
-    if (this.#hold(entry, "entries", -1).entries === 0) this.#held.delete(account);
+    this.#count(entry, "bytes", -bytes);
+    if (this.#count(entry, "entries", -1).entries === 0) this.#kept.delete(account);
   }
 }
 

@@ -17,7 +17,7 @@ export interface RestingApp {
 /**
  * A service whose clock moves while nothing is under way: each request sees the time before a move
  * or after it. Requests that come meanwhile wait, so that a move ends even if a client never
- * pauses. An answer that a fault holds back counts as given.
+ * pauses. An answer that a fault delays counts as given.
  */
 export function atRest(
   app: App,
