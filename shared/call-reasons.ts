@@ -11,10 +11,12 @@ export interface FailedCall {
   readonly said: string;
 }
 
+/** How long something lasts, or when it is tried again. */
 export interface InSeconds {
   readonly seconds: number;
 }
 
+/** The remote, by its name in this home. */
 export interface OfNamedRemote {
   readonly remote: string;
 }

@@ -455,6 +455,7 @@ export interface ReasonNote {
   readonly code: ReasonCode | null;
 }
 
+/** A reason, or none, for `--json`. */
 export function noteFrom(reason: Reason | undefined): ReasonNote {
   return { note: reason ? explain(reason) : null, code: reason?.code ?? null };
 }
@@ -480,6 +481,7 @@ function isReason(value: unknown): value is Reason {
   return Object.hasOwn(REASONS, String(value.code));
 }
 
+/** Whether two reasons have the same code and the same facts. */
 export function isSameReason(one: Reason, other: Reason): boolean {
   // To the compiler an interface is no `JsonValue`, because it has no index signature.
   return equalJson(one as unknown as JsonValue, other as unknown as JsonValue);

@@ -46,7 +46,10 @@ export interface Controlled {
     options: { readonly signal: AbortSignal; readonly unlessBusy: boolean },
   ): Promise<object>;
   drainInbox(): Promise<number>;
-  /** Reads transcripts now, by and by. The session of the one at the path `ended` is over. */
+  /**
+   * Begins to read transcripts now, and waits for none. The session whose transcript is at the path
+   * `ended` is over.
+   */
   lookAtSessions(ended?: string): void;
   listRemotes(): Promise<readonly object[]>;
   /** The gateway's token for the remote of this name only. */

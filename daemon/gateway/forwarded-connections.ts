@@ -32,7 +32,8 @@ function queryOf({ project_id, target_project_id }: ConnectRequest): string {
 function connectionIn(outcome: Outcome<unknown>): Connection {
   if (outcome.kind === "answered") {
     const { connection } = isObject(outcome.value) ? outcome.value : {};
-    // It is passed on unread, as the service tells it. Whoever asked takes none for done.
+    // What the service answered is passed on unread. Without a connection in the answer, the caller
+    // takes the call for done.
     return connection as Connection;
   }
   const message = `connections are made by the service: ${outcome.message}`;

@@ -45,6 +45,7 @@ export async function putBackImage(db: Db, image: number): Promise<void> {
   for (const { id } of rows) await noteAddedOf(narrowTables(db), id);
 }
 
+/** Forgets what was kept under a number. */
 export async function dropImage(db: Db, image: number): Promise<void> {
   for (const table of ["documents", ...OF_DOCUMENTS, ...OF_ACCOUNT]) {
     await sql`drop table if exists ${sql.id("temp", nameOf(image, table))}`.execute(db);

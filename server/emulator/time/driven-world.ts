@@ -43,6 +43,7 @@ export interface DrivenWorlds {
   rewind(): boolean;
 }
 
+/** Worlds that share one driven clock, each with a stream of its own. */
 export function createDrivenWorlds(base: World, options: DrivenWorldOptions): DrivenWorlds {
   const { frozenAt, seed, isKept } = options;
   const clock = new DrivenClock(base, frozenAt);

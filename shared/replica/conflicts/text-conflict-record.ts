@@ -278,6 +278,7 @@ function lastLines(behind: string): string {
   return end === behind ? end : end.slice(end.indexOf("\n") + 1) || end;
 }
 
+/** Removes a conflict, and leaves no mark; see `settleTextConflict`. */
 export function forgetTextConflict(document: ReplicaDocument, id: string): void {
   document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + id);
 }

@@ -22,6 +22,7 @@ export interface TakenAway {
   readonly removed: Readonly<Record<WritingSide, readonly RemovedText[]>>;
 }
 
+/** The lines that only one side took away, for each side. */
 export function putAgain({ deleted, removed }: TakenAway): PutAgain {
   const { mine, theirs } = deleted;
   return {
@@ -38,6 +39,7 @@ export function isAgain({ side, text }: MergedLine, again: PutAgain): boolean {
 /** Where in the visible text a line that was put again stood before. */
 export type FormerPlace = (line: MergedLine) => number | undefined;
 
+/** Looks once where the lines that were put again stood. */
 export function formerPlaces(ytext: Y.Text, again: PutAgain): FormerPlace {
   const at = new Map<CharacterId, number>();
   const ids = [...again.mine.values(), ...again.theirs.values()];

@@ -10,6 +10,7 @@ export interface SideHunk {
   readonly after: SideLine | undefined;
 }
 
+/** What a side wrote, in the order of the text; deletions alone are no hunks. */
 export function hunksOf(lines: readonly SideLine[], editor: WritingSide): SideHunk[] {
   const own = lines.filter(({ side }) => side === "base" || side === "mixed" || side === editor);
   const isChanged = ({ side, gone }: SideLine) =>
