@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import { bothHaveAll, FILE, FollowedClones } from "../support/followed-clones.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -11,7 +11,6 @@ const START = `# Guide\n\n${ONE}\n## Two\n\nintro two\n- second\nend two\n`;
 /** The line stands in the other section as well, where nobody has committed it. */
 const TWICE = START.replace("- second\n", `- second\n${LINE}`);
 const MOVED = TWICE.replace(ONE, ONE.replace(LINE, ""));
-const LONG_MS = 120_000;
 
 let lab: FollowedClones;
 let a: FollowedMachine;
@@ -25,17 +24,7 @@ beforeEach(async () => {
 
 afterEach(() => lab.end());
 
-/** Both have all, and have had it for long. */
-async function both(): Promise<{ text: string; listed: number }> {
-  for (const each of [a, b]) await each.settle();
-  await exchange([a, b]);
-  for (const each of [a, b]) await each.pass(LONG_MS);
-  await exchange([a, b]);
-  expect(await b.doc()).toBe(await a.doc());
-  const [here, there] = [await a.listed(), await b.listed()];
-  expect(there).toEqual(here);
-  return { text: await a.doc(), listed: here.length };
-}
+const both = () => bothHaveAll({ a, b });
 
 async function saved(by: FollowedMachine, text: string): Promise<void> {
   await by.save(text);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import { bothHaveAll, FILE, FollowedClones } from "../support/followed-clones.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -14,7 +14,6 @@ const MORE = "- tell Ben\n";
 const GONE = "- make test\n";
 const WITH_THEIRS = START.replace("- two\n", `- two\n${THEIRS}`);
 const WITHOUT_GONE = START.replace(GONE, "");
-const LONG_MS = 120_000;
 
 let lab: FollowedClones;
 let a: FollowedMachine;
@@ -32,17 +31,7 @@ async function git(...args: string[]): Promise<void> {
   await lab.run(a, ...args);
 }
 
-/** Both have all, and have had it for long. */
-async function both(): Promise<{ text: string; listed: number }> {
-  for (const each of [a, b]) await each.settle();
-  await exchange([a, b]);
-  for (const each of [a, b]) await each.pass(LONG_MS);
-  await exchange([a, b]);
-  expect(await b.doc()).toBe(await a.doc());
-  const [here, there] = [await a.listed(), await b.listed()];
-  expect(there).toEqual(here);
-  return { text: await a.doc(), listed: here.length };
-}
+const both = () => bothHaveAll({ a, b });
 
 /** B saves a text that A's file gets, where nobody commits it. */
 async function written(text: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createDrivenWorld } from "./driven-world.ts";
@@ -8,10 +9,25 @@ export const FILE = "CLAUDE.md";
 export const START = "# Guide\n\nBuild with make.\n\nTest with make test.\n";
 export const MORE = `${START}\nOne more.\n`;
 
+/** Longer than a change counts as unseen. */
+export const LONG_MS = 120_000;
+
 /** Two followed clones of one repository. */
 export interface Pair {
   readonly a: FollowedMachine;
   readonly b: FollowedMachine;
+}
+
+/** Both have all, and have had it for long: the text, and how many conflicts either lists. */
+export async function bothHaveAll({ a, b }: Pair): Promise<{ text: string; listed: number }> {
+  for (const each of [a, b]) await each.settle();
+  await exchange([a, b]);
+  for (const each of [a, b]) await each.pass(LONG_MS);
+  await exchange([a, b]);
+  expect(await b.doc()).toBe(await a.doc());
+  const [here, there] = [await a.listed(), await b.listed()];
+  expect(there).toEqual(here);
+  return { text: await a.doc(), listed: here.length };
 }
 
 /**

@@ -1,9 +1,7 @@
 import { mkdirSync } from "node:fs";
+import { LONG_MS } from "./followed-clones.ts";
 import { exchange, FollowedMachine } from "./followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
-
-/** Longer than a change counts as unseen. */
-const LONG_MS = 120_000;
 
 /** Machines that follow a file each, in folders without git; `end` stops and removes them. */
 export class FollowedFolders {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { HISTORY } from "../../shared/replica/history/revisions.ts";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { bothHaveAll, FILE, FollowedClones, LONG_MS } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -12,7 +12,6 @@ const PUT = "- three\n";
 const WITH_THEIRS = START.replace("- two\n", `- two\n${THEIRS}`);
 /** Both lines stand at one place: what B deleted, and git puts back, is beside what A wrote. */
 const DOCUMENT = WITH_THEIRS.replace(PUT, "");
-const LONG_MS = 120_000;
 
 let lab: FollowedClones;
 let a: FollowedMachine;
@@ -37,14 +36,7 @@ afterEach(() => lab.end());
 
 const ASIDE = [["set-aside", THEIRS, PUT]];
 
-async function both(): Promise<void> {
-  for (const each of [a, b]) await each.settle();
-  await exchange([a, b]);
-  for (const each of [a, b]) await each.pass(LONG_MS);
-  await exchange([a, b]);
-  expect(await b.doc()).toBe(await a.doc());
-  expect(await a.listed()).toEqual(await b.listed());
-}
+const both = () => bothHaveAll({ a, b });
 
 /** What the listed conflicts say: the kind, and the lines of both versions. */
 async function told(): Promise<string[][]> {

@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import { bothHaveAll, FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
 const THEIRS = "Of b.\n";
 const WITH_THEIRS = MORE.replace("# Guide\n", `# Guide\n\n${THEIRS}`);
-const LONG_MS = 120_000;
 
 let lab: FollowedClones;
 let a: FollowedMachine;
@@ -31,12 +30,7 @@ async function git(...args: string[]): Promise<void> {
   await lab.run(a, ...args);
 }
 
-async function both(): Promise<void> {
-  for (const each of [a, b]) await each.settle();
-  await exchange([a, b]);
-  for (const each of [a, b]) await each.pass(LONG_MS);
-  await exchange([a, b]);
-}
+const both = () => bothHaveAll({ a, b });
 
 /** git deletes the commit that was read last, before anybody looks. */
 async function deleteCommit(): Promise<void> {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import { bothHaveAll, FILE, FollowedClones } from "../support/followed-clones.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -8,7 +8,6 @@ setDefaultTimeout(60_000);
 const START = "# Guide\n\n- one\n- two\n\n## Test\n\n- make test\n\n## Ship\n\n- ship\n";
 const ADDED = "- lint first\n";
 const GONE = "- make test\n";
-const LONG_MS = 120_000;
 
 let lab: FollowedClones;
 let a: FollowedMachine;
@@ -25,17 +24,7 @@ async function git(...args: string[]): Promise<void> {
   await lab.run(a, ...args);
 }
 
-/** Both have all, and have had it for long. */
-async function both(): Promise<{ text: string; listed: number }> {
-  await a.settle();
-  await exchange([a, b]);
-  for (const each of [a, b]) await each.pass(LONG_MS);
-  await exchange([a, b]);
-  expect(await b.doc()).toBe(await a.doc());
-  const [here, there] = [await a.listed(), await b.listed()];
-  expect(there).toEqual(here);
-  return { text: await a.doc(), listed: here.length };
-}
+const both = () => bothHaveAll({ a, b });
 
 /** A saves a text, git takes it out of the file, and both have heard of that. */
 async function setAside(text: string, act = () => git("stash", "-q")): Promise<void> {

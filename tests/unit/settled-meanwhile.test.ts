@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import { bothHaveAll, FILE, FollowedClones } from "../support/followed-clones.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -8,7 +8,6 @@ setDefaultTimeout(60_000);
 const START = "# Guide\n\nalpha\nbeta\ngamma\n";
 const THEIRS = "beta changed by B\n";
 const MENDED = "beta mended\n";
-const LONG_MS = 120_000;
 
 let lab: FollowedClones;
 let a: FollowedMachine;
@@ -31,14 +30,7 @@ beforeEach(async () => {
 
 afterEach(() => lab.end());
 
-async function both(): Promise<string> {
-  for (const each of [a, b]) await each.settle();
-  await exchange([a, b]);
-  for (const each of [a, b]) await each.pass(LONG_MS);
-  await exchange([a, b]);
-  expect(await b.doc()).toBe(await a.doc());
-  return await a.doc();
-}
+const both = async () => (await bothHaveAll({ a, b })).text;
 
 function mend(): void {
   a.put(START.replace("beta\n", MENDED));

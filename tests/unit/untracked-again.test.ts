@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import { bothHaveAll, FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
 const THEIRS = "Of b.\n";
 const WITH_THEIRS = MORE.replace("# Guide\n", `# Guide\n\n${THEIRS}`);
-const LONG_MS = 120_000;
 
 let lab: FollowedClones;
 let a: FollowedMachine;
@@ -29,16 +28,7 @@ async function git(...args: string[]): Promise<void> {
   await lab.run(a, ...args);
 }
 
-async function both(): Promise<{ text: string; listed: number }> {
-  for (const each of [a, b]) await each.settle();
-  await exchange([a, b]);
-  for (const each of [a, b]) await each.pass(LONG_MS);
-  await exchange([a, b]);
-  expect(await b.doc()).toBe(await a.doc());
-  const [here, there] = [await a.listed(), await b.listed()];
-  expect(there).toEqual(here);
-  return { text: await a.doc(), listed: here.length };
-}
+const both = () => bothHaveAll({ a, b });
 
 /** How somebody has git track the file no longer. */
 const UNTRACKED: Readonly<Record<string, () => Promise<void>>> = {
