@@ -1,10 +1,12 @@
 import { expect } from "bun:test";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Finding } from "../../cli/doctor/finding.ts";
 import type { Session } from "../../shared/wire/session.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { ON_PLAIN_SERVICE } from "../support/plain-service.ts";
+import { openWayWithoutSessions, REFUSAL } from "../support/refusing-service.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -92,3 +94,56 @@ scenario("what is turned off is neither read nor sent", async (lab) => {
   await machine.up();
   expect(await untilThere(machine, "service")).toMatchObject({ message_count: 6 });
 });
+
+scenario("a record that the service refuses is named by status, sync and doctor", async (lab) => {
+  const service = emulator.account("sessions-refused");
+  let refuses = true;
+  const way = openWayWithoutSessions(service.url, (session) => {
+    return refuses && session.includes("Start the server");
+  });
+  try {
+    const folder = await lab.git.repository("a", { "README.md": "" });
+    const a = lab.machine("a", folder, { ...service, url: way.url });
+    const path = transcript(lab, a.folder);
+    appendFileSync(path, TITLE);
+    await a.up();
+    if (ON_PLAIN_SERVICE) return;
+    const id = "sess_d6e0bada-1959-4eec-a9d2-0bfade768d8f";
+    const answer = `it answered 400: ${REFUSAL}`;
+    const said =
+      `the service refuses 1 session's record (${id}): ${answer}; ` +
+      "each is sent again when its session goes on or gets another title";
+    await waitFor("the refusal", async () => (await a.projectOf()).notes.length > 0);
+    expect((await a.projectOf()).notes).toEqual([{ code: "sessions-refused", message: said }]);
+    expect(plainWords(await a.memsync("status"))).toContain(said);
+    const { status, stdout } = await a.run(["sync"]);
+    expect([status, plainWords(stdout)]).toEqual([
+      0,
+      "everything is synced; records of sessions are refused: see `memsync status`",
+    ]);
+    const findings: readonly Finding[] = JSON.parse((await a.run(["doctor", "--json"])).stdout);
+    expect(findings.filter(({ code }) => code === "sessions-refused")).toEqual([
+      {
+        about: "sessions",
+        state: "warning",
+        code: "sessions-refused",
+        detail: `a service refuses 1 session's record: ${id}: ${answer}`,
+        mend: "give the session another title: its record is then sent again",
+      },
+    ]);
+    // With another title it is sent, and nothing is told any more.
+    refuses = false;
+    await a.down();
+    appendFileSync(path, TITLE.replace("Start", "Stop"));
+    await a.up();
+    await waitFor("the record", async () => (await a.projectOf()).notes.length === 0);
+    expect(await untilThere(a, "service")).toMatchObject({ title: "Stop the server" });
+  } finally {
+    await way.close();
+  }
+});
+
+/** What a screen shows, on one line. */
+function plainWords(screen: string): string {
+  return screen.replaceAll(/\s+/g, " ").trim();
+}

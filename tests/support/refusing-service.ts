@@ -49,11 +49,34 @@ export function holding(...texts: readonly string[]): (update: Buffer) => boolea
 }
 
 /** The same on a port of its own. */
-export function openRefusingService(
+export function openRefusingService(target: string, refuses: (update: Buffer) => boolean): OpenWay {
+  return openWay(
+    target,
+    refusingSend((request) => fetch(request), refuses),
+  );
+}
+
+/** A way on a port of its own to a service that refuses every call with a record `refuses`. */
+export function openWayWithoutSessions(
   target: string,
-  refuses: (update: Buffer) => boolean,
-): { readonly url: string; close(): Promise<void> } {
-  const send = refusingSend((request) => fetch(request), refuses);
+  refuses: (session: string) => boolean,
+): OpenWay {
+  return openWay(target, async (request) => {
+    const body = request.method === "POST" ? await request.clone().text() : "{}";
+    const { sessions = [] } = JSON.parse(body) as { readonly sessions?: readonly unknown[] };
+    if (!sessions.some((each) => refuses(JSON.stringify(each)))) return await fetch(request);
+    const error = { code: "invalid_request", message: REFUSAL, request_id: "req_x" };
+    return Response.json({ error }, { status: 400 });
+  });
+}
+
+/** A way to a service. */
+interface OpenWay {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+function openWay(target: string, send: Send): OpenWay {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
