@@ -49,7 +49,7 @@ test("of two held files each has its own text held, and mending one leaves the o
 });
 
 test("the same held text in two files stays until both have lost it", async () => {
-  const secret = `one\nprecious\n${PLANTED.github}\n`;
+  const secret = `one\nprecious\nThe token is ${PLANTED.github}\n`;
   for (const name of ["claude", "gemini"]) a.edit(name, () => secret);
   await a.look();
   expect(await heldTexts()).toEqual([secret]);
@@ -60,13 +60,16 @@ test("the same held text in two files stays until both have lost it", async () =
     "current",
     "left-alone personal-held",
   ]);
-  a.edit("gemini", () => "one\nprecious\n");
+  a.edit("gemini", () => "one\nprecious\nThe token is in the vault\n");
   await settlePersonal(a, b);
-  expect([await heldTexts(), b.block("claude")]).toEqual([[], "one\nprecious\n"]);
+  expect([await heldTexts(), b.block("claude")]).toEqual([
+    [],
+    "one\nprecious\nThe token is in the vault\n",
+  ]);
 });
 
 test("a held block that a program writes over unread is told until it is dropped", async () => {
-  const secret = `one\nprecious\n${PLANTED.github}\n`;
+  const secret = `one\nprecious\nThe token is ${PLANTED.github}\n`;
   a.edit("claude", () => secret);
   await a.look();
   a.edit("claude", () => "one\nof another program\n");
@@ -80,13 +83,13 @@ test("a held block that a program writes over unread is told until it is dropped
 });
 
 test("a held block that is put back as it was leaves what was held", async () => {
-  const secret = `one\nprecious\n${PLANTED.github}\n`;
+  const secret = `one\nprecious\nThe token is ${PLANTED.github}\n`;
   a.edit("claude", () => secret);
   await a.look();
   a.edit("claude", () => "one\n");
   await settlePersonal(a, b);
   expect([await heldTexts(), a.stateOf("claude")]).toEqual([[secret], "current memory-held-gone"]);
-  a.edit("claude", () => "one\nprecious\n");
+  a.edit("claude", () => "one\nprecious\nThe token is in the vault\n");
   await settlePersonal(a, b);
   expect([await heldTexts(), a.stateOf("claude")]).toEqual([[], "current"]);
 });

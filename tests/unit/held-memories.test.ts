@@ -255,17 +255,17 @@ test("a second session with a secret of its own leaves what is held of the first
   await settleMemories(a, b);
   expect((await heldTexts()).sort()).toEqual([held, other].sort());
   expect(notesOf(a)).toEqual([gone(held, INDEX)]);
-  await a.saveHeard(INDEX, `${LINES}- other\n`);
+  await a.saveHeard(INDEX, `${LINES}- other\n- ${VAULT}`);
   await settleMemories(a, b);
   expect([await heldTexts(), notesOf(a)]).toEqual([[held], [gone(held, INDEX)]]);
 });
 
 /** Saves over a held text by somebody who has read it. */
 const MENDED = [
-  ["the secret goes", "one\nnote\nmore\n"],
   ["the secret is said in other words", `one\nnote\n${VAULT}more\n`],
-  ["a line is gone on with", "one\nnote and so on\nmore\n"],
-  ["all is as it was, and more", "one\nnote\nmore\nand more\n"],
+  ["a line is gone on with", `one\nnote and so on\n${VAULT}more\n`],
+  ["a line gets further words", `one\nnote, and so on\n${VAULT}more\n`],
+  ["all is as it was, and more", `one\nnote\n${VAULT}more\nand more\n`],
 ] as const;
 
 test.each(MENDED)("who mends a held file is told nothing: %s", async (_, mended) => {
@@ -283,6 +283,12 @@ test.each(MENDED)("who mends a held file is told nothing: %s", async (_, mended)
 const UNREAD = [
   ["its one line has the secret", LINES, `${LINES}- deploy: ${SECRET}`, `${LINES}- other\n`],
   ["another line goes with the secret", "one\n", `one\nnote\n${SECRET}more\n`, "one\nmore\n"],
+  [
+    "the line with the secret goes",
+    "one\n",
+    `one\nnote of the last deploy\n${SECRET}`,
+    "one\nnote of the last deploy\n",
+  ],
   ["all is as it was before", "one\n", `one\n${SECRET}`, "one\n"],
   [
     "front matter and a heading are alike",
@@ -290,7 +296,65 @@ const UNREAD = [
     `---\nname: deploy\n---\n# How\n${SECRET}`,
     "---\nname: deploy\n---\n# How\nby hand\n",
   ],
+  [
+    "a line is said once more than before",
+    "one\n- run all tests first\n",
+    `one\n- run all tests first\n- run all tests first\n${SECRET}`,
+    "one\n- run all tests first\n- other\n",
+  ],
+  [
+    "another line is like the one with the secret",
+    "one\n",
+    `one\n- the key for prod is ${PLANTED.github}\n`,
+    "one\n- the deploy for prod is slow\n",
+  ],
+  [
+    "a block of code begins alike",
+    "one\n",
+    `one\n\`\`\`bash\nexport GITHUB_TOKEN=${PLANTED.github}\n\`\`\`\n`,
+    "one\n```bash\nmake deploy\n```\n",
+  ],
+  ["its one line is the secret", "one\n", `one\n${PLANTED.github}\n`, "one\nother\n"],
+  [
+    "a line with no letter goes",
+    "one\n",
+    `one\nthe state of the build\n🚀🚀\n${SECRET}`,
+    "one\nthe state of the build\n",
+  ],
 ] as const;
+
+test("a program that saves what it read before takes nothing that was held since", async () => {
+  const first = `one\n- the first of all notes\n${SECRET}`;
+  const lines = ["- deploys are made by ann\n", `The password of staging: ${PLANTED.slack}\n`];
+  for (const line of lines) {
+    const [name, held] = [`${line.length}.md`, `${first}${line}`];
+    a.save(name, "one\n");
+    await settleMemories(a, b);
+    a.save(name, first);
+    await a.look();
+    a.save(name, held);
+    await a.look();
+    const mine = line.includes(PLANTED.slack) ? "" : "- deploys are made by ben\n";
+    a.save(name, mine === "" ? "one\n- the first of all notes\n" : `${first}${mine}`);
+    await settleMemories(a, b);
+    expect(await heldTexts()).toContain(held);
+    expect(notesOf(a)).toContainEqual(gone(held, name));
+  }
+});
+
+test("a secret that is saved again and again in other words leaves some texts, with all lines", async () => {
+  a.save(NAME, "one\n");
+  await settleMemories(a, b);
+  for (let at = 0; at < 40; at += 1) {
+    a.save(NAME, `one\n${at}-th text ${at}\n${SECRET}`);
+    await a.look();
+  }
+  const texts = await heldTexts();
+  expect(texts.length).toBeLessThan(12);
+  expect(notesOf(a)).toHaveLength(texts.length - 1);
+  const stands = texts.join("");
+  for (let at = 0; at < 40; at += 1) expect(stands).toContain(`${at}-th text ${at}\n`);
+});
 
 test.each(UNREAD)("a held text stays, and is told: %s", async (_, base, held, saved) => {
   if (base !== undefined) a.save(NAME, base);
@@ -323,11 +387,11 @@ test("what is held of a file that went stays beside one that is as it was", asyn
 test("of a text that is held and saved again and again only the last is held", async () => {
   a.save(NAME, "one\n");
   await settleMemories(a, b);
-  for (const end of ["a", "a wo", "a word", "a word, and", "a word or two\nthe end"]) {
+  for (const end of ["a", "a wo", "a word", "a word, and", "a word, and two\nthe end"]) {
     a.save(NAME, `one\nnote\n${SECRET}${end}\n`);
     await a.look();
   }
-  expect(await heldTexts()).toEqual([`one\nnote\n${SECRET}a word or two\nthe end\n`]);
+  expect(await heldTexts()).toEqual([`one\nnote\n${SECRET}a word, and two\nthe end\n`]);
   expect(notesOf(a)).toEqual([]);
 });
 

@@ -41,7 +41,7 @@ test.each(["another.md", "two.md"])(
     await settleMemories(a, b);
     expect(await held()).toEqual({ [to]: true });
     expect(gone()).toEqual([]);
-    a.save(to, "one\nprecious\n");
+    a.save(to, "one\nprecious\nThe token is in the vault\n");
     await settleMemories(a, b);
     expect(await held()).toEqual({});
   },

@@ -32,7 +32,7 @@ interface DocumentNamed {
 
 /**
  * A file's text is in the document. That one is held no more, nor is one that a file has lost if
- * all lines of it but those with secrets are there again.
+ * all of it but its secrets is there again.
  */
 export async function endHeld(
   { db }: Context,
@@ -69,7 +69,11 @@ async function copiesOf(db: Context["db"], place: HeldTextPlace): Promise<HeldIt
 }
 
 /** Held texts of a memory that no file has. */
-async function leftTexts(db: Context["db"], open: OpenDocument, key: string): Promise<HeldItem[]> {
+export async function leftTexts(
+  db: Context["db"],
+  open: OpenDocument,
+  key: string,
+): Promise<HeldItem[]> {
   return await withoutFiles(db, await listHeldOf(db, { ...placeOf(open), key }));
 }
 

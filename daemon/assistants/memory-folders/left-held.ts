@@ -1,7 +1,4 @@
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
-import { readFrontMatter } from "../../../shared/replica/text/front-matter.ts";
-import { headingsIn } from "../../../shared/replica/text/headings.ts";
-import { hasWord } from "../../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { hashOf } from "../../disk/read-file.ts";
 import { linesWithout } from "../../files/unseen-lines.ts";
@@ -15,8 +12,6 @@ import {
   listHeldOf,
 } from "../../home/held-store.ts";
 import type { DaemonTables } from "../../home/tables.ts";
-import { isMendOf } from "./index-lines.ts";
-import { isWording } from "./mended-line.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
 
@@ -46,58 +41,65 @@ interface LeftText {
 
 /**
  * What is held of a file is in no history. So where the file has it no more, it stays, and somebody
- * is told, unless the file's text says that its author has taken the secret out of it.
+ * is told, unless the file's text has all that it brought.
  */
 export async function leaveHeldText(db: Db, place: HeldTextPlace, left: LeftText): Promise<void> {
   const item = await findHeldText(db, place, left.textOf);
   if (!item) return;
-  if (await isMended(db, item, left)) await dropHeld(db, item);
+  if (await hasAll(db, item, left)) await dropHeld(db, item);
   else await hideHeld(db, item, place.apart);
 }
 
 /** Drops those of some held texts of which a text has all, but for the secrets. */
 export async function dropRegained(db: Db, left: readonly HeldItem[], text: string): Promise<void> {
   for (const item of left) {
-    if (await isMended(db, item, { base: undefined, saved: text })) await dropHeld(db, item);
+    if (await hasAll(db, item, { base: undefined, saved: text })) await dropHeld(db, item);
   }
 }
 
 /**
- * Whether a save has all that a held text brought, but for its secrets: each other line, and each
- * line with a secret in other words. Such a line may also be gone, where the others say that its
- * author has read them. Whoever takes out more may have read an earlier text, and is asked.
+ * Whether a save has all that a held text brought, line by line, but for its secrets: a line as it
+ * is, gone on with, or with further words. That a line is gone says nothing, whatever else is
+ * there: somebody may have read an earlier text, or written the same.
  */
-async function isMended(
+async function hasAll(
   db: Db,
   { key, value = "" }: HeldItem,
-  { base, saved, textOf = (whole) => whole }: LeftText,
+  { base = "", saved, textOf = (whole) => whole }: LeftText,
 ): Promise<boolean> {
   if (saved === undefined) return false;
-  const text = textOf(value);
-  const former = plainLines(base ?? "");
-  const now = plainLines(saved);
-  const fresh = linesWithout(now, former);
+  const [text, former] = [textOf(value), plainLines(base)];
   const secrets = await linesOfSecrets(db, { key, value: text });
-  const [brought, said] = [linesWithout(plainLines(text), former), linesThatSay(text)];
   const beside = new Map(plainLines(text).map((line, at) => [line, secrets.get(at + 1)]));
-  const rest = brought.filter((line) => beside.get(line) === undefined && hasWord(line));
-  const withSecret = brought.filter((line) => beside.get(line) !== undefined);
-  const isThere = (line: string) => now.includes(line);
-  const isIn = (line: string, isMend: typeof isWording) =>
-    isThere(line) || fresh.some((each) => isMend(line, each));
-  const areMended = withSecret
-    .filter((line) => hasWord(beside.get(line) ?? ""))
-    .every((line) => isIn(line, isWording));
-  const isRead = rest.some((line) => said.has(line) && isThere(line));
-  // No other session has the secrets, and something that came with them.
-  if (isRead && withSecret.length > 0 && withSecret.every(isThere)) return true;
-  const isRestThere = rest.every((line) => isIn(line, isRead ? isWording : isMendOf));
-  return isRestThere && (areMended || (base !== undefined && isRead));
+  const brought = linesWithout(plainLines(text), former).filter((line) => !isMarkup(line));
+  const fresh = linesWithout(plainLines(saved), former);
+  const open = linesWithout(fresh, brought);
+  return linesWithout(brought, fresh).every((line) => {
+    const at = open.findIndex((later) => isSaidBy(beside.get(line) ?? line, later));
+    if (at !== -1) open.splice(at, 1);
+    return at !== -1;
+  });
 }
 
-/** The lines that nobody writes but who means them: no front matter, and no headings. */
-function linesThatSay(text: string): ReadonlySet<string> {
-  const body = readFrontMatter(text)?.body ?? plainLines(text);
-  const headings = headingsIn(body);
-  return new Set(body.filter((_, at) => !headings.has(at)));
+/** Whether a later line goes on with a line, or has all its words in their order. */
+function isSaidBy(line: string, later: string): boolean {
+  const words = wordsOf(line);
+  if (words.length > 0 && later.startsWith(line.trimEnd())) return true;
+  const left = wordsOf(later);
+  const isThere = (word: string) => {
+    const at = left.indexOf(word);
+    left.splice(0, at + 1);
+    return at !== -1;
+  };
+  return words.length > 1 && words.every(isThere);
+}
+
+/** Without what stands around them, and in small letters. */
+function wordsOf(line: string): string[] {
+  return line.toLowerCase().match(/[\p{L}\p{N}](?:\S*[\p{L}\p{N}])?/gu) ?? [];
+}
+
+/** Marks of Markdown, and nothing else. */
+function isMarkup(line: string): boolean {
+  return /^[\s\-=*_+~`#>|:.<!]*$/.test(line);
 }

@@ -15,7 +15,15 @@ import {
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import type { BroughtText } from "./folder-in-git.ts";
-import { dropCopies, dropCopy, dropLeft, endHeld, heldPlaceOf, ownerOf } from "./held-memories.ts";
+import {
+  dropCopies,
+  dropCopy,
+  dropLeft,
+  endHeld,
+  heldPlaceOf,
+  leftTexts,
+  ownerOf,
+} from "./held-memories.ts";
 import { isSameHint } from "./index-lines.ts";
 import { leaveHeldText } from "./left-held.ts";
 import { keyOfName } from "./memory-names.ts";
@@ -24,6 +32,7 @@ import type { MemoryText } from "./read-memory-folder.ts";
 import { meaningOfGitText } from "./take-git-text.ts";
 import { mergeOwnIndex } from "./take-index-edit.ts";
 import { type MemoryEdit, takeMemoryEdit, undoesUnseen } from "./take-memory-edit.ts";
+import { uniteLeft } from "./unite-left.ts";
 import { areShown } from "./written-since.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -106,6 +115,7 @@ async function leaveFormer(
   if (others.some((each) => each.kind === format.kind && each.name === name)) return;
   if (others.length > 0 && (await dropCopy(db, place))) return;
   await leaveHeldText(db, place, { base, saved: file?.content });
+  await uniteLeft(db, await leftTexts(db, open, place.key));
 }
 
 interface KnownFile extends Pick<SeenMemoryFile, "format" | "git"> {

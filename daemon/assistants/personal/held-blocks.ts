@@ -10,6 +10,7 @@ import {
 import { listPersonalFiles, type PersonalFile } from "../../home/personal-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { dropRegained, type HeldTextPlace, leaveHeldText } from "../memory-folders/left-held.ts";
+import { uniteLeft } from "../memory-folders/unite-left.ts";
 import { PERSONAL_KEY, parseVersion } from "./version.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
@@ -39,6 +40,7 @@ export async function leaveHeldBlock(
   if (others.some((each) => each.held === held)) return;
   const saved = text.trim() === "" ? undefined : text;
   await leaveHeldText(db, heldBlockPlace(open, held), { base, saved, textOf });
+  await uniteLeft(db, await listLeftBlocks(db, placeOf(open)), { textOf });
 }
 
 /** A block's text is in the document; see `endHeld`. */
