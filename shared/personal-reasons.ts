@@ -35,7 +35,11 @@ export const PERSONAL_REASONS = {
       "versions of the personal text stand side by side, for together they are over the limit",
     say: () =>
       `has one of several versions, which together are over ${LIMITS.memoryValueBytes} bytes`,
-    advise: () => "`memsync conflicts` shows them; shorten the text",
+    // A service of the published interface alone keeps each under a key of its own.
+    advise: ({ key }: { readonly key?: string | undefined }) => {
+      const shows = key === undefined ? "conflicts" : `get ${key} --layer user`;
+      return `\`memsync ${shows}\` shows what is beside it; shorten the text`;
+    },
   },
   "personal-held": {
     meaning: "the personal text in the file looks like a secret, and is held",

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { PERSONAL_KEY, versionOf } from "../../daemon/assistants/personal/version.ts";
+import { explain } from "../../shared/reasons.ts";
 import { admitUpdate } from "../../shared/replica/admission/admit.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
@@ -78,4 +80,28 @@ test("two whole files that are adopted, and are too long together, both stay", a
     expect(machine.stateOf("claude")).toBe("current personal-apart");
     expect(machine.block("claude")).toBe(standing[0] ?? "");
   }
+});
+
+test("a version that is too long to be merged is named by its key, where it has one of its own", async () => {
+  const key = "mem_of_the_desktop";
+  a.save("claude", rules("anna", 18));
+  await a.on("claude", { settled: "adopt" });
+  await a.look();
+  const beside = versionOf(rules("desktop", 18), []);
+  await a.writeMemory(beside.value, key);
+  await a.look();
+  const [file] = a.keeper.status.files;
+  const other = a.block("claude") === beside.text ? PERSONAL_KEY : key;
+  const command = `memsync get ${other} --layer user`;
+  expect(file?.why && explain(file.why)).toContain(`\`${command}\` shows what is beside it`);
+});
+
+test("one of the same key is in the conflicts", async () => {
+  a.save("claude", rules("anna", 18));
+  b.save("claude", rules("desktop", 18));
+  await a.on("claude", { settled: "adopt" });
+  await b.on("claude", { settled: "adopt" });
+  await settlePersonal(a, b);
+  const [file] = a.keeper.status.files;
+  expect(file?.why && explain(file.why)).toContain("`memsync conflicts` shows what is beside it");
 });

@@ -52,8 +52,11 @@ export function standingVersions(document: ReplicaDocument): StandingVersion[] {
 export interface CountedText {
   /** Undefined: there is none. */
   readonly current: PersonalVersion | undefined;
-  /** Others stand beside it, for together they are over the limit of a memory. */
-  readonly isApart: boolean;
+  /**
+   * What stands beside it, for together they are over the limit of a memory. Its key, unless it is
+   * a conflict of the same one.
+   */
+  readonly apart: { readonly key: string | undefined } | undefined;
 }
 
 /** What this machine has had, for merges. */
@@ -87,19 +90,20 @@ export async function settleVersions(context: Context, open: OpenDocument): Prom
       known,
     );
     const [first] = standing.filter(({ version }) => newest.some(({ id }) => id === version.id));
-    if (!first) return { current: undefined, isApart: false };
+    if (!first) return { current: undefined, apart: undefined };
     await dropObsolete(context, open, { standing, newest });
     for (const version of newest) {
       await keep(context, version, { isOwn: known.isOwn(version.id) });
     }
     const merged = firstMerge(newest, known);
     if (!merged) {
-      const isBeside = ({ id }: PersonalVersion) => id !== first.version.id;
-      const beside = newest.filter(isBeside);
-      return {
-        current: first.version,
-        isApart: beside.some((each) => areApart(first.version, each, known)),
+      const isApart = ({ version: { id } }: StandingVersion) => {
+        const beside = newest.find((each) => each.id === id && id !== first.version.id);
+        return beside !== undefined && areApart(first.version, beside, known);
       };
+      const apart = standing.find(isApart);
+      const key = apart?.key === first.key ? undefined : apart?.key;
+      return { current: first.version, apart: apart && { key } };
     }
     await keep(context, merged, { isOwn: true });
     const seen = entriesOf(document);

@@ -308,7 +308,7 @@ export class PersonalKeeper {
   /** Brings a file to what it is to have. Undefined: it is no longer one of them. */
   async #bring(
     { file, read, why }: Looked,
-    { current, isApart }: CountedText,
+    { current, apart }: CountedText,
   ): Promise<PersonalFileStatus | undefined> {
     const { assistant, path, settled } = file;
     const is = (state: PersonalFileStatus["state"], reason?: Reason): PersonalFileStatus => {
@@ -330,7 +330,7 @@ export class PersonalKeeper {
     const { text } = current ?? NO_TEXT;
     if (block?.text === text) {
       if (file.shown === undefined) await this.#put(showing(file, current ?? NO_TEXT));
-      if (isApart) return is("current", { code: "personal-apart" });
+      if (apart) return is("current", { code: "personal-apart", ...apart });
       const [told] = await this.#told.told(this.#options.store.reader, path, text);
       return is("current", told);
     }
