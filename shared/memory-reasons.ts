@@ -156,6 +156,11 @@ export const MEMORY_REASONS = {
     say: () => "is not made, for git would show it",
     advise: () => "`memsync link --write` makes it",
   },
+  "memory-aside-in-git": {
+    meaning: "a tracked file has others' version, and what was written here is a conflict of it",
+    say: () => "has others' version, and git tracks it; what was written here is in a conflict",
+    advise: () => "`memsync conflicts` shows it: settle that before you commit the file",
+  },
   "memory-as-in-git": {
     meaning: "the file is as git has it, and the memory is another",
     say: () => "is as git has it, and the memory is another",

@@ -308,3 +308,25 @@ test("CRLF that git makes at a checkout are nobody's edit, and are kept", async 
   expect(b.read("core.md")).toBe(crlf(text.replace("two", "two, by both")));
   expect(await b.values("core.md")).toEqual([text.replace("two", "two, by both")]);
 });
+
+test("who may commit another version over his own is told so, and both have what was committed", async () => {
+  await makeClones(["core.md"]);
+  for (const machine of [a, b]) write(machine);
+  a.save("core.md", "# core.md\n\none of anna\ntwo\nthree\n");
+  await commit(a);
+  await a.look();
+  b.save("core.md", "# core.md\n\none of ben\ntwo\nthree\n");
+  await settleMemories(a, b);
+  for (const machine of [a, b]) expect(machine.read("core.md")).toContain("one of ben");
+  expect(notes(a)).toEqual(["core.md memory-aside-in-git"]);
+  expect(notes(b)).toEqual([]);
+  // The branch lacks the line then; the conflict has it still, on both machines.
+  await commit(a);
+  await settleMemories(a, b);
+  for (const machine of [a, b]) {
+    expect((await machine.values("core.md")).join()).toContain("one of anna");
+  }
+  a.save("core.md", "# core.md\n\none of anna\none of ben\ntwo\nthree\n");
+  await settleMemories(a, b);
+  expect(notes(a)).toEqual([]);
+});

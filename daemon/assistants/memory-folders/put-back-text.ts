@@ -103,7 +103,8 @@ export async function findPutBack(
   return { since, savedAt: Math.min(savedAt, version.writtenAt, current.updated_at - 1) };
 }
 
-function writerOf(db: Db, { id, document }: OpenDocument, entry: Entry): string | undefined {
+/** The machine that wrote an entry. */
+export function writerOf(db: Db, { id, document }: OpenDocument, entry: Entry): string | undefined {
   const replica: Kysely<ReplicaTables> = narrowTables(db);
   return machineOf(replica, id, { document, client: entry.id.client });
 }

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { Reason } from "../../../shared/reasons.ts";
+import type { Entry } from "../../../shared/replica/document/entry-index.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { ABSENT_HASH } from "../../disk/read-file.ts";
 import type { LineArrivals } from "../../files/line-arrivals.ts";
 import type { ToldLines } from "../../files/told-lines.ts";
@@ -12,6 +14,7 @@ import {
   putMemoryFile,
   readMemoryFiles,
 } from "../../home/memory-files.ts";
+import type { DaemonTables } from "../../home/tables.ts";
 import type { WhyIgnored } from "../../ignored/ignore-file.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import { addIndexLines } from "./add-index-lines.ts";
@@ -22,6 +25,7 @@ import type { LateMemorySaves } from "./late-memory-saves.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
 import { keyOfName } from "./memory-names.ts";
 import { type MemoryArrival, type MemoryNote, planArrivals } from "./plan-arrivals.ts";
+import { writerOf } from "./put-back-text.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
 import { isApart } from "./take-index-edit.ts";
 import { removeMemoryFile, writeMemoryFile } from "./write-memory-file.ts";
@@ -110,6 +114,7 @@ export class MemoryFolderWriter {
       const before = await readMemoryFiles(context.db, path);
       const all = [
         ...notesBeside(open, folder, before),
+        ...notesAside(context, open, folder),
         ...notesApart(open, format),
         ...notesMet(open, format, context.now),
         ...(await notesHeld(context, open, { format, files, known: before })),
@@ -235,6 +240,25 @@ function notesMet({ document }: OpenDocument, { index, ...format }: FolderFormat
   const met = metIn(document, { key, text: String(current.value), ids: [current.id] });
   return met.flatMap(({ lines: [line, other], at }): MemoryNote[] => {
     return now - at < MET_MS ? [{ name: index, why: { code: "lines-met", line, other } }] : [];
+  });
+}
+
+/**
+ * Tracked files with others' version, where what was written here is a conflict: whoever commits
+ * such a file takes out of the branch what may have been committed before.
+ */
+function notesAside(
+  { db }: WriteContext<DaemonTables>,
+  open: OpenDocument,
+  { format, files, git }: SeenFolder,
+): MemoryNote[] {
+  const isOwn = (entry: Entry) => writerOf(db, open, entry) === open.writer.machine;
+  return [...files].flatMap(([name, file]) => {
+    const [current, ...others] = open.document.memories.get(keyOfName(format, name));
+    const isCurrent = file.kind === "text" && file.content === current?.value;
+    if (!isCurrent || typeof git.of(name) !== "object" || isOwn(current)) return [];
+    const isElse = (entry: Entry) => isOwn(entry) && entry.value !== current.value;
+    return others.some(isElse) ? [{ name, why: { code: "memory-aside-in-git" } }] : [];
   });
 }
 
