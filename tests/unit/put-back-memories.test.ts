@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 const INDEX = "MEMORY.md";
@@ -120,5 +122,30 @@ test("who takes a single line of others' out of an index alone means it", async 
   for (const machine of [a, b]) {
     expect(machine.read(INDEX)).toBe(before);
     expect(toldOf(machine)).toEqual([]);
+  }
+});
+
+test("a program that writes an earlier version into a replaced file undoes nothing either", async () => {
+  b.save(TOPIC, "one\nprecious by ben\n");
+  b.save(INDEX, `${FIRST}- precious\n- more\n`);
+  await settleMemories(a, b);
+  await passMinutes();
+  const open = [TOPIC, INDEX].map((name) => openSync(join(a.memories, name), "r+"));
+  b.save(TOPIC, "of ben\n\none\nprecious by ben\n");
+  b.save(INDEX, `${FIRST.replace("- one", "- of ben\n- one")}- precious\n- more\n`);
+  await settleMemories(a, b);
+  for (const [at, text] of ["one\n", FIRST].entries()) {
+    const file = open[at] ?? -1;
+    ftruncateSync(file);
+    writeSync(file, text, 0);
+    closeSync(file);
+  }
+  await settleMemories(a, b);
+  for (const machine of [a, b]) {
+    expect(machine.read(TOPIC)).toBe("of ben\n\none\nprecious by ben\n");
+    expect(await machine.values(TOPIC)).toEqual(["of ben\n\none\nprecious by ben\n", "one\n"]);
+    for (const line of ["- of ben\n", "- precious\n", "- more\n"]) {
+      expect(machine.read(INDEX)).toContain(line);
+    }
   }
 });

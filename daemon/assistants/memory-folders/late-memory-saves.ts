@@ -13,6 +13,7 @@ import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import { heldPlaceOf } from "./held-memories.ts";
 import { keyOfName } from "./memory-names.ts";
+import { findPutBack } from "./put-back-text.ts";
 import { isWithGitEndings, shownBytes } from "./shown-bytes.ts";
 import { type MemoryEdit, takeMemoryEdit } from "./take-memory-edit.ts";
 
@@ -81,7 +82,17 @@ export class LateMemorySaves {
       const value = edit.file.content;
       const already = open.document.memories.get(key).map((entry) => String(entry.value));
       const why = await whyMemoryHeld(context.db, open, { memory: { key, value }, already });
-      if (!why) return await takeMemoryEdit(context, open, edit);
+      if (!why) {
+        // Somebody may have put an earlier version back into it.
+        const isIndex = edit.name === edit.format.index;
+        const former = edit.base && { name: edit.name, ...edit.base };
+        const asked = { key, former, file: edit.file, mayBeSingle: isIndex };
+        const putBack = await findPutBack(context.db, open, asked);
+        if (!putBack) return await takeMemoryEdit(context, open, edit);
+        const { since: unseen, savedAt } = putBack;
+        const file = isIndex ? edit.file : { ...edit.file, savedAt };
+        return await takeMemoryEdit(context, open, { ...edit, file, unseen });
+      }
       const seen = edit.base?.seen ?? [];
       const place = heldPlaceOf(open, key, edit.file.hash);
       // No file has it.
