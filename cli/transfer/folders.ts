@@ -66,7 +66,7 @@ export interface FolderNotes {
 
 interface UnreadNote {
   readonly name: string;
-  readonly code: "unfit-name" | "unfit-text";
+  readonly code: "unfit-name" | "unfit-text" | "unfit-folder";
   readonly reason: string;
 }
 
@@ -74,7 +74,12 @@ interface UnreadNote {
 export async function readNotes(folder: string): Promise<FolderNotes> {
   const notes: PortableMemory[] = [];
   const unread: UnreadNote[] = [];
-  for (const path of await listFiles(folder)) {
+  const onClosed = (path: string, why: string) => {
+    const isNoText = path.includes(NO_CHARACTER);
+    const closed = { code: "unfit-folder", reason: `can't be read: ${why}` } as const;
+    unread.push({ name: `${path}/`, ...(isNoText ? NAME_NO_TEXT : closed) });
+  };
+  for (const path of await listFiles(folder, { onClosed })) {
     if (!path.endsWith(ENDING)) {
       if (path.toLowerCase().endsWith(ENDING)) unread.push({ name: path, ...OTHER_ENDING });
       continue;
@@ -98,18 +103,32 @@ const NO_CHARACTER = "\ufffd";
 const NAME_NO_TEXT = { code: "unfit-name", reason: "has a name that is no UTF-8" } as const;
 const OTHER_ENDING = { code: "unfit-name", reason: `does not end in ${ENDING}` } as const;
 
+interface ListOptions {
+  /** The folder to look into; undefined: all of it. */
+  readonly below?: string;
+  /** Told of folders in it that can't be read; undefined: nothing is listed then. */
+  readonly onClosed?: (path: string, why: string) => void;
+}
+
 /** Without links, and without names that begin with a dot. */
-async function listFiles(folder: string, below = folder): Promise<string[]> {
+async function listFiles(
+  folder: string,
+  { below = folder, onClosed }: ListOptions = {},
+): Promise<string[]> {
   const entries = await readdir(below, { withFileTypes: true }).catch((thrown: unknown) => {
-    throw new CommandFailed(`${below} can't be read: ${fileFailure(thrown)}`);
+    const why = fileFailure(thrown);
+    if (below === folder || !onClosed) throw new CommandFailed(`${below} can't be read: ${why}`);
+    onClosed(relative(folder, below).split(sep).join("/"), why);
+    return [];
   });
   const found: string[] = [];
   for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
     const path = join(below, entry.name);
     const shown = relative(folder, path).split(sep).join("/");
     if (entry.name.startsWith(".") && shown !== REST_FILE) continue;
-    if (entry.isDirectory()) found.push(...(await listFiles(folder, path)));
-    else if (entry.isFile()) found.push(shown);
+    if (entry.isDirectory()) {
+      found.push(...(await listFiles(folder, { below: path, ...(onClosed && { onClosed }) })));
+    } else if (entry.isFile()) found.push(shown);
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readNotes } from "../../cli/transfer/folders.ts";
@@ -26,6 +26,32 @@ test("a note with an odd name is left out, and why is said", async () => {
       ...(isLinux ? ["a\ufffd unfit-name"] : []),
     ]);
   } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("a folder in it that can't be read is named, and all others come in", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "memsync-notes-"));
+  const closed = join(folder, "closed");
+  try {
+    const isLinux = process.platform === "linux";
+    const open = ["open", ...(isLinux ? ["Open"] : [])];
+    for (const name of ["closed", ...open]) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, "note.md"), `of ${name}\n`);
+    }
+    if (isLinux) mkdirSync(Buffer.concat([Buffer.from(`${folder}/a`), Buffer.from([0xff])]));
+    chmodSync(closed, 0);
+    const { notes, unread } = await readNotes(folder);
+    const isRoot = process.getuid?.() === 0;
+    const read = [...open, ...(isRoot ? ["closed"] : [])];
+    expect(notes.map(({ key }) => key).sort()).toEqual(read.map((name) => `${name}/note`).sort());
+    expect(unread.map(({ name, code }) => `${name} ${code}`)).toEqual([
+      ...(isLinux ? ["a\ufffd/ unfit-name"] : []),
+      ...(isRoot ? [] : ["closed/ unfit-folder"]),
+    ]);
+  } finally {
+    chmodSync(closed, 0o700);
     rmSync(folder, { recursive: true, force: true });
   }
 });
