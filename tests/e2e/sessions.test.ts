@@ -5,8 +5,10 @@ import type { Finding } from "../../cli/doctor/finding.ts";
 import type { Session } from "../../shared/wire/session.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { TERMINALS } from "../support/needs.ts";
 import { ON_PLAIN_SERVICE } from "../support/plain-service.ts";
 import { openWayWithoutSessions, REFUSAL } from "../support/refusing-service.ts";
+import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -147,3 +149,45 @@ scenario("a record that the service refuses is named by status, sync and doctor"
 function plainWords(screen: string): string {
   return screen.replaceAll(/\s+/g, " ").trim();
 }
+
+/** Titles of another program, which the service takes as they are. */
+const TITLES = [
+  "x".repeat(4096),
+  "two\nlines\r\nand \u001b[31mred\u001b[2J\u0007 end",
+  `\u202eevil\u2066 ${"\u05e9\u05dc\u05d5\u05dd ".repeat(60)}`,
+  "\u{1f680}".repeat(200),
+];
+
+scenario(
+  "whatever the titles are, each session has one row, as wide as the terminal at most",
+  async (lab) => {
+    const service = emulator.account("sessions-titles");
+    const folder = await lab.git.repository("a", { "README.md": "" });
+    const a = lab.machine("a", folder, service);
+    await a.up();
+    await a.untilSynced();
+    if (ON_PLAIN_SERVICE) return;
+    const { id } = await a.projectOf();
+    const at = "2026-02-10T10:00:00.000Z";
+    const sessions = TITLES.map((title, each) => ({
+      ...{ id: `sess_title_${each}`, source: "codex", title, message_count: 1 },
+      ...{ started_at: at, last_activity_at: at },
+    }));
+    const answer = await fetch(`${service.url}/api/projects/${id}/sync`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${service.token}`, "content-type": "application/json" },
+      body: JSON.stringify({ sessions }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+    await using terminal = new TerminalSession(lab, a, ["sessions"]);
+    expect(await terminal.ended()).toBe(0);
+    const rows = terminal.lines.filter((line) => /^2026-02-10/.test(line));
+    expect(rows).toHaveLength(TITLES.length);
+    expect(terminal.screen.wraps).toBe(0);
+    const piped = await a.memsync("sessions");
+    expect(piped.split("\n").filter((line) => /^2026-02-10/.test(line))).toHaveLength(
+      TITLES.length,
+    );
+  },
+  { needs: TERMINALS },
+);
