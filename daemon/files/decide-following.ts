@@ -1,3 +1,5 @@
+import type { FilePast } from "../git/git-past.ts";
+
 /**
  * What is known about a followed file when it is looked at, each fact as one of a few words. The
  * table in docs/design/files.md says what follows from them; a test compares this file with it.
@@ -129,4 +131,14 @@ function decideFirst({ git, service, document }: FollowFacts): FollowDecision {
 function decideTracked({ commit, known, document }: FollowFacts): FollowDecision {
   if (commit === "same" || commit === "onward") return known === "gone" ? "renew" : "edit";
   return document === "text" ? "version" : "meet";
+}
+
+/** Whether the document has then what the commits since the file was read did to it. */
+export function integrates(
+  decision: FollowDecision,
+  { relation, isKnown }: { readonly relation: FilePast["relation"]; readonly isKnown: boolean },
+): boolean {
+  if (decision === "meet" || decision === "renew" || decision === "edit") return true;
+  if (decision === "version") return !isKnown && relation === "onward";
+  return decision === "follow" && (relation === "same" || relation === "onward");
 }

@@ -81,6 +81,21 @@ export interface PassedText extends SinceRead {
   readonly isSavedOver: boolean;
 }
 
+/** What the file had at commits that were checked out since it was read, and left again. */
+export interface Visited {
+  readonly texts: readonly VisitedText[];
+  /** When the last of them was left, in milliseconds since the Unix epoch. */
+  readonly leftAt: number;
+  /** The file is as it was put there then. */
+  readonly isPut: boolean;
+}
+
+interface VisitedText {
+  readonly text: string;
+  /** A person has committed here all that the file has beyond it. */
+  readonly isOwnWork: boolean;
+}
+
 /** What a look found outside of the database. */
 export interface Sight extends SinceRead {
   readonly file: Readable;
@@ -92,7 +107,8 @@ export interface Sight extends SinceRead {
   readonly passed:
     | { readonly texts: readonly PassedText[]; readonly rest: SinceRead | undefined }
     | undefined;
-  /** For such a text: who saved or committed over it may not have seen it. */
+  readonly visited: Visited | undefined;
+  /** For a passed text: who saved or committed over it may not have seen it. */
   readonly isSavedOver?: boolean;
   /** What git may have done with changes that were saved, not committed, and are undone. */
   readonly leftBehind: LeftBehind | undefined;
@@ -113,6 +129,7 @@ export const UNTOLD = {
   ...NOTHING_SINCE,
   fetched: undefined,
   passed: undefined,
+  visited: undefined,
   leftBehind: undefined,
   hasGitEndings: false,
   kept: undefined,

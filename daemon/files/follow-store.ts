@@ -19,6 +19,8 @@ export interface CheckedOut {
   readonly commit: string | undefined;
   /** Branch and commit as one text; undefined outside of git. */
   readonly head: string | undefined;
+  /** How HEAD came there, by its log; see `readHeadEntry`. Undefined where nothing tells. */
+  readonly headEntry: string | undefined;
   /** The git folder; see `repositoryAt`. Undefined outside of git, and where it is unknown. */
   readonly repository: string | undefined;
 }
@@ -106,6 +108,7 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
     checkedOut: {
       commit: row.commit_id ?? undefined,
       head: row.head ?? undefined,
+      headEntry: row.head_entry ?? undefined,
       repository: row.repository ?? undefined,
     },
     isGone: row.is_gone === 1,
@@ -132,6 +135,7 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
     saved_at: next?.overSavedAt ?? null,
     commit_id: checkedOut.commit ?? null,
     head: checkedOut.head ?? null,
+    head_entry: checkedOut.headEntry ?? null,
     repository: checkedOut.repository ?? null,
     is_gone: isGone ? 1 : 0,
     base_epoch: position?.epoch ?? null,
@@ -173,7 +177,7 @@ export async function readStoredText(db: Db, owner: AccountId, name: string): Pr
 
 /** Follows a folder that was in a repository without git from now on. */
 export async function forgetGit(db: Db, dir: string): Promise<void> {
-  const nowhere = { commit_id: null, head: null, repository: null };
+  const nowhere = { commit_id: null, head: null, head_entry: null, repository: null };
   const files = db.updateTable("followed_files").set(nowhere);
   await files.where("dir", "in", [dir, ...alsoKeysOf(dir)]).execute();
 }

@@ -2,6 +2,7 @@ import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
@@ -9,7 +10,7 @@ import { addArrival, forgetSeen, listBrought } from "./arrival-store.ts";
 import { changeBetween, type FileChange, newIn } from "./arrivals.ts";
 import { bringers, othersAmong } from "./bringers.ts";
 import type { FileState } from "./file-state.ts";
-import { without } from "./span-set.ts";
+import { SpanSet, without } from "./span-set.ts";
 import type { MovedLine } from "./take-edit.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -72,6 +73,21 @@ export async function noteFromGit(
   return await noteChange(context, open, { ...options, change: { ...change, isFromGit: true } });
 }
 
+/**
+ * Records what git has taken out of a file and brought back, and returns the arrival: it counts as
+ * new though the file had it before.
+ */
+export async function noteBroughtBack(
+  context: Context,
+  open: OpenDocument,
+  { brought, ...options }: { readonly brought: readonly TextSpan[] } & ArrivalOptions,
+): Promise<number | undefined> {
+  const all = new SpanSet(brought).spans();
+  if (all.length === 0) return undefined;
+  const change = { brought: all, taken: [], moved: [], former: undefined, isFromGit: true };
+  return await addNew(context, open, { ...options, change });
+}
+
 /** Lines of others that a save has moved stay as new in the file as they were. */
 export async function noteMoved(
   db: Context["db"],
@@ -85,20 +101,30 @@ export async function noteMoved(
   }
 }
 
+type NotedChange = { readonly change: FileChange } & Omit<ArrivalOptions, "account">;
+
 async function noteChange(
-  { db, now: at }: Context,
+  context: Context,
   open: OpenDocument,
-  { link, clock, change }: { readonly change: FileChange } & Omit<ArrivalOptions, "account">,
+  { change, ...options }: NotedChange,
 ): Promise<number | undefined> {
-  await forgetSeen(db, link.dir, { clock, now: at, isFoundOnly: true });
+  const { db, now } = context;
+  const { clock, link } = options;
+  await forgetSeen(db, link.dir, { clock, now, isFoundOnly: true });
   const former = await listBrought(db, link.dir);
   clock.keep(former);
   const fresh = newIn(change, former);
-  if (!fresh) return undefined;
-  const machine = change.isFromGit
-    ? othersAmong(db, open, fresh.brought)
-    : bringers(db, open, fresh.brought);
-  const id = await addArrival(db, link.dir, { change: fresh, arrival: { at, machine } });
+  return fresh && (await addNew(context, open, { ...options, change: fresh }));
+}
+
+async function addNew(
+  { db, now: at }: Context,
+  open: OpenDocument,
+  { link, clock, change }: NotedChange,
+): Promise<number> {
+  const by = change.isFromGit ? othersAmong : bringers;
+  const machine = by(db, open, change.brought);
+  const id = await addArrival(db, link.dir, { change, arrival: { at, machine } });
   clock.came(id);
   return id;
 }

@@ -4,7 +4,6 @@ import type {
   TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
-import { homesIn } from "../../shared/replica/log/homes.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -12,10 +11,9 @@ import { commonLines, diffLines, hasWord } from "../../shared/replica/text/line-
 import type { RemovedText } from "../../shared/replica/text/removed-text.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm, withoutMark } from "../../shared/replica/text/text-form.ts";
-import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
-import { clientsHere, removedSince } from "../home/outgoing.ts";
+import { removedSince } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type Aside, findAside, type OthersChanges } from "./aside-base.ts";
 import { authors } from "./bringers.ts";
@@ -25,6 +23,7 @@ import type { FileState } from "./file-state.ts";
 import type { Sight } from "./follow-facts.ts";
 import { indicesFrom, linesThatStay } from "./line-runs.ts";
 import { saysOthers } from "./others-lines.ts";
+import { ownSpans } from "./own-spans.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
 import { pulledBase } from "./pulled-base.ts";
 import { findSettled, type SettledInGit } from "./settled-in-git.ts";
@@ -157,11 +156,7 @@ async function asideOf(
   });
 }
 
-/**
- * What of a file's changes other machines had made. Whose nobody knows is theirs, too, and so is
- * what two homes claim. Where no home claims anything, as of earlier builds, a client is this
- * machine's if its log says so, and its name: the log has what several seeded alike.
- */
+/** What of a file's changes other machines had made; see `ownSpans`. */
 async function othersIn(
   db: Context["db"],
   open: OpenDocument,
@@ -171,15 +166,7 @@ async function othersIn(
   const known = lines.map(({ text }) => withoutMark(text));
   const removed = await removedSince(db, open.id, 0);
   const gone = linesOfPieces(removed);
-  const here = await clientsHere(db, open.id);
-  const homes = homesIn(open.document);
-  const isOwn = (span: TextSpan) => {
-    const { client } = span;
-    if (client === null) return true;
-    const claimed = homes.filter(({ clients }) => clients.includes(client));
-    if (claimed.length > 0) return claimed.every(({ home }) => home === open.writer.home);
-    return here.has(client) && authors(db, open, [span]) === open.writer.machine;
-  };
+  const isOwn = await ownSpans(db, open);
   const says = saysOthers(removed, {
     isOwn: ({ client, clock, text }) => isOwn({ client, clock, length: text.length }),
     committed,

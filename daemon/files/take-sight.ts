@@ -22,7 +22,7 @@ import { HoldingConflicts } from "./aside-conflicts.ts";
 import { mayBeWritten } from "./begun-write.ts";
 import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "./brought-back.ts";
 import { type CameByGit, listUnseenBy } from "./came-by-git.ts";
-import { decideFollowing, type FollowDecision } from "./decide-following.ts";
+import { decideFollowing, type FollowDecision, integrates } from "./decide-following.ts";
 import { type FileContent, knownBase, takeSave } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
@@ -34,6 +34,7 @@ import { mayWriteOthers } from "./may-write-others.ts";
 import { meetFile, renewFile } from "./meet-file.ts";
 import { settleNobodys } from "./nobodys-lines.ts";
 import { noteMoved, noteShown, noteWritten } from "./note-arrival.ts";
+import { noteVisited, noteVisitedPut } from "./note-visited.ts";
 import { sharedOf, splitSight, withCommittedEndings } from "./passed-sight.ts";
 import { tellProjectFile } from "./project-file.ts";
 import { notePutByGit } from "./put-by-git.ts";
@@ -65,13 +66,16 @@ export async function takeSight(
   options: TakeOptions,
 ): Promise<TakenSight> {
   const split = splitSight(sight);
-  const came: CameByGit[] = [];
+  const visited = await noteVisited(context, sight, options);
+  const came: CameByGit[] = visited ? [visited] : [];
   let isPassed = split !== undefined;
   for (const passed of split?.passed ?? []) {
     isPassed &&= await new Taking(context, passed, { ...options, came }).takePassed();
   }
   const found = split && isPassed ? split.found : sight;
-  return await new Taking(context, found, { ...options, came }).take();
+  const taken = await new Taking(context, found, { ...options, came }).take();
+  await noteVisitedPut(context, sight, { ...options, former: visited });
+  return taken;
 }
 
 /** `came`: what was noted of the texts before this one. */
@@ -306,8 +310,9 @@ class Taking {
     holding.add(taken.conflicts);
     await noteMoved(db, taken.moved, this.#options);
     if (known) await this.#notePut(open, known, taken.state);
-    if (this.#sight.past && this.#integrates(decision, known)) {
-      tellCommits(open.document, this.#sight.past.changes, this.#context.now);
+    const { past } = this.#sight;
+    if (past && integrates(decision, { relation: past.relation, isKnown: known !== undefined })) {
+      tellCommits(open.document, past.changes, this.#context.now);
     }
     const { name, link } = this.#options;
     const found = { name, link, sight: this.#sight, decision, isFirst };
@@ -451,14 +456,6 @@ class Taking {
     const captured = { ...known, base: document.captureText(), form: document.textForm() };
     await noteShown(this.#context, open, { from: known, to: captured, options: this.#options });
     return captured;
-  }
-
-  /** Whether the document has now what the commits did to the file. */
-  #integrates(decision: FollowDecision, known: FollowedState | undefined): boolean {
-    const relation = this.#sight.past?.relation;
-    if (decision === "meet" || decision === "renew" || decision === "edit") return true;
-    if (decision === "version") return !known && relation === "onward";
-    return decision === "follow" && (relation === "same" || relation === "onward");
   }
 
   /** Stores the state that was found, and the one that a write is to leave. */

@@ -23,10 +23,9 @@ import {
   readIndexTime,
   readIndexWrite,
 } from "../git/tracked-entries.ts";
-import type { WorkingTree } from "../git/working-tree.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { checkedOutOf, hadCommit } from "./checked-out-at.ts";
 import { fileText } from "./file-state.ts";
-import { repositoryAt } from "./folder-place.ts";
 import {
   type AsideText,
   type FromGit,
@@ -36,18 +35,14 @@ import {
   type Sight,
   type SinceRead,
 } from "./follow-facts.ts";
-import {
-  type CheckedOut,
-  type FollowedState,
-  isAnotherRepository,
-  type MarkedText,
-} from "./follow-store.ts";
+import { type FollowedState, isAnotherRepository, type MarkedText } from "./follow-store.ts";
 import { linesThatStay } from "./line-runs.ts";
 import { asCommitted, type PassedStep, readPassedSteps, textInCommit } from "./passed-steps.ts";
 import { findPassed } from "./passed-texts.ts";
 import { hasChangesOf } from "./put-by-git.ts";
 import { isMadeOf, shownLines } from "./shown-by-git.ts";
 import { type UndoneChanges, undoneChanges } from "./undone-changes.ts";
+import { readVisitedTexts } from "./visited-texts.ts";
 
 /** Which file, and what is asked about it. */
 export interface TrackedSightOptions {
@@ -108,9 +103,9 @@ export class TrackedSights {
     const text = read.bytes && textFrom(path, read.bytes, read.savedAt ?? world.now());
     if (text?.kind === "problem") return text;
     const file: Readable = text?.kind === "text" ? text : { kind: "absent", path };
-    const { kept } = read.sighting;
+    const { kept, headEntry } = read.sighting;
     this.#note(file);
-    const sight = await this.#sightOf(standing, file, { head, known });
+    const sight = await this.#sightOf(standing, file, { head, known, headEntry });
     const isSaid = marked && known && (await this.#isSettled(standing, file, { known, marked }));
     const shown = isSaid ? shownLines(marked) : undefined;
     return { kind: "sight", sight: { ...sight, kept, shown } };
@@ -125,10 +120,11 @@ export class TrackedSights {
   async #sightOf(
     standing: Tracked,
     file: Readable,
-    { head, known }: AtHead,
+    { head, known, headEntry }: AtHead & { readonly headEntry: string | undefined },
   ): Promise<Omit<GitSight, "kept" | "shown">> {
     const { git } = this.#options;
-    const checkedOut = await checkedOutOf(head, { tree: standing.file.tree, isTracked: true });
+    const { tree } = standing.file;
+    const checkedOut = await checkedOutOf(head, { tree, isTracked: true, headEntry });
     const isAnother = isAnotherRepository(known?.checkedOut, checkedOut);
     const isSame = known !== undefined && known.checkedOut.commit === head.commit;
     const put =
@@ -154,6 +150,9 @@ export class TrackedSights {
       ...since,
       fetched: isOthers(since) ? undefined : await this.#fetched(standing, file, at),
       passed: await this.#passed(standing, file, { ...at, steps, hasEndings }),
+      visited: isAnother
+        ? undefined
+        : await readVisitedTexts(git, standing.file, { ...at, headEntry, file, hasEndings }),
     };
   }
 
@@ -460,33 +459,6 @@ function isOthers({ madeBy }: SinceRead): boolean {
 
 /** For how long git takes at the most to write its index once it has written a file. */
 const REFRESH_MS = 1000;
-
-/**
- * What is checked out, in the form in which it is stored. A text that git does not track is of no
- * commit.
- */
-export async function checkedOutOf(
-  head: Head | undefined,
-  {
-    tree,
-    isTracked,
-  }: {
-    readonly tree: Pick<WorkingTree, "gitDir"> | undefined;
-    readonly isTracked: boolean;
-  },
-): Promise<CheckedOut> {
-  if (!head) return { commit: undefined, head: undefined, repository: undefined };
-  return {
-    commit: isTracked ? head.commit : undefined,
-    head: `${head.branch ?? ""} ${head.commit ?? ""}`,
-    repository: tree && (await repositoryAt(tree.gitDir)),
-  };
-}
-
-/** Whether anything was committed there. */
-function hadCommit({ head }: CheckedOut): boolean {
-  return head !== undefined && !head.endsWith(" ");
-}
 
 /** A text that a file has had, and when it was saved; see `FileContent`. */
 interface TimedText {

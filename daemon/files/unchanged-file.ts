@@ -28,8 +28,9 @@ export async function isUnchanged(
   if (known.hash !== file.hash || isGone || next || marked) return false;
   if (position?.seq !== open.head.seq || position.epoch !== open.head.epoch) return false;
   if (known.beside?.join() !== beside.join()) return false;
-  const { commit, head, repository } = known.checkedOut;
+  const { commit, head, headEntry, repository } = known.checkedOut;
   if (commit !== checkedOut.commit || head !== checkedOut.head) return false;
+  if (headEntry !== checkedOut.headEntry) return false;
   if (repository !== checkedOut.repository) return false;
   const [row] = await findText(db, { documentId: open.id });
   return (row?.content ?? "") === file.content && (await listHeld(db, placeOf(open))).length === 0;

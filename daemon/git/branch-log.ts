@@ -13,7 +13,7 @@ export type Passage =
   | { readonly kind: "was-put"; readonly at: string | undefined };
 
 /** An entry of HEAD's or a branch's log. */
-interface LogEntry {
+export interface LogEntry {
   readonly commit: string;
   /** When git wrote it, in milliseconds since the Unix epoch; git knows whole seconds. */
   readonly at: number;
@@ -42,7 +42,7 @@ export const GOES_ON = /^(commit|rebase|pull|merge|cherry-pick|revert|am)\b/;
 /** Those of them that may drop commits. */
 const REBASES = /^(rebase|pull)\b/;
 /** Entries for a commit of what stood in the working tree. */
-const COMMITS = /^commit\b/;
+export const COMMITS = /^commit\b/;
 /** Entries for a commit that was made in this repository. */
 const MADE =
   /^(commit|cherry-pick|revert|am)\b|\((pick|reword|edit|squash|fixup|continue)\)|: Merge made by/;
@@ -151,8 +151,13 @@ export async function readAllLogs(git: Git, file: PlacedFile): Promise<RefEntry[
 }
 
 /** The latest first; empty where git keeps none. One git process. */
-async function readLog(git: Git, file: PlacedFile, ref: string): Promise<LogEntry[]> {
+export async function readLog(git: Git, file: PlacedFile, ref: string): Promise<LogEntry[]> {
   return await readEntries(git, file, { refs: [ref], countMax: ENTRIES_MAX });
+}
+
+/** The latest entry of HEAD's log; undefined where git keeps none. One git process. */
+export async function readLastEntry(git: Git, file: PlacedFile): Promise<LogEntry | undefined> {
+  return (await readEntries(git, file, { refs: ["HEAD"], countMax: 1 }))[0];
 }
 
 async function readEntries(

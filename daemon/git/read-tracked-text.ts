@@ -9,6 +9,7 @@ import { type Head, headSignature, readRefs } from "./git-refs.ts";
 import { type Git, GitTrouble } from "./run-git.ts";
 import { listKept } from "./set-aside.ts";
 import { readIndexEntry } from "./tracked-entries.ts";
+import { readHeadEntry } from "./visited-commits.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
 /** File and HEAD must have stayed unchanged for this long. */
@@ -23,6 +24,8 @@ export interface Sighting {
   readonly sinceMs: number;
   /** What git kept outside of HEAD when that was first seen; see `listKept`. */
   readonly kept: readonly string[];
+  /** How HEAD had come there; see `readHeadEntry`. */
+  readonly headEntry: string | undefined;
 }
 
 export type NotNowCode =
@@ -71,8 +74,8 @@ export type TrackedRead =
  * a large checkout writes a file long before it ends.
  *
  * The caller checks whether `head` is the default branch. Two git processes, three in the reftable
- * format, and two more for a file or a HEAD that was not seen before. Never rejects because of git
- * or the file system.
+ * format, and three more for a file or a HEAD that was not seen before. Never rejects because of
+ * git or the file system.
  */
 export async function readTrackedText(
   git: Git,
@@ -85,9 +88,9 @@ export async function readTrackedText(
     if (look.kind !== "stood") return look;
     const seen = seenBy(file, look);
     if (last?.seen === seen) return settle(look, last, startedMs);
-    const kept = await listKept(git, file);
+    const [kept, headEntry] = await Promise.all([listKept(git, file), readHeadEntry(git, file)]);
     // From the end of one look to the start of the next: the time of a slow look does not count.
-    return settle(look, { seen, sinceMs: world.monotonic(), kept }, startedMs);
+    return settle(look, { seen, sinceMs: world.monotonic(), kept, headEntry }, startedMs);
   } catch (thrown) {
     if (thrown instanceof GitTrouble) return notNow({ code: "git-failed", ...thrown.why });
     throw thrown;

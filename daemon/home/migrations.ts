@@ -415,6 +415,12 @@ const ownMigrations: readonly Migration[] = [
       await sql`delete from sent_sessions`.execute(db);
     },
   },
+  {
+    name: "daemon-head-entry",
+    async up(db) {
+      await db.schema.alterTable("followed_files").addColumn("head_entry", "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -427,4 +433,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_982_446_554 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_887_092_280 };

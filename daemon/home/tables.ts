@@ -242,6 +242,8 @@ export interface FollowedFilesTable {
   commit_id: string | null;
   /** Branch and commit at which the file was last seen; null outside of git. */
   head: string | null;
+  /** How HEAD came there: an entry of its log; null where nothing tells. */
+  head_entry: string | null;
   repository: string | null;
   /** 1: a later look found the file missing. */
   is_gone: Generated<number>;
