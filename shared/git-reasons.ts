@@ -1,6 +1,10 @@
+/** The oldest git that knows every option which it is asked with. */
+export const GIT_NEEDED = "2.31";
+
 const TROUBLES = {
   refused: "git said nothing",
   "no-program": "git is not installed",
+  "too-old": `git is older than ${GIT_NEEDED}`,
   "too-slow": "git took too long and was stopped",
   "too-much": "git printed too much and was stopped",
   killed: "git was killed",

@@ -86,6 +86,7 @@ export const FINDINGS = {
   "runtime-node": ["runtime", "wrong", "the program runs on Node.js, which can't run the daemon"],
   "git-found": ["git", "ok", "git runs"],
   "git-not-found": ["git", "warning", "git is not installed"],
+  "git-old": ["git", "wrong", "git is too old to say all that is asked of it"],
   "git-fails": ["git", "wrong", "git does not run"],
   "disk-enough": ["disk", "ok", "the home's disk has room"],
   "disk-low": ["disk", "warning", "the home's disk has little room"],

@@ -1,7 +1,7 @@
 import { readFile, statfs } from "node:fs/promises";
 import { arch, platform } from "node:os";
 import { createGit, troubleOf } from "../../daemon/git/run-git.ts";
-import { sayTrouble } from "../../shared/git-reasons.ts";
+import { GIT_NEEDED, sayTrouble } from "../../shared/git-reasons.ts";
 import { bytesShown } from "../screen/output.ts";
 import { type Finding, noted } from "./finding.ts";
 import { ENOUGH } from "./inotify-limits.ts";
@@ -25,7 +25,13 @@ export function checkRuntime(): Finding {
 
 export async function checkGit(): Promise<Finding> {
   const result = await createGit()("/", ["--version"]);
-  if (result.kind === "done") return noted("git-found", result.stdout.toString().trim());
+  if (result.kind === "done") {
+    const version = result.stdout.toString().trim();
+    if (!isOlder(version, GIT_NEEDED)) return noted("git-found", version);
+    const what = "what others have committed to followed files is not read";
+    const detail = `${version} is too old: ${what}`;
+    return noted("git-old", detail, `install git ${GIT_NEEDED} or later`);
+  }
   if (result.kind === "no-program") {
     const detail = "not found; folders with a .git are left alone, others are followed";
     return noted("git-not-found", detail, "install git");
@@ -35,6 +41,14 @@ export async function checkGit(): Promise<Finding> {
     `does not run: ${sayTrouble(troubleOf(result))}`,
     "mend the installation of git",
   );
+}
+
+/** Whether what git says of itself names a version before another one. */
+function isOlder(said: string, needed: string): boolean {
+  const [major, minor] = /\d+\.\d+/.exec(said)?.[0].split(".").map(Number) ?? [];
+  const [least = 0, leastMinor = 0] = needed.split(".").map(Number);
+  if (major === undefined || minor === undefined) return false;
+  return major < least || (major === least && minor < leastMinor);
 }
 
 /** The free space where the home is or will be. */

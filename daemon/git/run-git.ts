@@ -174,6 +174,12 @@ export class GitTrouble extends Error {
 }
 
 /**
+ * What an older git says of an option that it does not know, with exit codes that say of others
+ * that there is nothing.
+ */
+const UNKNOWN_OPTION = /^(fatal: unrecognized argument|error: unknown (option|switch)|usage: git)/m;
+
+/**
  * git's output, or undefined if it ended with one of the exit codes `absent`. Throws `GitTrouble`
  * at every other end.
  */
@@ -187,7 +193,8 @@ export async function gitOutput(
 ): Promise<Buffer | undefined> {
   const result = await git(folder, args);
   if (result.kind === "done") return result.stdout;
-  if (result.kind === "refused" && absent.includes(result.exitCode)) return undefined;
+  const isUnknown = result.kind === "refused" && UNKNOWN_OPTION.test(result.message);
+  if (result.kind === "refused" && !isUnknown && absent.includes(result.exitCode)) return undefined;
   throw new GitTrouble(troubleOf(result));
 }
 
@@ -195,6 +202,7 @@ export async function gitOutput(
 export function troubleOf(result: Exclude<GitResult, { readonly kind: "done" }>): GitTroubleFacts {
   if (result.kind === "no-program") return { trouble: "no-program" };
   if (result.kind === "failed") return result.why;
+  if (UNKNOWN_OPTION.test(result.message)) return { trouble: "too-old" };
   const said = result.message.split("\n").find((each) => each !== "");
   return { trouble: "refused", ...(said !== undefined && { said }) };
 }

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import type { Finding } from "../../cli/doctor/finding.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
+import { oldGit } from "../support/old-git.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -125,6 +126,12 @@ scenario(
     ]);
   },
 );
+
+scenario("a git that is too old is found", async (lab) => {
+  const machine = await makeMachine(lab);
+  const PATH = `${oldGit(lab.git)}:${lab.git.env.PATH}`;
+  expectTrouble(await examine(machine, { PATH }), "git", /^git version 2\.30\.2 is too old/);
+});
 
 scenario("a machine that never ran memsync is examined and nothing is made", async (lab) => {
   const machine = await makeMachine(lab);
