@@ -31,7 +31,7 @@ export interface StepsAsked {
   readonly isMended: boolean;
 }
 
-/** Of more commits of the file than this only the last text is told. */
+/** Of more commits of the file than this only the last text is told, as anybody's. */
 const CHANGES_MAX = 100;
 
 /**
@@ -83,14 +83,15 @@ class Steps {
     // What waits to be committed goes along, as with `--autostash`.
     const found = carriedOver(committed, before, text) ?? committed;
     const changes = await this.#changes();
-    if (changes.length >= CHANGES_MAX) this.#unsure = changes;
+    const isCut = changes.length >= CHANGES_MAX;
+    if (isCut) this.#unsure = changes;
     else for (const change of changes) await this.#add(change);
     const last = changes.at(-1);
     if (!last || this.#text === found) return this.#steps;
     // What the last commit has beyond others' changes, or lacks of them.
     if (this.#steps.at(-1)?.commit === last.commit) this.#steps.pop();
     if (this.#unsure.length === 0) this.#unsure = [last];
-    this.#put(found, last.by === "others" ? "anybody" : this.#maker(), last);
+    this.#put(found, isCut || last.by === "others" ? "anybody" : this.#maker(), last);
     return this.#steps;
   }
 

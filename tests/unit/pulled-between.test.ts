@@ -171,6 +171,19 @@ for (const how of ["--ff", "--no-ff"]) {
   });
 }
 
+test("a pulled line is in doubt under a hundred commits of one's own that no look has found", async () => {
+  const pair = await lab.pair({ [FILE]: START });
+  const { b } = pair;
+  await strangerCommits(THEIRS);
+  await pull(b);
+  const commits = "for n in $(seq 101); do echo $n > CLAUDE.md; git commit -qam $n; done";
+  await lab.git.start(b.dir, commits).done;
+  await lab.commit(b, THEIRS);
+  await b.settle();
+  await b.save(STALE);
+  await expectTold(pair);
+});
+
 test("what others committed on a branch that somebody merges is in doubt", async () => {
   const pair = await lab.pair({ [FILE]: START });
   const { b } = pair;
