@@ -294,6 +294,8 @@ function isRead({ why }: FolderStatus): boolean {
 }
 
 const WAIT_SECONDS = 30;
+/** Whoever waits no longer than this hears soon enough what was waited for. */
+const SHORT_WAIT_SECONDS = 5;
 
 async function sync(env: Environment, options: JsonOption & { wait?: string }): Promise<void> {
   const wait = Number(options.wait ?? WAIT_SECONDS);
@@ -313,6 +315,10 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
         return true;
       },
     }),
+    (late) => {
+      const until = `waiting for up to ${count(wait, "second", "seconds")}`;
+      if (wait > SHORT_WAIT_SECONDS) sayAside(`${whyUnsynced(late, realWorld.now())}; ${until}`);
+    },
   );
   const status = await wholeStatus(env, answer.status);
   if (options.json) sayJson(status);

@@ -79,13 +79,21 @@ interface AskSyncOptions<Answer> {
 
 /**
  * Waits for a sync and shows a bar of the acknowledged changes where somebody watches. If the
- * status can't be read, only the bar is not updated.
+ * status can't be read, only the bar is not updated. `sayLate` is called once, where it takes some
+ * seconds.
  */
 export async function watchSync<Answer>(
   daemon: StatusSource,
   sync: Promise<Answer>,
+  sayLate?: (status: DaemonStatus) => void,
 ): Promise<Answer> {
   let most = 0;
+  let isOver = false;
+  void sync
+    .catch(() => {})
+    .finally(() => {
+      isOver = true;
+    });
   return await shownWhile("syncing", sync, {
     unit: "changes",
     async counts() {
@@ -95,6 +103,12 @@ export async function watchSync<Answer>(
       most = Math.max(most, waiting);
       return { done: most - waiting, total: most };
     },
+    ...(sayLate && {
+      async sayLate() {
+        const status = await readStatus(daemon);
+        if (status && !isOver) sayLate(status);
+      },
+    }),
   });
 }
 

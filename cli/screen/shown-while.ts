@@ -3,6 +3,8 @@ import { realWorld } from "../../shared/world-real.ts";
 import { Progress } from "./progress.ts";
 
 const LOOK_MS = 250;
+/** Whoever has waited for so long may wonder what for. */
+const LATE_MS = 3000;
 
 /** How much of some work is done. */
 export interface Counts {
@@ -15,6 +17,8 @@ export interface CountedWork {
   readonly unit: string;
   /** Undefined: nothing is known anew. */
   counts(): Counts | undefined | Promise<Counts | undefined>;
+  /** Says once what is waited for, where the work takes some seconds; also without a terminal. */
+  sayLate?(): Promise<void>;
 }
 
 const UNCOUNTED: CountedWork = { unit: "", counts: () => ({ done: 0, total: 0 }) };
@@ -27,18 +31,24 @@ const UNCOUNTED: CountedWork = { unit: "", counts: () => ({ done: 0, total: 0 })
 export async function shownWhile<Result>(
   label: string,
   work: Promise<Result>,
-  { unit, counts }: CountedWork = UNCOUNTED,
+  { unit, counts, sayLate }: CountedWork = UNCOUNTED,
 ): Promise<Result> {
-  if (!process.stderr.isTTY) return await work;
+  if (!process.stderr.isTTY && !sayLate) return await work;
   const progress = new Progress(label, unit);
   const ended = work.then(
     () => true,
     () => true,
   );
+  const lateAt = realWorld.monotonic() + LATE_MS;
+  let isSaid = sayLate === undefined;
   try {
     while (!(await Promise.race([ended, delay(realWorld, LOOK_MS)]))) {
       const found = await Promise.race([ended, Promise.resolve(counts())]);
       if (typeof found === "object") progress.update(found.done, found.total);
+      if (isSaid || realWorld.monotonic() < lateAt) continue;
+      isSaid = true;
+      progress.end();
+      await Promise.race([ended, sayLate?.()]);
     }
     return await work;
   } finally {

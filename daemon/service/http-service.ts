@@ -18,6 +18,11 @@ import { digestOfToken } from "./token-digest.ts";
 
 /** A call without an answer after this time counts as unreachable. */
 const CALL_DEADLINE_MS = 30_000;
+/**
+ * After this time without an answer the live socket is asked for a sign: a call may just be long,
+ * but a service from which nothing comes at all is away.
+ */
+const LATE_MS = 3000;
 /** A person's request is given up after this time. */
 const PERSON_DEADLINE_MS = 10_000;
 /** A person's request waits at most this long until the budget allows it. */
@@ -47,6 +52,8 @@ export interface ServiceCallOptions {
   readonly budget?: RequestBudget;
   /** The requests under way: how to abort each, and when it was sent by the steady clock. */
   readonly underWay?: Map<AbortController, number>;
+  /** Called when a request has waited for its answer for some time. */
+  readonly onLate?: () => void;
 }
 
 /**
@@ -73,7 +80,9 @@ export function createHttpService({ url, token, world }: HttpServiceOptions): Se
     const keepalive = world.monotonic() - brokenAt > BROKEN_MS;
     return await fetch(request, { keepalive });
   };
-  const calls = createCalls({ send, base, token, world, budget, underWay });
+  let live: ReturnType<typeof openLiveConnection> | undefined;
+  const onLate = () => live?.askForSign();
+  const calls = createCalls({ send, base, token, world, budget, underWay, onLate });
   return {
     name: base,
     tokenDigest,
@@ -81,7 +90,8 @@ export function createHttpService({ url, token, world }: HttpServiceOptions): Se
     ...calls,
     openLive: (handlers) => {
       budget.sent();
-      return openLiveConnection({ url: base, token, world, handlers });
+      live = openLiveConnection({ url: base, token, world, handlers });
+      return live;
     },
     unansweredSince: () => (underWay.size > 0 ? Math.min(...underWay.values()) : undefined),
     dropConnections: () => {
@@ -190,7 +200,7 @@ const MS_PER_S = 1000;
 type CallOutcome = Outcome<unknown> & { readonly tellsQuotas?: boolean };
 
 async function callOnce(
-  { send, world, budget, underWay }: ServiceCallOptions,
+  { send, world, budget, underWay, onLate }: ServiceCallOptions,
   url: string,
   { init, deadlineMs }: { readonly init: RequestInit; readonly deadlineMs: number },
 ): Promise<CallOutcome> {
@@ -198,6 +208,7 @@ async function callOnce(
   underWay?.set(abort, world.monotonic());
   budget?.sent();
   const deadline = world.setTimer(deadlineMs, () => abort.abort(TOO_LATE));
+  const late = onLate && world.setTimer(LATE_MS, onLate);
   try {
     const response = await send(new Request(url, { ...init, signal: abort.signal }));
     const quotas = parseQuotas(response.headers);
@@ -213,6 +224,7 @@ async function callOnce(
     return { kind: "unreachable", ...late, tooMuch: true };
   } finally {
     deadline.cancel();
+    late?.cancel();
     underWay?.delete(abort);
   }
 }

@@ -90,8 +90,8 @@ export function isOffline(status: DaemonStatus, busyMax: number): boolean {
 const PERSON_MS = 10_000;
 
 /**
- * Whether everything that is not synced is for services that take calls and say nothing. Over a
- * live connection a call may just be long. `now`: by the wall clock.
+ * Whether everything that is not synced is for services that take calls and say nothing. Where the
+ * live connection answers, a call may just be long. `now`: by the wall clock.
  */
 export function isSilent(status: DaemonStatus, now: number): boolean {
   return isAllFor(status, ({ online, live, unanswered_since: since }) => {

@@ -5,7 +5,7 @@ import { introduce } from "../../daemon/supervise/introduction.ts";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { startSilentServer } from "../support/silent-server.ts";
-import { PATIENCE } from "../support/wait-for.ts";
+import { PATIENCE, waitFor } from "../support/wait-for.ts";
 
 const TOKEN = "mst_dev_silent";
 /** A call that nobody cuts short takes thirty seconds; a command on a busy machine some, too. */
@@ -53,6 +53,29 @@ scenario("`sync` keeps its time with a service that never answers, and says so",
     const json = await runShortly(machine, ["sync", "--wait", "0", "--json"]);
     expect(JSON.parse(json.stdout).service).toMatchObject({ online: false, live: false });
   });
+});
+
+scenario("`sync` keeps its time with a service that freezes below a live socket", async (lab) => {
+  const emulator = await lab.emulator();
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("freezes"));
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  await machine.sync();
+  await waitFor("a live socket", async () => (await machine.status()).service.live);
+  emulator.freeze();
+  await machine.memsync("set", "key", "another");
+  for (const wait of ["0", "3"]) {
+    const { status, stderr } = await runShortly(machine, ["sync", "--wait", wait], 5000 * PATIENCE);
+    expect([wait, status]).toEqual([wait, 1]);
+    expect(stderr).toContain("not everything is synced yet: a (1 change)");
+  }
+  const { status, stderr } = await runShortly(machine, ["sync"], 14_000 * PATIENCE);
+  expect(status).toBe(1);
+  const [first, ...others] = stderr.trim().split("\n");
+  expect(first).toMatch(/^memsync: not everything is synced yet: a \(1 change\) waits; /);
+  expect(first).toMatch(/ has not answered for \d+ s; waiting for up to 30 seconds$/);
+  expect(others.join("\n")).toMatch(/^memsync: offline: not everything is .* has not answered/);
 });
 
 scenario("what asks a service that never answers gives up and says so", async (lab) => {

@@ -13,6 +13,8 @@ import { waitFor } from "../support/wait-for.ts";
 /** The service pings every 30 seconds. */
 const SILENCE_MS = 35_000;
 const UNANSWERED_MS = 10_000;
+const LATE_MS = 3000;
+const SIGN_MS = 5000;
 const PERSON_MS = 10_000;
 const A_CALL_LATER_MS = 2000;
 
@@ -79,13 +81,30 @@ test("a service that takes a call and does not answer is not online", async () =
   const asked = engine.syncNow();
   await waitFor("the call", () => engine.contact.unansweredSince !== undefined);
   expect(engine.contact.unansweredSince).toBe(world.now());
-  world.advance(UNANSWERED_MS - 1);
-  expect(engine.contact.online).toBe(true);
-  world.advance(1);
+  world.advance(UNANSWERED_MS);
   expect(engine.contact.online).toBe(false);
   emulator.thaw();
   await asked;
   expect(engine.contact.online).toBe(true);
+});
+
+test("below a late call the socket is asked for a sign, and is silent without one", async () => {
+  const emulator = await startEmulator();
+  const { world, engine, standing } = await startEngine(emulator.url);
+  await waitFor("a live socket and an answer", () => standing().every((each) => each));
+  await engine.syncNow();
+  emulator.freeze();
+  world.advance(A_CALL_LATER_MS);
+  const asked = engine.syncNow();
+  await waitFor("the call", () => engine.contact.unansweredSince !== undefined);
+  world.advance(LATE_MS);
+  world.advance(SIGN_MS - 1);
+  expect(standing()).toEqual([true, true]);
+  world.advance(1);
+  expect(standing()).toEqual([false, false]);
+  emulator.thaw();
+  await asked;
+  await waitFor("the answer to the ping", () => standing().every((each) => each));
 });
 
 test("a handshake without an answer to the subscription is not live", async () => {
