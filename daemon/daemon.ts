@@ -11,7 +11,7 @@ import { PersonalKeeper } from "./assistants/personal/personal-keeper.ts";
 import { SessionKeeper } from "./assistants/sessions/session-keeper.ts";
 import type { SessionSource } from "./assistants/transcripts/session-source.ts";
 import type { SyncUnit } from "./budget/sync-units.ts";
-import { Followers } from "./files/followers.ts";
+import { Followers, type LookedFolders } from "./files/followers.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
 import { type Gateway, openGateway } from "./gateway/gateway.ts";
@@ -78,6 +78,8 @@ export interface DaemonOptions {
   readonly gatewayPort?: number | undefined;
   /** The system's keyring, where tokens may be; undefined: there is none to use. */
   readonly keyring: Keyring | undefined;
+  /** Called when it begins to follow, with what counts the folders that were looked at. */
+  readonly onBegin?: ((looked: () => LookedFolders) => void) | undefined;
   /** Called when somebody asks through the gateway that the daemon ends. */
   readonly onStopRequest: () => void;
   /** Called when the home's database turns out to be damaged. `recoverHome` mends it. */
@@ -279,6 +281,7 @@ export class Daemon implements Controlled {
     const options = this.#options;
     const store = this.#store;
     await this.#folders.load();
+    options.onBegin?.(() => this.#followers.looked(this.#folders.links));
     await this.#salvage.load();
     this.#gateway = await openGateway({
       store: serviceStoreOf(store),

@@ -12,7 +12,7 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
 import type { DaemonStatus, FolderStatus, UnitStatus } from "../../daemon/status/status.ts";
-import { syncedProjects } from "../../daemon/status/synced-projects.ts";
+import { isSynced, syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
 import { shellWord } from "../../shared/shell-word.ts";
@@ -303,7 +303,8 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
   const daemon = await getDaemon(env, wait * MS_PER_S);
   const answer = await watchSync(
     daemon,
-    askSync((seconds, unlessOffline) => callSync(daemon, seconds, { unlessOffline }), wait, {
+    askSync(({ seconds, ...part }) => callSync(daemon, seconds, part), wait, {
+      whileLess: options.wait === undefined,
       // Somebody who says how long to wait may know that the service will be back.
       onOffline({ status: { remotes } }) {
         if (options.wait === undefined || wait === 0) return false;
@@ -316,8 +317,7 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
       },
     }),
     (late) => {
-      const until = `waiting for up to ${count(wait, "second", "seconds")}`;
-      if (wait > SHORT_WAIT_SECONDS) sayAside(`${whyUnsynced(late, realWorld.now())}; ${until}`);
+      if (wait > SHORT_WAIT_SECONDS) sayAside(lateNote(late, wait, options.wait === undefined));
     },
   );
   const status = await wholeStatus(env, answer.status);
@@ -334,6 +334,16 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
   }
   const why = whyUnsynced(status, realWorld.now());
   throw new CommandFailed(answer.offline ? `${awayWord(status.remotes)}: ${why}` : why);
+}
+
+/** What is waited for, and for how long. */
+function lateNote(status: DaemonStatus, wait: number, isOpen: boolean): string {
+  const projects = syncedProjects(status).length;
+  const what = isSynced(status)
+    ? `looking again at ${count(projects, "project", "projects")}, here and at the service`
+    : whyUnsynced(status, realWorld.now());
+  const until = `waiting for up to ${count(wait, "second", "seconds")}`;
+  return `${what}; ${until}${isOpen ? ", or for longer while less and less is left" : ""}`;
 }
 
 async function printEnv(

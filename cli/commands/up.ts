@@ -22,7 +22,8 @@ import { activityLine } from "../screen/activity-view.ts";
 import { Interrupted } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, inLines, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
-import { type Counts, shownWhile } from "../screen/shown-while.ts";
+import { ShownLooking } from "../screen/shown-looking.ts";
+import { type Counts, restAfter, shownWhile } from "../screen/shown-while.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { visible } from "../screen/visible.ts";
@@ -67,30 +68,36 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
     return;
   }
   const view = await viewFor(env, options);
+  const looking = new ShownLooking();
   try {
     await runDaemon(lock, {
       env,
       started: "foreground",
+      onBegin: (looked) => looking.began(looked),
       onUp: async (daemon, running) => {
-        await begin(env, daemon, folders);
+        await looking.end();
+        await begin(env, folders, { daemon, looking });
         await view.open(running);
       },
       onActivity: view.onActivity,
       onEnding: () => view.close(),
     });
   } finally {
+    await looking.end();
     view.close();
   }
   view.ended();
 }
 
-/**
- * Links the folders, waits a moment for the services, and asks the questions that need a person.
- */
-async function begin(env: Environment, daemon: Daemon, folders: readonly string[]): Promise<void> {
+/** Links the folders, waits a moment for the services, and asks what needs a person. */
+async function begin(
+  env: Environment,
+  folders: readonly string[],
+  { daemon, looking }: { readonly daemon: Daemon; readonly looking: ShownLooking },
+): Promise<void> {
   const known = linkedDirs(await daemon.status());
   await linkAndSayPast(folders, (dir, more) => daemon.link(dir, { more }));
-  await watchSync(daemon, daemon.waitForDue(FIRST_SYNC_SECONDS, UNLESS_BUSY));
+  await looking.during(daemon.waitForDue(FIRST_SYNC_SECONDS, UNLESS_BUSY));
   let isChanged = false;
   for (const dir of folders) {
     const offered = offerFile(env, daemon, { dir, isNew: !known.has(dir) });
@@ -265,6 +272,7 @@ async function untilContacted(
 ): Promise<DaemonStatus> {
   const began = realWorld.monotonic();
   for (;;) {
+    const askedAt = realWorld.monotonic();
     const status = await askStatus(daemon);
     onStatus(status);
     const isKnown = status.remotes.every(
@@ -276,7 +284,7 @@ async function untilContacted(
     const deadlineMs = isBeginning ? BEGUN_DEADLINE_MS : CONTACT_DEADLINE_MS;
     const isLate = realWorld.monotonic() - began > deadlineMs;
     if ((isKnown && !isBeginning) || isLate) return status;
-    await delay(realWorld, CONTACT_POLL_MS);
+    await delay(realWorld, restAfter(CONTACT_POLL_MS, realWorld.monotonic() - askedAt));
   }
 }
 

@@ -11,6 +11,8 @@ const LATE_MS_MAX = 4000;
 
 /** The daemon closes connections that are silent for too long, so a long wait is split. */
 const ASKED_SECONDS_MAX = 30;
+/** Whoever waits on while there is less and less left looks this often whether there is. */
+const LESS_SECONDS = 10;
 
 /** A daemon in another process, or in this one. */
 type StatusSource = GatewayClient | { status(): Promise<DaemonStatus> };
@@ -20,10 +22,12 @@ interface Ending {
   readonly synced: boolean;
   readonly refused?: boolean;
   readonly offline?: boolean;
+  readonly left?: number;
 }
 
 interface CallSyncOptions {
   readonly call?: "sync" | "wait";
+  readonly goOn?: boolean;
   /** See `SyncWait`. */
   readonly unlessOffline?: boolean;
   readonly unlessBusy?: boolean;
@@ -36,10 +40,10 @@ interface CallSyncOptions {
 export async function callSync(
   daemon: GatewayClient,
   seconds: number,
-  { call = "sync", unlessOffline = false, unlessBusy = false }: CallSyncOptions = {},
+  { call = "sync", goOn = false, unlessOffline = false, unlessBusy = false }: CallSyncOptions = {},
 ): Promise<SyncResult> {
   const unless = { unless_offline: unlessOffline, unless_busy: unlessBusy };
-  const body = { wait_seconds: seconds, ...unless };
+  const body = { wait_seconds: seconds, go_on: goOn, ...unless };
   const deadlineMs = seconds * 1000 + LATE_MS_MAX;
   try {
     return await daemon.call<SyncResult>("POST", `/_memsync/${call}`, { body, deadlineMs });
@@ -49,31 +53,48 @@ export async function callSync(
   }
 }
 
+/** A part of a wait. */
+export interface SyncPart {
+  readonly seconds: number;
+  readonly unlessOffline: boolean;
+  /** It is not the first part. */
+  readonly goOn: boolean;
+}
+
 /**
- * Asks for a sync until everything is synced or the rest is refused, for at most `waitSeconds`;
- * `ask` makes one call. `onOffline` is called once, and decides whether to wait for a service that
- * can't be reached.
+ * Asks for a sync until everything is synced or the rest is refused, for at most `waitSeconds`, or
+ * with `whileLess` for as long as less and less is left; `ask` makes one call. `onOffline` is
+ * called once, and decides whether to wait for a service that can't be reached.
  */
 export async function askSync<Answer extends Ending>(
-  ask: (waitSeconds: number, unlessOffline: boolean) => Promise<Answer>,
+  ask: (part: SyncPart) => Promise<Answer>,
   waitSeconds: number,
-  { world = realWorld, onOffline }: AskSyncOptions<Answer> = {},
+  { world = realWorld, whileLess = false, onOffline }: AskSyncOptions<Answer> = {},
 ): Promise<Answer> {
-  const deadline = world.monotonic() + waitSeconds * 1000;
+  let deadline = world.monotonic() + waitSeconds * 1000;
+  const partMax = whileLess ? LESS_SECONDS : ASKED_SECONDS_MAX;
   let unlessOffline = onOffline !== undefined;
-  for (;;) {
+  let least = Number.POSITIVE_INFINITY;
+  for (let goOn = false; ; goOn = true) {
     const left = Math.max(0, (deadline - world.monotonic()) / 1000);
-    const answer = await ask(Math.min(left, ASKED_SECONDS_MAX), unlessOffline);
+    const answer = await ask({ seconds: Math.min(left, partMax), unlessOffline, goOn });
     if (answer.synced || answer.refused) return answer;
     const isOffline = unlessOffline && answer.offline === true;
     if (isOffline && !onOffline?.(answer)) return answer;
     if (isOffline) unlessOffline = false;
-    else if (left <= ASKED_SECONDS_MAX) return answer;
+    else if (left <= partMax) {
+      const isLess = answer.left !== undefined && answer.left < least;
+      if (!whileLess || !isLess) return answer;
+      deadline = world.monotonic() + LESS_SECONDS * 1000;
+    }
+    least = Math.min(least, answer.left ?? least);
   }
 }
 
 interface AskSyncOptions<Answer> {
   readonly world?: Pick<World, "monotonic">;
+  /** Go on beyond the time while every part of the wait brings something. */
+  readonly whileLess?: boolean;
   readonly onOffline?: (answer: Answer) => boolean;
 }
 

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import pino from "pino";
 import { folderSources } from "../../daemon/assistants/memory-folders/folder-sources.ts";
 import { assistantsOf } from "../../daemon/assistants/sessions/assistants.ts";
-import type { Daemon } from "../../daemon/daemon.ts";
+import type { Daemon, DaemonOptions } from "../../daemon/daemon.ts";
 import { killRunningGit } from "../../daemon/git/run-git.ts";
 import { secretHider } from "../../daemon/held/secret-scan.ts";
 import type { OnActivity } from "../../daemon/home/activity.ts";
@@ -36,6 +36,7 @@ import { COULD_NOT_START } from "../screen/log-view.ts";
 export interface DaemonRun {
   readonly env: Environment;
   readonly started: Started;
+  readonly onBegin?: DaemonOptions["onBegin"];
   /** Called when it answers, as a part of its start. */
   readonly onUp: (daemon: Daemon, running: Running) => Promise<void>;
   /** Called with each event from then on. */
@@ -118,7 +119,7 @@ class RunningDaemon {
   }
 
   async #start(onEnd: (end: End) => void): Promise<void> {
-    const { env, started, onUp, onActivity } = this.#run;
+    const { env, started, onBegin, onUp, onActivity } = this.#run;
     const { home, variables } = env;
     const log = this.#log;
     const releaseCode = await loadReleaseCode();
@@ -135,6 +136,7 @@ class RunningDaemon {
       environment: remoteEnvironment(env),
       gatewayPort: gatewayPort(env),
       keyring: openKeyring({ env: variables }),
+      onBegin,
       onStopRequest: () => onEnd({ kind: "asked", by: "a command" }),
       shrinkRuntime() {
         Bun.shrink();

@@ -3,8 +3,17 @@ import { realWorld } from "../../shared/world-real.ts";
 import { Progress } from "./progress.ts";
 
 const LOOK_MS = 250;
+const REST_FACTOR = 4;
 /** Whoever has waited for so long may wonder what for. */
 const LATE_MS = 3000;
+
+/**
+ * How long to rest after a look that took so long: with hundreds of folders it is much work, and
+ * what is waited for needs the processor, too.
+ */
+export function restAfter(leastMs: number, tookMs: number): number {
+  return Math.max(leastMs, REST_FACTOR * tookMs);
+}
 
 /** How much of some work is done. */
 export interface Counts {
@@ -42,8 +51,11 @@ export async function shownWhile<Result>(
   const lateAt = realWorld.monotonic() + LATE_MS;
   let isSaid = sayLate === undefined;
   try {
-    while (!(await Promise.race([ended, delay(realWorld, LOOK_MS)]))) {
+    let restMs = LOOK_MS;
+    while (!(await Promise.race([ended, delay(realWorld, restMs)]))) {
+      const askedAt = realWorld.monotonic();
       const found = await Promise.race([ended, Promise.resolve(counts())]);
+      restMs = restAfter(LOOK_MS, realWorld.monotonic() - askedAt);
       if (typeof found === "object") progress.update(found.done, found.total);
       if (isSaid || realWorld.monotonic() < lateAt) continue;
       isSaid = true;

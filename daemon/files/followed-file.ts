@@ -160,6 +160,10 @@ export class FollowedFile {
   }
 
   /** Resolves when no look is under way or requested. */
+  get isLooking(): boolean {
+    return this.#looking !== undefined;
+  }
+
   async settled(): Promise<void> {
     while (this.#looking) await this.#looking;
   }

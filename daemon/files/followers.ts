@@ -28,6 +28,12 @@ interface Follower {
   readonly gitDir: string | undefined;
 }
 
+/** How many of the linked folders were looked at since the start. */
+export interface LookedFolders {
+  readonly done: number;
+  readonly total: number;
+}
+
 /** Follows the description documents of all linked folders. */
 export class Followers {
   readonly #options: FollowersOptions;
@@ -100,6 +106,17 @@ export class Followers {
       await watch.close();
       await file.stop();
     }
+  }
+
+  looked(links: readonly Link[]): LookedFolders {
+    const files = links.map(({ dir }) => this.#followers.get(dir)?.file.status);
+    const done = files.filter((status) => status && status.why?.code !== "not-looked-at");
+    return { done: done.length, total: links.length };
+  }
+
+  /** How many files are being looked at. */
+  get looking(): number {
+    return this.files().filter(({ isLooking }) => isLooking).length;
   }
 
   /** In the order in which they were added. */

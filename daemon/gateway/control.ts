@@ -37,6 +37,7 @@ export interface Controlled {
     waitSeconds: number,
     options: {
       readonly signal: AbortSignal;
+      readonly goOn: boolean;
       readonly unlessOffline: boolean;
       readonly unlessBusy: boolean;
     },
@@ -99,6 +100,7 @@ export function createControl(daemon: () => Controlled): Control {
         return Response.json(
           await daemon().sync(numberOf(body, "wait_seconds"), {
             signal: request.signal,
+            goOn: body.go_on === true,
             unlessOffline: body.unless_offline === true,
             unlessBusy: body.unless_busy === true,
           }),

@@ -4,7 +4,7 @@ import { within } from "../home/within.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
 import { isOffline, isRefused, isSilent } from "./refused-units.ts";
 import type { DaemonStatus } from "./status.ts";
-import { isSynced } from "./synced-projects.ts";
+import { isSynced, isUnitSynced, syncedProjects } from "./synced-projects.ts";
 
 /** The answer to `sync`. */
 export interface SyncResult {
@@ -14,10 +14,14 @@ export interface SyncResult {
   /** What is left is for services that can't be reached, or are busy for longer than the wait. */
   readonly offline: boolean;
   readonly status: DaemonStatus;
+  /** How much is left, to be compared with another answer's: while it falls, waiting helps. */
+  readonly left: number;
 }
 
 /** How a caller waits for a sync, besides for how long. */
 export interface SyncWait {
+  /** Wait on for the sync that was asked for last, instead of for another one. */
+  readonly goOn?: boolean;
   /** Aborted when the caller gives up. */
   readonly signal?: AbortSignal | undefined;
   /** Stop waiting as soon as only services are left that `offline` of the result means. */
@@ -29,7 +33,7 @@ export interface SyncWait {
 /** What waiting for a sync looks at. */
 export interface SyncWaiterOptions {
   readonly world: World;
-  readonly followers: Pick<Followers, "files" | "lookAll" | "settled">;
+  readonly followers: Pick<Followers, "files" | "looking" | "lookAll" | "settled">;
   readonly remotes: Pick<OpenRemotes, "hurry" | "syncNow">;
   readonly status: () => Promise<DaemonStatus>;
 }
@@ -50,6 +54,9 @@ const MS_PER_S = 1000;
 export class SyncWaiter {
   readonly #options: SyncWaiterOptions;
   #isStopped = false;
+  /** What the sync that was asked for last still has to do. */
+  #underWay: Promise<void> = Promise.resolve();
+  #stepsLeft = 0;
 
   constructor(options: SyncWaiterOptions) {
     this.#options = options;
@@ -60,7 +67,8 @@ export class SyncWaiter {
    * refuse what is left, or until `signal` is aborted.
    */
   sync(waitSeconds: number, options: SyncWait): Promise<SyncResult> {
-    return this.#untilSynced(this.#syncNow(), waitSeconds, options);
+    if (!options.goOn) this.#underWay = this.#syncNow();
+    return this.#untilSynced(this.#underWay, waitSeconds, options);
   }
 
   /** Waits like `sync` for what is due already, but looks at no file and asks for nothing new. */
@@ -91,21 +99,22 @@ export class SyncWaiter {
       const status = await readStatus();
       const offline = unlessOffline && isSilent(status, world.now());
       if (offline || partMs === leftMs || signal?.aborted) {
-        return { synced: false, refused: false, offline, status };
+        return { synced: false, refused: false, offline, status, left: this.#leftIn(status) };
       }
     }
     let hurriedAt = world.monotonic();
     for (;;) {
       const lookedAt = world.monotonic();
       const status = await readStatus();
-      if (isSynced(status)) return { synced: true, refused: false, offline: false, status };
+      const left = this.#leftIn(status);
+      if (isSynced(status)) return { synced: true, refused: false, offline: false, status, left };
       const now = world.monotonic();
       const refused = isRefused(status);
       const busyMax = unlessBusy ? 0 : world.now() + deadline - now;
       const offline = !refused && isOffline(status, busyMax);
       const isOver = this.#isStopped || signal?.aborted === true || now >= deadline;
       if (refused || isOver || ((unlessOffline || unlessBusy) && offline)) {
-        return { synced: false, refused, offline, status };
+        return { synced: false, refused, offline, status, left };
       }
       // With hundreds of projects a check takes longer than the pause, and what it waits for needs
       // processor time, too.
@@ -120,9 +129,24 @@ export class SyncWaiter {
   /** Looks at the files, then calls the services, then waits until the answers are in the files. */
   async #syncNow(): Promise<void> {
     const { followers, remotes } = this.#options;
-    await followers.lookAll();
-    await remotes.syncNow();
-    await followers.settled();
+    const steps = [
+      () => followers.lookAll(),
+      () => remotes.syncNow(),
+      () => followers.settled(),
+    ] as const;
+    this.#stepsLeft = steps.length;
+    for (const step of steps) {
+      await step();
+      this.#stepsLeft -= 1;
+    }
+  }
+
+  #leftIn(status: DaemonStatus): number {
+    const { looking } = this.#options.followers;
+    const units = [...syncedProjects(status), ...status.remotes.map(({ own }) => own)];
+    const unsynced = units.filter((unit) => !isUnitSynced(unit)).length;
+    const waiting = units.reduce((sum, unit) => sum + unit.waiting, 0);
+    return this.#stepsLeft + looking + unsynced + waiting;
   }
 
   /** Looks again at files that wait, but not for an answer of their service. */

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -127,3 +127,25 @@ scenario("`--json` prints JSON alone", async (lab) => {
   const commands = ["status", "projects", "list", "doc", "env", "sync", "link"];
   for (const command of commands) JSON.parse(await machine.memsync(command, "--json"));
 });
+
+scenario(
+  "while `up` still looks at the folders, it says at how many it has looked",
+  async (lab) => {
+    const names = ["a", "b", "c"];
+    for (const name of names) await lab.git.repository(name, { "CLAUDE.md": `# ${name}\n` });
+    const machine = lab.machine("a", lab.git.path("a"));
+    await machine.up(...names.map((name) => lab.git.path(name)));
+    await machine.down();
+    const opened = lab.git.path("opened");
+    const slow = `#!/bin/sh\nwhile [ ! -e '${opened}' ]; do sleep 0.05; done\n`;
+    const bin = lab.git.path("bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "git"), `${slow}exec '${Bun.which("git")}' "$@"\n`, { mode: 0o755 });
+    machine.variables = { PATH: `${bin}:${lab.git.env.PATH}` };
+    const up = machine.begin();
+    await waitFor("the first sign", () => up.stderr.includes("memsync: looking at the folders: "));
+    expect(up.stderr).toMatch(/looking at the folders: [0-2] of 3 so far\n/);
+    writeFileSync(opened, "");
+    await up.untilPrinted(/memsync is up/);
+  },
+);

@@ -13,7 +13,7 @@ async function endOf(unlessOffline: boolean, { live = false, calledS = 0 } = {})
   const never = new Promise<void>(() => {});
   const waiter = new SyncWaiter({
     world,
-    followers: { files: () => [], lookAll: async () => {}, settled: async () => {} },
+    followers: { files: () => [], looking: 0, lookAll: async () => {}, settled: async () => {} },
     remotes: { hurry: () => {}, syncNow: () => never },
     async status() {
       const status = madeUpStatus([madeUpProject(0, { waiting: 1 })]);
