@@ -88,11 +88,11 @@ export function addConflictCommands(program: Command, env: Environment): void {
     .action((id: string, _: Options, command: Command) =>
       restore(env, id, command.optsWithGlobals()),
     );
-  withJson(conflicts.command("dismiss <id>"))
-    .description("keep all as it is, and show the conflict no more, on any machine")
+  withJson(conflicts.command("dismiss <id...>"))
+    .description("keep all as it is, and show these conflicts no more, on any machine")
     .addHelpText("after", HELP)
-    .action((id: string, _: Options, command: Command) =>
-      dismiss(env, id, command.optsWithGlobals()),
+    .action((ids: string[], _: Options, command: Command) =>
+      dismiss(env, ids, command.optsWithGlobals()),
     );
 }
 
@@ -237,14 +237,33 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
 async function restore(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, { ...options, typed: `restore ${id}` });
   let there = 0;
+  const along = conflict.kind === "memory" ? await otherLosers(env, conflict) : [];
   if (conflict.kind === "memory") await restoreMemory(env, conflict, options);
   else there = await restoreLines(env, conflict);
-  if (options.json) sayJson(conflictJson(conflict));
+  if (options.json) sayJson({ ...conflictJson(conflict), settled: along.map(({ id }) => id) });
   else if (conflict.kind === "text") {
     const known = there === 0 ? "" : `; ${count(there, "line was", "lines were")} there already`;
     const where = await whereNote(env, conflict.document, options);
     saySentence(`put the lines back into the document${where}${known}`);
-  } else saySentence(`restored "${conflict.losing.key}"; what it replaced is in its history`);
+  } else {
+    const besides = along.map(({ id }) => `; ${id} is settled, too: its version is there as well`);
+    const history = "what it replaced is in its history";
+    saySentence(`restored "${conflict.losing.key}"; ${history}${besides.join("")}`);
+  }
+}
+
+/** The other conflicts of the same memory: writing it again settles them, too. */
+async function otherLosers(
+  env: Environment,
+  { id, document, losing }: MemoryConflict,
+): Promise<LocalConflict[]> {
+  const { layer, name, account } = document;
+  const all = await findAll(env, { layer });
+  return all.filter((each) => {
+    const isSameMemory = each.kind === "memory" && each.losing.key === losing.key;
+    const isSamePlace = each.document.name === name && each.document.account === account;
+    return isSameMemory && isSamePlace && each.id !== id;
+  });
 }
 
 async function restoreMemory(
@@ -304,7 +323,12 @@ async function choose(
   const others = await findAll(env, options);
   const { choice, settled, along } = chooseVersion(conflict, Number(version) - 1, others);
   await saveText(env, document.name, choice);
-  if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });
+  if (options.json)
+    sayJson({
+      ...conflictJson(conflict),
+      chosen: Number(version),
+      settled: along.map((each) => each.id),
+    });
   else {
     const { elsewhere } = settled;
     const besides = along.map((each) => `; so is ${each.id}, for its lines went`).join("");
@@ -318,15 +342,21 @@ async function choose(
   }
 }
 
-async function dismiss(env: Environment, id: string, options: Options): Promise<void> {
-  const conflict = await find(env, id, { ...options, typed: `dismiss ${id}` });
-  await dismissIn(env, conflict);
-  if (options.json) sayJson(conflictJson(conflict));
-  else {
+/** All are found before any is dismissed, so that a mistyped one changes nothing. */
+async function dismiss(env: Environment, ids: readonly string[], options: Options): Promise<void> {
+  const meant: LocalConflict[] = [];
+  for (const id of new Set(ids)) {
+    meant.push(await find(env, id, { ...options, typed: `dismiss ${id}` }));
+  }
+  for (const conflict of meant) {
+    await dismissIn(env, conflict);
+    if (options.json) continue;
     const where = await whereNote(env, conflict.document, options);
     const synced = await syncedNote(env, conflict.document);
-    saySentence(`dismissed ${id}${where}; no machine shows it any more ${synced}`);
+    saySentence(`dismissed ${conflict.id}${where}; no machine shows it any more ${synced}`);
   }
+  const shown = meant.map(conflictJson);
+  if (options.json) sayJson(ids.length === 1 ? shown[0] : shown);
 }
 
 async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {

@@ -25,7 +25,7 @@ import { refuseMistyped } from "../place/known-projects.ts";
 import { assertFolder, meantFolder, refuseRenamed, sayMeant } from "../place/meant-folder.ts";
 import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { count, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
+import { count, say, sayAside, sayJson, saySentence, sayText } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
 import { findStanding } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
@@ -124,7 +124,7 @@ async function status(env: Environment, flags: StatusFlags): Promise<void> {
   const standing = await findStanding(found, env.dir);
   const lines = all ? wholeOnScreen(found, { standing }) : statusOnScreen(found, { standing });
   for (const line of lines) say(line);
-  for (const line of conflictCountLines(found)) say(line);
+  sayText(conflictCountLines(found));
 }
 
 /**
@@ -141,7 +141,7 @@ async function showHome(env: Environment, { all, json }: StatusFlags): Promise<v
   const ways = all ? (["whole"] as const) : (["whole", "line", "count"] as const);
   const texts = ways.map((others) => homeStatusLines(home, standing, others));
   for (const line of firstOnScreen(texts)) say(line);
-  for (const line of conflictCountLines(home)) say(line);
+  sayText(conflictCountLines(home));
 }
 
 /** Reads a `--also`, of which there may be several. */
@@ -330,7 +330,7 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
     // Offline the sentence below says all: which service is silent since when, and what waits.
     const standing = await findStanding(status, env.dir);
     if (!answer.offline) for (const line of wholeOnScreen(status, { standing })) say(line);
-    for (const line of conflictCountLines(status)) say(line);
+    sayText(conflictCountLines(status));
   }
   const why = whyUnsynced(status, realWorld.now());
   throw new CommandFailed(answer.offline ? `${awayWord(status.remotes)}: ${why}` : why);

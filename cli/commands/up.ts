@@ -21,7 +21,7 @@ import { assertFolder, meantFolder, refuseRenamed, sayMeant } from "../place/mea
 import { activityLine } from "../screen/activity-view.ts";
 import { Interrupted } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { count, inLines, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
+import { count, inLines, say, sayAside, sayJson, saySentence, sayText } from "../screen/output.ts";
 import { ShownLooking } from "../screen/shown-looking.ts";
 import { type Counts, restAfter, shownWhile } from "../screen/shown-while.ts";
 import { findStanding } from "../screen/standing.ts";
@@ -319,11 +319,10 @@ export async function show(
     const head = inLines(headline, process.stdout);
     const rule = isRuleTold ? inLines(RULE, process.stdout) : [];
     const rows = (screen?.rows ?? 0) - head.length - rule.length;
-    const shown = [
-      ...statusOnScreen(status, { standing }, screen && { ...screen, rows }),
-      ...conflictCountLines(status),
-    ];
-    for (const line of [...head, ...shown, ...rule]) say(line);
+    const shown = statusOnScreen(status, { standing }, screen && { ...screen, rows });
+    for (const line of [...head, ...shown]) say(line);
+    sayText(conflictCountLines(status));
+    for (const line of rule) say(line);
   }
   sayOfShell(env, status, forgotten);
 }

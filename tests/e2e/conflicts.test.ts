@@ -95,6 +95,10 @@ scenario("the losing value of a key is shown on both machines, and restored", as
     const shown = await machine.memsync("conflicts", "show", conflict.id);
     expect(shown).toMatch(/lost, written .* on laptop\n\n {4}npm run build,\n {6}never make\n/);
     expect(await machine.memsync("status")).toContain("conflicts 1: `memsync conflicts` shows it");
+    await using narrow = new TerminalSession(lab, machine, ["up"]);
+    narrow.resize(30, 40);
+    expect(await narrow.ended()).toBe(0);
+    await narrow.untilShown(/conflicts 1: `memsync\n +conflicts` shows it/);
     for (const command of ["status", "sync", "up"]) {
       expect(JSON.parse(await machine.memsync(command, "--json"))).toMatchObject({ conflicts: 1 });
     }
@@ -184,10 +188,16 @@ scenario("conflicts outlive restarts, and one that is dismissed goes everywhere"
   expect(await conflictsOf(laptop, "--layer", "global")).toEqual([]);
   await laptop.untilSynced();
   await laptop.down();
-  for (const { id } of before) {
-    await laptop.memsync("conflicts", "dismiss", id);
-    expect((await laptop.run(["conflicts", "dismiss", id])).status).toBe(1);
-  }
+  const ids = before.map(({ id }) => id);
+  const mistyped = await laptop.run(["conflicts", "dismiss", ...ids, "mistyped"]);
+  expect([mistyped.status, mistyped.stdout]).toEqual([1, ""]);
+  expect(mistyped.stderr).toContain("there is no conflict mistyped");
+  expect(await conflictsOf(laptop)).toEqual(before);
+  const said = await laptop.memsync("conflicts", "dismiss", ...ids);
+  expect([...said.matchAll(/dismissed \w+/g)].map(String)).toEqual(
+    ids.map((id) => `dismissed ${id}`),
+  );
+  for (const id of ids) expect((await laptop.run(["conflicts", "dismiss", id])).status).toBe(1);
   expect(await conflictsOf(laptop)).toEqual([]);
   expect(await laptop.memsync("get", "build")).toBe("kept");
   await laptop.up();
@@ -199,6 +209,28 @@ scenario("conflicts outlive restarts, and one that is dismissed goes everywhere"
     expect(await fileOf(machine)).toContain("laptop\n");
   }
 });
+
+scenario(
+  "what `restore` settles besides is said: the other versions of the same memory",
+  async (lab) => {
+    const pair = await makePair(lab, "three-values");
+    const [laptop] = pair;
+    await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "c");
+    const tablet = lab.machine("c", lab.git.path("c"), laptop.service);
+    await tablet.up();
+    await tablet.untilSynced();
+    await tablet.down();
+    for (const machine of [tablet, ...pair]) await machine.memsync("set", "build", machine.name);
+    await meet(pair);
+    await tablet.up();
+    await tablet.untilSynced();
+    const [first, second] = await untilConflicts(tablet, 2);
+    const said = await tablet.memsync("conflicts", "restore", first?.id ?? "");
+    expect(said).toContain('restored "build"; what it replaced is in its history;');
+    expect(said).toContain(`; ${second?.id} is settled, too`);
+    expect(await conflictsOf(tablet)).toEqual([]);
+  },
+);
 
 scenario("a write without a daemon settles its key's conflict at once", async (lab) => {
   const pair = await makePair(lab, "settled");
