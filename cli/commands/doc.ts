@@ -19,6 +19,7 @@ import { findText, type ProjectText, pickVersion } from "../place/project-text.t
 import { count, printText, say, sayJson, sayRows, saySentence } from "../screen/output.ts";
 import { visibleLines } from "../screen/visible.ts";
 import { onMachine, timeShown } from "../views/version-view.ts";
+import { sayIfDeleted } from "../writes/refuse-deleted.ts";
 import { saveText } from "../writes/save.ts";
 import { addDiffCommand } from "./doc-diff.ts";
 import { addFileCommands } from "./doc-file.ts";
@@ -86,9 +87,11 @@ async function print(env: Environment, options: Options): Promise<void> {
   if (options.json) {
     const reason = held && { held: heldAdvice(held), held_code: held.reason.code };
     sayJson({ project_id: id, claude_md_content: text, ...reason });
+    if (text === "") await sayIfDeleted(env, id);
     return;
   }
   printText(text);
+  if (text === "") await sayIfDeleted(env, id);
   if (held) process.stderr.write(`${visibleLines(heldAdvice(held))}\n`);
 }
 
@@ -105,6 +108,7 @@ async function history(
     return;
   }
   const { versions } = found;
+  await sayIfDeleted(env, found.id);
   if (options.json) sayJson(versions.map((version) => shown(found, version)));
   else if (versions.length === 0) saySentence("the document has never had any text");
   else sayRows(versionTable(versions, "CHANGE", rowsEnd(versions)));

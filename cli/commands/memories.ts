@@ -31,6 +31,7 @@ import { layerShown, memoryJson, valueLine } from "../views/memory-view.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
 import { writeMemory } from "../writes/inbox-write.ts";
 import { sayIfOutOfReach } from "../writes/out-of-reach.ts";
+import { sayIfDeleted } from "../writes/refuse-deleted.ts";
 import { saveMemory } from "../writes/save.ts";
 
 interface ReadOptions extends PlaceOptions {
@@ -151,13 +152,20 @@ async function readAll(env: Environment, options: PlaceOptions, wanted?: string)
       if (db) memories.push(...(await readLocalMemories(db, document, account)));
       if (memories.some(({ key }) => key === wanted)) break;
     }
-    return { memories, unlinked, audience: await audienceShown(env, db, { places, memories }) };
+    const audience = await audienceShown(env, db, { places, memories });
+    return {
+      memories,
+      unlinked,
+      audience,
+      project: places.find(({ layer }) => layer === "project"),
+    };
   });
 }
 
 async function get(env: Environment, key: string, options: ReadOptions): Promise<void> {
-  const { memories, unlinked, audience } = await readAll(env, options, key);
+  const { memories, unlinked, audience, project } = await readAll(env, options, key);
   const memory = memories.find((each) => each.key === key);
+  if (!memory && project) await sayIfDeleted(env, project.document);
   if (!memory) throw unlinked ?? (await noMemory(key, memories));
   if (options.json) sayJson(memoryJson(memory));
   else printText(memory.value);
@@ -166,8 +174,9 @@ async function get(env: Environment, key: string, options: ReadOptions): Promise
 }
 
 async function list(env: Environment, options: ReadOptions): Promise<void> {
-  const { memories, unlinked, audience } = await readAll(env, options);
+  const { memories, unlinked, audience, project } = await readAll(env, options);
   if (unlinked && memories.length === 0) throw unlinked;
+  if (project) await sayIfDeleted(env, project.document);
   if (options.json) {
     sayJson(memories.map(memoryJson));
     return;
