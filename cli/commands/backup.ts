@@ -86,7 +86,7 @@ async function runRestore(env: Environment, named: string, flags: CopyFlags): Pr
   if (setAside !== undefined) saySentence(`the database that was there is kept at ${setAside}`);
   if (revoked > 0) saySentence(`tokens revoked since the backup stay revoked: ${revoked}`);
   saySentence(
-    "tokens and accounts made since the backup are not there any more: see `server token list`",
+    "tokens and accounts made since the backup are not there any more: see `memsync server token list`",
   );
 }
 

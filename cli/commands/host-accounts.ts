@@ -142,7 +142,7 @@ async function listUsers(env: Environment, flags: Flags & { account: string }): 
   });
   if (flags.json) sayJson(shown);
   else if (shown.length === 0)
-    saySentence("no users; `memsync server token create --user NAME` makes one");
+    saySentence("no users; `memsync server token create --account NAME --user NAME` makes one");
   else sayRows(table(shown.map((each) => Object.values(each))));
 }
 

@@ -46,7 +46,7 @@ export function addTokenCommands(server: Command, env: Environment): void {
       );
       if (flags.json) sayJson(tokens.map(shownToken));
       else if (tokens.length === 0)
-        saySentence("no tokens; `memsync server token create` makes one");
+        saySentence("no tokens; `memsync server token create --account NAME` makes one");
       else sayRows(table(tokens.map(tokenRow), SPARE));
     });
   withDatabase(token.command("revoke <id>"))

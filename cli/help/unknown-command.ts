@@ -193,7 +193,7 @@ const ELSEWHERE = byName<string>({
   token:
     "`memsync login` keeps a service's token, `memsync env` prints the gateway's, and " +
     "`memsync server token list` lists a server's",
-  user: "users are a server's: `memsync server user list`",
+  user: "users are a server's: `memsync server user list --account NAME`",
   version: "`memsync --version` prints it",
 });
 const ALSO_CALLED = byName<string>({

@@ -78,9 +78,12 @@ export async function findMeant(
   if (known) return known;
   const renamed = await findRenamedTo(createGit(), links, folder);
   if (renamed) throw new CommandFailed(renamedShown(renamed));
-  const so = named === undefined ? "" : await othersNamedSo(db, named);
+  const linking = `${folder} is not linked: run \`memsync up\` or \`memsync link\` there`;
+  // Who has named one has an option, or an argument, for another.
   throw new CommandFailed(
-    `${folder} is not linked: run \`memsync up\` or \`memsync link\` there, or say --project${so}`,
+    named === undefined
+      ? `${linking}, or say --project`
+      : `${linking}, or name one of \`memsync projects\`${await othersNamedSo(db, named)}`,
   );
 }
 
@@ -95,8 +98,8 @@ async function findByRepository(
   const folders = search.links.map((link) => `${link.dir} (${link.projectId})`).join(", ");
   throw new CommandFailed(
     `${folder} is in a clone of ${search.origin}, and that repository may by now be another one: ` +
-      `it may belong to ${folders}. Say --project, or set its origin to the folder that it is a ` +
-      "clone of, with `git remote set-url origin DIR`",
+      `it may belong to ${folders}. Name the project by its id, or set its origin to the folder ` +
+      "that it is a clone of, with `git remote set-url origin DIR`",
   );
 }
 

@@ -14,6 +14,8 @@ const { scripts } = (await Bun.file(join(ROOT, "package.json")).json()) as {
 
 /** Commands that docs/interface.md names to say that they are absent, and what a server prints. */
 const NO_COMMANDS = ["memsync open", "memsync server ready at …"];
+/** How sentences of the code begin that are no commands. */
+const NO_ADVICE = /^memsync (has|needs|emulator ready|emulator answers|server ready) ?/;
 
 /** Commands within sentences, and in the first column of the table of all commands. */
 function mentionsIn(path: string, text: string): string[] {
@@ -43,6 +45,7 @@ function unknownIn(mention: string): string | undefined {
     const inner = command.commands.find((each) => each.name() === word);
     const option = optionOf(command, word);
     if (inner) command = inner;
+    else if (word === "VALUE" && takesNone(command)) return undefined;
     else if (option?.required) at++;
     else if (/^--?[a-z]/.test(word) && !option) return `${mention}: ${word}`;
     else if (/^[a-z]/.test(word) && takesNone(command)) return `${mention}: ${word}`;
@@ -54,6 +57,20 @@ function optionOf({ options }: Command, word: string): { readonly required: bool
   return word === "--help"
     ? { required: false }
     : options.find(({ long, short }) => word === long || word === short);
+}
+
+/** The option that a command can't do without, and that advice leaves out. */
+function lackingIn(mention: string): string | undefined {
+  const words = mention.split(" ");
+  let command: Command | undefined = program;
+  for (const word of words.slice(1)) {
+    const inner: Command | undefined = command.commands.find((each) => each.name() === word);
+    if (!inner) break;
+    command = inner;
+  }
+  const needed = command.options.filter(({ mandatory, long }) => mandatory && long !== undefined);
+  const lacking = needed.find(({ long }) => !words.includes(long ?? ""));
+  return lacking && `${mention}: lacks ${lacking.long}`;
 }
 
 /** A command of commands, whose words are those commands and their options. */
@@ -113,4 +130,27 @@ test("each script of npm's that a document mentions is in package.json", () => {
   const names = new Set(named.map(([, name = ""]) => name));
   expect(names.size).toBeGreaterThan(5);
   expect([...names].filter((name) => scripts[name] === undefined)).toEqual([]);
+});
+
+/** What the code says between backquotes; `VALUE` stands for what it fills in. */
+function advisedIn(source: string): string[] {
+  const filledIn = source.replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, "VALUE");
+  const spans = filledIn.matchAll(/\\?`(memsync [^`\\]+)\\?`/g);
+  return [...spans].flatMap(([, span = ""]) => {
+    const line = span.replaceAll(/"\s*\+\s*"|\s*\n[ *]*/g, " ");
+    // What is filled in behind a word is an end of its own.
+    return NO_ADVICE.test(line) ? [] : [line.replaceAll(/(?<=[a-z])VALUE/g, "")];
+  });
+}
+
+test("each command that the code advises is one, with the options that it names", async () => {
+  const advised: string[] = [];
+  for (const path of new Bun.Glob("{cli,client,daemon,plugin,server,shared}/**/*.ts").scanSync(
+    ROOT,
+  )) {
+    advised.push(...advisedIn(await Bun.file(join(ROOT, path)).text()));
+  }
+  expect(advised.length).toBeGreaterThan(300);
+  const unknown = [...new Set(advised)].map((each) => unknownIn(each) ?? lackingIn(each));
+  expect(unknown.filter((each) => each !== undefined)).toEqual([]);
 });

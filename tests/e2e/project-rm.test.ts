@@ -78,7 +78,17 @@ scenario("a project that is deleted is gone everywhere, and its files stay", asy
   expect(await idsAt(service)).toEqual([]);
   await save(lab, b, `${TEXT}- written after it\n`);
   await b.sync();
-  expect(await a.memsync("doc")).toBe("");
+  const wasDeleted =
+    /^memsync: proj_\w+ was deleted .* on the a: `memsync link --anew` begins it anew\n/;
+  for (const [command, told] of [
+    [["doc"], ""],
+    [["doc", "history"], expect.stringContaining("+")],
+    [["list"], "no memories yet; save one with `memsync set KEY VALUE`\n"],
+    [["get", "key"], ""],
+  ] as const) {
+    const { stdout, stderr } = await a.run(command);
+    expect([command, stdout, stderr]).toEqual([command, told, expect.stringMatching(wasDeleted)]);
+  }
   expect(textIn(a)).toBe(TEXT);
   const set = await b.run(["set", "key", "value"]);
   expect([set.status, set.stderr]).toEqual([
@@ -243,6 +253,20 @@ scenario(
       return (await a.fileStatus())?.state === "followed";
     });
     expect(textIn(a)).toBe(TEXT);
+  },
+);
+
+scenario(
+  "a folder that is not linked is no project, and another one is named by no option",
+  async (lab) => {
+    const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+    await machine.up();
+    const { status, stderr } = await machine.run(["project", "rm", "/", "--yes"]);
+    expect([status, stderr]).toEqual([
+      1,
+      "memsync: / is not linked: run `memsync up` or `memsync link` there, or name one of " +
+        "`memsync projects`\n",
+    ]);
   },
 );
 
