@@ -9,7 +9,7 @@ import { complain, sayAside, sayJson, sayRows, saySentence } from "../screen/out
 import { styled } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
-import { type Assistant, assistantsFor } from "../setup/assistant.ts";
+import { type Assistant, assistantsFor, isCalled } from "../setup/assistant.ts";
 import { TURN_ON_AUTO_MEMORY } from "../setup/auto-memory-hint.ts";
 import { KeptChanges } from "../setup/kept-changes.ts";
 import { MEND_PATH, NOT_ON_PATH } from "../setup/on-path.ts";
@@ -150,12 +150,12 @@ function choose(
   names: readonly string[],
   { remove }: SetupFlags,
 ): readonly Assistant[] {
-  const unknown = names.find((name) => !all.some(({ id }) => id === name));
+  const unknown = names.find((name) => !all.some((each) => isCalled(each, name)));
   if (unknown !== undefined) {
     const known = all.map(({ id }) => id).join(", ");
     throw new UsageError(`'${unknown}' is no assistant that can be set up: ${known}`);
   }
-  if (names.length > 0) return all.filter(({ id }) => names.includes(id));
+  if (names.length > 0) return all.filter((each) => names.some((name) => isCalled(each, name)));
   const used = all.filter(isInUse);
   if (used.length > 0 || remove) return used;
   throw new CommandFailed(

@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
@@ -12,6 +13,7 @@ import type { Environment } from "../place/environment.ts";
 import { LAYER_ORDER } from "../place/layer-option.ts";
 import { placesToRead, withLocal } from "../place/place.ts";
 import { firstLine } from "../screen/output.ts";
+import { assistantsFor } from "../setup/assistant.ts";
 import { shownName } from "../views/held-view.ts";
 
 /** A word that a shell may offer, and its description. */
@@ -73,6 +75,7 @@ async function findCandidates(
   if (group === "conflicts" && isId) return await conflictIds(env);
   if (group === "held" && isId) return await heldIds(env);
   if (group === "lines" && isId) return await lineIds(env);
+  if (group === "setup" && argument === "assistant") return assistants(env);
   if (group === "project" && verb === "rm") return await projectIds(env);
   if (group === "remote" && verb === "rm") return await remoteNames(env);
   return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, word) : [];
@@ -115,6 +118,11 @@ async function heldIds(env: Environment): Promise<Candidate[]> {
     });
     return await Promise.all(candidates);
   });
+}
+
+function assistants({ variables }: Environment): Candidate[] {
+  const all = assistantsFor({ userFolder: homedir(), platform: process.platform, variables });
+  return all.map(({ id, name }) => ({ value: id, description: name }));
 }
 
 async function lineIds(env: Environment): Promise<Candidate[]> {

@@ -7,6 +7,7 @@ import { readUnseen } from "./notice-files.ts";
 /** Commands that show the same themselves, run on, or run another program or for a shell. */
 const QUIET = [
   "up",
+  "status",
   "daemon",
   "server",
   "emulator",

@@ -44,6 +44,11 @@ export interface Surroundings {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
+/** By its id, or by its whole name: `claude` or `claude-code`. */
+export function isCalled({ id, name }: Assistant, word: string): boolean {
+  return word === id || word === name.toLowerCase().replaceAll(" ", "-");
+}
+
 /** The program is named as it is installed, without a path or a version: Codex trusts the text. */
 const SERVER = { command: "memsync", args: ["mcp"] };
 

@@ -107,6 +107,7 @@ scenario("ids and names are completed where they are meant", async (lab) => {
   expect(await offeredByBash(machine, "remote", "rm", "")).toEqual(["work"]);
   expect(await offeredByBash(machine, "server", "token", "revoke", "")).toEqual([]);
   expect(await offeredByBash(machine, "list", "--layer", "u")).toEqual(["user"]);
+  expect(await offeredByBash(machine, "setup", "c")).toEqual(["claude", "codex", "cursor"]);
   expect(await offeredByBash(machine, "link", "--remote", "")).toEqual(["work"]);
   expect(await offeredByBash(machine, "list", "--project", "b")).toEqual(["bin"]);
 });

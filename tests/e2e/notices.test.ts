@@ -33,9 +33,11 @@ const CONFLICT = /^memsync: 1 new conflict, deploy in \S+: `memsync conflicts` s
 scenario("a new conflict is told by every command until `conflicts` was shown", async (lab) => {
   const [a, b] = await disagree(lab, "disagree");
   await waitFor("the notice", async () => (await asideOf(a, "list")) !== "");
-  for (const args of [["list"], ["get", "deploy"], ["status"]]) {
+  for (const args of [["list"], ["get", "deploy"], ["projects"]]) {
     expect(await asideOf(a, ...args)).toMatch(CONFLICT);
   }
+  // It counts them itself.
+  expect(await asideOf(a, "status")).toBe("");
   expect((await a.run(["get", "nothing"])).stderr).toMatch(/no memory [\s\S]*1 new conflict/);
   expect(await asideOf(a, "list", "--json")).toBe("");
   await a.memsync("conflicts", "--json");
@@ -67,7 +69,7 @@ scenario("what is held is told until `held` was shown, unless a command said so"
   expect(await asideOf(machine, "list")).toBe("");
   await lab.git.write(join(folder, "CLAUDE.md"), `# Deploy\n\n${secret}\n`);
   await waitFor("the notice", async () => (await asideOf(machine, "list")) !== "");
-  expect(await asideOf(machine, "status")).toMatch(
+  expect(await asideOf(machine, "projects")).toMatch(
     /^memsync: held on this machine, file in \S+ in a: `memsync held` says why\n$/,
   );
   expect(await asideOf(machine, "held")).toBe("");

@@ -55,6 +55,9 @@ scenario("assistants are set up when that is agreed, and get their bytes back", 
   expect(asked.status).toBe(1);
   expect(asked.stderr).toContain("nothing was changed: Set this up? Say so by --yes");
   expect(asked.stdout).toContain("+ hooks.SessionStart");
+  const named = await setup("claude-code");
+  expect(named.stdout).toContain("Claude Code");
+  expect(named.stdout).not.toContain("Codex");
   for (const [name, text] of Object.entries(BEFORE)) expect(read(name)).toBe(text);
 
   const { status, stdout, stderr } = await setup("--yes");
