@@ -7,6 +7,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { placeInMemory } from "../tests/support/disk.ts";
+import { MINUTES_LONG } from "../tests/support/short-lived.ts";
 import { compile } from "./bundle.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -81,6 +82,7 @@ try {
     cwd: ROOT,
     env: {
       ...process.env,
+      ...MINUTES_LONG,
       MEMSYNC_TEST_BINARY: binary,
       MEMSYNC_TEST_DISK: tmpdir(),
       TMPDIR: folders,

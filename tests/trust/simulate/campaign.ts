@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { SHORT_LIVED } from "../../support/short-lived.ts";
+import { MINUTES_LONG, SHORT_LIVED } from "../../support/short-lived.ts";
 import type { SeedResult } from "./run-seed.ts";
 
 /** A run lasts a tenth of a second; a worker that takes so much longer goes round in a circle. */
@@ -42,7 +42,7 @@ export async function* runWorker(options: WorkerOptions): AsyncGenerator<SeedLin
   const args = [process.execPath, worker, mutation, show, String(first), String(count), what];
   const child = Bun.spawn(args, {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, ...(count <= FEW && SHORT_LIVED) },
+    env: { ...process.env, ...(count <= FEW ? SHORT_LIVED : MINUTES_LONG) },
     timeout: START_MS_MAX + count * SEED_MS_MAX,
     killSignal: "SIGKILL",
   });
