@@ -4,13 +4,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createGit, type Git } from "../../daemon/git/run-git.ts";
+import { remembering } from "./remembered-git.ts";
 
 /** A temporary folder and a real git that knows nothing of the machine's own configuration. */
 export interface GitSandbox {
   /** Real path; gone after `remove`. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The product's own way to run git, with this sandbox's configuration. */
+  /** The product's own way to run git, with this sandbox's configuration; see `remembering`. */
   readonly git: Git;
   /** Path of a name inside the sandbox. */
   path(...names: readonly string[]): string;
@@ -87,7 +88,7 @@ export function createGitSandbox(place = tmpdir()): GitSandbox {
   return {
     folder,
     env,
-    git: createGit({ env }),
+    git: remembering(createGit({ env })),
     path: (...names) => join(folder, ...names),
     run,
     runToFailure: async (at, ...args) => {

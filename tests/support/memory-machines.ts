@@ -35,6 +35,7 @@ import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
 import { type Life, mortalStore } from "./mortal-store.ts";
 import { projectId } from "./project-id.ts";
+import { remembering } from "./remembered-git.ts";
 
 export const MEMORY_PROJECT = projectId("shop");
 const ADDRESS = { owner: LOCAL_ACCOUNT, name: MEMORY_PROJECT };
@@ -105,7 +106,7 @@ export class MemoryMachine {
   async begin(): Promise<void> {
     const path = join(this.folder, "memsync.db");
     this.store = await openReplica(path, this.world, { machine: this.name, homeId: this.name });
-    const run = createGit();
+    const run = remembering(createGit());
     const git: Git = (folder, args) => {
       this.gitRuns.count += 1;
       return run(folder, args);

@@ -30,6 +30,7 @@ import { userDocument } from "../../shared/replica/document/address.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
+import { remembering } from "./remembered-git.ts";
 
 const ADDRESS = userDocument(LOCAL_ACCOUNT, LOCAL_USER);
 /** Long after the files of any test are written. */
@@ -65,7 +66,7 @@ export class PersonalMachine {
       store: this.store,
       world: this.world,
       log: silentLog,
-      git: createGit(),
+      git: remembering(createGit()),
       account: () => LOCAL_ACCOUNT,
       events: (_, { heard }) => {
         this.#heard.add(heard);
