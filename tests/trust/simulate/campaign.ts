@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import { realWorld } from "../../../shared/world-real.ts";
 import { MINUTES_LONG, SHORT_LIVED } from "../../support/short-lived.ts";
 import type { SeedResult } from "./run-seed.ts";
 
-/** A run lasts a tenth of a second; a worker that takes so much longer goes round in a circle. */
-const START_MS_MAX = 60_000;
-const SEED_MS_MAX = 3000;
-const PER_WORKER = 60;
+/** A run lasts half a second; a worker that says nothing for so long goes round in a circle. */
+const SILENT_MS_MAX = 90_000;
+/** The first twenty runs of a process take half as long again as all others. */
+const PER_WORKER_MAX = 250;
 
 /** A worker of so many runs ends before its code is fast. */
 const FEW = 2;
@@ -43,14 +44,16 @@ export async function* runWorker(options: WorkerOptions): AsyncGenerator<SeedLin
   const child = Bun.spawn(args, {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ...(count <= FEW ? SHORT_LIVED : MINUTES_LONG) },
-    timeout: START_MS_MAX + count * SEED_MS_MAX,
-    killSignal: "SIGKILL",
   });
+  const watched = () => realWorld.setTimer(SILENT_MS_MAX, () => child.kill("SIGKILL"));
+  let watch = watched();
   let next = first;
   let failed = false;
   try {
     const output = Readable.fromWeb(child.stdout as Parameters<typeof Readable.fromWeb>[0]);
     for await (const text of createInterface({ input: output })) {
+      watch.cancel();
+      watch = watched();
       const line = JSON.parse(text) as SeedLine;
       next = line.seed + 1;
       failed ||= line.problems.length > 0;
@@ -59,6 +62,7 @@ export async function* runWorker(options: WorkerOptions): AsyncGenerator<SeedLin
     const isComplete = next === first + count || (show === "first" && failed);
     if (!isComplete) yield brokenOff(next);
   } finally {
+    watch.cancel();
     child.kill("SIGKILL");
   }
 }
@@ -87,10 +91,12 @@ export async function runSeeds(
   const failed: SeedLine[] = [];
   let [seeds, cpuMs, doubled, next] = [0, 0, 0, first];
   const end = first + count;
+  // Equally many for each, so that none is left alone with the last ones.
+  const workers = jobs * Math.ceil(count / jobs / PER_WORKER_MAX);
   const job = async () => {
     while (next < end) {
       const from = next;
-      const size = Math.min(PER_WORKER, Math.ceil(count / jobs), end - from);
+      const size = Math.min(Math.ceil(count / workers), end - from);
       next += size;
       for await (const line of runWorker({ first: from, count: size })) {
         seeds += 1;
