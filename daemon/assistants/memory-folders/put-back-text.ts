@@ -11,9 +11,9 @@ import type { CameLine } from "../../files/line-arrival-store.ts";
 import { linesWithout } from "../../files/unseen-lines.ts";
 import type { MemoryFile } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
 import { keyOfName } from "./memory-names.ts";
-import type { MemoryText } from "./read-memory-folder.ts";
-import type { SeenFolder } from "./write-memory-folder.ts";
+import type { MemoryRead, MemoryText } from "./read-memory-folder.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
 
@@ -35,7 +35,10 @@ interface SavedText {
 
 /** A folder's files as they are, and as they were taken last. */
 interface LookedAt {
-  readonly seen: Pick<SeenFolder, "files" | "format">;
+  readonly seen: {
+    readonly files: ReadonlyMap<string, MemoryRead>;
+    readonly format: FolderFormat;
+  };
   readonly known: ReadonlyMap<string, MemoryFile>;
 }
 
@@ -85,7 +88,9 @@ export async function findPutBack(
   if (version === undefined) return undefined;
   const own = open.writer.machine;
   const others = [
-    ...standing.filter((entry) => writerOf(db, open, entry) !== own).map(({ value }) => `${value}`),
+    ...standing
+      .filter((entry) => machineThatWrote(db, open, entry) !== own)
+      .map(({ value }) => `${value}`),
     ...revisions.slice(0, at).flatMap(({ machine, value }) => (machine === own ? [] : [value])),
   ].map((text) => new Set(plainLines(text)));
   const [shown, saved] = [plainLines(former.text), plainLines(content)];
@@ -104,7 +109,11 @@ export async function findPutBack(
 }
 
 /** The machine that wrote an entry. */
-export function writerOf(db: Db, { id, document }: OpenDocument, entry: Entry): string | undefined {
+export function machineThatWrote(
+  db: Db,
+  { id, document }: OpenDocument,
+  entry: Entry,
+): string | undefined {
   const replica: Kysely<ReplicaTables> = narrowTables(db);
   return machineOf(replica, id, { document, client: entry.id.client });
 }

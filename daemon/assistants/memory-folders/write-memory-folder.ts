@@ -25,7 +25,7 @@ import type { LateMemorySaves } from "./late-memory-saves.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
 import { keyOfName } from "./memory-names.ts";
 import { type MemoryArrival, type MemoryNote, planArrivals } from "./plan-arrivals.ts";
-import { writerOf } from "./put-back-text.ts";
+import { machineThatWrote } from "./put-back-text.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
 import { isApart } from "./take-index-edit.ts";
 import { removeMemoryFile, writeMemoryFile } from "./write-memory-file.ts";
@@ -252,7 +252,7 @@ function notesAside(
   open: OpenDocument,
   { format, files, git }: SeenFolder,
 ): MemoryNote[] {
-  const isOwn = (entry: Entry) => writerOf(db, open, entry) === open.writer.machine;
+  const isOwn = (entry: Entry) => machineThatWrote(db, open, entry) === open.writer.machine;
   return [...files].flatMap(([name, file]) => {
     const [current, ...others] = open.document.memories.get(keyOfName(format, name));
     const isCurrent = file.kind === "text" && file.content === current?.value;
