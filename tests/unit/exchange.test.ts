@@ -3,6 +3,7 @@ import { copyFileSync } from "node:fs";
 import fc from "fast-check";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
+import { deletedIn } from "../../shared/replica/text/id-ranges.ts";
 import { ExchangeClient, serve, served } from "../support/exchange-client.ts";
 import { failureOf } from "../support/failure.ts";
 import { anyEdit, applyEdit, NOW, viewOf } from "../support/replicas.ts";
@@ -150,6 +151,33 @@ describe("positions", () => {
     expect(await client.sync(store)).toBe(1);
     expect(viewOf(client.document)).toEqual(await serverView(store));
   });
+
+  // The row that the client brings is the last before a snapshot, the one with it, and the next.
+  for (const row of [1535, 1536, 1537]) {
+    test(`the whole document comes without what its client brings, as row ${row}`, async () => {
+      const { store } = await newStore();
+      const client = new ExchangeClient(7);
+      await setMemory(store, "k", "first");
+      await client.sync(store);
+      const writes = Array.from({ length: row - 2 }, (_, at) => `value ${at}`);
+      await Promise.all(writes.map((value) => setMemory(store, "k", value)));
+      const before = await inspect(store, ({ document }) => Y.encodeStateVector(document.ydoc));
+      set(client, "mine", "1");
+      client.document.deleteEntry("memories", "mine");
+      set(client, "mine", "2");
+      const answer = served(await serve(store, client.request()));
+      expect(answer.seq).toBe(row);
+      const { update = new Uint8Array() } = answer;
+      expect(Y.encodeStateVectorFromUpdate(update)).toEqual(before);
+      expect([...deletedIn(update).keys()]).not.toContain(7);
+      client.take(answer);
+      expect(viewOf(client.document)).toEqual(await serverView(store));
+      // Without anything to bring it is the same document.
+      const reader = new ExchangeClient(8);
+      reader.take(await serve(store, {}));
+      expect(viewOf(reader.document)).toEqual(await serverView(store));
+    });
+  }
 });
 
 describe("recovery", () => {

@@ -8,7 +8,13 @@ import type { DocumentRefused, DocumentRequest, DocumentServed } from "../../wir
 import type { Position } from "../../wire/position.ts";
 import type { Admission } from "../admission/admit.ts";
 import { type DocumentAddress, layerOf } from "../document/address.ts";
-import { EMPTY_POSITION, epochOfRow, rowsBetween } from "../log/log-rows.ts";
+import {
+  EMPTY_POSITION,
+  epochOfRow,
+  loadDocument,
+  mergeUpdates,
+  rowsBetween,
+} from "../log/log-rows.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "./open-document.ts";
 import type { WriteContext } from "./write-context.ts";
@@ -73,9 +79,9 @@ export async function serveExchange<Tables extends ReplicaTables>(
   if (admission?.kind === "refused") return { refused: { message: admission.message } };
   if (open.dirty && !rights.canWrite) throw mayOnlyRead();
   await pause();
-  await context.flush(open);
   const db: Kysely<ReplicaTables> = narrowTables(context.db);
   const pulled = await pullFrom(db, open, { documentRequest: request, before });
+  await context.flush(open);
   if (pulled !== "reset" && admission?.kind !== "missing") return { ...open.head, ...pulled };
   return {
     ...open.head,
@@ -117,7 +123,10 @@ function serveNothing(request: DocumentRequest): DocumentServed {
     : EMPTY_POSITION;
 }
 
-/** What the client lacks of the log up to `before`, where its own rows begin. */
+/**
+ * What the client lacks of the log up to `before`, where its own rows begin. To be called before
+ * those are flushed: then the document on the disk is the one at `before`.
+ */
 async function pullFrom(
   db: Kysely<ReplicaTables>,
   open: OpenDocument,
@@ -133,11 +142,17 @@ async function pullFrom(
   const { epoch, seq } = position ?? EMPTY_POSITION;
   if (seq === before.seq && epoch === before.epoch) return {};
   const reached =
-    seq <= open.head.seq && (seq === 0 || (await epochOfRow(db, open.id, seq)) === epoch);
+    seq <= before.seq && (seq === 0 || (await epochOfRow(db, open.id, seq)) === epoch);
   if (!reached) return "reset";
   const update = await rowsBetween(db, open.id, { afterSeq: seq, throughSeq: before.seq });
   if (update === null) return {};
-  return { update: update ?? Y.encodeStateAsUpdate(open.document.ydoc) };
+  return { update: update ?? (await wholeBefore(db, open)) };
+}
+
+/** The whole document without what the client has just brought. */
+async function wholeBefore(db: Kysely<ReplicaTables>, open: OpenDocument): Promise<Uint8Array> {
+  if (!open.dirty) return Y.encodeStateAsUpdate(open.document.ydoc);
+  return mergeUpdates((await loadDocument(db, open.id)).updates);
 }
 
 /** Whether an update (v1) is empty: no structures and no deletions. */

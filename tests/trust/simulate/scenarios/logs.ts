@@ -20,6 +20,19 @@ function forgetMany(stage: Stage, number: number, name: string): void {
   }
 }
 
+const TEXT = lines("# Rules", "", "one", "moved", "two", "three");
+/** What one saves is no longer measured by what came before. */
+const LATER_MS = 66_000;
+const DELETED = lines("# Rules", "", "one", "two", "three");
+const MOVED = lines("# Rules", "", "one", "two", "three", "moved");
+
+/** The first has deleted a line that the second has put elsewhere meanwhile. */
+function expectTold(stage: Stage): void {
+  for (const number of [1, 2]) {
+    stage.expect("whether it is told", stage.conflictsOf(number).includes("moved"), true);
+  }
+}
+
 /** What becomes of rows that a log has dropped, or may not drop. */
 export const LOGS: readonly Scenario[] = [
   {
@@ -49,6 +62,23 @@ export const LOGS: readonly Scenario[] = [
       if (running) stage.wait(running.store.sweep());
       stage.connect(1);
       stage.expect("how many memories the second has", stage.countMemories(2), 0);
+    },
+  },
+  {
+    name: "who gets the whole document tells of a line that it moved and another one deleted",
+    play(stage) {
+      stage.begin(TEXT);
+      stage.pass(LATER_MS);
+      stage.cutOff(2);
+      stage.save(2, MOVED);
+      stage.save(1, DELETED);
+      stage.pass();
+      for (let at = 0; at < MANY; at++) {
+        stage.remember(1, "one after another");
+        stage.pass(CALL_MS);
+      }
+      stage.connect(2);
+      expectTold(stage);
     },
   },
 ];
