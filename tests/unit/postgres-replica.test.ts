@@ -1,13 +1,17 @@
 import { expect, test } from "bun:test";
 import pg from "pg";
+import * as Y from "yjs";
 import type { HostStore } from "../../server/stores/open-store.ts";
 import { asAccountId, type ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
+import { serveExchange } from "../../shared/replica/store/exchange.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { served } from "../support/exchange-client.ts";
 import { serversOfTests } from "../support/postgres-servers.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -84,6 +88,25 @@ test("two servers that write one account at the same time lose nothing", async (
   expect(new Set(heads.map(({ epoch }) => epoch)).size).toBe(1);
   expect(await keysInMemory(one)).toEqual(await keysOf(other));
   expect(await keysOf(one)).toHaveLength(20);
+});
+
+test("a whole document comes without what its client brings, also from another server", async () => {
+  const database = await newDatabase();
+  const [one, other] = [await database.open(), await database.open()];
+  const position = await set(one, "a");
+  for (let at = 0; at < 10; at++) await set(one, `key-${at}`, { value: "x".repeat(30_000) });
+  await one.store.write((context) => context.compact(notes()), { owner: ann });
+  const client = new ReplicaDocument([], 7);
+  client.setEntry("memories", "mine", { value: "1", now: 0 });
+  const request = { position, update: Y.encodeStateAsUpdate(client.ydoc) };
+  const answer = await other.store.write(
+    (context) => serveExchange(context, notes(), { request, rights: { canWrite: true } }),
+    { owner: ann },
+  );
+  const { update = new Uint8Array() } = served(answer);
+  const came = new ReplicaDocument([update], 8);
+  expect([...came.memories.keys()].sort()).toEqual((await keysOf(one)).slice(0, -1));
+  expect(await keysOf(one)).toContain("mine");
 });
 
 test("each server hears of every row of an account once, in order", async () => {

@@ -45,6 +45,13 @@ export const REPLICA: readonly Mutation[] = [
     '(await epochOfRow(db, open.id, seq)) !== ""',
   ),
   mutation(
+    "a whole document has what its client brings",
+    "who gets the whole document tells of a line that it moved and another one deleted",
+    "shared/replica/store/exchange.ts",
+    "if (!open.dirty) return Y.encode",
+    "if (open.id > 0) return Y.encode",
+  ),
+  mutation(
     "replicas with equal state vectors are taken for equal",
     16,
     "shared/replica/store/open-document.ts",
