@@ -5,6 +5,13 @@ import { layerOf } from "../../shared/replica/document/address.ts";
 import { checkPayloads, mergeUpdates } from "../../shared/replica/log/log-rows.ts";
 import { isEmptyUpdate } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import {
+  broughtIn,
+  deletedIn,
+  difference,
+  type IdRanges,
+  union,
+} from "../../shared/replica/text/id-ranges.ts";
 import { parseRemoved, type RemovedText } from "../../shared/replica/text/removed-text.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { DocumentRequest } from "../../shared/wire/exchange.ts";
@@ -96,6 +103,52 @@ export async function unacknowledged(
   }
   if (part.length === 0) return undefined;
   return { update: mergeUpdates(part), throughSeq, more: part.length < rows.length };
+}
+
+/**
+ * The local rows after `ackedSeq` that an update brings back, as one update: the service has them,
+ * and the answer that acknowledges them was lost, or is still to come. It got them in log order, so
+ * they are the first ones. Rows of deletions alone count only before one that brought something:
+ * others may have deleted the same.
+ */
+export async function echoIn(
+  db: Kysely<DaemonTables>,
+  documentId: number,
+  { ackedSeq, update }: { readonly ackedSeq: number; readonly update: Uint8Array },
+): Promise<Uint8Array | undefined> {
+  const [brought, deleted] = [broughtIn(update), deletedIn(update)];
+  const back: Uint8Array[] = [];
+  let count = 0;
+  for (const { payload } of await findLocalRows(db, { documentId, ackedSeq })) {
+    const own = broughtIn(payload);
+    const lacking = [difference(own, brought), difference(deletedIn(payload), deleted)];
+    if (lacking.some(({ size }) => size > 0)) break;
+    back.push(payload);
+    if (own.size > 0) count = back.length;
+  }
+  return count === 0 ? undefined : mergeUpdates(back.slice(0, count));
+}
+
+/**
+ * The ids of all that came into a document, whoever wrote it, from the first local row after
+ * `ackedSeq` on. What came between the two is what that row was written upon.
+ */
+export async function broughtSince(
+  db: Kysely<DaemonTables>,
+  documentId: number,
+  ackedSeq: number,
+): Promise<IdRanges> {
+  const rows = await db
+    .selectFrom("updates")
+    .select(["payload", "origin"])
+    .where("document_id", "=", documentId)
+    .where("seq", ">", ackedSeq)
+    .orderBy("seq")
+    .execute();
+  const first = rows.findIndex(({ origin }) => origin === "local");
+  const since = first === -1 ? [] : rows.slice(first);
+  const none: IdRanges = new Map();
+  return since.map(({ payload }) => broughtIn(payload)).reduce(union, none);
 }
 
 const findLocalRows = compiled(

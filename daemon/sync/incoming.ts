@@ -31,12 +31,7 @@ import {
 } from "../../shared/replica/merge/text-conflicts.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import {
-  deletedIn,
-  difference,
-  type IdRanges,
-  intersection,
-} from "../../shared/replica/text/id-ranges.ts";
+import { difference } from "../../shared/replica/text/id-ranges.ts";
 import { piecesOf, wholeLines } from "../../shared/replica/text/removed-text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
@@ -45,12 +40,11 @@ import { noteMetLines } from "../files/met-lines.ts";
 import { type Outgoing, removedSince, unacknowledged } from "../home/outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { meetingOf } from "./meeting.ts";
 import { writeUnderAnotherId } from "./own-writes.ts";
 import { tellReadApart, toldCommits } from "./read-apart.ts";
 
 type Context = WriteContext<DaemonTables>;
-
-const NONE: IdRanges = new Map();
 
 /** The first row of a log that was empty is the service's answer: it needs no acknowledgement. */
 const FIRST_ROW = 1;
@@ -204,11 +198,8 @@ export async function applyRemote(
   if (admission.kind === "refused") return { code: "update-unacceptable", said: admission.message };
   await tellForms(context, open);
   if (unheard && gone) {
-    const [mine, theirs] = [textRangesOf(unheard), textRangesOf(update, integrated)];
-    const [byMe, byThem] = [deletedIn(unheard), deletedIn(update)];
-    // The echo of what this machine sent does not show what both sides deleted.
-    const isEcho = intersection(mine, textRangesOf(update)).size > 0;
-    const both = isEcho || ackedSeq === 0 ? NONE : intersection(byMe, byThem);
+    const meeting = await meetingOf(context.db, open, { ackedSeq, update, unheard, integrated });
+    const { mine, theirs, byMe, byThem, both, isEcho } = meeting;
     const removed = await removedSince(context.db, open.id, ackedSeq);
     const vanished = [...textIn(unheard), ...removed];
     const taken = { mine: byMe, theirs: difference(byThem, gone) };
@@ -230,10 +221,10 @@ export async function applyRemote(
         ({ apart } = await followSections(context, open, { ...met, lines, disagreed }));
       }
     }
-    const sides = { mine, theirs, both, removed, vanished };
-    const moved = findMovedLines(open.document.text, sides);
+    const later = { mine: meeting.later, theirs, both, removed, vanished };
+    const moved = findMovedLines(open.document.text, later);
     const again = putAgain({
-      deleted: { mine: byMe, theirs: isEcho ? difference(byThem, byMe) : byThem },
+      deleted: { mine: byMe, theirs: byThem },
       removed: { mine: removed, theirs: shown },
     });
     const { met, put } = await cleanUpText(context, open, {

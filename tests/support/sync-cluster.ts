@@ -57,6 +57,17 @@ export class SyncCluster {
     for (let at = 0; at < machineCount; at++) this.machines.push(await this.#machine(at));
   }
 
+  /** The same, with machines that have names, so that they tell what they deleted. */
+  async startNamed(names: readonly string[]): Promise<void> {
+    await this.#openService();
+    for (const [at, name] of names.entries()) this.machines.push(await this.#machine(at, name));
+  }
+
+  /** The service shortens logs that have grown large. */
+  async sweepService(): Promise<void> {
+    await this.#service?.host.store.sweep();
+  }
+
   /** The service is killed and started again, perhaps as one of the other kind. */
   async restartService(publishedOnly = this.#publishedOnly): Promise<void> {
     await this.#service?.close();
@@ -115,10 +126,11 @@ export class SyncCluster {
     return this.intercept ? await this.intercept(request, pass) : await pass(request);
   }
 
-  async #machine(at: number): Promise<Machine> {
+  async #machine(at: number, machine?: string): Promise<Machine> {
     const path = join(this.#dir, `machine-${at}.db`);
     const world = seededWorld(this.#random);
-    let store = await openReplica(path, world);
+    const open = () => openReplica(path, world, { machine, homeId: machine });
+    let store = await open();
     let [fault, calls, faultAt]: [Fault, number, number] = ["none", 0, 0];
     const send = async (request: Request): Promise<Response> => {
       const struck = calls++ >= faultAt ? fault : "none";
@@ -167,7 +179,7 @@ export class SyncCluster {
         store.write(async (context) => look(await context.open(addressOf(layer)))),
       async restart() {
         await store.close();
-        store = await openReplica(path, world);
+        store = await open();
         rounds = begin();
       },
     };

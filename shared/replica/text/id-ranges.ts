@@ -86,3 +86,16 @@ export function deletedIn(update: Uint8Array): IdRanges {
   }
   return ranges;
 }
+
+/** The ids of all that an update (v1) brings, in texts and elsewhere. */
+export function broughtIn(update: Uint8Array): IdRanges {
+  const ranges = new Map<number, (readonly [number, number])[]>();
+  for (const struct of Y.decodeUpdate(update).structs) {
+    if (struct instanceof Y.Skip) continue;
+    const { client, clock } = struct.id;
+    const known = ranges.get(client) ?? [];
+    known.push([clock, clock + struct.length]);
+    ranges.set(client, known);
+  }
+  return ranges;
+}

@@ -1,6 +1,8 @@
 import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const doubled = mistakesIn("shared/replica/merge/doubled-lines.ts", "unit/doubles.test.ts");
+const meeting = mistakesIn("daemon/sync/meeting.ts", "unit/echoed-rows.test.ts");
+const meetingAtOnce = mistakesIn("daemon/sync/meeting.ts", "unit/followed-moves.test.ts");
 
 /** Mistakes in merging that the simulation finds by a rare seed alone. */
 export const MERGING: readonly Mistake[] = [
@@ -9,5 +11,23 @@ export const MERGING: readonly Mistake[] = [
     "machines that clean up while they are apart do not each drop the copy that the other keeps",
     "return (one.ranks[i] ?? 0) < (other.ranks[i] ?? 0) ? [line, twin] : [twin, line];",
     'return line.side === "theirs" ? [line, twin] : [twin, line];',
+  ),
+  meeting(
+    "what two machines wrote alike counts as sent by one of them",
+    "what two machines wrote alike is no echo: a line that one moves and the other deletes is told",
+    "if (ackedSeq > 0) return await echoIn(db, open.id, { ackedSeq, update });",
+    "",
+  ),
+  meeting(
+    "what comes back counts as deleted by others",
+    "a line that was taken away before a lost answer and put elsewhere after it is nobody else's matter",
+    "difference(deletedIn(update), echo ? deletedIn(echo) : NONE)",
+    "deletedIn(update)",
+  ),
+  meetingAtOnce(
+    "what comes back counts as a move of what was deleted later",
+    "both machines may find at once where a mended line goes, and it stands there once",
+    "later: difference(mine, sent),",
+    "later: mine,",
   ),
 ];

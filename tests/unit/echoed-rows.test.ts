@@ -1,0 +1,145 @@
+import { afterEach, expect, test } from "bun:test";
+import { LIMITS } from "../../shared/limits.ts";
+import { listTextConflicts } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { seedText } from "../../shared/replica/document/seed.ts";
+import { nameMachine } from "../../shared/replica/log/machines.ts";
+import { seededRandom } from "../support/random.ts";
+import { type Machine, SyncCluster } from "../support/sync-cluster.ts";
+
+const NOW = 1000;
+const CALLS_MAX = 50;
+
+const CONTENT = "# Rules\n\none\nmoved\ntwo\nthree\n";
+const DELETED = "# Rules\n\none\ntwo\nthree\n";
+const MOVED = "# Rules\n\none\ntwo\nthree\nmoved\n";
+
+const opened: SyncCluster[] = [];
+
+afterEach(async () => {
+  for (const cluster of opened.splice(0)) await cluster.stop();
+});
+
+/** Two machines that the service has answered, and that have each written there. */
+async function startTwo() {
+  const cluster = new SyncCluster(seededRandom(1));
+  opened.push(cluster);
+  await cluster.startNamed(["mover", "deleter"]);
+  const [mover, deleter] = cluster.machines;
+  if (!mover || !deleter) throw new Error("there are two machines");
+  await remember(mover, "first", "1");
+  await remember(deleter, "second", "2");
+  await settle(mover, deleter, mover);
+  return { cluster, mover, deleter };
+}
+
+/** The same, and both have the text. */
+async function startWithText() {
+  const two = await startTwo();
+  await save(two.deleter, CONTENT);
+  await settle(two.deleter, two.mover);
+  return two;
+}
+
+async function settle(...machines: readonly Machine[]): Promise<void> {
+  for (const machine of machines) {
+    let calls = 0;
+    while (!(await machine.sync("none"))) {
+      calls += 1;
+      if (calls > CALLS_MAX) throw new Error("it comes to no end");
+    }
+  }
+}
+
+function remember(machine: Machine, key: string, value: string): Promise<void> {
+  return machine.edit(({ document }) => {
+    document.setEntry("memories", key, { value, now: NOW });
+  });
+}
+
+function save(machine: Machine, text: string): Promise<void> {
+  return machine.edit(({ document }) => document.setContent(text, NOW));
+}
+
+/** As a machine does that finds this file where the document never had a text. */
+function seed(machine: Machine, name: string): Promise<void> {
+  return machine.edit(({ document }) => {
+    const client = seedText(document, CONTENT);
+    nameMachine(document, client, { name, home: name, now: NOW });
+  });
+}
+
+/** The texts of each conflict, as a machine has them. */
+function told(machine: Machine): Promise<string[][]> {
+  return machine.read(({ document }) =>
+    listTextConflicts(document).map(({ versions }) => versions.map(({ text }) => text).sort()),
+  );
+}
+
+const KEPT_AND_DELETED = [["", "moved\n"]];
+
+test("what two machines wrote alike is no echo: a line that one moves and the other deletes is told", async () => {
+  const { mover, deleter } = await startTwo();
+  await seed(mover, "mover");
+  await seed(deleter, "deleter");
+  await settle(deleter);
+  await save(deleter, DELETED);
+  await settle(deleter);
+  await save(mover, MOVED);
+  await settle(mover, mover, deleter);
+  expect(await told(mover)).toEqual(KEPT_AND_DELETED);
+  expect(await told(deleter)).toEqual(KEPT_AND_DELETED);
+});
+
+test("the whole document is no echo: a line that one moves and the other deletes is told", async () => {
+  const { cluster, mover, deleter } = await startWithText();
+  await save(deleter, DELETED);
+  await settle(deleter);
+  for (let version = 0; version < 20; version++) {
+    await remember(
+      deleter,
+      "second",
+      String.fromCharCode(97 + version).repeat(LIMITS.memoryValueBytes / 2),
+    );
+    await settle(deleter);
+  }
+  await cluster.sweepService();
+  await save(mover, MOVED);
+  await settle(mover, mover, deleter);
+  expect(await told(mover)).toEqual(KEPT_AND_DELETED);
+  expect(await told(deleter)).toEqual(KEPT_AND_DELETED);
+});
+
+test("of what is sent after a lost answer nothing is an echo: the line is told", async () => {
+  const { mover, deleter } = await startWithText();
+  await save(mover, `${CONTENT}four\n`);
+  expect(await mover.sync("lose answer")).toBeFalse();
+  await save(deleter, DELETED);
+  await settle(deleter);
+  await save(mover, `${MOVED}four\n`);
+  await settle(mover, mover, deleter);
+  expect(await told(mover)).toEqual(KEPT_AND_DELETED);
+  expect(await told(deleter)).toEqual(KEPT_AND_DELETED);
+});
+
+test("a line that was taken away before a lost answer and put elsewhere after it is nobody else's matter", async () => {
+  const { mover, deleter } = await startWithText();
+  await save(mover, DELETED);
+  expect(await mover.sync("lose answer")).toBeFalse();
+  await remember(deleter, "second", "news");
+  await settle(deleter);
+  await save(mover, MOVED);
+  await settle(mover, mover, deleter);
+  expect(await told(mover)).toEqual([]);
+  expect(await told(deleter)).toEqual([]);
+});
+
+test("a move whose answer was lost is no conflict when it comes back", async () => {
+  const { mover, deleter } = await startWithText();
+  await save(mover, MOVED);
+  expect(await mover.sync("lose answer")).toBeFalse();
+  await remember(deleter, "second", "news");
+  await settle(deleter);
+  await settle(mover, mover, deleter);
+  expect(await told(mover)).toEqual([]);
+  expect(await told(deleter)).toEqual([]);
+});
