@@ -1,5 +1,5 @@
-import { availableParallelism, loadavg } from "node:os";
 import { PATIENCE } from "../../support/wait-for.ts";
+import { busy } from "./busy.ts";
 import type { Place, Save } from "./place.ts";
 import { READ_MS } from "./place.ts";
 import type { Project } from "./project.ts";
@@ -76,11 +76,6 @@ async function absentFrom({ machine, dir }: Place, saves: readonly Save[]): Prom
   const versions = JSON.parse(printed) as Version[];
   const texts = new Set(versions.map(({ claude_md_content: text }) => text));
   return saves.filter(({ unsure, text }) => !unsure && !texts.has(text));
-}
-
-/** By how much a look comes later where more processes want to run than there are cores. */
-function busy(): number {
-  return Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 }
 
 const waitMsOf = SETTLED_MS;

@@ -8,7 +8,7 @@ import { GitPerson } from "./git-person.ts";
 import { Historian } from "./historian.ts";
 import { type Habits, Person } from "./person.ts";
 import type { Place } from "./place.ts";
-import type { Town } from "./town.ts";
+import type { Town, Unequal } from "./town.ts";
 
 export interface PeopleOptions extends Habits {
   readonly saves: number;
@@ -27,7 +27,7 @@ export interface Lived {
   /** From the last save until everything was equal, in milliseconds. */
   readonly restMs: number;
   /** What was not equal in the end. */
-  readonly unequal: readonly string[];
+  readonly unequal: readonly Unequal[];
   /** What git refused to do. */
   readonly mishaps: readonly string[];
 }

@@ -2,6 +2,7 @@ import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SaveStyle } from "../../support/editor.ts";
 import type { Machine } from "../../support/machine.ts";
+import { busy } from "./busy.ts";
 import type { Draft } from "./draft.ts";
 import { type Change, compare, type Ledger, type LineEvent } from "./ledger.ts";
 import { countNamed } from "./lines.ts";
@@ -14,8 +15,13 @@ export type Kind = "ignored" | "untracked" | "tracked";
 /** By the rules it is a minute. A busy daemon writes a change some seconds after it notes it. */
 const YOUNG_MS = 50_000;
 
-/** A tracked text that stands so long has been read, whatever git does next. */
+/** A tracked text that stands so long has been read by a daemon that is not kept waiting. */
 export const READ_MS = 6000;
+
+/** The same now: whatever git does next. */
+function readMs(): number {
+  return READ_MS * busy();
+}
 
 /** What a line is that a command of git puts into the file. */
 export type ByGit = "git put" | "git brought" | "git left";
@@ -129,8 +135,8 @@ export class Place {
     const now = performance.now();
     if (this.kind !== "tracked") return;
     const last = this.saves.at(-1);
-    if (last && now - last.at < READ_MS) last.unsure = true;
-    if (now - this.#changedAt < READ_MS) for (const each of this.#unsettled) each.unsure = true;
+    if (last && now - last.at < readMs()) last.unsure = true;
+    if (now - this.#changedAt < readMs()) for (const each of this.#unsettled) each.unsure = true;
     this.#unsettled = [];
     this.#movedAt = now;
   }
@@ -155,14 +161,14 @@ export class Place {
     this.#ended();
     const now = this.#changed();
     const entry = this.ledger.enter(this.name, what, text);
-    const unsure = !this.onMain || now - this.#movedAt < READ_MS;
+    const unsure = !this.onMain || now - this.#movedAt < readMs();
     this.saves.push({ entry, at: now, text, until: undefined, unsure });
   }
 
   /** What stood long enough before this change has been read. */
   #changed(): number {
     const now = performance.now();
-    if (now - this.#changedAt >= READ_MS) this.#unsettled = [];
+    if (now - this.#changedAt >= readMs()) this.#unsettled = [];
     this.#changedAt = now;
     return now;
   }
@@ -174,7 +180,7 @@ export class Place {
   }
 
   #tell(line: string, change: Change): void {
-    const unsure = performance.now() - this.#movedAt < READ_MS;
+    const unsure = performance.now() - this.#movedAt < readMs();
     this.#unsettled.push(this.ledger.tell(line, change, unsure));
   }
 

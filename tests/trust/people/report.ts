@@ -31,7 +31,10 @@ interface Row {
 /** Judges a run, prints its table and the story of whatever should not be. */
 export async function report(lived: Lived): Promise<Report> {
   const judged: Judged[] = [];
+  const open = new Set(lived.unequal.map(({ project }) => project));
   for (const project of lived.town.projects) {
+    // What no daemon has taken yet is not lost, and would be told as if it were.
+    if (open.has(project)) continue;
     const text = await textOf(project);
     const { conflicts } = lived;
     const found = judge(project.ledger, text, (line, isOpen) => {
@@ -40,7 +43,10 @@ export async function report(lived: Lived): Promise<Report> {
     judged.push({ project, text, found });
   }
   for (const each of judged) await tellStories(each, lived);
-  for (const each of [...lived.unequal, ...lived.mishaps]) print(`! ${each}`);
+  const unequal = lived.unequal.map(({ what, project }) => {
+    return project ? `${what}; what became of the lines of ${project.name} is not judged` : what;
+  });
+  for (const each of [...unequal, ...lived.mishaps]) print(`! ${each}`);
   const rows = rowsOf(lived, judged);
   for (const { what, count, target, met } of rows) {
     print(`${what.padEnd(58)} ${count.padStart(8)}   ${target}${met ? "" : "   MISSED"}`);

@@ -57,8 +57,8 @@ export class Town implements AsyncDisposable {
   }
 
   /** Waits until all is synced and equal, for so long; what is not by then. */
-  async rest(): Promise<string[]> {
-    let last: string[] = [];
+  async rest(): Promise<Unequal[]> {
+    let last: Unequal[] = [];
     const atRest = async () => {
       this.look();
       last = await differences(this.machines, this.projects);
@@ -79,22 +79,33 @@ async function isEverywhere(machines: readonly Machine[], projects: readonly Pro
   return (await differences(machines, projects)).length === 0;
 }
 
-/** What keeps the machines from being at rest. */
+/** Something that keeps the machines from being at rest. */
+export interface Unequal {
+  readonly what: string;
+  /** The project whose files or documents are not equal; undefined for a machine. */
+  readonly project: Project | undefined;
+}
+
 async function differences(
   machines: readonly Machine[],
   projects: readonly Project[],
-): Promise<string[]> {
+): Promise<Unequal[]> {
   const synced = await Promise.all(machines.map((each) => each.syncOnce()));
-  const found = machines.flatMap(({ name }, at) => (synced[at] ? [] : [`${name} is not synced`]));
-  for (const { name, kind, places } of projects) {
+  const found = machines.flatMap(({ name }, at): Unequal[] => {
+    return synced[at] ? [] : [{ what: `${name} is not synced`, project: undefined }];
+  });
+  for (const project of projects) {
+    const { name, kind, places } = project;
+    const add = (what: string) => found.push({ what, project });
     const docs = await Promise.all(
       places.map(async ({ machine, dir }) => machine.doc((await machine.projectOf(dir)).id)),
     );
-    if (new Set(docs).size > 1) found.push(`${name}: its documents differ`);
-    if (docs.every((doc) => doc === "")) found.push(`${name}: its document is empty`);
+    if (new Set(docs).size > 1) add(`${name}: its documents differ`);
+    if (docs.every((doc) => doc === "")) add(`${name}: its document is empty`);
     for (const [at, place] of places.entries()) {
-      if (kind !== "tracked" && place.read() !== docs[at])
-        found.push(`${place.name}'s file differs`);
+      if (kind === "tracked" || place.read() === docs[at]) continue;
+      const { state, why } = (await place.machine.fileStatus(place.dir)) ?? {};
+      add(`${place.name}'s file differs: ${state}, ${why ?? "for no reason"}`);
     }
   }
   return found;
