@@ -61,9 +61,9 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
     db: host.database.reader,
     world,
     log,
-    onChange() {
+    onChange(accounts) {
       tokens.forget();
-      sockets.recheck();
+      sockets.recheck(accounts);
     },
   });
   await watch.start();

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { messageOf } from "../../shared/errors.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import { isPostgres } from "../../shared/sqlite/dialects.ts";
 import type { Timer, World } from "../../shared/world.ts";
@@ -15,8 +16,11 @@ export interface TokenWatchOptions {
   readonly db: Kysely<HostTables>;
   readonly world: World;
   readonly log: Log;
-  /** Tokens were added, removed or revoked, perhaps by another process. */
-  readonly onChange: () => void;
+  /**
+   * Tokens were added, removed or revoked, perhaps by another process: those of these accounts, or
+   * of any.
+   */
+  readonly onChange: (accounts: ReadonlySet<AccountId> | undefined) => void;
 }
 
 /**
@@ -27,7 +31,7 @@ export class TokenWatch {
   readonly #options: TokenWatchOptions;
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
-  #known: string | undefined;
+  #known: Figures | undefined;
   #stopped = false;
 
   constructor(options: TokenWatchOptions) {
@@ -56,14 +60,23 @@ export class TokenWatch {
   async #look(): Promise<void> {
     const { db, log, onChange } = this.#options;
     try {
-      const now = JSON.stringify(await figuresOf(db));
-      const isOther = this.#known !== undefined && now !== this.#known;
+      const known = this.#known;
+      const now = await figuresOf(db);
+      if (known && now.text === known.text) return;
+      const accounts = known && (await accountsSince(db, known));
       this.#known = now;
-      if (isOther) onChange();
+      if (known) onChange(accounts);
     } catch (thrown) {
       log.error({ reason: messageOf(thrown) }, "the tokens could not be looked at");
     }
   }
+}
+
+interface Figures {
+  /** Another one whenever tokens have changed. */
+  readonly text: string;
+  /** How often they have; undefined in a file. */
+  readonly version: number | undefined;
 }
 
 /**
@@ -72,9 +85,13 @@ export class TokenWatch {
  * their number tells a removal. Between two removals tokens are only added and revoked, so both
  * other numbers only grow.
  */
-async function figuresOf(db: Kysely<HostTables>) {
-  if (isPostgres(db)) return (await sql`select version from token_changes`.execute(db)).rows;
-  return await db
+async function figuresOf(db: Kysely<HostTables>): Promise<Figures> {
+  if (isPostgres(db)) {
+    const { rows } = await sql<{ version: number }>`select version from token_changes`.execute(db);
+    const version = rows[0]?.version ?? 0;
+    return { text: String(version), version };
+  }
+  const figures = await db
     .selectFrom("tokens")
     .select(({ fn, selectFrom }) => [
       fn.countAll<number>().as("tokens"),
@@ -84,4 +101,19 @@ async function figuresOf(db: Kysely<HostTables>) {
         .as("removed"),
     ])
     .executeTakeFirstOrThrow();
+  return { text: JSON.stringify(figures), version: undefined };
+}
+
+/**
+ * Whose tokens have changed; undefined where that is not known: in a file, in a database that was
+ * put back to an earlier moment, or of an account that is gone.
+ */
+async function accountsSince(
+  db: Kysely<HostTables>,
+  { version }: Figures,
+): Promise<ReadonlySet<AccountId> | undefined> {
+  if (version === undefined) return undefined;
+  const { rows } = await sql<{ account_id: AccountId }>`
+    select account_id from changed_tokens where version > ${version}`.execute(db);
+  return rows.length > 0 ? new Set(rows.map(({ account_id: account }) => account)) : undefined;
 }

@@ -62,9 +62,11 @@ export class LiveSockets {
     else this.#perAccount.delete(account);
   }
 
-  /** Makes every open socket check its token now. */
-  recheck(): void {
-    for (const session of [...this.#sessions]) session.recheck();
+  /** Makes the open sockets of these accounts check their tokens now, or all without any named. */
+  recheck(accounts?: ReadonlySet<AccountId>): void {
+    for (const session of [...this.#sessions]) {
+      if (!accounts || accounts.has(session.account)) session.recheck();
+    }
   }
 
   /** Closes the open sockets of an account, or all without one. */

@@ -64,6 +64,32 @@ const hostOnPostgres: readonly PostgresMigration[] = [
         FOR EACH STATEMENT EXECUTE FUNCTION note_token_change()`,
     ],
   },
+  {
+    name: "host-0003-changed-tokens",
+    breaks: false,
+    statements: [
+      `CREATE TABLE changed_tokens (
+        account_id ${TEXT} PRIMARY KEY REFERENCES accounts ON DELETE CASCADE,
+        version bigint NOT NULL) WITH (fillfactor = 80)`,
+      "CREATE INDEX changed_tokens_by_version ON changed_tokens (version)",
+      // The version that the statement's own trigger makes after it. Whoever changes another
+      // account's tokens at the same time waits, or would note the same version and commit later.
+      `CREATE FUNCTION note_changed_token() RETURNS trigger LANGUAGE plpgsql
+        SET search_path FROM CURRENT AS $$
+        DECLARE following bigint;
+        BEGIN
+          SELECT version + 1 INTO following FROM token_changes FOR UPDATE;
+          INSERT INTO changed_tokens (account_id, version)
+            SELECT account_id, following FROM users
+            WHERE users.id = coalesce(NEW.user_id, OLD.user_id)
+            ON CONFLICT (account_id) DO UPDATE SET version = excluded.version;
+          RETURN NULL;
+        END $$`,
+      `CREATE TRIGGER note_changed_token
+        AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON tokens
+        FOR EACH ROW EXECUTE FUNCTION note_changed_token()`,
+    ],
+  },
 ];
 
 /** All steps of a host's database on PostgreSQL, in order. */

@@ -138,6 +138,55 @@ test("tokens that are made, revoked, and removed with others in their place, are
   await watch.stop();
 });
 
+test("whose tokens have changed is told, and of a database put back to before it is not known", async () => {
+  const [one, two] = await openTwo();
+  const world = createDrivenWorld();
+  const admin = new HostAdmin(one, world);
+  const [acme, other] = [
+    await admin.createAccount("acme", "team"),
+    await admin.createAccount("other", "team"),
+  ];
+  await admin.createToken({ ...REQUEST, account: "other" });
+  const told: (readonly string[] | "any")[] = [];
+  const watch = new TokenWatch({
+    db: two.reader,
+    world,
+    log: silentLog,
+    onChange: (accounts) => void told.push(accounts ? [...accounts].sort() : "any"),
+  });
+  await watch.start();
+  const look = async () => {
+    world.advance(1001);
+    await waitFor("the look to be over", () => world.timers > 0);
+  };
+  const { id } = await admin.createToken(REQUEST);
+  await look();
+  await admin.revokeToken(id);
+  await admin.createToken({ ...REQUEST, account: "other" });
+  await look();
+  await sql`update token_changes set version = 1`.execute(one.reader);
+  await look();
+  expect(told).toEqual([[acme.id], [acme.id, other.id].sort(), "any"]);
+  await watch.stop();
+});
+
+test("tokens of two accounts that change at the same time are both told", async () => {
+  const [one, two] = await openTwo();
+  const admin = new HostAdmin(one, realWorld);
+  for (const account of ["acme", "other"]) await admin.createAccount(account, "team");
+  const both = [one, two].map((each) => new HostAdmin(each, realWorld));
+  const make = (at: number) =>
+    both[at % 2]?.createToken({ ...REQUEST, account: at % 2 ? "acme" : "other" });
+  await Promise.all(Array.from({ length: 10 }, (_, at) => make(at)));
+  const { rows } = await sql<{ of: string; version: number }>`
+    select 'all' as of, version from token_changes
+    union all select account_id, version from changed_tokens order by version`.execute(one.reader);
+  const [first, ...last] = rows.map(({ version }) => version);
+  // Each change has a version of its own, and nobody who has seen one misses an earlier one.
+  expect(last).toEqual([10, 10]);
+  expect(first).toBeLessThan(10);
+});
+
 test("two servers that make one account, and tokens of one new user, make each once", async () => {
   const servers = await openTwo();
   const admins = servers.map((each) => new HostAdmin(each, realWorld));

@@ -6,6 +6,7 @@ import {
   PING_INTERVAL_MS,
 } from "../../server/live/live-session.ts";
 import { LiveSockets } from "../../server/live/live-sockets.ts";
+import { asAccountId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { encodeSubscribe, LIVE_PROJECTS_MAX } from "../../shared/wire/live.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -161,6 +162,19 @@ test("a client that wants it is told of its account, and within a ping of who co
   account.users = 3;
   sockets.recheck();
   await waitFor("the next user", async () => told().at(-1).account.users === 3);
+});
+
+test("sockets of the accounts whose tokens have changed look at theirs again, and no others", () => {
+  const sockets = new LiveSockets();
+  const looked: string[] = [];
+  const [ann, bob] = [asAccountId("ann"), asAccountId("bob")];
+  for (const account of [ann, bob, ann]) {
+    sockets.attach({ account, recheck: () => void looked.push(account), end() {} });
+  }
+  sockets.recheck(new Set([ann]));
+  expect(looked.splice(0)).toEqual([ann, ann]);
+  sockets.recheck();
+  expect(looked).toEqual([ann, bob, ann]);
 });
 
 test("a client that does not want it is told nothing of its account", async () => {
