@@ -37,6 +37,11 @@ export class AppError extends Error {
   ) {
     super(message);
   }
+
+  /** What a caller of the interface is told, who is not always to know all that the log says. */
+  get told(): string {
+    return this.message;
+  }
 }
 
 /** A 429. The same request may succeed after `retryAfterSeconds`. */

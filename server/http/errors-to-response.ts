@@ -12,8 +12,8 @@ import type { ErrorBody } from "../../shared/wire/error.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /**
- * The only place that turns a thrown value into an answer. An `AppError` is shown; anything else is
- * a bug, answered by a bare 500 and logged with the request's id.
+ * The only place that turns a thrown value into an answer. An `AppError` says what is
+ * shown; anything else is a bug, answered by a bare 500 and logged with the request's id.
  */
 export function errorResponse(context: RequestContext, thrown: unknown): Response {
   const body = errorBody(context, thrown);
@@ -46,8 +46,8 @@ export function noSuchPath(): AppError {
 /** An error's body: of a whole answer, or of one refused part of a request. */
 export function errorBody(context: RequestContext, thrown: unknown): ErrorBody {
   const error = refusalOf(thrown, context.place);
-  const { code, message, details } = error;
-  if (code === "internal") logFailure(context, thrown);
+  const { code, told: message, details } = error;
+  if (code === "internal" || message !== error.message) logFailure(context, thrown);
   const body: { code: ErrorCode; message: string; request_id: string } = {
     code,
     message,

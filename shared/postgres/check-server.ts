@@ -14,27 +14,37 @@ interface ServerFacts {
   readonly encoding: string;
   readonly may_create: boolean;
   readonly schema: string | null;
+  /** Those of the program's tables in which the user may not do everything. */
+  readonly lacking: string | null;
   /** Those of `SESSION_SETTINGS`, as they are. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Throws one sentence where a database can't be one of memsync's servers. Changes nothing. */
-export async function checkServer<Tables>(pool: SessionPool<Tables>): Promise<void> {
-  await refuseUnfit(pool);
+/**
+ * Throws one sentence where a database can't be one of memsync's servers. Changes nothing.
+ * `tables` are those that it has or will have.
+ */
+export async function checkServer<Tables>(
+  pool: SessionPool<Tables>,
+  tables: readonly string[],
+): Promise<void> {
+  await refuseUnfit(pool, tables);
   if (await isPooled(pool)) throw new DatabaseFailure(POOLED);
 }
 
 /** The same of what may change while a server runs. */
 export async function refuseUnfit<Tables>(
   pool: SessionPool<Tables>,
+  tables: readonly string[],
   withinMs?: number,
 ): Promise<void> {
-  const problem = problemOf(await pool.use((session) => readFacts(session, withinMs)));
+  const problem = problemOf(await pool.use((session) => readFacts(session, tables, withinMs)));
   if (problem !== undefined) throw new DatabaseFailure(problem);
 }
 
 async function readFacts<Tables>(
   session: PostgresSession<Tables>,
+  tables: readonly string[],
   withinMs: number | undefined,
 ): Promise<ServerFacts> {
   const [facts] = await session.query<ServerFacts>(
@@ -47,8 +57,13 @@ async function readFacts<Tables>(
       current_schema() AS schema,
       coalesce(has_schema_privilege(current_schema(), 'create'), false) AS may_create,
       (SELECT json_object_agg(name, current_setting(name)) FROM unnest($1::text[]) AS name)
-        AS settings`,
-    [Object.keys(SESSION_SETTINGS)],
+        AS settings,
+      (SELECT string_agg(name, ', ') FROM unnest($2::text[]) AS name,
+        to_regclass(quote_ident(name)) AS found
+        WHERE NOT (has_table_privilege(found, 'select') AND has_table_privilege(found, 'insert')
+          AND has_table_privilege(found, 'update') AND has_table_privilege(found, 'delete')))
+        AS lacking`,
+    [Object.keys(SESSION_SETTINGS), tables],
     withinMs,
   );
   if (!facts) throw new DatabaseFailure("the database says nothing of itself");
@@ -74,11 +89,16 @@ function problemOf(facts: ServerFacts): string | undefined {
   });
   if (other) return unsettled(other, facts.settings[other[0]]);
   if (facts.schema === null || !facts.may_create) {
-    const owner = "as by `ALTER DATABASE … OWNER TO …`";
-    return `the database's user may not make tables: make it the owner of its database, ${owner}`;
+    return `the database's user may not make tables: ${OWNING}`;
+  }
+  if (facts.lacking !== null) {
+    const all = "GRANT SELECT, INSERT, UPDATE, DELETE on all tables to it";
+    return `the database's user may not read and write ${facts.lacking}: ${all}, or ${OWNING}`;
   }
   return undefined;
 }
+
+const OWNING = "make it the owner of its database, as by `ALTER DATABASE … OWNER TO …`";
 
 function unsettled([name, value]: readonly [string, string], found = "nothing"): string {
   const setting = `${name} = ${found}, where memsync sets ${value}`;

@@ -13,6 +13,8 @@ const LOOK_WITHIN_MS = 5000;
 
 interface WatchDeps<Tables> {
   readonly pool: SessionPool<Tables>;
+  /** See `checkServer`. */
+  readonly tables: readonly string[];
   readonly world: World;
   readonly log: Log;
 }
@@ -51,14 +53,14 @@ export class DatabaseWatch<Tables> {
   }
 
   async #look(): Promise<void> {
-    const { pool, world } = this.#deps;
+    const { pool, tables, world } = this.#deps;
     const before = pool.answered;
     // Who answers anybody is there, and who has too much to do can be written.
     const isSilent = () => pool.answered === before;
     const silence = world.setTimer(LOOK_WITHIN_MS, () => {
       if (isSilent()) this.#say(UNANSWERED);
     });
-    const problem = await refuseUnfit(pool, LOOK_WITHIN_MS).then(
+    const problem = await refuseUnfit(pool, tables, LOOK_WITHIN_MS).then(
       () => undefined,
       (thrown) => {
         const isLeftOut = thrown instanceof NoConnectionLeft && pool.answered === this.#answered;

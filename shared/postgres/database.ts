@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { checkServer } from "./check-server.ts";
-import { migratePostgres, type PostgresMigration } from "./migrate.ts";
+import { migratePostgres, type PostgresMigration, tablesOf } from "./migrate.ts";
 import { kyselyThrough, SessionPool } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -38,7 +38,7 @@ export async function openPostgres<Tables>(
   const writing = new SessionPool<Tables>(address, WRITING_MAX);
   const reading = new SessionPool<Tables>(address, READING_MAX);
   try {
-    await checkServer(writing);
+    await checkServer(writing, tablesOf(migrations));
     await migratePostgres(writing, migrations);
   } catch (thrown) {
     await Promise.all([writing.end(), reading.end()]);

@@ -12,16 +12,25 @@ const TOO_BUSY = new Set(["53400", "55P03", "57014", "25P03"]);
 /** And one that has as many connections as it may have. */
 const TOO_MANY_CONNECTIONS = "53300";
 
+const TOO_MUCH = "the server has too much to do: try again later";
+
 const NOTHING_SAVED = "nothing of this was saved";
 
 /** For how long a client is asked to wait where the database has too much to do. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** What is wrong with a database, in a sentence that says what to do. `cause` is the driver's. */
+/**
+ * What is wrong with a database, in a sentence that tells who runs the server what to do; it may
+ * name addresses and users, and is for no client. `cause` is the driver's.
+ */
 export class DatabaseFailure extends AppError {
   constructor(message: string, cause?: unknown) {
     super("internal", message);
     this.cause = cause;
+  }
+
+  override get told(): string {
+    return "the server can't use its database now; its log says more under this request id";
   }
 }
 
@@ -34,6 +43,10 @@ export class UnknownOutcome extends DatabaseFailure {
       cause,
     );
   }
+
+  override get told(): string {
+    return this.message;
+  }
 }
 
 /** The database gives nobody a further connection. What goes on has those that are there. */
@@ -45,6 +58,10 @@ export class NoConnectionLeft extends RateLimited {
       RETRY_AFTER_SECONDS,
     );
     this.cause = cause;
+  }
+
+  override get told(): string {
+    return TOO_MUCH;
   }
 }
 
@@ -79,7 +96,7 @@ export function isWaitOver(thrown: unknown): boolean {
 
 /** What is refused because there is too much to do already. */
 export function tooBusy(): RateLimited {
-  return new RateLimited("the server has too much to do: try again later", RETRY_AFTER_SECONDS);
+  return new RateLimited(TOO_MUCH, RETRY_AFTER_SECONDS);
 }
 
 /** Codes of Node's sockets. */

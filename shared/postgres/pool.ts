@@ -1,7 +1,14 @@
-import { CompiledQuery, type DatabaseConnection, type Driver, type Kysely } from "kysely";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+} from "kysely";
 import pg from "pg";
-import { foreseen, isWaitOver, tooBusy } from "./failures.ts";
-import { ANSWERED_WITHIN_MS, kyselyOn, PostgresSession } from "./session.ts";
+import { assert } from "../errors.ts";
+import { foreseen, isConnectionLost, isUnanswered, isWaitOver, tooBusy } from "./failures.ts";
+import { ANSWERED_WITHIN_MS, isRepeatable, kyselyOn, PostgresSession } from "./session.ts";
 
 /** Beyond so many that wait for a connection everybody else is refused at once. */
 const WAITING_MAX = 1024;
@@ -133,13 +140,53 @@ export function kyselyThrough<Tables>(pool: SessionPool<Tables>): Kysely<Tables>
   return kyselyOn<Tables>(new PoolDriver(pool));
 }
 
+/**
+ * A connection for one statement. It may have died while nobody used it, as when the database was
+ * started again: a read then has another one, once.
+ */
+class PooledConnection<Tables> implements DatabaseConnection {
+  readonly #pool: SessionPool<Tables>;
+  #session: PostgresSession<Tables> | undefined;
+
+  constructor(pool: SessionPool<Tables>, session: PostgresSession<Tables>) {
+    this.#pool = pool;
+    this.#session = session;
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const session = this.#session;
+    assert(session, "a connection that was given back is not used");
+    try {
+      return await session.executeQuery<Row>(query);
+    } catch (thrown) {
+      // Who was silent was waited for.
+      const isDead = isConnectionLost(thrown) && !isUnanswered(thrown);
+      if (!isDead || !isRepeatable(query)) throw thrown;
+    }
+    this.#session = undefined;
+    this.#pool.give(session, true);
+    const fresh = await this.#pool.take();
+    this.#session = fresh;
+    return await fresh.executeQuery<Row>(query);
+  }
+
+  // biome-ignore lint/correctness/useYield: nobody streams.
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error("rows are not streamed");
+  }
+
+  release(): void {
+    if (this.#session) this.#pool.give(this.#session);
+  }
+}
+
 class PoolDriver<Tables> implements Driver {
   constructor(readonly pool: SessionPool<Tables>) {}
 
   async init(): Promise<void> {}
 
-  acquireConnection(): Promise<DatabaseConnection> {
-    return this.pool.take();
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new PooledConnection(this.pool, await this.pool.take());
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
@@ -155,7 +202,7 @@ class PoolDriver<Tables> implements Driver {
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
-    if (connection instanceof PostgresSession) this.pool.give(connection);
+    if (connection instanceof PooledConnection) connection.release();
   }
 
   destroy(): Promise<void> {

@@ -92,7 +92,7 @@ export class PostgresSession<Tables> implements DatabaseConnection, Statements {
   }
 
   async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
-    const isRead = query.kind === "SelectQueryNode" || /^\s*(with|select)\b/i.test(sql);
+    const isRead = isReading(query.kind, sql);
     if (!isRead) this.wrote = true;
     // Kysely knows what rows it has asked for.
     const { rows, rowCount } = await this.#run<Row & pg.QueryResultRow>(sql, parameters);
@@ -123,6 +123,15 @@ export class PostgresSession<Tables> implements DatabaseConnection, Statements {
       throw foreseen(thrown);
     }
   }
+}
+
+function isReading(kind: string, sql: string): boolean {
+  return kind === "SelectQueryNode" || /^\s*(with|select)\b/i.test(sql);
+}
+
+/** Whether a statement may be run twice: it reads, and holds and changes nothing. */
+export function isRepeatable({ sql, query }: CompiledQuery): boolean {
+  return isReading(query.kind, sql) && !/\b(insert|update|delete)\b/i.test(sql);
 }
 
 class SessionDriver<Tables> implements Driver {

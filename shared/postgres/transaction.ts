@@ -1,9 +1,26 @@
-import { DatabaseFailure, isConnectionLost, isToBeRepeated, UnknownOutcome } from "./failures.ts";
+import {
+  DatabaseFailure,
+  isConnectionLost,
+  isToBeRepeated,
+  isUnanswered,
+  UnknownOutcome,
+} from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
 import type { PostgresSession } from "./session.ts";
 
 /** A transaction that others came in the way of is tried this often. */
 const TRIES_MAX = 5;
+
+/** And so often on a connection that turns out to be lost. */
+const CONNECTED_TRIES_MAX = 2;
+
+/** How often a transaction that failed with this is tried: nothing of it was committed. */
+export function triesFor(reason: unknown): number {
+  if (isToBeRepeated(reason)) return TRIES_MAX;
+  // The connection may have been lost long before it was needed. Who was silent was waited for.
+  const isOver = reason instanceof UnknownOutcome || isUnanswered(reason);
+  return isConnectionLost(reason) && !isOver ? CONNECTED_TRIES_MAX : 1;
+}
 
 /**
  * Runs `work` in one transaction: committed if it resolves, rolled back if it throws. It may run
@@ -17,7 +34,7 @@ export async function inTransaction<Tables, Result>(
     try {
       return await once(pool, work);
     } catch (thrown) {
-      if (!isToBeRepeated(thrown) || tries === TRIES_MAX) throw thrown;
+      if (tries >= triesFor(thrown)) throw thrown;
     }
   }
 }

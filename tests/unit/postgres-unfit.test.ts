@@ -186,7 +186,7 @@ class LendingPool extends SessionPool<HostTables> {
 test("connections that are one behind a pooler are refused", async () => {
   const { address } = await newDatabase();
   const pool = new LendingPool(address, 2);
-  await expect(checkServer(pool)).rejects.toThrow("a pooler in transaction mode");
+  await expect(checkServer(pool, [])).rejects.toThrow("a pooler in transaction mode");
   await pool.close();
 });
 

@@ -4,15 +4,12 @@ import { NOT_DURABLE } from "../../postgres/check-server.ts";
 import type { PostgresDatabase } from "../../postgres/database.ts";
 import {
   DatabaseFailure,
-  isConnectionLost,
   isConsequence,
-  isToBeRepeated,
-  isUnanswered,
   tooBusy,
   UnknownOutcome,
 } from "../../postgres/failures.ts";
 import type { PostgresSession } from "../../postgres/session.ts";
-import { commit, rolledBack } from "../../postgres/transaction.ts";
+import { commit, rolledBack, triesFor } from "../../postgres/transaction.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { delay } from "../../world.ts";
 import { sweepHistory } from "../history/sweep-history.ts";
@@ -41,12 +38,6 @@ const KNOWN_MAX = 10_000;
 
 /** Beyond so many writes that wait the next is refused. */
 const WAITING_MAX = 4096;
-
-/** A write that others came in the way of is tried this often. */
-const TRIES_MAX = 5;
-
-/** And so often on a connection that turns out to be lost. */
-const CONNECTED_TRIES_MAX = 2;
 
 /** How long others go first where an account is another server's. */
 const ASKED_AGAIN_MS = 10;
@@ -410,14 +401,6 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     this.#forgetQuietest();
     this.forgetOldest();
   }
-}
-
-/** How often a transaction that failed with this is tried: nothing of it was committed. */
-function triesFor(reason: unknown): number {
-  if (isToBeRepeated(reason)) return TRIES_MAX;
-  // The connection may have been lost long before it was needed. Who was silent was waited for.
-  const isOver = reason instanceof UnknownOutcome || isUnanswered(reason);
-  return isConnectionLost(reason) && !isOver ? CONNECTED_TRIES_MAX : 1;
 }
 
 function byItself<Tables extends ReplicaTables>(queued: QueuedWrite<Tables>): QueuedWrite<Tables> {

@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import { HostAdmin } from "../../server/accounts/host-admin.ts";
+import { createHostApp } from "../../server/host-app.ts";
+import { Readiness } from "../../server/operations/readiness.ts";
+import type { Log } from "../../shared/log.ts";
+import { silentLog } from "../../shared/log.ts";
+import { foreseen } from "../../shared/postgres/failures.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
+import { openWay } from "../support/postgres-way.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const newDatabase = serversOfTests();
+
+/** A server without a port, what it logs as errors, and a token for it. */
+async function openHost(path: string) {
+  const logged: object[] = [];
+  const log: Log = { ...silentLog, error: (fields) => void logged.push(fields) };
+  const operated = { readiness: new Readiness("ready"), metricsToken: undefined };
+  const host = await createHostApp({ path, world: realWorld, log, loopbackOnly: true, operated });
+  const admin = new HostAdmin(host.database, realWorld);
+  await admin.createAccount("acme", "team");
+  const terms = { account: "acme", user: "ann", name: "laptop", scope: "write" } as const;
+  const { token } = await admin.createToken({ ...terms, projects: null, expiresAt: null });
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  return {
+    ...host,
+    logged,
+    ask: (at: string, body?: object) =>
+      host.app.fetch(
+        new Request(`http://127.0.0.1${at}`, {
+          headers,
+          ...(body && { method: "POST", body: JSON.stringify(body) }),
+        }),
+      ),
+    [Symbol.asyncDispose]: () => host.close(),
+  };
+}
+
+test("a client hears nothing of where the database is, and the log has it", async () => {
+  const { address } = await newDatabase();
+  const way = await openWay(address);
+  await using host = await openHost(way.address);
+  way.cut();
+  const answer = await host.ask("/v1/memories", { content: "x", layer: "global" });
+  const told = await answer.text();
+  expect(answer.status).toBe(500);
+  expect(told).toContain("the server can't use its database now");
+  for (const secret of [new URL(way.address).port, "127.0.0.1", "--database-url", "ECONN"]) {
+    expect(told).not.toContain(secret);
+  }
+  const { request_id: id } = JSON.parse(told).error;
+  expect(host.logged).toContainEqual(
+    expect.objectContaining({
+      request_id: id,
+      error: expect.stringContaining("see that it runs, and --database-url"),
+    }),
+  );
+  way.mend();
+  way.close();
+});
+
+test("who is refused for want of a connection hears nothing of the database's names", () => {
+  const thrown = Object.assign(new Error('too many connections for database "acme"'), {
+    code: "53300",
+  });
+  expect(foreseen(thrown)).toMatchObject({
+    message: expect.stringContaining('"acme"'),
+    told: "the server has too much to do: try again later",
+  });
+});
+
+test("a read on a connection that has just died has another one", async () => {
+  const { address } = await newDatabase();
+  const way = await openWay(address);
+  await using host = await openHost(way.address);
+  const accounts = host.database.reader.selectFrom("accounts").select("name");
+  expect(await accounts.execute()).toEqual([{ name: "acme" }]);
+  way.cut();
+  way.mend();
+  // Nobody has noticed yet.
+  expect(await accounts.execute()).toEqual([{ name: "acme" }]);
+  expect((await host.ask("/v1/memories")).status).toBe(200);
+  way.cut();
+  way.mend();
+  expect((await host.ask("/v1/memories")).status).toBe(200);
+  expect(host.logged).toEqual([]);
+  way.close();
+});
+
+test("a user without a right to one of the tables shows in /readyz, and at the next start", async () => {
+  const { address } = await newDatabase();
+  const name = new URL(address).pathname.slice(1);
+  await runOnPostgres(
+    address,
+    "DROP ROLE IF EXISTS clerk",
+    "CREATE ROLE clerk LOGIN PASSWORD 'clerk'",
+    `ALTER DATABASE ${name} OWNER TO clerk`,
+  );
+  const clerk = Object.assign(new URL(address), { username: "clerk", password: "clerk" }).href;
+  await using host = await openHost(clerk);
+  const status = async () => (await host.ask("/readyz")).status;
+  expect(await status()).toBe(200);
+  await runOnPostgres(address, "REVOKE INSERT ON memories FROM clerk");
+  await waitFor("a lack that shows", async () => (await status()) === 503);
+  const said = "the database's user may not read and write memories: GRANT SELECT, INSERT";
+  expect(host.logged).toContainEqual({ reason: expect.stringContaining(said) });
+  await expect(
+    createHostApp({ path: clerk, world: realWorld, log: silentLog, loopbackOnly: true }),
+  ).rejects.toThrow(said);
+  await runOnPostgres(address, "GRANT INSERT ON memories TO clerk");
+  await waitFor("a server that is ready again", async () => (await status()) === 200);
+});
