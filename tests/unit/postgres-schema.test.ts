@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
+import type { PostgresMigration } from "../../shared/postgres/migrate.ts";
+
+/** What changes nothing that a program knows which does not know the step. */
+const ADDS =
+  /^(CREATE (TABLE|INDEX|FUNCTION|TRIGGER) |ALTER TABLE \w+ ALTER (COLUMN )?\w+ SET STORAGE )/;
+
+/** A column that whoever inserts without naming it leaves out. */
+const ADDS_COLUMN =
+  /^ALTER TABLE \w+ ADD (COLUMN )?\w+ (?!.*\b(UNIQUE|CHECK|REFERENCES|PRIMARY)\b)/s;
+
+/**
+ * Statements with which servers of two releases can't run at once, in steps that say that they can.
+ * A step only adds; what it replaces goes in a later release.
+ */
+function contractions(migrations: readonly PostgresMigration[]): string[] {
+  return migrations.flatMap(({ name, breaks, statements }) => {
+    if (breaks) return [];
+    const own = statements.flatMap((each) => /^CREATE TABLE (\w+)/.exec(each)?.[1] ?? []);
+    return statements
+      .filter((statement) => !onlyAdds(statement, own))
+      .map((statement) => `${name}: ${statement.split("\n")[0]}`);
+  });
+}
+
+/** `own`: tables that the same step makes, which nobody else knows. */
+function onlyAdds(statement: string, own: readonly string[]): boolean {
+  if (ADDS.test(statement)) return true;
+  const target = /^(INSERT INTO|CREATE UNIQUE INDEX \w+ ON) (\w+)/.exec(statement)?.[2];
+  if (target !== undefined) return own.includes(target);
+  return ADDS_COLUMN.test(statement) && (!/NOT NULL/.test(statement) || /DEFAULT/.test(statement));
+}
+
+test("a step of the schema that servers of two releases share only adds", () => {
+  expect(contractions(hostMigrationsOnPostgres)).toEqual([]);
+});
+
+test("a step that takes away, renames or narrows is found, unless it says that it breaks", () => {
+  const statements = [
+    "CREATE TABLE more (id bigint PRIMARY KEY)",
+    "INSERT INTO more VALUES (1)",
+    "CREATE UNIQUE INDEX more_by_id ON more (id)",
+    "ALTER TABLE tokens ADD note text",
+    "ALTER TABLE tokens ADD COLUMN uses bigint NOT NULL DEFAULT 0",
+    "ALTER TABLE snapshots ALTER payload SET STORAGE EXTERNAL",
+  ];
+  const narrowing = [
+    "DROP TABLE sessions",
+    "ALTER TABLE tokens DROP COLUMN name",
+    "ALTER TABLE tokens RENAME name TO label",
+    "ALTER TABLE tokens ALTER name TYPE bigint",
+    "ALTER TABLE tokens ALTER note SET NOT NULL",
+    "ALTER TABLE tokens ADD COLUMN kind text NOT NULL",
+    "ALTER TABLE tokens ADD COLUMN kind text CHECK (kind <> '')",
+    "ALTER TABLE tokens ADD CONSTRAINT one UNIQUE (name)",
+    "CREATE UNIQUE INDEX tokens_by_name ON tokens (name)",
+    "CREATE OR REPLACE FUNCTION note_token_change() RETURNS trigger",
+    "UPDATE tokens SET name = ''",
+    "DELETE FROM tokens",
+    "INSERT INTO tokens VALUES (1)",
+  ];
+  const step = { name: "step", statements: [...statements, ...narrowing] };
+  expect(contractions([{ ...step, breaks: false }])).toEqual(
+    narrowing.map((each) => `step: ${each}`),
+  );
+  expect(contractions([{ ...step, breaks: true }])).toEqual([]);
+});
