@@ -216,16 +216,16 @@ test("a file that is empty for some seconds is written anew: that is one edit of
 test("a secret is held, and the file stays as it is", async () => {
   a.save("one.md", "one\n");
   await settleMemories(a, b);
-  const secret = `one\n${PLANTED.github}\n`;
+  const secret = `one\nThe token is ${PLANTED.github}\n`;
   a.save("one.md", secret);
   await settleMemories(a, b);
   expect(b.read("one.md")).toBe("one\n");
   expect(a.read("one.md")).toBe(secret);
   const held = await a.store.reader.selectFrom("held").selectAll().execute();
   expect(held).toMatchObject([{ key: "auto-memory/one.md", value: secret }]);
-  a.save("one.md", "two\n");
+  a.save("one.md", "two\nThe token is in the vault\n");
   await settleMemories(a, b);
-  expect(b.read("one.md")).toBe("two\n");
+  expect(b.read("one.md")).toBe("two\nThe token is in the vault\n");
   expect(await a.store.reader.selectFrom("held").selectAll().execute()).toEqual([]);
 });
 
