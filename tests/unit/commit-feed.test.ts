@@ -4,6 +4,7 @@ import { openPostgresDatabase } from "../../server/stores/open-postgres-store.ts
 import { asAccountId, type ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { CommitFeed } from "../../shared/replica/postgres/commit-feed.ts";
+import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
 
@@ -20,19 +21,24 @@ async function start() {
   const database = await openPostgresDatabase(servers.address);
   const state = { fails: false };
   const told: number[] = [];
+  const rows: CommittedRow[] = [];
   const feed = new CommitFeed<HostTables>({
     reading: {
       use: (work) =>
         state.fails ? Promise.reject(new Error("too busy")) : database.reading.use(work),
     },
     world: createDrivenWorld(),
-    announce: (rows) => told.push(...rows.map(({ seq }) => seq)),
+    announce: (all) => {
+      rows.push(...all);
+      told.push(...all.map(({ seq }) => seq));
+    },
     epoch: store.writer.epoch,
     onAnew: () => told.push(ANEW),
   });
   return {
     feed,
     told,
+    rows,
     state,
     ask: (...statements: readonly string[]) => runOnPostgres(servers.address, ...statements),
     commit: (key: string) =>
@@ -135,4 +141,31 @@ test("whoever listens begins again where the last commits are gone, written over
     // The first that is written has another epoch.
     expect(told).toEqual([isWritten ? 3 : ANEW]);
   }
+});
+
+/** The version of the account, and a row behind those that were told, as their server has them. */
+async function committedBy({ ask, rows }: Awaited<ReturnType<typeof start>>) {
+  const [owner] = await ask("SELECT version::int FROM owners WHERE owner = 'ann'");
+  const last = rows.at(-1);
+  if (!last) throw new Error("no row was told");
+  const row = { ...last, seq: last.seq + 1 };
+  return [[row], new Map([[ann, Number(owner?.version)]])] as const;
+}
+
+test("what a server has told of its own commit and the database lost is found by the next look", async () => {
+  await using started = await start();
+  const { feed, told, ask, commit } = started;
+  feed.follow(ann);
+  await feed.following(ann);
+  await commit("a");
+  feed.hinted(ann);
+  await feed.following(ann);
+  await commit("b");
+  feed.committed(...(await committedBy(started)));
+  expect(told.splice(0)).toEqual([1, 2]);
+  // No look comes in between.
+  await ask(...LOSE_THE_LAST);
+  feed.lookAtAll();
+  await feed.following(ann);
+  expect(told).toEqual([ANEW]);
 });

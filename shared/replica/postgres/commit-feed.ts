@@ -67,8 +67,11 @@ export class CommitFeed<Tables> {
     );
   }
 
-  /** Rows that this process has just committed. They are told at once where nothing is missing. */
-  committed(rows: readonly CommittedRow[]): void {
+  /**
+   * Rows that this process has just committed, and the versions that their accounts have by it. They
+   * are told at once where nothing is missing.
+   */
+  committed(rows: readonly CommittedRow[], versions: ReadonlyMap<AccountId, number>): void {
     const mine = rows.filter(({ address }) => this.#followed.has(address.owner));
     const behind = new Set<AccountId>();
     const next = mine.filter((row) => {
@@ -79,6 +82,15 @@ export class CommitFeed<Tables> {
       else behind.add(owner);
       return isNext;
     });
+    for (const {
+      address: { owner },
+    } of next) {
+      const followed = this.#followed.get(owner);
+      const version = versions.get(owner);
+      // A look that finds less than this finds out that it was lost.
+      const isNext = followed !== undefined && version === followed.version + 1;
+      if (isNext && !behind.has(owner)) followed.version = version;
+    }
     if (next.length > 0) this.#deps.announce(next);
     for (const owner of behind) this.hinted(owner);
   }
@@ -140,17 +152,19 @@ export class CommitFeed<Tables> {
   }
 
   async #read(owner: AccountId, followed: Followed): Promise<void> {
-    const isFirst = followed.version === NO_CHANGES;
+    // It may rise meanwhile, beyond what this look can find.
+    const { version } = followed;
+    const isFirst = version === NO_CHANGES;
     const found = await rowsAfter(this.#deps.reading, owner, {
       told: followed.told,
-      version: followed.version,
+      version,
       epoch: this.#epoch,
       headsAlone: isFirst,
     });
     if (!found || !this.#isFollowed(owner, followed)) return;
     if (found.epoch !== this.#epoch) return this.beginAs(found.epoch);
     // Nobody has written yet since the last commits were lost.
-    if (found.version < followed.version) return this.#beginAnew();
+    if (found.version < version) return this.#beginAnew();
     const fresh = found.rows.filter(
       ({ documentId, seq }) => seq > (followed.told.get(documentId) ?? 0),
     );
@@ -158,7 +172,7 @@ export class CommitFeed<Tables> {
     for (const [id, seq] of found.heads) {
       followed.told.set(id, Math.max(seq, followed.told.get(id) ?? 0));
     }
-    followed.version = found.version;
+    followed.version = Math.max(followed.version, found.version);
     if (fresh.length > 0) this.#deps.announce(fresh);
   }
 

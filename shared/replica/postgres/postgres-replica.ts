@@ -391,11 +391,13 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   }
 
   #finish(outcomes: readonly Outcome<Tables>[]): void {
+    const versions = new Map<AccountId, number>();
     for (const owner of changedOwners(outcomes)) {
-      this.#known.set(owner, (this.#known.get(owner) ?? 0) + 1);
+      versions.set(owner, (this.#known.get(owner) ?? 0) + 1);
     }
+    for (const [owner, version] of versions) this.#known.set(owner, version);
     const rows = outcomes.flatMap(({ context }) => context.rows);
-    this.#feed.committed(rows);
+    this.#feed.committed(rows, versions);
     this.#hints.send(rows.map(({ address }) => address.owner));
     for (const { settle } of outcomes) settle();
     this.#forgetQuietest();

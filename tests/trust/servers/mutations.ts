@@ -31,7 +31,7 @@ export const MUTATIONS: readonly ServersMutation[] = [
   mutation("a frame leaves before its commit", 1, [
     REPLICA,
     COMMIT,
-    `this.#feed.committed(outcomes.flatMap(({ context }) => context.rows));\n${COMMIT}`,
+    `this.#feed.committed(outcomes.flatMap(({ context }) => context.rows), new Map());\n${COMMIT}`,
   ]),
   mutation("a hint is sent before its commit", 2, [
     REPLICA,
