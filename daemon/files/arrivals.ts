@@ -29,6 +29,8 @@ export interface FileChange {
   readonly former: ShownForm | undefined;
   /** git brought it with a commit. */
   readonly isFromGit?: boolean | undefined;
+  /** git has put it back after others' text: the commits of the file that had led to that. */
+  readonly backFrom?: readonly string[] | undefined;
 }
 
 /** Which characters a change brought. */

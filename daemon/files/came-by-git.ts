@@ -24,14 +24,18 @@ export interface TextOver {
 export async function listUnseenBy(
   db: Kysely<DaemonTables>,
   dir: string,
-  { sight: { madeBy, putAt }, savedAt, came, clock }: TextOver,
+  { sight: { madeBy, past, putAt }, savedAt, came, clock }: TextOver,
 ): Promise<Arrival[]> {
   const all = await listUnseen(db, dir, { clock, savedAt });
   if (madeBy === undefined) return all;
   // Others had read what they took away, and whoever reverts a commit means what that takes away.
   if (madeBy === "others" || madeBy === "revert") return all.filter(({ isFromGit }) => !isFromGit);
   const seen = came.filter(({ at }) => !isSoon(at, putAt)).map(({ arrival }) => arrival);
-  return all.filter(({ id }) => !seen.includes(id));
+  const changes = past?.changes ?? [];
+  // What was committed before a switch back, and is merged then, was made of no text from then.
+  const isBefore = ({ backFrom = [] }: Arrival) =>
+    changes.length > 0 && changes.every((each) => backFrom.includes(each));
+  return all.filter((each) => !seen.includes(each.id) && !isBefore(each));
 }
 
 /** Whether a text that was committed then may be from somebody who has not seen what came. */

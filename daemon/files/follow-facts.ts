@@ -84,6 +84,8 @@ export interface PassedText extends SinceRead {
 /** What the file had at commits that were checked out since it was read, and left again. */
 export interface Visited {
   readonly texts: readonly VisitedText[];
+  /** The commits of the file there that the one at which it was read does not have. */
+  readonly changes: readonly string[];
   /** When the last of them was left, in milliseconds since the Unix epoch. */
   readonly leftAt: number;
   /** The file is as it was put there then. */

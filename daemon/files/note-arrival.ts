@@ -80,11 +80,25 @@ export async function noteFromGit(
 export async function noteBroughtBack(
   context: Context,
   open: OpenDocument,
-  { brought, ...options }: { readonly brought: readonly TextSpan[] } & ArrivalOptions,
+  {
+    brought,
+    backFrom,
+    ...options
+  }: {
+    readonly brought: readonly TextSpan[];
+    readonly backFrom: readonly string[];
+  } & ArrivalOptions,
 ): Promise<number | undefined> {
   const all = new SpanSet(brought).spans();
   if (all.length === 0) return undefined;
-  const change = { brought: all, taken: [], moved: [], former: undefined, isFromGit: true };
+  const change = {
+    brought: all,
+    taken: [],
+    moved: [],
+    former: undefined,
+    isFromGit: true,
+    backFrom,
+  };
   return await addNew(context, open, { ...options, change });
 }
 

@@ -90,9 +90,9 @@ async function lackingIn(
 async function note(
   context: Context,
   brought: readonly TextSpan[],
-  { visited: { leftAt }, options }: VisitedFile,
+  { visited: { changes: backFrom, leftAt }, options }: VisitedFile,
 ): Promise<BroughtBack | undefined> {
   const open = await context.open(projectDocument(options.account, options.link.projectId));
-  const arrival = await noteBroughtBack(context, open, { ...options, brought });
+  const arrival = await noteBroughtBack(context, open, { ...options, brought, backFrom });
   return arrival === undefined ? undefined : { arrival, at: leftAt, brought };
 }

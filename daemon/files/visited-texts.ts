@@ -1,6 +1,6 @@
 import { isCommitted } from "../git/blob-in-git.ts";
 import { carriedOver } from "../git/carried-over.ts";
-import { hasCommit } from "../git/file-commits.ts";
+import { changesOf, hasCommit } from "../git/file-commits.ts";
 import type { Head } from "../git/git-refs.ts";
 import type { Git } from "../git/run-git.ts";
 import { isMadeHere, readVisited } from "../git/visited-commits.ts";
@@ -9,6 +9,9 @@ import { fileText } from "./file-state.ts";
 import type { Readable, Visited } from "./follow-facts.ts";
 import type { FollowedState } from "./follow-store.ts";
 import { asCommitted, textInCommit } from "./passed-steps.ts";
+
+/** Of more commits of the file than this nobody asks whether they were merged. */
+const CHANGES_MAX = 100;
 
 /** A file as it is found, and what is checked out. */
 interface FoundAt {
@@ -46,5 +49,12 @@ export async function readVisitedTexts(
   });
   const { leftAt, isCommittedSince } = visited;
   const isAsThere = await isCommitted(git, placed, { commit: to, text: file.content });
-  return { texts: await Promise.all(texts), leftAt, isPut: isAsThere && !isCommittedSince };
+  const commits = ["--full-history", ...visited.commits, `^${read}`];
+  const changes = await changesOf(git, placed, { commits, countMax: CHANGES_MAX });
+  return {
+    texts: await Promise.all(texts),
+    changes,
+    leftAt,
+    isPut: isAsThere && !isCommittedSince,
+  };
 }

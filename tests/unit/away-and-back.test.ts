@@ -20,7 +20,8 @@ afterEach(() => lab.end());
 
 /** git's logs have the time of the machine, which is driven here. */
 function git(at: FollowedMachine, ...args: string[]): void {
-  const env = { ...lab.git.env, GIT_COMMITTER_DATE: new Date(at.now).toISOString() };
+  const date = new Date(at.now).toISOString();
+  const env = { ...lab.git.env, GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date };
   execFileSync("git", ["-C", at.dir, ...args], { env });
 }
 

@@ -89,7 +89,7 @@ export const FOLLOWED: readonly Mistake[] = [
     ' || says(known[at] ?? ""),',
     ",",
   ),
-  aside(
+  mistakesIn("daemon/files/own-spans.ts", "long/discarded-in-git.test.ts")(
     "what this machine wrote before its log was compacted is others'",
     "what was saved here is undone by git checkout though the log no longer says who saved it",
     "if (claimed.length > 0) return claimed.every(({ home }) => home === open.writer.home);",
