@@ -23,6 +23,7 @@ import { ask, askSecret, confirm, isTerminal } from "../screen/ask.ts";
 import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
 import { count, sayAside, sayJson, saySentence } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
+import { expirySentence } from "../views/token-expiry.ts";
 import { findToken } from "../writes/find-token.ts";
 import { changeHome } from "../writes/inbox-write.ts";
 import {
@@ -118,14 +119,17 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
     saySentence(`logged in to ${remote.name} (${url}): ${rightsLine(rights)}`);
     if (rights.boundTo) saySentence(reachLine(rights.boundTo));
     saySentence(`the token is ${placeLine(env, place)}`);
+    const end = account?.token_expires_at;
+    if (end !== undefined) saySentence(expirySentence(end, realWorld.now()));
     if (becameDefault) saySentence("what is linked from now on is bound to it");
     for (const line of await boundLines(env, remote.name)) saySentence(line);
   }
   const moved = await offerToMove(env, flags, { remote, rights });
   if (!flags.json) return;
   const { plan = null, canWrite = null, boundTo = null } = rights;
-  const { name = null, users = null } = account ?? {};
-  const told = { plan, can_write: canWrite, account: name, users, bound_to: boundTo };
+  const { name = null, users = null, token_expires_at: ends = null } = account ?? {};
+  const reach = { plan, can_write: canWrite, account: name, users, bound_to: boundTo };
+  const told = { ...reach, token_expires_at: ends };
   sayJson({ remote: remote.name, url, ...told, token: place, moved });
 }
 

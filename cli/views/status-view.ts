@@ -34,6 +34,7 @@ import { machineLines } from "./machine-lines.ts";
 import { memoryFolderLines } from "./memory-folders-view.ts";
 import { personalLines } from "./personal-view.ts";
 import { layerLine } from "./seen-by.ts";
+import { tokenExpiryLines } from "./token-expiry.ts";
 import { refusedShown, unlinkedLines, waitingShown } from "./waiting-view.ts";
 
 /** How a status is to be shown. */
@@ -157,7 +158,11 @@ function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: T
   return remotes.flatMap((remote) => {
     const { name, service, default: isDefault } = remote;
     const who = several ? `remote    ${name}${isDefault ? " (default)" : ""}` : "service";
-    return [`${who}   ${contactLine(remote, place, time)}`, ...requestLines(service, time)];
+    return [
+      `${who}   ${contactLine(remote, place, time)}`,
+      ...tokenExpiryLines(remote, time),
+      ...requestLines(service, time),
+    ];
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { parseTimestamp, timestampOf } from "../../shared/timestamps.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import { type Remote, serviceNameOf } from "./remote.ts";
 import type { DaemonTables } from "./tables.ts";
@@ -31,14 +32,21 @@ const UNKNOWN: Account = { name: null, plan: null, users: null, user: null };
 export async function findAudience(db: Db, remote: At): Promise<Audience> {
   const row = await db
     .selectFrom("audiences")
-    .select(["name", "plan", "users", "token_user", "token", "heard_at", "agreed_at"])
+    .select(["name", "plan", "users", "token_user", "token", "token_expires_at"])
+    .select(["heard_at", "agreed_at"])
     .where("service", "=", serviceNameOf(remote))
     .where("account", "=", remote.account)
     .executeTakeFirst();
   if (!row) return { ...UNKNOWN, heardAt: undefined, agreed: false, token: undefined };
-  const { heard_at, agreed_at, token_user: user, token, ...account } = row;
-  const heardAt = heard_at ?? undefined;
-  return { ...account, user, heardAt, agreed: agreed_at !== null, token: token ?? undefined };
+  const { heard_at, agreed_at, token_user: user, token, token_expires_at: ends, ...account } = row;
+  return {
+    ...account,
+    user,
+    ...(ends !== null && { token_expires_at: timestampOf(ends) }),
+    heardAt: heard_at ?? undefined,
+    agreed: agreed_at !== null,
+    token: token ?? undefined,
+  };
 }
 
 /**
@@ -47,13 +55,14 @@ export async function findAudience(db: Db, remote: At): Promise<Audience> {
  * `user` are that one's. Durable with its transaction's commit.
  */
 export async function keepHeard(db: Db, remote: At, { heard, now, token }: Heard): Promise<void> {
-  const { name, plan, users } = heard;
+  const { name, plan, users, token_expires_at: ends } = heard;
   const former = await findAudience(db, remote);
   const isSame = former.name === null || name === null || former.name === name;
   const user = (isSame ? former.user : null) ?? heard.user;
+  const expiry = ends === undefined ? null : (parseTimestamp(ends) ?? null);
   const isTheirs = heard.user === null || heard.user === user;
   await put(db, remote, {
-    ...(token !== undefined && isTheirs && { token }),
+    ...(token !== undefined && isTheirs && { token, token_expires_at: expiry }),
     ...{ name, plan, users, token_user: user, heard_at: now },
     ...(!isSame && { agreed_at: null }),
   });
@@ -71,7 +80,8 @@ async function put(
 ): Promise<void> {
   const place = { service: serviceNameOf(remote), account: remote.account };
   const { user: _, ...unknown } = UNKNOWN;
-  const nothing = { ...unknown, token_user: null, token: null, heard_at: null, agreed_at: null };
+  const noToken = { token_user: null, token: null, token_expires_at: null };
+  const nothing = { ...unknown, ...noToken, heard_at: null, agreed_at: null };
   await db
     .insertInto("audiences")
     .values({ ...place, ...nothing, ...values })

@@ -421,6 +421,12 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("followed_files").addColumn("head_entry", "text").execute();
     },
   },
+  {
+    name: "daemon-token-expiry",
+    async up(db) {
+      await db.schema.alterTable("audiences").addColumn("token_expires_at", "integer").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -433,4 +439,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_887_092_280 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 714_827_446 };

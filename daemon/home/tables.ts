@@ -112,6 +112,8 @@ interface AudiencesTable {
   token_user: string | null;
   /** Digest of the last token that it told to be of that user; null: it told of none. */
   token: string | null;
+  /** When that token expires, in milliseconds since the Unix epoch; null: it told of no end. */
+  token_expires_at: number | null;
   /** Null: the service has not told yet. */
   heard_at: number | null;
   /** When the user agreed to write for all readers; null: not yet. */

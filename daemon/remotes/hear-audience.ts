@@ -1,5 +1,6 @@
 import { isObject } from "../../shared/json.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { parseTimestamp, timestampOf } from "../../shared/timestamps.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import type { Outcome, Service } from "../service/service.ts";
 
@@ -27,12 +28,14 @@ export async function askAccount({ forward }: Service): Promise<Outcome<Account>
 /** A malformed part counts as not told. */
 export function parseAccount(value: unknown): Account {
   if (!isObject(value)) return UNTOLD;
-  const { name, plan, users, user } = value;
+  const { name, plan, users, user, token_expires_at: ends } = value;
+  const endsAt = typeof ends === "string" ? parseTimestamp(ends) : undefined;
   return {
     name: isName(name) ? name : null,
     plan: plan === "pro" || plan === "team" ? plan : null,
     users: isCount(users) ? users : null,
     user: isName(user) ? user : null,
+    ...(endsAt !== undefined && { token_expires_at: timestampOf(endsAt) }),
   };
 }
 

@@ -12,6 +12,7 @@ import { alsoKey, alsoNameOf } from "../files/also-file.ts";
 import type { FollowStatus } from "../files/follow-status.ts";
 import type { FollowedFile } from "../files/followed-file.ts";
 import type { PlaceChange } from "../files/place-store.ts";
+import { findAudience } from "../home/audience-store.ts";
 import { deletionStatus, readDeletion } from "../home/deleted-project.ts";
 import type { FolderKind } from "../home/folder-switches.ts";
 import type { Home } from "../home/home.ts";
@@ -99,6 +100,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
       }),
       global: await unitStatus(sources, remote.account, { unit: "own", documents: ["global"] }),
       audience: await sources.audience(each),
+      token_expires_at: await tokenExpiry(sources.store.reader, each),
     });
   }
   const usual = remotes.find((each) => each.default);
@@ -122,6 +124,16 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
       return open.remoteOf(account)?.name ?? null;
     }),
   };
+}
+
+/** What was told of another token than the one that is used now does not count. */
+async function tokenExpiry(
+  db: StatusSources["store"]["reader"],
+  { remote, service }: OpenRemote,
+): Promise<string | null> {
+  const told = await findAudience(db, remote);
+  if (service.tokenDigest === undefined || told.token !== service.tokenDigest) return null;
+  return told.token_expires_at ?? null;
 }
 
 /** What the home has of a project. */

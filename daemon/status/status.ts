@@ -152,6 +152,8 @@ export interface RemoteStatus {
   readonly global: UnitStatus;
   /** Who can read `global`; null: nobody else. */
   readonly audience: AudienceView | null;
+  /** When the token in use expires, as its service told; null: never, or it is not known. */
+  readonly token_expires_at: string | null;
 }
 
 /** Everything that `memsync status` shows; with `--json`, as it is. */

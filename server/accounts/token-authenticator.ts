@@ -115,6 +115,7 @@ function callerOf(record: TokenRecord, world: World): Caller {
     plan: record.account.plan,
     canWrite: record.scope === "write",
     boundTo: record.projects,
+    expiresAt: record.expiresAt,
     assertValid(db) {
       const host: Kysely<HostTables> = narrowTables(db);
       const refuseEnded = ([row]: readonly Validity[]) => {

@@ -205,7 +205,7 @@ const others: readonly Operation[] = [
     summary: "Read who shares the account",
     description:
       "The account's name, plan and number of users. Each of them sees the memories of the layer " +
-      "`global`. Every token of the account is told, whatever it is bound to.",
+      "`global`. Every token of the account is told, whatever it is bound to, and when it expires.",
     parameters: [parameters.ifNoneMatch],
     answer: {
       kind: "read",

@@ -294,4 +294,10 @@ export const stats: Stats = {
   },
 };
 
-export const account: Account = { name: "acme", plan: "team", users: 3, user: "ann" };
+export const account: Account = {
+  name: "acme",
+  plan: "team",
+  users: 3,
+  user: "ann",
+  token_expires_at: "2027-02-28T23:59:59.999Z",
+};

@@ -25,6 +25,8 @@ export interface Caller {
   readonly canWrite: boolean;
   /** The projects to which the token is restricted; null for none. */
   readonly boundTo: readonly ProjectId[] | null;
+  /** When the token expires, in milliseconds since the Unix epoch; null or left out: never. */
+  readonly expiresAt?: number | null | undefined;
   /**
    * Throws the 401 once the token was removed, revoked or has expired, as seen by the transaction:
    * a request may take long. A promise only where the database can't answer at once. Left out where

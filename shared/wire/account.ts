@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { Timestamp } from "./timestamp.ts";
 
 /** Who shares the memories of the layer `global`. Null: unknown. */
 export const Account = Type.Object(
@@ -15,6 +16,10 @@ export const Account = Type.Object(
     user: Type.Union([Type.String(), Type.Null()], {
       description: "the user that the token is of; null where the service names none",
     }),
+    /** Services of before this field leave it out, too. */
+    token_expires_at: Type.Optional(
+      Type.Unsafe<string>({ ...Timestamp, description: "left out where the token has no end" }),
+    ),
   },
   { title: "Account" },
 );

@@ -30,7 +30,7 @@ scenario("a sync with a revoked token says that it is refused, and what mends it
   const told = await machine.run(["sync", "--wait", "3600"]);
   expect(told.status).toBe(1);
   expect(told.stderr).toContain(`${host.url} refuses the token (`);
-  expect(told.stderr).toContain("`memsync login` gives it another one");
+  expect(told.stderr).toContain("`memsync login` gives the service another one");
   expect(told.stdout + told.stderr).not.toContain("all synced");
   const shown = await machine.memsync("status");
   expect(shown.match(/memsync login|\b401\b|refuse/g)).toEqual(["refuse", "401", "memsync login"]);
@@ -83,4 +83,32 @@ scenario("`up` says that the token is refused, and never that it is connected", 
   });
   expect(told).not.toMatch(/ connected +http/);
   expect((await up.end("SIGTERM")).stdout).not.toMatch(/ connected +http/);
+});
+
+scenario("login says when a token expires, and the status does in its last week", async (lab) => {
+  await using host = await startHost();
+  await host.admin.createAccount("acme", "pro");
+  const machine = lab.machine("a", await lab.git.repository("widget", { "README.md": "" }));
+  const loginWith = async (days: number | undefined, ...flags: string[]) => {
+    const end = days === undefined ? null : Date.now() + days * 86_400_000;
+    const { token } = await host.token({ account: "acme", expiresAt: end });
+    const login = ["login", "--url", host.url, "--token-stdin", ...flags];
+    return { end, said: (await machine.run(login, { stdin: token })).stdout };
+  };
+  const told = async () => {
+    const shown = (await machine.memsync("status")).split("\n");
+    return shown.filter((line) => line.startsWith("token "));
+  };
+  expect((await loginWith(30.5)).said).toMatch(/^it expires in 30 days \(\d{4}-\d\d-\d\d\)$/im);
+  await machine.memsync("start", ".");
+  await machine.untilSynced();
+  expect(await told()).toEqual([]);
+  const { end, said } = await loginWith(3.5, "--json");
+  expect(JSON.parse(said)).toMatchObject({ token_expires_at: new Date(end ?? 0).toISOString() });
+  await waitFor("the status to say so", async () => (await told()).length > 0);
+  expect(await told()).toEqual([
+    expect.stringMatching(/^token +expires in 3 days: `memsync login`/),
+  ]);
+  expect((await loginWith(undefined)).said).not.toContain("expires");
+  await waitFor("the status to say nothing more", async () => (await told()).length === 0);
 });

@@ -71,6 +71,7 @@ export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): 
 export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
   const service = CONNECTED;
   const own = SYNCED;
+  const told = { audience: null, token_expires_at: null };
   const global = { ...SYNCED, memories: 0 };
   return {
     version: "0.1.0",
@@ -78,7 +79,7 @@ export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
     machine: { name: "laptop", note: null, code: null },
     gateway: { url: "http://127.0.0.1:1" },
     service,
-    remotes: [{ name: "work", default: true, service, own, user: own, global, audience: null }],
+    remotes: [{ name: "work", default: true, service, own, user: own, global, ...told }],
     projects,
     unlinked: [],
     own,

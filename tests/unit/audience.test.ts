@@ -54,6 +54,12 @@ test.each([
     { name: "acme", plan: null, users: 1, user: null },
   ],
   [{ name: "", plan: "gold", users: 0 }, UNTOLD],
+  [
+    { ...TEAM, token_expires_at: "2026-02-03T04:05:06Z" },
+    { ...TEAM, token_expires_at: "2026-02-03T04:05:06.000Z" },
+  ],
+  [{ ...TEAM, token_expires_at: "soon" }, TEAM],
+  [{ ...TEAM, token_expires_at: 5 }, TEAM],
   [{ name: "x".repeat(201), users: 1.5 }, UNTOLD],
   [{ name: 5, users: "3" }, UNTOLD],
   [
@@ -113,6 +119,21 @@ test("who has agreed has agreed for one account, whose users may change", async 
   expect(await findAudience(store.reader, elsewhere)).toMatchObject({ ...UNTOLD, agreed: false });
   await store.write((context) => removeRemote(context, "a"));
   expect(await store.reader.selectFrom("audiences").selectAll().execute()).toEqual([]);
+});
+
+test("when a token expires is kept with the token of which it was told", async () => {
+  const { store, remote } = await home();
+  const ENDS = { token_expires_at: "2026-02-03T04:05:06.000Z" };
+  const kept = async (heard: Parameters<typeof keepHeard>[2]["heard"], token?: string) => {
+    await store.write(({ db }) => keepHeard(db, remote, { heard, now: 5, token }));
+    const { token: of, token_expires_at: end } = await findAudience(store.reader, remote);
+    return [of, end];
+  };
+  expect(await kept(TEAM, "one")).toEqual(["one", undefined]);
+  expect(await kept({ ...TEAM, ...ENDS }, "two")).toEqual(["two", ENDS.token_expires_at]);
+  // Another user's, of which nothing is kept.
+  expect(await kept({ ...TEAM, user: "bob" }, "bobs")).toEqual(["two", ENDS.token_expires_at]);
+  expect(await kept(TEAM, "three")).toEqual(["three", undefined]);
 });
 
 test.each([

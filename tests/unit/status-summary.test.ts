@@ -50,6 +50,34 @@ test("a status tells the last contact and what is left of the requests, as spans
   expect(statusLines(rested, { now: NOW })).toContain("requests  minute: all 60 left");
 });
 
+test.each([
+  [null, [], []],
+  ["2026-01-09T12:00:00.000Z", [], []],
+  [
+    "2026-01-04T12:00:00.000Z",
+    ["token     expires in 3 days: `memsync login` gives the service another one"],
+    ["token     expires in 3 days"],
+  ],
+  [
+    "2025-12-30T12:00:00.000Z",
+    ["token     expired 1 day ago: `memsync login` gives the service another one"],
+    ["token     expired 1 day ago"],
+  ],
+])("a token that ends %j is spoken of in its last week", (end, taken, refused) => {
+  const status = statusOf([]);
+  const linesOf = (token_refused: boolean) => {
+    const remotes = status.remotes.map((remote) => {
+      return { ...remote, service: { ...remote.service, token_refused }, token_expires_at: end };
+    });
+    const lines = statusLines({ ...status, remotes }, { now: NOW });
+    return lines
+      .filter((line) => line.startsWith("token"))
+      .map((line) => line.replace(/, or MEMSYNC_TOKEN.*/, ""));
+  };
+  expect(linesOf(false)).toEqual(taken);
+  expect(linesOf(true)).toEqual(refused);
+});
+
 test("what the embedded service could not keep is not said to be saved", () => {
   const status = statusOf([]);
   const [remote] = status.remotes;

@@ -1,4 +1,5 @@
 import { type AccountId, asAccountId, asUserId } from "../../../shared/ids.ts";
+import { callerExpiry } from "../../services/caller-expiry.ts";
 import type { Caller, Services } from "../../services/services.ts";
 
 /** An account's plan. */
@@ -42,7 +43,10 @@ export function callerOfDevToken(token: string, planOfOthers: AccountPlan): Call
   };
 }
 
-/** The accounts of the fixed tokens. Each has one user. */
+/** The emulator's accounts. Each is told to have one user. */
 export const devAccounts: Services["account"] = {
-  get: async ({ account, plan }) => ({ name: nameOfAccount(account), plan, users: 1, user: null }),
+  get: async (caller) => {
+    const { account, plan } = caller;
+    return { name: nameOfAccount(account), plan, users: 1, user: null, ...callerExpiry(caller) };
+  },
 };

@@ -103,6 +103,7 @@ export class EmulatorAccounts {
       plan: callerOfDevToken(devTokenOf(name), this.start.plan)?.plan ?? this.start.plan,
       canWrite,
       boundTo,
+      expiresAt,
       assertValid: () => {
         if (expires > this.world.now()) return;
         throw new AppError("unauthorized", REFUSED_TOKEN);
