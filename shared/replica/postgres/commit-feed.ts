@@ -68,8 +68,8 @@ export class CommitFeed<Tables> {
   }
 
   /**
-   * Rows that this process has just committed, and the versions that their accounts have by it. They
-   * are told at once where nothing is missing.
+   * Rows that this process has just committed, and the versions that their accounts have by it.
+   * They are told at once where nothing is missing.
    */
   committed(rows: readonly CommittedRow[], versions: ReadonlyMap<AccountId, number>): void {
     const mine = rows.filter(({ address }) => this.#followed.has(address.owner));
