@@ -125,11 +125,11 @@ function databaseError(path: string, thrown: unknown): Error {
 function remedyFor(thrown: unknown, path: string): string {
   if (thrown instanceof MisfitError) {
     return (
-      "stop the daemon if it runs, and `memsync up` sets it aside and makes a new one of what " +
-      "can be read of it and what the service has"
+      "`memsync restart` sets it aside, and makes a new one of what can be read of it and what " +
+      "the service has"
     );
   }
-  if (isDamage(thrown)) return "`memsync up` sets it aside and rebuilds it from the service";
+  if (isDamage(thrown)) return "`memsync restart` sets it aside and rebuilds it from the service";
   return (
     storageFailure(thrown, dirname(path)) ??
     "put a copy of it back, or move it away to begin with an empty one"

@@ -103,7 +103,7 @@ test("a column that is missing is told before anything is read, and nothing is c
   for (const open of [openHomeReader, openHomeDatabase]) {
     const { message } = (await failureOf(() => open(home.database) as Promise<unknown>)) as Error;
     expect(message).toContain("can't be opened (it has no column value of memories)");
-    expect(message).toContain("`memsync up` sets it aside");
+    expect(message).toContain("`memsync restart` sets it aside");
   }
   expect(readFileSync(home.database)).toEqual(before);
 });
