@@ -84,7 +84,11 @@ function layOut(view: LiveView, screen: Screen, short: boolean): Layout {
   const foot = short ? [] : [styled("dim", cut(RULE, screen.columns - 1))];
   const fixed = head.length + conflicts.length + foot.length;
   const rows = screen.rows - fixed - rowsOf(view) + PROMPT_ROWS;
-  const shown = statusSummary(status, { standing, now, calm: true, short }, { ...screen, rows });
+  const shown = statusSummary(
+    status,
+    { standing, now, calm: true, short },
+    { ...screen, rows, cuts: true },
+  );
   const all = [...head, ...shown, ...conflicts];
   const isTiny = short && all.length > screen.rows;
   const told = notices.filter(({ kind }) => kind === "conflict").length;

@@ -78,3 +78,35 @@ export function wrapped(line: string, columnsMax: number, indent: number): strin
   columns += line.length - line.trimEnd().length;
   return lines.length === 0 && columns <= columnsMax ? [line] : [...lines, current];
 }
+
+/**
+ * A line whose words may be too wide for the screen, in parts that are not: it is broken behind a
+ * slash, or else anywhere. Parts after the first are indented.
+ *
+ * ```
+ * brokenLine("  /srv/code/shop", 12, 4); // ["  /srv/code/", "    shop"]
+ * ```
+ */
+export function brokenLine(line: string, columnsMax: number, indent: number): string[] {
+  const start = " ".repeat(Math.min(indent, Math.floor(columnsMax / 2)));
+  const parts: string[] = [];
+  let rest = line;
+  while (shownColumns(rest) > columnsMax) {
+    const end = endOfPart(rest, columnsMax);
+    parts.push(rest.slice(0, end));
+    rest = start + rest.slice(end);
+  }
+  return [...parts, rest];
+}
+
+/** How much of a line fits: to its last slash if that is in the second half. */
+function endOfPart(line: string, columnsMax: number): number {
+  let [columns, end] = [0, 0];
+  for (const { segment } of charactersOf(line)) {
+    columns += columnsOfOne(segment);
+    if (columns > columnsMax) break;
+    end += segment.length;
+  }
+  const slash = line.lastIndexOf("/", end - 1) + 1;
+  return slash > end / 2 ? slash : end;
+}

@@ -3,7 +3,7 @@ import { isUnitSynced } from "../../daemon/status/synced-projects.ts";
 import { count } from "../screen/output.ts";
 import { isStandingIn } from "../screen/standing.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
-import { cut, wrapped } from "../screen/text-width.ts";
+import { brokenLine, cut, wrapped } from "../screen/text-width.ts";
 import { coloured, toned } from "../screen/tones.ts";
 import { oddFolders } from "./odd-folders.ts";
 import { unlinkedCount } from "./project-list.ts";
@@ -14,6 +14,8 @@ import { tinyLines } from "./tiny-lines.ts";
 export interface Screen {
   readonly columns: number;
   readonly rows: number;
+  /** It cuts what is too wide, where others begin a new row: words are broken before it does. */
+  readonly cuts?: boolean;
 }
 
 /** Rows for the shell's prompt below, and for the number of conflicts above. */
@@ -152,7 +154,12 @@ const INDENT = 12;
 /** Lines that fit the screen's width, with colours on a terminal that has them. */
 function laidOut(lines: readonly string[], screen: Screen | undefined): string[] {
   return lines.flatMap((line) => {
-    const [first = "", ...others] = screen ? wrapped(line, screen.columns, INDENT) : [line];
+    const [first = "", ...others] = screen ? linesOn(screen, line) : [line];
     return coloured([first.replace(LABEL, (label) => styled("bold", label)), ...others]);
   });
+}
+
+function linesOn({ columns, cuts = false }: Screen, line: string): string[] {
+  const lines = wrapped(line, columns, INDENT);
+  return cuts ? lines.flatMap((each) => brokenLine(each, columns, INDENT)) : lines;
 }

@@ -92,6 +92,19 @@ test("a notice that is wider than the screen is broken, so that its command stay
   }
 });
 
+test("what is wider than the screen is broken, for the terminal would cut it", () => {
+  const view = viewOf(2, 0);
+  for (const columns of [24, 30, 40]) {
+    const lines = frameOf({ ...view, notices: [] }, { columns, rows: 60 }).map(untoned);
+    expect(lines.filter((line) => line.length > columns)).toEqual([]);
+    const text = lines.map((line) => line.trim()).join("");
+    for (const { id, folders } of view.status.projects) {
+      for (const whole of [id, ...folders.map(({ dir }) => dir)]) expect(text).toContain(whole);
+    }
+    expect(text).toContain("http://127.0.0.1:1");
+  }
+});
+
 test("on a small screen the latest events are seen, before what says nothing new", () => {
   const small = { columns: 60, rows: 12 };
   const { notices, ...calm } = viewOf(1, 5);

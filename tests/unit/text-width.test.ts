@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cut, padded, shownColumns, wrapped } from "../../cli/screen/text-width.ts";
+import { brokenLine, cut, padded, shownColumns, wrapped } from "../../cli/screen/text-width.ts";
 
 const COLUMNS: readonly (readonly [string, number])[] = [
   ["", 0],
@@ -41,4 +41,15 @@ test("a line is broken at spaces, and no word of it is lost or cut", () => {
     "  b",
   ]);
   expect(wrapped("記憶 記憶 記憶", 10, 1)).toEqual(["記憶 記憶", " 記憶"]);
+});
+
+test("a line that is too wide is broken behind a slash, or else anywhere", () => {
+  expect(brokenLine("  /srv/code", 12, 4)).toEqual(["  /srv/code"]);
+  expect(brokenLine("  /srv/code/shop", 12, 4)).toEqual(["  /srv/code/", "    shop"]);
+  expect(brokenLine("  proj_abcdefghijklmno", 12, 4)).toEqual([
+    "  proj_abcde",
+    "    fghijklm",
+    "    no",
+  ]);
+  expect(brokenLine("日本語の値", 5, 9)).toEqual(["日本", "  語", "  の", "  値"]);
 });
