@@ -143,6 +143,34 @@ function advisedIn(source: string): string[] {
   });
 }
 
+/** The options that a sentence names without their command. */
+function bareOptionsIn(source: string): string[] {
+  const words = source.matchAll(
+    /\b(?:and|by|give|is|needs|or|say|with|without) (--[a-z][a-z-]*[a-z])(?!-)/g,
+  );
+  return [...words].map(([, option = ""]) => option);
+}
+
+function optionsWithin({ options, commands }: Command): string[] {
+  return [...options.flatMap(({ long }) => long ?? []), ...commands.flatMap(optionsWithin)];
+}
+
+test("an option is read where a sentence names it", () => {
+  const code = "`say it by --from, or --gone: git runs with --`, `by --no-, or --yes`";
+  expect(bareOptionsIn(code)).toEqual(["--from", "--gone", "--yes"]);
+});
+
+test("each option that a sentence of the code names without a command is some command's", async () => {
+  const named: string[] = [];
+  for (const path of new Bun.Glob("{cli,daemon,server,shared}/**/*.ts").scanSync(ROOT)) {
+    const options = bareOptionsIn(await Bun.file(join(ROOT, path)).text());
+    named.push(...options.map((option) => `${path} names ${option}`));
+  }
+  expect(named.length).toBeGreaterThan(20);
+  const known = new Set([...optionsWithin(program), "--help", "--version"]);
+  expect(named.filter((each) => !known.has(each.split(" ").at(-1) ?? ""))).toEqual([]);
+});
+
 test("each command that the code advises is one, with the options that it names", async () => {
   const advised: string[] = [];
   for (const path of new Bun.Glob("{cli,client,daemon,plugin,server,shared}/**/*.ts").scanSync(
