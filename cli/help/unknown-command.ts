@@ -47,12 +47,15 @@ export function wordsOn(
   // The parser misses what is needed before it says that what stands in its place is unknown.
   const unknown = code.endsWith("MandatoryOptionValue") ? unknownOption(command, args) : undefined;
   if (unknown !== undefined) {
-    return [`unknown option '${unknown}'${didYouMean(unknown, optionsOf(command))}`, said];
+    const nearly = didYouMean(unknown, optionsOf(command));
+    const usage = nearly === "" ? [usageOf(command, words)] : [];
+    return [`unknown option '${unknown}'${nearly}`, said, ...usage];
   }
   const isMissing = /^commander\.missing(?:Argument|MandatoryOptionValue)$/.test(code);
   if (isMissing) return [said, usageOf(command, words)];
   if (code === "commander.excessArguments") {
-    return [said, quoted(command, words) ?? severalFolders(command) ?? usageOf(command, words)];
+    const advice = quoted(command, words) ?? severalFolders(command) ?? oneOfThem(command);
+    return [said, advice ?? usageOf(command, words)];
   }
   if (code === "commander.invalidArgument") return [said.replace(CHOICES, "'$1' is no $2: say $3")];
   if (code !== "commander.unknownOption") return [said];
@@ -115,6 +118,13 @@ function severalFolders(command: Command): string | undefined {
   return `\`memsync start ${folders}\` links several`;
 }
 
+/** `projects` lists them, and `project` has the commands about one. */
+function oneOfThem(command: Command): string | undefined {
+  const one = command.parent?.commands.find((each) => `${each.name()}s` === command.name());
+  const inner = one?.commands.find((each) => each.name() === command.args[0]);
+  return inner && `did you mean \`${pathOf(inner)}\`?`;
+}
+
 function unknownOption(command: Command, args: readonly string[]): string | undefined {
   const known = [...command.createHelp().visibleOptions(command), ...command.options];
   const names = known.flatMap(({ short, long }) => [short, long]);
@@ -166,6 +176,7 @@ const SYNONYMS = byName<readonly string[]>({
   drop: ["rm"],
   get: ["show", "list"],
   ls: ["list"],
+  mv: ["move"],
   new: ["create", "add"],
   create: ["add"],
   edit: ["set"],

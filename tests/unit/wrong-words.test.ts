@@ -34,6 +34,25 @@ test("a word that is none of those it may be is said in few words", () => {
   ]);
 });
 
+test("a command about one of them is told to whoever gives it to those that are listed", () => {
+  const said = (...args: string[]) => {
+    const program = new Command("memsync").exitOverride();
+    const quiet = { outputError: () => {} };
+    const listing = program.command("projects").exitOverride().configureOutput(quiet);
+    listing.allowExcessArguments(false);
+    program.command("project").command("rm <project>");
+    let thrown: unknown;
+    try {
+      program.parse(args, { from: "user" });
+    } catch (refused) {
+      thrown = refused;
+    }
+    return wordsOn(program, args, thrown as CommanderError)[1];
+  };
+  expect(said("projects", "rm", "shop")).toBe("did you mean `memsync project rm`?");
+  expect(said("projects", "shop")).toBe("say it so: `memsync projects`");
+});
+
 test("an unknown option in place of a needed one is said", () => {
   const program = new Command("memsync");
   program.command("move <key>").requiredOption("--layer <layer>").option("--json");
@@ -45,10 +64,12 @@ test("an unknown option in place of a needed one is said", () => {
   expect(said("move", "k", "--to", "user")).toEqual([
     "unknown option '--to'",
     "required option '--layer <layer>' not specified",
+    "say it so: `memsync move <key> --layer <layer>`",
   ]);
-  expect(said("move", "k", "--layr=user")[0]).toBe(
+  expect(said("move", "k", "--layr=user")).toEqual([
     "unknown option '--layr': did you mean \"--layer\"?",
-  );
+    "required option '--layer <layer>' not specified",
+  ]);
   for (const args of [["k"], ["k", "--json"], ["--", "--to"]]) {
     expect(said("move", ...args)).toEqual([
       "required option '--layer <layer>' not specified",
