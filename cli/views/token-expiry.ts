@@ -31,5 +31,5 @@ export function tokenExpiryLines(remote: RemoteStatus, { now, calm }: Time): str
 
 /** When a token expires, in a sentence for whoever has just given it. */
 export function expirySentence(end: string, now: number): string {
-  return `it expires ${comingShown(end, now)} (${momentShown(end, now)})`;
+  return `the token expires ${comingShown(end, now)} (${momentShown(end, now)})`;
 }
