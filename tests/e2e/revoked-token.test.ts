@@ -99,7 +99,9 @@ scenario("login says when a token expires, and the status does in its last week"
     const shown = (await machine.memsync("status")).split("\n");
     return shown.filter((line) => line.startsWith("token "));
   };
-  expect((await loginWith(30.5)).said).toMatch(/^the token expires in 30 days \(\d{4}-\d\d-\d\d\)$/im);
+  expect((await loginWith(30.5)).said).toMatch(
+    /^the token expires in 30 days \(\d{4}-\d\d-\d\d\)$/im,
+  );
   await machine.memsync("start", ".");
   await machine.untilSynced();
   expect(await told()).toEqual([]);
