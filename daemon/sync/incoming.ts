@@ -13,6 +13,7 @@ import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
+import type { PutLine } from "../../shared/replica/merge/doubles.ts";
 import type { SideTexts } from "../../shared/replica/merge/kept-edits.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
@@ -188,7 +189,7 @@ export async function applyRemote(
   const commits = toldCommits(open);
   const has = open.document.content();
   const gone = unheard && deletedText(open);
-  const shown = unheard ? piecesOf(open.document.captureText()) : [];
+  const shown = unheard || commits.size > 0 ? piecesOf(open.document.captureText()) : [];
   const stood = new Set(unheard && plainLines(open.document.content()));
   const before = unheard ? open.document.text.toString() : "";
   const disagreed = unheard ? listOpenConflicts(open.document) : [];
@@ -197,6 +198,7 @@ export async function applyRemote(
   if (admission.kind === "refused" && admission.isOwn) return "own";
   if (admission.kind === "refused") return { code: "update-unacceptable", said: admission.message };
   await tellForms(context, open);
+  let put: readonly PutLine[] = [];
   if (unheard && gone) {
     const meeting = await meetingOf(context.db, open, { ackedSeq, update, unheard, integrated });
     const { mine, theirs, byMe, byThem, both, isEcho } = meeting;
@@ -227,7 +229,7 @@ export async function applyRemote(
       deleted: { mine: byMe, theirs: byThem },
       removed: { mine: removed, theirs: shown },
     });
-    const { met, put } = await cleanUpText(context, open, {
+    const cleaned = await cleanUpText(context, open, {
       mine,
       theirs,
       both,
@@ -236,6 +238,8 @@ export async function applyRemote(
       texts,
       readLines,
     });
+    const { met } = cleaned;
+    put = cleaned.put;
     // At first contact everything is new, and nothing tells who deleted what when.
     if (ackedSeq > 0) {
       const lines = { mine: wholeLines(removed, byMe), theirs: stood };
@@ -247,7 +251,8 @@ export async function applyRemote(
   }
   if (ackedSeq > 0) {
     const theirs = textRangesOf(update, integrated);
-    await tellReadApart(context, open, { commits, has, theirs });
+    const arrived = { commits, has, shown, integrated, update, theirs, put };
+    await tellReadApart(context, open, arrived);
   }
   return undefined;
 }

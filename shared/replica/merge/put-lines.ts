@@ -11,7 +11,10 @@ import type { WritingSide } from "./moved-lines.ts";
  * clean-up writes such a line anew; without this, a line that one side moved and the other deleted
  * would then be nobody's, and not be told.
  */
-export function withPut(sides: MetSides, put: readonly PutLine[]): MetSides {
+export function withPut<Sides extends Pick<MetSides, WritingSide>>(
+  sides: Sides,
+  put: readonly PutLine[],
+): Sides {
   const putBy = (by: WritingSide): IdRanges => {
     const own = put.filter(({ side }) => side === by);
     const byClient = Map.groupBy(own, ({ client }) => client);
@@ -32,15 +35,7 @@ export function namedWriters(
   put: readonly PutLine[],
 ): KeptOfSides {
   if (put.length === 0) return kept;
-  const { spans } = captureText(ytext);
-  const named = (edit: KeptEdit): KeptEdit => {
-    if (edit.at >= ytext.length) return edit;
-    const { client, clock } = idAt(spans, edit.at);
-    const line = put.find((each) => {
-      return each.client === client && each.clock <= clock && clock < each.clock + each.length;
-    });
-    return { ...edit, writer: line?.writer };
-  };
+  const named = writerNamer(ytext, put);
   const ofApart = ({ standing, other }: MovedApart): MovedApart => {
     return { standing: named(standing), other: named(other) };
   };
@@ -53,5 +48,18 @@ export function namedWriters(
     apart: kept.apart.map(ofApart),
     strayed: kept.strayed.map(ofApart),
     missing: kept.missing.map(named),
+  };
+}
+
+/** Names the client that had written an edit, where a clean-up put that elsewhere. */
+export function writerNamer(ytext: Y.Text, put: readonly PutLine[]): (edit: KeptEdit) => KeptEdit {
+  const { spans } = captureText(ytext);
+  return (edit) => {
+    if (edit.at >= ytext.length) return edit;
+    const { client, clock } = idAt(spans, edit.at);
+    const line = put.find((each) => {
+      return each.client === client && each.clock <= clock && clock < each.clock + each.length;
+    });
+    return { ...edit, writer: line?.writer };
   };
 }

@@ -12,31 +12,66 @@ interface SinceRead {
   readonly has: readonly string[];
   /** Whether the other side had a line of its own when it had read that commit. */
   readonly isRead: (line: MergedLine) => boolean;
+  /** The lines that the other side has put in the place of lines of its own. */
+  readonly mended: ReadonlySet<string>;
 }
 
 /**
- * Finds lines that this side has deleted and that stand all the same: both sides read them from one
- * commit, each as characters of its own, and the other side's characters are still there. Nothing
- * else would tell of that. Which of the other's equal lines is meant is decided by its place. A
- * line that this side has elsewhere now was moved, and is left out.
+ * Finds what stands of lines that this side has deleted: both sides read them from one commit, each
+ * as characters of its own, and the other side's characters are still there, or what it has put in
+ * their place. Nothing else would tell of that. Which of the other's equal lines is meant is
+ * decided by its place. A line that this side has elsewhere now was moved, and is left out, and so
+ * is one that it has mended: the clean-up tells what both wrote there.
  */
 export function findTakenBack(
   lines: readonly MergedLine[],
-  { had, has, isRead }: SinceRead,
+  { had, has, isRead, mended }: SinceRead,
 ): KeptEdit[] {
   const read = had.filter((line) => isOfSide(line, "base"));
   const texts = read.map(({ text }) => withoutMark(text).replace(/\n$/, ""));
   const isFewer = (said: string) => countOf(said, has) < countOf(said, texts);
   const standing = withoutDoubles(lines);
-  const meant = commonLines(
+  const here = new PlacesOf(texts, has);
+  const there = new PlacesOf(
     texts,
     standing.map(({ text }) => text),
-  ).flatMap(([at, to]) => {
-    const line = standing[to];
+  );
+  const known = new Set([...texts, ...has]);
+  const isNew = (said: string) => mended.has(said) && !(hasWord(said) && known.has(said));
+  const meant = texts.flatMap((said, at) => {
+    if (!read[at]?.gone.mine || !isFewer(said)) return [];
+    const line = standing[there.placeOf(at) ?? -1];
     const isTheirs = line?.side === "theirs" && isRead(line);
-    return isTheirs && read[at]?.gone.mine && isFewer(line.text) ? [line] : [];
+    if (line) return isTheirs ? [line] : [];
+    const isMendedHere = here.gapAt(at, has).some((each) => hasWord(each) && !texts.includes(each));
+    if (isMendedHere || !hasWord(said)) return [];
+    const put = there.gapAt(at, standing);
+    return put.filter(({ side, text }) => side === "theirs" && isNew(text));
   });
-  return runsOf(lines, new Set(meant)).map((run) => keptEdit(lines, "theirs", run));
+  return runsOf(standing, new Set(meant)).map((run) => keptEdit(standing, "theirs", run));
+}
+
+/** Where the lines of one text stand in another. */
+class PlacesOf {
+  readonly #pairs: readonly (readonly [number, number])[];
+  readonly #places: ReadonlyMap<number, number>;
+
+  constructor(before: readonly string[], after: readonly string[]) {
+    this.#pairs = commonLines(before, after);
+    this.#places = new Map(this.#pairs);
+  }
+
+  /** Undefined for a line that does not stand there. */
+  placeOf(at: number): number | undefined {
+    return this.#places.get(at);
+  }
+
+  /** What stands in the place of a line that does not. */
+  gapAt<Line>(at: number, after: readonly Line[]): readonly Line[] {
+    const [, before = -1] = this.#pairs.findLast(([each]) => each < at) ?? [];
+    const [, behind = after.length] = this.#pairs.find(([each]) => each > at) ?? [];
+    return after.slice(before + 1, behind);
+  }
 }
 
 function countOf(line: string, all: readonly string[]): number {

@@ -47,7 +47,7 @@ import { KnownBeside } from "./known-beside.ts";
 import type { MovedLines } from "./moved-lines.ts";
 import { findNewSections } from "./new-sections.ts";
 import { findOwnSections } from "./own-sections.ts";
-import { namedWriters, withPut } from "./put-lines.ts";
+import { namedWriters, withPut, writerNamer } from "./put-lines.ts";
 import { findRivalHeadings } from "./rival-headings.ts";
 import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
 import { isToldWhole, wholeVersions } from "./whole-versions.ts";
@@ -300,9 +300,11 @@ interface KeptBeside {
 export async function tellTakenBack<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
-  { edits, sides }: Omit<KeptBeside, "known">,
+  { edits: found, sides, put }: Omit<KeptBeside, "known"> & Pick<CleanedText, "put">,
 ): Promise<void> {
+  if (found.length === 0) return;
   const known = knownOfText(open);
+  const edits = found.map(writerNamer(open.document.text, put));
   await recordConflicts(context, open, conflictsOfKept(context, open, { edits, sides, known }));
 }
 
