@@ -67,23 +67,29 @@ interface Entry {
 }
 
 /**
- * The lines of a memory that have what the rules find, by their numbers, the first is 1: what each
- * says beside it. Where they find it by the memory's name alone, its value is one line.
+ * The lines of a memory that have what the rules find, by their numbers, the first is 1: the parts
+ * that are around it; none where nobody knows which they are. Where the rules find it by the
+ * memory's name alone, its value is one line.
  */
-export async function linesOfSecrets(db: Db, memory: Entry): Promise<ReadonlyMap<number, string>> {
+export async function linesOfSecrets(
+  db: Db,
+  memory: Entry,
+): Promise<ReadonlyMap<number, readonly string[]>> {
   const unknownIn = (text: string) => findSecrets(text, (found) => notAllowedAmong(db, found));
   const lines = memory.value.split("\n");
   const found = (await unknownIn(memory.value)).flatMap(({ text, line }) => {
     return text.split("\n").map((part, at) => [line + at, part] as const);
   });
   const isByName = found.length === 0 && (await unknownIn(assignment(memory))).length > 0;
-  if (isByName) return new Map(lines.map((_, at) => [at + 1, ""]));
-  const beside = new Map<number, string>();
-  for (const [line, part] of found) {
-    const rest = beside.get(line) ?? lines[line - 1] ?? "";
-    beside.set(line, part === "" ? rest : rest.replace(part, ""));
+  if (isByName) return new Map(lines.map((_, at) => [at + 1, []]));
+  const around = new Map<number, readonly string[]>();
+  for (const [line, secret] of found) {
+    const parts = around.get(line) ?? [lines[line - 1] ?? ""];
+    const cut = secret === "" ? parts : parts.flatMap((part) => part.split(secret));
+    // A word that is the secret in one place may say something in another.
+    around.set(line, cut.length > parts.length + 1 ? [] : cut);
   }
-  return beside;
+  return around;
 }
 
 /** In a longer value, the rules find a password without the name of its memory. */

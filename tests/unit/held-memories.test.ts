@@ -263,8 +263,7 @@ test("a second session with a secret of its own leaves what is held of the first
 /** Saves over a held text by somebody who has read it. */
 const MENDED = [
   ["the secret is said in other words", `one\nnote\n${VAULT}more\n`],
-  ["a line is gone on with", `one\nnote and so on\n${VAULT}more\n`],
-  ["a line gets further words", `one\nnote, and so on\n${VAULT}more\n`],
+  ["its lines stand elsewhere", `one\nmore\n  note\n${VAULT}`],
   ["all is as it was, and more", `one\nnote\n${VAULT}more\nand more\n`],
 ] as const;
 
@@ -387,11 +386,11 @@ test("what is held of a file that went stays beside one that is as it was", asyn
 test("of a text that is held and saved again and again only the last is held", async () => {
   a.save(NAME, "one\n");
   await settleMemories(a, b);
-  for (const end of ["a", "a wo", "a word", "a word, and", "a word, and two\nthe end"]) {
+  for (const end of ["a word", "a word\nand two", "a word\nand two\nthe end"]) {
     a.save(NAME, `one\nnote\n${SECRET}${end}\n`);
     await a.look();
   }
-  expect(await heldTexts()).toEqual([`one\nnote\n${SECRET}a word, and two\nthe end\n`]);
+  expect(await heldTexts()).toEqual([`one\nnote\n${SECRET}a word\nand two\nthe end\n`]);
   expect(notesOf(a)).toEqual([]);
 });
 

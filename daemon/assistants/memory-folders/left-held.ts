@@ -58,9 +58,9 @@ export async function dropRegained(db: Db, left: readonly HeldItem[], text: stri
 }
 
 /**
- * Whether a save has all that a held text brought, line by line, but for its secrets: a line as it
- * is, gone on with, or with further words. That a line is gone says nothing, whatever else is
- * there: somebody may have read an earlier text, or written the same.
+ * Whether a save has all that a held text brought, line by line, but for its secrets. That a line
+ * is gone says nothing, whatever else is there: somebody may have read an earlier text, or written
+ * the same.
  */
 async function hasAll(
   db: Db,
@@ -70,33 +70,48 @@ async function hasAll(
   if (saved === undefined) return false;
   const [text, former] = [textOf(value), plainLines(base)];
   const secrets = await linesOfSecrets(db, { key, value: text });
-  const beside = new Map(plainLines(text).map((line, at) => [line, secrets.get(at + 1)]));
+  const around = new Map(plainLines(text).map((line, at) => [line, secrets.get(at + 1)]));
   const brought = linesWithout(plainLines(text), former).filter((line) => !isMarkup(line));
   const fresh = linesWithout(plainLines(saved), former);
   const open = linesWithout(fresh, brought);
   return linesWithout(brought, fresh).every((line) => {
-    const at = open.findIndex((later) => isSaidBy(beside.get(line) ?? line, later));
+    const at = open.findIndex((later) => isSaidBy(around.get(line) ?? [line], later));
     if (at !== -1) open.splice(at, 1);
     return at !== -1;
   });
 }
 
-/** Whether a later line goes on with a line, or has all its words in their order. */
-function isSaidBy(line: string, later: string): boolean {
-  const words = wordsOf(line);
-  if (words.length > 0 && later.startsWith(line.trimEnd())) return true;
-  const left = wordsOf(later);
-  const isThere = (word: string) => {
-    const at = left.indexOf(word);
-    left.splice(0, at + 1);
-    return at !== -1;
-  };
-  return words.length > 1 && words.every(isThere);
+/**
+ * Whether a later line is the same as one with these parts around its secrets, but for the blanks
+ * at its ends and for what stands in the secrets' places. A sign, a case or a word more may turn
+ * round what a line says.
+ */
+function isSaidBy(parts: readonly string[], later: string): boolean {
+  const [line, last, rest] = [later.trim(), parts.length - 1, parts.join("").trim()];
+  if (!/[\p{L}\p{N}]/u.test(rest)) return false;
+  if (line === rest) return true;
+  let at = 0;
+  for (const [nth, each] of parts.entries()) {
+    const part = trimAt(each, { start: nth === 0, end: nth === last });
+    const from =
+      nth === 0 ? 0 : nth === last ? line.length - part.length : line.indexOf(part, at + 1);
+    const hasPlace = nth === 0 || (from > at && isBorder(line, at) && isBorder(line, from));
+    if (!hasPlace || !line.startsWith(part, from)) return false;
+    at = from + part.length;
+  }
+  return at === line.length;
 }
 
-/** Without what stands around them, and in small letters. */
-function wordsOf(line: string): string[] {
-  return line.toLowerCase().match(/[\p{L}\p{N}](?:\S*[\p{L}\p{N}])?/gu) ?? [];
+function trimAt(part: string, { start, end }: { start: boolean; end: boolean }): string {
+  const whole = end ? part.trimEnd() : part;
+  return start ? whole.trimStart() : whole;
+}
+
+/** Whether no word goes on over a place. */
+function isBorder(line: string, at: number): boolean {
+  return (
+    !/[\p{L}\p{M}\p{N}_]$/u.test(line.slice(0, at)) || !/^[\p{L}\p{M}\p{N}_]/u.test(line.slice(at))
+  );
 }
 
 /** Marks of Markdown, and nothing else. */
