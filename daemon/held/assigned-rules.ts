@@ -1,4 +1,4 @@
-import { isMixedPassword, isStrongPassword } from "./password.ts";
+import { isGroupedPassword, isMixedPassword, isStrongPassword } from "./password.ts";
 import { PASSWORD_VALUE } from "./password-names.ts";
 import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
@@ -41,7 +41,8 @@ export const ASSIGNED_RULES: readonly SecretRule[] = [
     kind: "an API key or a token",
     keywords: ["secret", "token", "pass", "pwd", "cred", "key"],
     pattern: new RegExp(`${ASSIGNED_TO}${PASSWORD_VALUE}`, "gi"),
-    accepts: (found) => isSignedValue(found.secret) && isAssignedSecret(found),
+    accepts: (found) =>
+      (isSignedValue(found.secret) || isGroupedPassword(found.secret)) && isAssignedSecret(found),
   },
   {
     id: "exported-secret",

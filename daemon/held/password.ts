@@ -13,6 +13,27 @@ const TERM = new RegExp(
 
 /** A name of something: `db-credentials-v2`, `users.password2`, `AUTH_SECRET_1`. */
 const NAME = /^[a-z]+\d{0,2}(?:[-_.:/\\][a-z]+\d{0,2})+\d{0,2}$/i;
+
+/** A short group of a password, whose letters change their case as in no name: `kT44`, `pLm`. */
+const ODD_GROUP = /^(?=.{2,6}$)[A-Za-z\d]*[a-z][A-Z][A-Za-z\d]*$/;
+
+/**
+ * Whether short groups are joined as in `Zx9-kT44-pLm`: all together have letters of both cases and
+ * several digits, and one of them is none of a name's.
+ */
+export function isGroupedPassword(value: string): boolean {
+  const groups = value.split(/[-_.]/);
+  const isShort = groups.every((group) => /^[A-Za-z\d]{2,6}$/.test(group));
+  return isShort && isMixedPassword(value) && /\d.*\d/.test(value) && groups.some(isOdd);
+}
+
+function isOdd(group: string): boolean {
+  return ODD_GROUP.test(group) && !KNOWN_GROUP.test(group);
+}
+
+/** Names that are written so: `iOS17`, `macOS`, `mTLS`. */
+const KNOWN_GROUP = /^(?:[a-z]{1,3}OS|[a-z]{1,2}[A-Z]{2,3}|[a-z]{2,4}(?:Db|Id|Url|Key))\d*$/;
+
 /**
  * A place or a hash: `./secrets/db.txt`, `~/.pgpass1`, `op://vault/item`, `https://…`,
  * `$argon2id$v=19$…`.
@@ -33,7 +54,8 @@ export function isStrongPassword(value: string): boolean {
   const password = value.replace(/[.,:;!?*_)]+$/, "");
   if (password.length < 6 || /\s/.test(password) || !/[a-z]/i.test(password)) return false;
   if (isPlaceholder(password) || COMMON.test(value) || COMMON.test(password)) return false;
-  if (TERM.test(password) || NAME.test(password) || ELSEWHERE.test(password)) return false;
+  if (TERM.test(password) || ELSEWHERE.test(password)) return false;
+  if (NAME.test(password) && !isGroupedPassword(password)) return false;
   if (isTypeName(password)) return false;
   return /\d/.test(password) || (value.length >= 8 && /[!@#$%^&+=?]/.test(value));
 }

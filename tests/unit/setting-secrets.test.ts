@@ -63,3 +63,35 @@ test("what is to be filled in, or comes from elsewhere, is none in a setting eit
   );
   for (const text of texts) expect([text, await findSecrets(text)]).toEqual([text, []]);
 });
+
+/** Settings and sentences that a person writes into a note. */
+const NOTED: readonly ((value: string) => string)[] = [
+  (value) => `password: ${value}`,
+  (value) => `password: "${value}"`,
+  (value) => `DB_PASSWORD=${value}`,
+  (value) => `API_TOKEN=${value}`,
+  (value) => `The password is ${value}.`,
+];
+
+test(`a password in short groups is found, and a name is none, seed ${SEED}`, async () => {
+  const small = () => draw(1, "abcdefghjkmnpqrstuvwxyz");
+  const capital = () => draw(1, "ABCDEFGHJKLMNPQRSTUVWXYZ");
+  const digit = () => draw(1, "23456789");
+  const groups = () => [
+    `${capital()}${small()}${digit()}`,
+    `${small()}${capital()}${digit()}${digit()}`,
+    `${small()}${capital()}${small()}`,
+  ];
+  const inGroups = ["-", "_", "."].flatMap((sign) => [
+    groups().join(sign),
+    groups().slice(0, 2).join(sign),
+  ]);
+  const names = ["iOS17-v2", "db-credentials-v2", "users.password2", "appDb1.env2", "Node20-Web3"];
+  const isFound = async (text: string) => (await findSecrets(text)).length > 0;
+  for (const noted of NOTED) {
+    for (const value of inGroups)
+      expect([noted(value), await isFound(noted(value))]).toEqual([noted(value), true]);
+    for (const name of names)
+      expect([noted(name), await isFound(noted(name))]).toEqual([noted(name), false]);
+  }
+});
