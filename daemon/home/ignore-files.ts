@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { ProjectId } from "../../shared/ids.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { DaemonTables } from "./tables.ts";
 
@@ -23,13 +24,21 @@ export async function putIgnoreText(db: Db, dir: string, text: string): Promise<
     .execute();
 }
 
-/** The folder is not linked any more. */
-export async function forgetIgnoreText(db: Db, dir: string): Promise<void> {
-  await db.deleteFrom("ignore_files").where("dir", "=", dir).execute();
+/** Folders that a project was unlinked from, and in which names were ignored. */
+export async function listFormerIgnoring(db: Db, project: ProjectId): Promise<string[]> {
+  const rows = await db
+    .selectFrom("unlinked_folders")
+    .innerJoin("ignore_files", "ignore_files.dir", "unlinked_folders.dir")
+    .select("ignore_files.dir")
+    .distinct()
+    .where("unlinked_folders.project_id", "=", project)
+    .orderBy("ignore_files.dir")
+    .execute();
+  return rows.map(({ dir }) => dir);
 }
 
 /** A folder was moved to another path. */
 export async function moveIgnoreText(db: Db, from: string, to: string): Promise<void> {
-  await forgetIgnoreText(db, to);
+  await db.deleteFrom("ignore_files").where("dir", "=", to).execute();
   await db.updateTable("ignore_files").set({ dir: to }).where("dir", "=", from).execute();
 }

@@ -5,7 +5,7 @@ import type { ReasonOf } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { IGNORE_NAME } from "../disk/followable-files.ts";
 import { readFileAt } from "../disk/read-file.ts";
-import { findIgnoreText, putIgnoreText } from "../home/ignore-files.ts";
+import { findIgnoreText, listFormerIgnoring, putIgnoreText } from "../home/ignore-files.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { isIgnoredBy, parseIgnorePatterns } from "./gitignore.ts";
@@ -49,14 +49,17 @@ export async function readIgnored(db: Db, dir: string): Promise<Ignored> {
   return ignoredBy(await readIgnoreFile(db, dir));
 }
 
-/** What the linked folders of a project keep on this machine; null: of no project. */
+/**
+ * What the folders of a project keep on this machine; null: of no project. Names of a folder that
+ * was unlinked still count: who unlinks one wants less to leave.
+ */
 export async function readIgnoredOf(
   db: Db,
   links: readonly Link[],
   project: ProjectId | null,
 ): Promise<Ignored> {
-  const own = links.filter(({ projectId }) => projectId === project);
-  return ignoredByAny(await Promise.all(own.map(({ dir }) => readIgnored(db, dir))));
+  const dirs = await dirsOf(db, links, project);
+  return ignoredByAny(await Promise.all(dirs.map((dir) => readIgnored(db, dir))));
 }
 
 /** The same of one folder, and remembers what its file says. */
@@ -72,7 +75,7 @@ export async function takeIgnored(
   return ignoredBy(file);
 }
 
-/** What the linked folders of a project keep on this machine: what any of them names. */
+/** What any of some folders of a project names. */
 function ignoredByAny(folders: readonly Ignored[]): Ignored {
   return {
     why(path) {
@@ -86,14 +89,19 @@ function ignoredByAny(folders: readonly Ignored[]): Ignored {
   };
 }
 
-/** What the linked folders of a project keep on this machine, as of now. */
+/** What the folders of a project keep on this machine, as of now, and remembers what says so. */
 export async function takeIgnoredOf(
   store: ReplicaStore<DaemonTables>,
   links: readonly Link[],
   project: ProjectId,
 ): Promise<Ignored> {
-  const own = links.filter(({ projectId }) => projectId === project);
-  return ignoredByAny(await Promise.all(own.map(({ dir }) => takeIgnored(store, dir))));
+  const dirs = await dirsOf(store.reader, links, project);
+  return ignoredByAny(await Promise.all(dirs.map((dir) => takeIgnored(store, dir))));
+}
+
+async function dirsOf(db: Db, links: readonly Link[], project: ProjectId | null) {
+  const own = links.filter(({ projectId }) => projectId === project).map(({ dir }) => dir);
+  return [...new Set([...own, ...(project === null ? [] : await listFormerIgnoring(db, project))])];
 }
 
 function ignoredBy({ kind, text }: IgnoreFile): Ignored {

@@ -21,12 +21,12 @@ import type { Git } from "../git/run-git.ts";
 import { realPathOf, refuseGitsOwn, refuseLostTree } from "../git/working-tree.ts";
 import { secretHider } from "../held/secret-scan.ts";
 import type { Home } from "../home/home.ts";
-import { forgetIgnoreText } from "../home/ignore-files.ts";
 import { type Link, listLinks, removeLink } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { serviceNameOf } from "../home/remote.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { takeIgnored } from "../ignored/ignore-file.ts";
 import { keepLinks, readLinksToKeep } from "../recovery/links-file.ts";
 import { bindLinks } from "../remotes/bind-project.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
@@ -364,6 +364,8 @@ export class LinkedFolders {
     const dir = await this.#pathOf(await realPathOf(folder));
     this.#notes.forgetUnasked(dir);
     const link = this.#links.find((each) => each.dir === dir);
+    // What it names still counts for its project.
+    if (link) await takeIgnored(this.#options.store, dir);
     return await this.#unfollowed([dir], () =>
       this.#options.store.write(async ({ db, now }) => {
         const known = link && (await findKnownPlace(db, dir));
@@ -371,7 +373,6 @@ export class LinkedFolders {
         await forgetFormerLinksAt(db, dir);
         await forgetFollowed(db, dir);
         await forgetKnownPlace(db, dir);
-        await forgetIgnoreText(db, dir);
         return await removeLink(db, dir);
       }),
     );

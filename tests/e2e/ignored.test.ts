@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
@@ -91,4 +91,22 @@ scenario("without a daemon a preview says what it will not read", async (lab) =>
   save(machine, ".memsyncignore", "/CLAUDE.md\nsessions/\n");
   expect(await sourcesOf(machine)).toEqual(["CLAUDE.md ignored", "sessions/ ignored"]);
   expect(await machine.memsync("preview")).toContain("sessions/  ignored, stays here");
+});
+
+scenario("what a folder named is ignored after it is unlinked, too", async (lab) => {
+  const service = emulator.account("ignored-unlinked");
+  const [a] = await lab.twoMachines(service, { "README.md": "" });
+  save(a, ".memsyncignore", "CLAUDE.md\nauto-memory/own.md\n");
+  save(a, "CLAUDE.md", "# Of a alone\n");
+  remember(lab, a, "own.md", "mine\n");
+  await a.memsync("auto-memory", "on");
+  await a.up();
+  await a.sync();
+  const { id } = await a.projectOf();
+  rmSync(join(a.folder, ".memsyncignore"));
+  await a.memsync("unlink");
+  await a.memsync("link");
+  await a.sync();
+  expect(await sourcesOf(a)).toEqual(["CLAUDE.md ignored", "auto-memory/own.md ignored"]);
+  expect([await a.doc(id), await a.list()]).toEqual(["", []]);
 });

@@ -1,9 +1,20 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { KnownPlace } from "../../daemon/files/place-store.ts";
+import { putIgnoreText } from "../../daemon/home/ignore-files.ts";
+import type { Link } from "../../daemon/home/links.ts";
+import { readIgnoredOf } from "../../daemon/ignored/ignore-file.ts";
+import { keepUnlinked } from "../../daemon/links/unlinked-folders.ts";
+import type { ProjectId } from "../../shared/ids.ts";
 import { FollowedClones } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import {
+  exchangeMemories,
+  MEMORY_PROJECT,
+  MemoryMachine,
+  settleMemories,
+} from "../support/memory-machines.ts";
 
 setDefaultTimeout(60_000);
 
@@ -155,4 +166,24 @@ test("a topic that is named stays here, and none that came from elsewhere is wri
   ignore(one, "");
   await settleMemories(one, two);
   expect(await two.values("own.md")).toEqual(["mine\n"]);
+});
+
+test("what an unlinked folder named still counts for its project alone, until an empty file is there", async () => {
+  const machine = await MemoryMachine.start("anna");
+  others.push(machine);
+  const dir = join(machine.project, "gone");
+  const link = { dir, projectId: MEMORY_PROJECT, name: "shop" } as Link;
+  const place = { device: "1", inode: "2", bornAt: "3" };
+  const known = { place, evidence: "remote" } as unknown as KnownPlace;
+  await machine.store.write(async ({ db, now }) => {
+    await putIgnoreText(db, dir, "auto-memory/own.md\n");
+    await keepUnlinked(db, link, { known, now });
+  });
+  const why = async (project: ProjectId) =>
+    (await readIgnoredOf(machine.store.reader, [], project)).why("auto-memory/own.md");
+  expect(await why(MEMORY_PROJECT)).toEqual({ code: "ignored-gone" });
+  expect(await why("proj_other" as ProjectId)).toBeUndefined();
+  mkdirSync(dir);
+  writeFileSync(join(dir, IGNORE), "");
+  expect(await why(MEMORY_PROJECT)).toBeUndefined();
 });
