@@ -71,8 +71,8 @@ test("with a token that is refused nothing is synced, and that is said once", ()
   const status = statusOf({ units: [SYNCED, REFUSED], tokenRefused: true });
   expect([isSynced(status), isRefused(status)]).toEqual([false, true]);
   expect(listRefusals(status)).toEqual([
-    "https://work.example.com refuses the token (it answered 401): `memsync login` gives it " +
-      "another one, or MEMSYNC_TOKEN at the daemon's next start",
+    "https://work.example.com refuses the token (it answered 401): `memsync login` gives the " +
+      "service another one, or MEMSYNC_TOKEN at the daemon's next start",
   ]);
 });
 
