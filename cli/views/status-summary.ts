@@ -1,5 +1,5 @@
 import type { DaemonStatus, ProjectStatus } from "../../daemon/status/status.ts";
-import { isUnitSynced } from "../../daemon/status/synced-projects.ts";
+import { isUnitSynced, serviceTroubleOf } from "../../daemon/status/synced-projects.ts";
 import { count } from "../screen/output.ts";
 import { isStandingIn } from "../screen/standing.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
@@ -131,18 +131,19 @@ function shortened(
     ...(more > 0
       ? [`${count(more, "project", "projects")} with something waiting, refused or not followed`]
       : []),
-    ...(well > 0 ? [`${count(well, "project", "projects")}, ${wellShown(status)}`] : []),
+    ...(well > 0 ? [`${count(well, "project", "projects")}, ${wellShown(status, left)}`] : []),
   ];
   const counted = `${projects.length > 0 ? "besides " : ""}${others.join(", ")}`;
   const rest = `projects  ${counted}; \`memsync status --all\` shows each`;
   return tonedStatusLines({ ...status, projects }, { ...view, rest });
 }
 
-/** If the token is refused, nobody knows what others wrote. */
-function wellShown({ remotes }: DaemonStatus): string {
-  return remotes.some(({ service }) => service.token_refused)
-    ? "nothing waiting"
-    : toned("good", "all synced");
+/** If a service of theirs tells nothing, nobody knows what others wrote. */
+function wellShown({ remotes }: DaemonStatus, projects: readonly ProjectStatus[]): string {
+  const names = new Set(projects.map(({ remote }) => remote));
+  const services = [...names].map((each) => remotes.find(({ name }) => name === each)?.service);
+  const isMute = services.some((service) => serviceTroubleOf(service) !== undefined);
+  return isMute ? "nothing waiting" : toned("good", "all synced");
 }
 
 /** The subject of a line. */

@@ -12,7 +12,7 @@ import type {
   ServiceStatus,
   UnitStatus,
 } from "../../daemon/status/status.ts";
-import { isUnitSynced } from "../../daemon/status/synced-projects.ts";
+import { isUnitSynced, serviceTroubleOf } from "../../daemon/status/synced-projects.ts";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import {
@@ -34,6 +34,7 @@ import { machineLines } from "./machine-lines.ts";
 import { memoryFolderLines } from "./memory-folders-view.ts";
 import { personalLines } from "./personal-view.ts";
 import { layerLine } from "./seen-by.ts";
+import { isEmbedded, shownRemotes } from "./shown-remotes.ts";
 import { tokenExpiryLines } from "./token-expiry.ts";
 import { refusedShown, unlinkedLines, waitingShown } from "./waiting-view.ts";
 
@@ -57,7 +58,7 @@ export interface StatusView {
 export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): string[] {
   const { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false } = view;
   const { brief, rest, short = false } = view;
-  const remotes = status.remotes.filter((remote) => !isEmptyEmbedded(status, remote));
+  const remotes = shownRemotes(status);
   const several = remotes.length > 1;
   const time = { now, calm };
   const linesOf = (isHere: boolean) =>
@@ -112,19 +113,12 @@ export function unfollowedLines(standing: Standing, command = "memsync link"): s
 }
 
 const NONE_LINKED = "project   none linked; run `memsync link` in one";
-const EMBEDDED = "embedded";
-
-/** Whether it is this home's own service, which no other machine reaches. */
-function isEmbedded(remote: RemoteStatus | undefined): boolean {
-  return remote?.service.name === EMBEDDED;
-}
-
 /** The service that keeps a project, as far as its lines depend on it. */
 interface Keeper {
   /** It is the embedded one. */
   readonly isLocal: boolean;
-  /** It refuses the token, so nobody knows what others wrote. */
-  readonly isShut: boolean;
+  /** It tells nothing now, so nobody knows what others wrote. */
+  readonly isMute: boolean;
   /** There is no way to call it, such as a token, so nobody waits for it. */
   readonly isBlocked: boolean;
 }
@@ -132,18 +126,9 @@ interface Keeper {
 function keeperOf(remote: RemoteStatus | undefined): Keeper {
   return {
     isLocal: isEmbedded(remote),
-    isShut: remote?.service.token_refused === true,
+    isMute: serviceTroubleOf(remote?.service) !== undefined,
     isBlocked: remote?.service.state === "blocked",
   };
-}
-
-/** Everything was moved out of it, so there is nothing to show. */
-function isEmptyEmbedded(status: DaemonStatus, remote: RemoteStatus): boolean {
-  if (!isEmbedded(remote) || remote.default) return false;
-  const { memories, waiting, refused, contacted } = remote.own;
-  const hasOwn = memories > 0 || waiting > 0 || refused !== null || !contacted;
-  const rest = [...status.projects, ...status.unlinked, ...status.held];
-  return !hasOwn && rest.every((each) => each.remote !== remote.name);
 }
 
 const PLAIN_NOTE = "no replica exchange: changes of others are asked for in turn";
@@ -394,7 +379,7 @@ interface UnitView extends Keeper {
 function unitLine(unit: UnitStatus, view: UnitView): string {
   const saved = `${count(unit.memories, "memory", "memories")} saved`;
   const isSynced = unit.refused === null && isUnitSynced(unit);
-  if (isSynced && view.isLocal && !view.isShut) {
+  if (isSynced && view.isLocal && !view.isMute) {
     const memories = count(unit.memories, "memory", "memories");
     if (view.hasFailing) return `${saved} here; the file is not`;
     return `${memories} ${toned("good", "saved here")}`;
@@ -404,7 +389,7 @@ function unitLine(unit: UnitStatus, view: UnitView): string {
 
 /** How much of it the service has acknowledged. */
 function syncedShown(unit: UnitStatus, view: UnitView): string {
-  const { hasFailing = false, isLocal, isShut, isBlocked } = view;
+  const { hasFailing = false, isLocal, isMute, isBlocked } = view;
   if (isOutOfReach(unit)) {
     if (isUnitSynced(unit)) return OUT_OF_REACH;
     const stays = count(unit.waiting, "change stays", "changes stay");
@@ -414,7 +399,7 @@ function syncedShown(unit: UnitStatus, view: UnitView): string {
   if (!unit.contacted && isBlocked) return "kept here until its service can be called";
   if (!unit.contacted) return "waiting for the service's first answer";
   if (unit.waiting > 0) return waitingShown(unit.waiting);
-  if (isShut) return "nothing waiting";
+  if (isMute) return "nothing waiting";
   if (isLocal) return toned("good", "saved here");
   return hasFailing ? "synced; the file is not" : toned("good", "all synced");
 }

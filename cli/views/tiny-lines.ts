@@ -1,11 +1,16 @@
-import type { DaemonStatus } from "../../daemon/status/status.ts";
-import { isUnitSynced, syncedProjects } from "../../daemon/status/synced-projects.ts";
+import type { DaemonStatus, RemoteStatus } from "../../daemon/status/status.ts";
+import {
+  isUnitSynced,
+  serviceTroubleOf,
+  syncedProjects,
+} from "../../daemon/status/synced-projects.ts";
 import { count } from "../screen/output.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { styled } from "../screen/terminal.ts";
 import { cut } from "../screen/text-width.ts";
 import { visible } from "../screen/visible.ts";
 import { isMissed, oddFolders } from "./odd-folders.ts";
+import { shownRemotes } from "./shown-remotes.ts";
 
 interface KnownNow {
   readonly status: DaemonStatus;
@@ -19,36 +24,53 @@ interface KnownNow {
  * know first at the top.
  */
 export function tinyLines({ status, standing, conflicts }: KnownNow, columns: number): string[] {
-  const { remotes, held } = status;
+  const { held } = status;
+  const remotes = shownRemotes(status);
   const projects = syncedProjects(status);
   const here = projects.find((each) => isStandingIn(standing, each));
-  const units = [...projects, ...remotes.map(({ own }) => own)];
+  const units = [...projects, ...status.remotes.map(({ own }) => own)];
   const left = units.filter((unit) => !isUnitSynced(unit));
   const refused = left.filter((unit) => unit.refused !== null);
   const waiting = left.reduce((sum, unit) => sum + unit.waiting, 0);
-  const away = remotes.flatMap(({ service }) => (service.online ? [] : [service]));
+  const told = remotes.map((remote) => ({
+    trouble: serviceTroubleOf(remote.service),
+    // Two remotes may be at one address, and only the names tell them apart.
+    shown: remotes.length > 1 ? `${remote.name} ${remote.service.name}` : remote.service.name,
+    word: troubleWord(remote),
+  }));
+  const well = told.filter(({ trouble }) => trouble === undefined);
+  const reconnecting = told.filter(({ trouble }) => trouble === "reconnecting");
+  const mute = told.filter((each) => !well.includes(each) && !reconnecting.includes(each));
   const files = fileLines(status);
   const isUnfollowed = standing.kind === "unfollowed";
   const bad = [
-    ...away.map(({ state, name }) => `${state}: ${name}`),
+    ...mute.map(({ word, shown }) => `${word}: ${shown}`),
     ...(refused.length > 0 ? [`\`memsync doctor\`: ${refused.length} refused`] : []),
   ];
   const pending = [
+    ...reconnecting.map(({ word, shown }) => `${word}: ${shown}`),
     ...(conflicts > 0 ? [`\`memsync conflicts\`: ${conflicts}`] : []),
     ...(held.length > 0 ? [`\`memsync held\`: ${held.length}`] : []),
     ...files,
     ...(waiting > 0 ? [count(waiting, "change waits", "changes wait")] : []),
     ...(isUnfollowed ? ["not followed: `memsync link`"] : []),
   ];
-  const isCalm = left.length + away.length + files.length === 0 && projects.length > 0;
+  const isCalm = left.length + files.length === 0 && projects.length > 0;
+  // Where a service tells nothing, nobody knows what others wrote.
+  const calm = well.length === told.length ? "all synced" : "nothing waiting";
   const line = (text: string) => cut(visible(text), columns - 1);
   return [
     ...bad.map((text) => styled("red", line(text))),
     ...pending.map((text) => styled("yellow", line(text))),
-    ...(isCalm ? ["all synced"] : []).map(line),
+    ...(isCalm ? [calm] : []).map(line),
     ...(here ? [line(`here: ${here.name}`)] : []),
-    ...remotes.flatMap(({ service }) => (service.online ? [line(service.name)] : [])),
+    ...well.map(({ shown }) => line(shown)),
   ];
+}
+
+/** What is wrong with a remote's service, in a word or two. */
+function troubleWord({ service }: RemoteStatus): string {
+  return serviceTroubleOf(service) === "refused" ? "token refused" : service.state;
 }
 
 /** That a file is missing or not followed; several are counted. */

@@ -26,9 +26,29 @@ export function isSynced(status: DaemonStatus): boolean {
   );
 }
 
-/** It answers, and not only to refuse the token. */
-function isHeard({ online, token_refused }: ServiceStatus): boolean {
-  return online && !token_refused;
+/**
+ * What keeps a service from telling what others wrote. `away`: it takes no calls, or there is no
+ * way to call it; `refused`: it answers only to refuse the token; `reconnecting`: its last answer
+ * was fine, and what came since then is not told.
+ */
+export type ServiceTrouble = "away" | "refused" | "reconnecting";
+
+/**
+ * Undefined where all is well with it. Only then a screen says that all is synced. One that could
+ * not be opened is away.
+ */
+export function serviceTroubleOf(
+  service: Pick<ServiceStatus, "online" | "token_refused" | "state"> | undefined,
+): ServiceTrouble | undefined {
+  if (!service?.online) return "away";
+  if (service.token_refused) return "refused";
+  return service.state === "reconnecting" ? "reconnecting" : undefined;
+}
+
+/** Its last answer was fine. */
+function isHeard(service: ServiceStatus): boolean {
+  const trouble = serviceTroubleOf(service);
+  return trouble === undefined || trouble === "reconnecting";
 }
 
 /** The state of a project whose remote could not be opened is unknown. */
