@@ -331,7 +331,7 @@ function folderLines(folder: FolderStatus): string[] {
   const lines = [
     folderLine(folder),
     ...folder.also.map((also) => folderLine({ ...folder, ...also })),
-    ...(place ? [placeLine(place)] : []),
+    ...(place ? [placeLine(place, unwrittenFiles(folder))] : []),
     ...beside.map(besideLine),
     ...(polled ? [`looked at every ${POLL_MS / 1000} s, for ${polled.why}`] : []),
     ...(repository !== null ? [repository] : []),
@@ -344,17 +344,28 @@ function besideLine(path: string): string {
   return `${path} is there, too, and is not followed: \`memsync link --file ${path}\` follows it`;
 }
 
-function placeLine(place: PlaceStatus): string {
-  const unwritten = "nothing is written into it until `memsync link --write` there";
+function placeLine(place: PlaceStatus, unwritten: readonly string[]): string {
+  const isBarred = place.wrote && unwritten.length > 0;
+  const barred = `nothing is written into ${unwritten.join(", ")} until \`memsync link --write\` there`;
   if (place.kind === "moved") {
     const moved = `was moved from ${tilde(place.from)}, followed here again`;
-    return place.wrote ? `${moved}; ${unwritten}` : moved;
+    return isBarred ? `${moved}; ${barred}` : moved;
   }
   const where = place.moved_to === null ? "" : `, which is ${tilde(place.moved_to)} now`;
   const what = `took the place of the folder that was linked here${where}: followed as well`;
-  return place.wrote
-    ? `${what}, and ${unwritten}`
+  return isBarred
+    ? `${what}, and ${barred}`
     : `${what}; \`memsync unlink\` there if it is not to be`;
+}
+
+/**
+ * The folder's files that lack nothing but consent to be written: git tracks them, or they are
+ * missing and git does not ignore them. All others are written without it.
+ */
+function unwrittenFiles(folder: FolderStatus): string[] {
+  return [folder, ...folder.also]
+    .filter(({ state, why }) => state === "upwards" || why === "missing")
+    .map(({ path }) => path);
 }
 
 function folderLine({ dir, path, state, note }: FolderStatus): string {

@@ -254,3 +254,26 @@ test("at 30x8 a status has a line for each thing, where one stands among them", 
   expect(lines.length).toBeLessThanOrEqual(5);
   expect(lines.every((line) => line.length < 30)).toBe(true);
 });
+
+test("of a folder without its former consent the files are named that are not written", () => {
+  const [folder] = project(1).folders;
+  if (!folder) throw new Error("a made-up project has a folder");
+  const place = { kind: "replaced", moved_to: null, wrote: true, at: "" } as const;
+  const also = { path: "AGENTS.md", state: "upwards", note: null, why: null } as const;
+  const missing = { state: "left-alone", why: "missing", note: "it is missing" } as const;
+  const told = (given: Partial<typeof folder>) => {
+    const lines = statusLines(statusOf([project(1, { folders: [{ ...folder, ...given }] })]));
+    return lines.filter((line) => /took the place|was moved/.test(line)).join("\n");
+  };
+  const until = (files: string) =>
+    `nothing is written into ${files} until \`memsync link --write\` there`;
+  expect(told({ place, state: "upwards" })).toContain(until("CLAUDE.md"));
+  expect(told({ place, ...missing })).toContain(until("CLAUDE.md"));
+  // What git ignores, and what no repository has, is written without consent.
+  expect(told({ place, state: "followed" })).toEndWith("`memsync unlink` there if it is not to be");
+  expect(told({ place, state: "followed", also: [also] })).toContain(until("AGENTS.md"));
+  expect(told({ place: { ...place, wrote: false }, state: "upwards" })).not.toContain("written");
+  const moved = { kind: "moved", from: "/src/0", wrote: true, at: "" } as const;
+  expect(told({ place: moved, state: "upwards" })).toContain(until("CLAUDE.md"));
+  expect(told({ place: moved, state: "followed" })).toEndWith("followed here again");
+});
