@@ -313,7 +313,13 @@ function keptLine(project: ProjectStatus, view: ProjectView): string {
   const hasFailing = project.folders.some(({ state }) => state === "failing");
   const rest = unitLine(project, { ...view, hasFailing });
   const { text, deleted } = project;
-  if (deleted !== null) return `deleted ${momentShown(deleted.at, now)}, ${rest}`;
+  if (deleted !== null) {
+    // What its files have by now is not read, so nobody knows that all of it is synced.
+    const isSent = project.refused === null && isUnitSynced(project);
+    const memories = count(project.memories, "memory", "memories");
+    const left = isSent ? `${memories} saved here, no more synced` : rest;
+    return `deleted ${momentShown(deleted.at, now)}, ${left}`;
+  }
   if (text === null) return `no text, ${rest}`;
   const size = `${count(text.lines, "line", "lines")} (${bytesShown(text.bytes)})`;
   return `${size} of ${momentShown(text.changed_at, now)}, ${rest}`;

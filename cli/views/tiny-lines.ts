@@ -42,6 +42,7 @@ export function tinyLines({ status, standing, conflicts }: KnownNow, columns: nu
   const reconnecting = told.filter(({ trouble }) => trouble === "reconnecting");
   const mute = told.filter((each) => !well.includes(each) && !reconnecting.includes(each));
   const files = fileLines(status);
+  const deleted = status.projects.filter((each) => each.deleted !== null);
   const isUnfollowed = standing.kind === "unfollowed";
   const bad = [
     ...mute.map(({ word, shown }) => `${word}: ${shown}`),
@@ -52,10 +53,11 @@ export function tinyLines({ status, standing, conflicts }: KnownNow, columns: nu
     ...(conflicts > 0 ? [`\`memsync conflicts\`: ${conflicts}`] : []),
     ...(held.length > 0 ? [`\`memsync held\`: ${held.length}`] : []),
     ...files,
+    ...deleted.map(({ name }) => `deleted: ${name}`),
     ...(waiting > 0 ? [count(waiting, "change waits", "changes wait")] : []),
     ...(isUnfollowed ? ["not followed: `memsync link`"] : []),
   ];
-  const isCalm = left.length + files.length === 0 && projects.length > 0;
+  const isCalm = left.length + files.length + deleted.length === 0 && projects.length > 0;
   // Where a service tells nothing, nobody knows what others wrote.
   const calm = well.length === told.length ? "all synced" : "nothing waiting";
   const line = (text: string) => cut(visible(text), columns - 1);

@@ -277,3 +277,17 @@ test("of a folder without its former consent the files are named that are not wr
   expect(told({ place: moved, state: "upwards" })).toContain(until("CLAUDE.md"));
   expect(told({ place: moved, state: "followed" })).toEndWith("followed here again");
 });
+
+test("of a project that was deleted no screen says that all is synced: its files are not read", () => {
+  const deleted = { at: "2026-01-01T00:00:00.000Z", machine: "desktop" } as never;
+  const status = statusOf([project(1, { deleted, memories: 1 })]);
+  const [whole, tiny] = [
+    statusLines(status, { now: NOW }),
+    onScreen(status, { columns: 30, rows: 8 }),
+  ];
+  expect(whole.find((line) => line.includes("deleted"))).toEndWith(
+    ", 1 memory saved here, no more synced",
+  );
+  expect(tiny[0]).toBe("deleted: project 1");
+  expect(tiny).not.toContain("all synced");
+});
