@@ -112,8 +112,8 @@ async function save(
   if (value === "") {
     const word = shellWord(key);
     sayAside(
-      `the value of ${key} is empty now: \`memsync history ${word}\` has what it was, ` +
-        `\`memsync rm ${word}\` deletes it`,
+      `the value of ${key} is empty: \`memsync history ${word}\` has what it was before, if ` +
+        `anything, \`memsync rm ${word}\` deletes it`,
     );
   }
   if (place.layer === "project") await sayIfUnlinked(env, place.document, options.project);
