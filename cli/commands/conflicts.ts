@@ -39,6 +39,7 @@ import { bringAllBack } from "../writes/bring-all-back.ts";
 import { chooseVersion } from "../writes/choose-version.ts";
 import { dismissal } from "../writes/dismiss-conflict.ts";
 import { writeToInbox } from "../writes/inbox-write.ts";
+import { type LeftHeld, sayLeftHeld } from "../writes/left-held.ts";
 import { saveMemory, saveText } from "../writes/save.ts";
 
 interface Options extends PlaceOptions {
@@ -237,8 +238,9 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
 async function restore(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, { ...options, typed: `restore ${id}` });
   let there = 0;
+  let leftHeld: LeftHeld | undefined;
   const along = conflict.kind === "memory" ? await otherLosers(env, conflict) : [];
-  if (conflict.kind === "memory") await restoreMemory(env, conflict, options);
+  if (conflict.kind === "memory") leftHeld = await restoreMemory(env, conflict, options);
   else there = await restoreLines(env, conflict);
   if (options.json) sayJson({ ...conflictJson(conflict), settled: along.map(({ id }) => id) });
   else if (conflict.kind === "text") {
@@ -247,7 +249,7 @@ async function restore(env: Environment, id: string, options: Options): Promise<
     saySentence(`put the lines back into the document${where}${known}`);
   } else {
     const besides = along.map(({ id }) => `; ${id} is settled, too: its version is there as well`);
-    const history = "what it replaced is in its history";
+    const history = leftHeld ? sayLeftHeld(leftHeld) : "what it replaced is in its history";
     saySentence(`restored "${conflict.losing.key}"; ${history}${besides.join("")}`);
   }
 }
@@ -270,12 +272,12 @@ async function restoreMemory(
   env: Environment,
   { document, losing }: MemoryConflict,
   options: Options,
-): Promise<void> {
+): Promise<LeftHeld | undefined> {
   const { layer, name, account } = document;
   const remote = layer === "project" ? undefined : document.remote;
   const place = { layer, document: name, account, remote };
   await agreeToAudience(env, place, { done: "restored", options });
-  await saveMemory(env, place, { key: losing.key, value: losing.value });
+  return (await saveMemory(env, place, { key: losing.key, value: losing.value })).leftHeld;
 }
 
 /**

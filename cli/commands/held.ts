@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { fileAt } from "../../daemon/files/also-file.ts";
-import { heldReason } from "../../daemon/held/advice.ts";
+import { heldReason, heldReasonNow } from "../../daemon/held/advice.ts";
 import { allowHeld, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
 import { type HeldStatus, heldStatus } from "../../daemon/status/held-status.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
@@ -34,7 +34,8 @@ interface Options {
 
 const HELP = `
 What is held was written here and is sent nowhere: it looks like a secret, is over a limit, or was
-refused by the service. Everything else goes on. A later write takes its place.
+refused by the service. Everything else goes on. A later write of a memory takes its place, and
+what was held stays here until it is dropped, or all but its secret is in what is saved.
 
 To say beforehand that something is no secret, or is to be synced all the same: \`memsync set
 --allow-secret\`, or in a text the mark memsync:allow-secret in the same line, or alone in the line
@@ -95,7 +96,7 @@ async function list(env: Environment, { json }: Options): Promise<void> {
     for (const { item, document } of items) {
       const where = shortName(document?.title ?? item.document);
       const what = shortName(await shownName(item));
-      rows.push([item.id, timeShown(item.writtenAt), where, what, heldReason(item)]);
+      rows.push([item.id, timeShown(item.writtenAt), where, what, heldReasonNow(item)]);
     }
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "WHY"];
     sayRows(table([heading, ...rows], SPARE));

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { currentOf, memoryHistory, type Version } from "../local/local-history.ts";
@@ -16,6 +17,7 @@ import { CommandFailed } from "../screen/errors.ts";
 import {
   printText,
   say,
+  sayAside,
   sayJson,
   sayRows,
   saySentence,
@@ -25,6 +27,7 @@ import {
 import { valueLine } from "../views/memory-view.ts";
 import { machineShown, timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
+import { sayLeftHeld } from "../writes/left-held.ts";
 import { saveMemory } from "../writes/save.ts";
 
 interface Options extends PlaceOptions {
@@ -44,7 +47,8 @@ Examples:
   memsync restore build k3j5h2ab     makes it the value again`;
 
 const RESTORE_HELP = `
-Restoring is a new write like any other: it is synced, and what it replaces goes to the history.
+Restoring is a new write like any other: it is synced, and what it replaces goes to the history, or
+where that is held stays in \`memsync held\`.
 
 Examples:
   memsync history build              shows the versions, each with its REV
@@ -74,6 +78,13 @@ interface Found {
   readonly versions: readonly Version[];
 }
 
+/** It is readable here, and no document has ever had it. */
+function heldOnly(key: string): CommandFailed {
+  return new CommandFailed(
+    `"${key}" has no history, for what is held is in none: \`memsync held\` lists it`,
+  );
+}
+
 /** The versions of a key in each place that has some. Throws where none has. */
 async function find(env: Environment, key: string, options: PlaceOptions): Promise<Found[]> {
   return await withLocal(env, async (db) => {
@@ -87,6 +98,10 @@ async function find(env: Environment, key: string, options: PlaceOptions): Promi
       if (versions.length > 0) found.push({ place, versions });
     }
     if (found.length > 0) return found;
+    for (const { document, account } of db ? places : []) {
+      const memories = db ? await readLocalMemories(db, document, account) : [];
+      if (memories.some((each) => each.key === key)) throw heldOnly(key);
+    }
     const message = `there is no memory "${key}" and no history of one`;
     throw unlinked ?? new CommandFailed(`${message}: \`memsync list\` shows the keys`);
   });
@@ -177,6 +192,14 @@ export function versionJson({ revision, state, machine, writtenAt, replacedAt }:
   };
 }
 
+/** What the memory says here, which may be held, and in no history. */
+async function shownValue(env: Environment, { document, account }: MemoryPlace, key: string) {
+  return await withLocal(env, async (db) => {
+    const memories = db ? await readLocalMemories(db, document, account) : [];
+    return memories.find((each) => each.key === key)?.value;
+  });
+}
+
 function shown(key: string, place: MemoryPlace, version: Version) {
   return { key, layer: place.layer, ...versionJson(version), value: version.value };
 }
@@ -186,12 +209,12 @@ async function restore(
   key: string,
   { revision, options }: { readonly revision: string; readonly options: Options },
 ): Promise<void> {
-  const { place, versions, version } = pick(await find(env, key, options), key, revision);
-  const [current] = versions;
-  const isCurrent = current?.state === "current" && current.value === version.value;
+  const { place, version } = pick(await find(env, key, options), key, revision);
+  const isCurrent = (await shownValue(env, place, key)) === version.value;
   if (!isCurrent) {
     await agreeToAudience(env, place, { done: "restored", options });
-    await saveMemory(env, place, { key, value: version.value });
+    const { leftHeld } = await saveMemory(env, place, { key, value: version.value });
+    if (leftHeld) sayAside(sayLeftHeld(leftHeld));
   }
   if (options.json) sayJson(shown(key, place, version));
   else if (isCurrent) saySentence(`"${key}" has that value already`);

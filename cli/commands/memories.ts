@@ -30,6 +30,7 @@ import { readStdinText } from "../screen/stdin.ts";
 import { layerShown, memoryJson, valueLine } from "../views/memory-view.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
 import { writeMemory } from "../writes/inbox-write.ts";
+import { sayLeftHeld } from "../writes/left-held.ts";
 import { sayIfOutOfReach } from "../writes/out-of-reach.ts";
 import { sayIfDeleted } from "../writes/refuse-deleted.ts";
 import { saveMemory } from "../writes/save.ts";
@@ -101,7 +102,8 @@ async function save(
 ) {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   await agreeToAudience(env, place, { done: "saved", options });
-  await saveMemory(env, place, { key, value, options });
+  const { leftHeld } = await saveMemory(env, place, { key, value, options });
+  if (leftHeld) sayAside(sayLeftHeld(leftHeld));
   // Looked up after the write, which may have bound the project.
   await sayIfHeld(env, async (db) => {
     const { account, document } = await targetOf(env, db, options);
@@ -109,7 +111,7 @@ async function save(
   });
   await sayIfOutOfReach(env, place);
   // A variable of a shell may have been unset.
-  if (value === "") {
+  if (value === "" && leftHeld === undefined) {
     const word = shellWord(key);
     sayAside(
       `the value of ${key} is empty: \`memsync history ${word}\` has what it was before, if ` +
@@ -199,7 +201,9 @@ async function remove(env: Environment, key: string, options: WriteOptions): Pro
   const { memories: known } = await readAll(env, { layer: "project", ...options });
   if (!known.some((memory) => memory.key === key)) throw noMemory(key, known);
   await agreeToAudience(env, place, { done: "deleted", options });
-  if (!(await writeMemory(env.home, place, { key, value: undefined }))) throw noMemory(key, known);
+  const written = await writeMemory(env.home, place, { key, value: undefined });
+  if (!written) throw noMemory(key, known);
+  if (written.leftHeld) sayAside(sayLeftHeld(written.leftHeld));
   await sayIfOutOfReach(env, place);
 }
 

@@ -53,10 +53,10 @@ Examples:
   memsync export | ssh laptop memsync import -`;
 
 const IMPORT_HELP = `
-Each value is a write of this machine's: what it replaces goes to the history, what equals the
-value there changes nothing, and what looks like a secret is held. Nothing is deleted. A document
-with anything wrong in it is refused whole. Of another tool's notes those are left out, and named,
-that can be no memories.
+Each value is a write of this machine's: what it replaces goes to the history, or where that is held
+stays in \`memsync held\`; what equals the value there changes nothing, and what looks like a secret
+is held. Nothing is deleted. A document with anything wrong in it is refused whole.
+Of another tool's notes those are left out, and named, that can be no memories.
 
 Examples:
   memsync import memories.json
@@ -132,7 +132,9 @@ function heldLines({ secrets, leftOut }: HeldInExport): string[] {
   const texts = count(leftOut, "held text is", "held texts are");
   return [
     ...(secrets > 0 ? [`${kept} in the export: ${are}, so keep it to yourself`] : []),
-    ...(leftOut > 0 ? [`${texts} left out, being too large; what was synced is in it`] : []),
+    ...(leftOut > 0
+      ? [`${texts} left out, too large or written over since; what was synced is in it`]
+      : []),
   ];
 }
 
@@ -207,7 +209,7 @@ async function runImport(env: Environment, named: string, flags: ImportFlags): P
 }
 
 function sayResult(
-  { created, updated, unchanged, held, left_out, texts, projects }: ImportResult,
+  { created, updated, unchanged, held, left_held, left_out, texts, projects }: ImportResult,
   leftOut: readonly LeftOutNote[],
 ) {
   for (const { name, reason } of leftOut) sayAside(`not imported, ${name}: ${reason}`);
@@ -217,6 +219,10 @@ function sayResult(
   const into = count(projects, "project", "projects");
   saySentence(`imported memories of ${into}, user and global: ${counts}${documents}${omitted}`);
   if (held > 0) sayAside(`${held} held for looking like secrets: \`memsync held\` shows them`);
+  if (left_held > 0) {
+    const texts = count(left_held, "held text is", "held texts are");
+    sayAside(`${texts} written over and in no history: \`memsync held\` shows them`);
+  }
   if (left_out > 0) {
     sayAside(`${left_out} losing versions look like secrets and were left out`);
   }

@@ -13,6 +13,7 @@ import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { listLosingVersions, type WrittenValue } from "./losing-versions.ts";
+import { waitingMemories } from "./waiting-held.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -63,13 +64,14 @@ export interface HistorySource {
 export async function memoryHistory(source: HistorySource, key: string): Promise<Version[]> {
   const { db, document: name, account, machine } = source;
   const document = await findLocalDocument(db, name, account);
+  const current = document && (await currentMemory(db, document.id, key));
+  const place = { document: name, account, key, standing: current?.value };
   const waiting: Waiting[] = [];
-  for (const write of await readInbox(db, name, account)) {
-    if (write.kind !== "memory" || write.key !== key) continue;
-    waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
+  for (const { write, isToBeHeld } of await waitingMemories(db, place)) {
+    // A version that is listed now and gone as soon as a daemon runs would be no history.
+    if (!isToBeHeld) waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
   }
   if (!document) return overlaid(undefined, waiting);
-  const current = await currentMemory(db, document.id, key);
   const losing = current ? await listLosingVersions(db, { ...document, name, account }) : [];
   return [
     ...overlaid(current, waiting),

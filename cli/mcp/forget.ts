@@ -1,13 +1,16 @@
+import { readMachineName } from "../../daemon/home/machine-name.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { nearWords } from "../../shared/near-words.ts";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
 import { passageOf } from "../../shared/replica/search/passage.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
+import { memoryHistory } from "../local/local-history.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { visible } from "../screen/visible.ts";
 import { writeMemory } from "../writes/inbox-write.ts";
-import { whySecret, withheldText } from "./kept-secret.ts";
+import { sayLeftHeld } from "../writes/left-held.ts";
+import { whySecret } from "./kept-secret.ts";
 import {
   findScope,
   placesOf,
@@ -53,23 +56,43 @@ export async function forget(
       elsewhere: others,
     };
   });
-  if (!memory || !(await writeMemory(env.home, place, { key, value: undefined }))) {
+  const written = memory && (await writeMemory(env.home, place, { key, value: undefined }));
+  if (!written) {
     const where = elsewhere.length === 0 ? "" : `; the layer ${elsewhere.join(" and ")} has one`;
     const none = `there is no memory "${key}" in the layer ${layer}${where}`;
     throw refusalIn(scope, none, nearWords(key, keys));
   }
-  const revision = revisionName(memory.value);
+  const { leftHeld } = written;
+  // Of a held one the history has at most what was there before it.
+  const kept = await withLocal(env, async (db) => {
+    if (!db || !leftHeld) return revisionName(memory.value);
+    const machine = readMachineName(env.home);
+    const { document, account } = place;
+    return (await memoryHistory({ db, document, account, machine }, key))[0]?.revision;
+  });
   const layers = layer === "project" ? "" : ` --layer ${layer}`;
-  const restore = `memsync restore ${shellWord(key)} ${revision}${layers}`;
-  const said = why ? withheldText(why) : passageOf(memory.value, "", FIRST_LINE_MAX);
+  const restore =
+    kept === undefined ? undefined : `memsync restore ${shellWord(key)} ${kept}${layers}`;
+  const whatIsBack = leftHeld ? "what was there before that" : "it";
+  const said = why ? `(not shown: it ${why})` : passageOf(memory.value, "", FIRST_LINE_MAX);
   return {
     text: framed([
       scopeLine(scope),
       `deleted: ${key}`,
       { quoted: said },
-      `Its user gets it back by: ${restore}`,
+      ...(leftHeld ? [sayLeftHeld(leftHeld)] : []),
+      ...(restore ? [`Its user gets ${whatIsBack} back by: ${restore}`] : []),
     ]),
-    data: { ...scopeJson(scope), status: "deleted", key, layer, revision, value: said, restore },
+    data: {
+      ...scopeJson(scope),
+      status: "deleted",
+      key,
+      layer,
+      revision: kept ?? null,
+      value: said,
+      restore: restore ?? null,
+      ...(leftHeld && { left_held: leftHeld }),
+    },
   };
 }
 

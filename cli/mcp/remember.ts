@@ -11,6 +11,7 @@ import { type MemoryPlace, withLocal } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 import { audienceOf } from "../writes/audience.ts";
+import { type LeftHeld, sayLeftHeld } from "../writes/left-held.ts";
 import { readOutOfReach, staysHere } from "../writes/out-of-reach.ts";
 import { saveMemory } from "../writes/save.ts";
 import { whySecret } from "./kept-secret.ts";
@@ -77,14 +78,16 @@ export async function remember(
   const guard = (known: LocalMemory | undefined) => {
     if (wanted !== undefined && wanted !== revisionOf(known)) throw new OtherRevision(known);
   };
+  let leftHeld: LeftHeld | undefined;
   try {
-    await saveMemory(env, target.place, { key, value, options: { guard } });
+    const options = { guard };
+    leftHeld = (await saveMemory(env, target.place, { key, value, options })).leftHeld;
   } catch (thrown) {
     if (thrown instanceof OtherRevision) return inConflict(target, key, thrown.current);
     if (thrown instanceof CommandFailed) throw refusalIn(target.scope, thrown.message);
     throw thrown;
   }
-  return await asSaved(env, target, { key, status });
+  return await asSaved(env, target, { key, status, leftHeld });
 }
 
 async function findTarget(
@@ -125,10 +128,16 @@ function inConflict(
   };
 }
 
+interface Saved {
+  readonly key: string;
+  readonly status: "saved" | "unchanged";
+  readonly leftHeld?: LeftHeld | undefined;
+}
+
 async function asSaved(
   env: Environment,
   { scope, place, before, wasSecret, keys }: Target,
-  { key, status }: { readonly key: string; readonly status: "saved" | "unchanged" },
+  { key, status, leftHeld }: Saved,
 ): Promise<ToolResult> {
   const { memory, why } = await withLocal(env, (db) => readBack(db, place, key));
   const replaces =
@@ -142,6 +151,7 @@ async function asSaved(
   const said = [
     why === undefined ? `${status}: ${key}` : heldSentence(key, why),
     ...(replaces === undefined ? [] : [`it replaces: ${replaces}`]),
+    ...(leftHeld === undefined ? [] : [sayLeftHeld(leftHeld)]),
     ...(similar.length === 0 ? [] : [`similar keys: ${similar.join(", ")}`]),
     ...(isShared(audience) ? [`seen by ${seenBy(audience)}`] : []),
     ...(kept === undefined ? [] : [staysHere(place.layer, kept)]),
@@ -155,6 +165,7 @@ async function asSaved(
       layer: place.layer,
       revision: revisionOf(memory) ?? null,
       ...(replaces !== undefined && { replaces }),
+      ...(leftHeld !== undefined && { left_held: leftHeld }),
       ...(similar.length > 0 && { similar }),
       message: said.join("; "),
     },

@@ -15,14 +15,21 @@ import { findDaemon, type GatewayClient } from "../contact/gateway-client.ts";
 import type { MemoryPlace } from "../place/place.ts";
 import { damagedHome } from "../screen/home-failure.ts";
 import { sayAside } from "../screen/output.ts";
+import { findLeftHeld, type LeftHeld } from "./left-held.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /** What is there as a write is made, in its transaction. Throws where it must not be made. */
 export type WriteGuard = (known: LocalMemory | undefined) => void;
 
+/** What became of a write. */
+export interface Written {
+  /** What it leaves of a held memory, which is in no history. */
+  readonly leftHeld: LeftHeld | undefined;
+}
+
 /**
  * Saves a memory, or deletes it if there is no value: durably in the inbox, with the entries that
- * are visible now. False: there was nothing to delete.
+ * are visible now. Undefined: there was nothing to delete.
  */
 export async function writeMemory(
   home: Home,
@@ -38,17 +45,20 @@ export async function writeMemory(
     readonly allowSecret?: boolean | undefined;
     readonly guard?: WriteGuard | undefined;
   },
-): Promise<boolean> {
-  return await writeToInbox(home, async (db) => {
+): Promise<Written | undefined> {
+  let leftHeld: LeftHeld | undefined;
+  const isWritten = await writeToInbox(home, async (db) => {
     await refuseDeleted(db, document);
     const memories = await readLocalMemories(db, document, account);
     const known = memories.find((memory) => memory.key === key);
     guard?.(known);
     if (value === undefined && !known) return undefined;
+    leftHeld = await findLeftHeld(db, { document, account }, { key, value });
     const writtenAt = realWorld.now();
     const seen = known?.seen ?? [];
     return { kind: "memory", document, account, key, value, seen, writtenAt, allowSecret };
   });
+  return isWritten ? { leftHeld } : undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { TextConflict } from "../local/local-conflicts.ts";
 import type { Environment } from "../place/environment.ts";
 import type { MemoryPlace } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { type WriteGuard, writeMemory, writeToInbox } from "./inbox-write.ts";
+import { type WriteGuard, type Written, writeMemory, writeToInbox } from "./inbox-write.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /** Saves a memory in the inbox, which a running daemon applies at once. */
@@ -24,9 +24,10 @@ export async function saveMemory(
       | { readonly allowSecret?: boolean; readonly guard?: WriteGuard | undefined }
       | undefined;
   },
-): Promise<void> {
+): Promise<Written> {
   assertSavable(key, value);
-  await writeMemory(home, place, { key, value, allowSecret, guard });
+  const written = await writeMemory(home, place, { key, value, allowSecret, guard });
+  return written ?? { leftHeld: undefined };
 }
 
 /** Refuses what the interface would refuse, and what it would store with U+FFFD in it. */

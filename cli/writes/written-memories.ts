@@ -10,7 +10,7 @@ import {
 } from "../../daemon/home/memory-files.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { readLocalMemories, readStandingEntries } from "../../daemon/reading/local-memories.ts";
+import { readLocalMemories, readStanding } from "../../daemon/reading/local-memories.ts";
 import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { Environment } from "../place/environment.ts";
 import { ownDocument } from "../place/layer-option.ts";
@@ -40,9 +40,9 @@ export async function writtenSince(
     const memories = await readLocalMemories(db, document, account);
     const isInInbox = memories.some((each) => each.key === key && each.in_inbox);
     // What is held of the file hides what others have written.
-    const standing = await readStandingEntries(db, { account, document, key });
+    const { entries } = await readStanding(db, { account, document, key });
     const shown = (await findMemoryFile(db, file.folder, file.name))?.seen ?? [];
-    if (isInInbox || !areShown(standing, shown)) written.push(file);
+    if (isInInbox || !areShown(entries, shown)) written.push(file);
   }
   return written;
 }

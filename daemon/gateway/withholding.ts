@@ -4,6 +4,7 @@ import type { JsonValue } from "../../shared/json.ts";
 import { wireDocumentId } from "../../shared/replica/document/address.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { replaceHeld } from "../assistants/memory-folders/replace-held.ts";
 import { memoryReason, memoryTexts, metadataReason, secretReason } from "../held/judge.ts";
 import { withoutSecrets } from "../held/searched-text.ts";
 import { findSecrets } from "../held/secret-scan.ts";
@@ -15,7 +16,6 @@ import {
   listHeld,
   placeOf,
   putHeld,
-  replaceHeld,
 } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { writeText } from "../home/text-write.ts";
@@ -52,7 +52,7 @@ export function createWithholding(): Withholding {
       if (!held) return false;
       const open = await context.open({ owner: account, name: held.document });
       open.document.deleteEntry("memories", held.key, held.seen);
-      await replaceHeld(db, held);
+      await replaceHeld(db, held, { base: undefined, value: undefined });
       return true;
     },
 
@@ -135,16 +135,24 @@ class Sieve {
     if (held?.value === value) return false;
     const entries = this.#open.document.memories.get(key);
     const current = entries.map((entry) => String(entry.value));
+    const place = { kind: "memory", ...placeOf(this.#open), key } as const;
+    // Of what was left the write may have all words again.
+    const isAnyHeld = this.#held.some((each) => each.kind === "memory" && each.key === key);
+    const replace = async () => {
+      if (isAnyHeld) await replaceHeld(this.#db, place, { base: current[0], value });
+    };
     if (!held && current[0] === value) return true;
     const reason = await memoryReason(this.#db, { key, value }, current);
-    const place = { kind: "memory", ...placeOf(this.#open), key } as const;
     const seen = held?.seen ?? entries.map(({ id }) => id);
     if (reason !== undefined) {
-      await replaceHeld(this.#db, place);
+      await replace();
       await this.#hold({ ...place, value, seen, reason });
       return false;
     }
-    if (!held) return true;
+    if (!held) {
+      await replace();
+      return true;
+    }
     this.#open.refuseIfFull(() => {
       this.#open.document.setEntry("memories", key, {
         value,
@@ -152,7 +160,7 @@ class Sieve {
         seen,
       });
     });
-    await replaceHeld(this.#db, place);
+    await replace();
     return false;
   }
 

@@ -6,18 +6,32 @@ export function heldReason({ cause, reason }: Pick<HeldWrite, "cause" | "reason"
   return cause === "refused" ? `refused by the service: ${explain(reason)}` : explain(reason);
 }
 
+/** The same, and that it is what was left of its memory. */
+export function heldReasonNow(held: Parameters<typeof heldReason>[0] & Overtakable): string {
+  return `${heldReason(held)}${isLeft(held) ? "; written over or deleted since" : ""}`;
+}
+
+type Overtakable = Pick<HeldWrite, "kind" | "shown">;
+
+function isLeft({ kind, shown }: Overtakable): boolean {
+  return kind === "memory" && shown === false;
+}
+
 /** Why a write is held and what to do, in words that follow its name. */
 export function heldAdvice(
-  held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "retryBatch">,
+  held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "retryBatch" | "shown">,
 ): string {
   if (held.retryBatch !== undefined) {
     return "held: refused with others by the service, tried again alone";
   }
-  return `held: ${heldReason(held)}; ${whatToDo(held)}`;
+  return `held: ${heldReasonNow(held)}; ${whatToDo(held)}`;
 }
 
-function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause">): string {
+function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause" | "shown">): string {
   const id = heldId(held);
+  if (isLeft(held)) {
+    return `\`memsync held drop ${id}\` deletes it, \`memsync held allow ${id}\` syncs it`;
+  }
   if (held.cause === "secret") {
     return `it stays on this machine; \`memsync held allow ${id}\` if it is none`;
   }

@@ -11,7 +11,7 @@ import type { DaemonTables, HeldTable } from "./tables.ts";
 type Db = Kysely<DaemonTables>;
 
 const ID_LENGTH = 8;
-/** As it is stored where a write is no file's text. */
+/** As it is stored where a write is what its memory shows, and no file's text. */
 const NOT_APART = "";
 
 /** The document that a held write is of. */
@@ -28,8 +28,8 @@ export interface HeldPlace extends HeldDocument {
   /** A memory's or metadata's key; empty for a text; the folder of a followed file. */
   readonly key: string;
   /**
-   * SHA-256, in hex, of the text of an assistant's file. Each text that such a file had has a place
-   * of its own, so that no other write of the key replaces what is in no history.
+   * SHA-256, in hex, of a text that an assistant's file has or had, or that was written over. Each
+   * has a place of its own, so that no other write of the key replaces what is in no history.
    */
   readonly apart?: string | undefined;
 }
@@ -107,27 +107,21 @@ export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
 }
 
 /**
- * Another write of a memory takes the place of what is held of it. The texts of files stay: they
- * are no longer shown as the memory.
+ * A memory, or its file, has a held text no more. The text gets a place of its own, and is not
+ * tried again. What a person has decided about it stands.
  */
-export async function replaceHeld(
-  db: Db,
-  { account, document, key }: Omit<HeldPlace, "kind" | "apart">,
-): Promise<void> {
-  await dropHeld(db, { kind: "memory", account, document, key });
+export async function hideHeld(db: Db, item: HeldItem, hash: string): Promise<void> {
+  const same = item.apart === hash ? undefined : await findHeld(db, { ...item, apart: hash });
+  if (same?.allowed) {
+    await dropHeld(db, item);
+    return;
+  }
+  if (same) await dropHeld(db, same);
   await db
     .updateTable("held")
-    .set({ shown: 0 })
-    .where("account", "=", account)
-    .where("document", "=", document)
-    .where("kind", "=", "memory")
-    .where("key", "=", key)
+    .set({ shown: 0, apart: hash, turn: null })
+    .where("id", "=", item.rowId)
     .execute();
-}
-
-/** A file has lost a text that is held of it. What a person has decided about the text stands. */
-export async function hideHeld(db: Db, { rowId }: HeldItem, hash: string): Promise<void> {
-  await db.updateTable("held").set({ shown: 0, apart: hash }).where("id", "=", rowId).execute();
 }
 
 /** All that is held of a memory, in the order in which it was written. */

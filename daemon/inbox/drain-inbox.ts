@@ -6,9 +6,10 @@ import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { replaceHeld } from "../assistants/memory-folders/replace-held.ts";
 import { applyAllowed } from "../held/apply-held.ts";
 import { allowSecretsOf, whyMemoryHeld } from "../held/judge.ts";
-import { placeOf, putHeld, replaceHeld } from "../home/held-store.ts";
+import { placeOf, putHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -136,16 +137,17 @@ async function applyMemory(
   const held = { kind: "memory", ...placeOf(open), key } as const;
   const seen = [...write.seen, ...(made.get(place) ?? [])];
   const current = document.memories.get(key).map((entry) => String(entry.value));
+  const replace = () => replaceHeld(db, held, { base: current[0], value });
   if (value !== undefined) {
     if (write.allowSecret) await allowSecretsOf(db, { kind: "memory", key, value }, writtenAt);
     const why = await whyMemoryHeld(db, open, { memory: { key, value }, already: current });
     if (why) {
-      await replaceHeld(db, held);
+      await replace();
       await putHeld(db, { ...held, value, seen, writtenAt, ...why });
       return;
     }
   }
-  await replaceHeld(db, held);
+  await replace();
   if (value === undefined) document.deleteEntry("memories", key, seen);
   else document.setEntry("memories", key, { value, now: writtenAt, seen });
   const own = document.memories.get(key).filter(({ id }) => {

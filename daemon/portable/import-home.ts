@@ -93,6 +93,7 @@ function added(result: ImportResult, counts: MemoryCounts): ImportResult {
     updated: result.updated + counts.updated,
     unchanged: result.unchanged + counts.unchanged,
     held: result.held + counts.held,
+    left_held: result.left_held + counts.left_held,
     left_out: result.left_out + counts.left_out,
   };
 }

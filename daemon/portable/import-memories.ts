@@ -1,8 +1,9 @@
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { isLeftBy, replaceHeld } from "../assistants/memory-folders/replace-held.ts";
 import { whyMemoryHeld } from "../held/judge.ts";
-import { findShownHeld, placeOf, putHeld, replaceHeld } from "../home/held-store.ts";
+import { findShownHeld, placeOf, putHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type PortableMemory, readTime } from "./format.ts";
 
@@ -14,6 +15,8 @@ export interface MemoryCounts {
   readonly updated: number;
   readonly unchanged: number;
   readonly held: number;
+  /** Held memories that were written over, and that `memsync held` lists as what was left. */
+  readonly left_held: number;
   /** Losing versions that look like secrets. They are not imported. */
   readonly left_out: number;
 }
@@ -23,6 +26,7 @@ export const NO_MEMORIES: MemoryCounts = {
   updated: 0,
   unchanged: 0,
   held: 0,
+  left_held: 0,
   left_out: 0,
 };
 
@@ -91,7 +95,9 @@ async function planOne(
   const writtenAt = entries.length > 0 ? now : readTime(memory.updated_at);
   const stored = entries.map((entry) => String(entry.value));
   const why = await whyMemoryHeld(db, open, { memory, already: stored });
-  if (held) await replaceHeld(db, place);
+  const write = { base: stored[0], value };
+  if (held && (await isLeftBy(db, held, write))) count(plan, "left_held");
+  await replaceHeld(db, place, write);
   if (why) {
     await putHeld(db, { ...place, value, seen, writtenAt, ...why });
     count(plan, "held");

@@ -79,19 +79,19 @@ export async function readLocalMemories(
   return memories.list();
 }
 
-/** The entries of a memory in the document, whatever is held or waits beside them. */
-export async function readStandingEntries(
+/** A memory in the document, whatever is held or waits beside it. */
+export async function readStanding(
   db: Kysely<DaemonTables>,
   { account, document, key }: Pick<HeldPlace, "account" | "document" | "key">,
-): Promise<EntryId[]> {
+): Promise<{ readonly value: string | undefined; readonly entries: readonly EntryId[] }> {
   const found = await findLocalDocument(db, document, account);
   const row = await db
     .selectFrom("memories")
-    .select("entry_ids")
+    .select(["value", "entry_ids"])
     .where("document_id", "=", found?.id ?? null)
     .where("key", "=", key)
     .executeTakeFirst();
-  return row ? parseEntryIds(row.entry_ids) : [];
+  return { value: row?.value, entries: row ? parseEntryIds(row.entry_ids) : [] };
 }
 
 /** A write of a memory from any of the three sources. */

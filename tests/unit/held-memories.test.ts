@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readEnvironment } from "../../cli/place/environment.ts";
 import { writtenSince } from "../../cli/writes/written-memories.ts";
 import { AUTO_MEMORY } from "../../daemon/assistants/claude-code/auto-memory-folders.ts";
+import { replaceHeld } from "../../daemon/assistants/memory-folders/replace-held.ts";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import { applyAllowed } from "../../daemon/held/apply-held.ts";
 import {
@@ -12,7 +13,6 @@ import {
   heldId,
   listHeld,
   putHeld,
-  replaceHeld,
 } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { listAskedMemoryFiles } from "../../daemon/home/memory-files.ts";
@@ -399,7 +399,8 @@ test("a write by another way shows itself, and leaves what is held of the file",
   await a.look();
   await a.store.write(async (context) => {
     const { account, document, key } = placeOf(SECRET);
-    await replaceHeld(context.db, { account, document, key });
+    const write = { base: undefined, value: "one\n" };
+    await replaceHeld(context.db, { account, document, key }, write);
   });
   const shown = async () => await readLocalMemories(a.store.reader, MEMORY_PROJECT);
   expect([await shown(), await heldTexts()]).toEqual([[], [SECRET]]);

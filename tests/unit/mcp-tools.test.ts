@@ -8,6 +8,7 @@ import { readMemory } from "../../cli/mcp/read-memory.ts";
 import { recall } from "../../cli/mcp/recall.ts";
 import { remember } from "../../cli/mcp/remember.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
+import { revisionName } from "../../shared/replica/history/revision-name.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
 let folder: string;
@@ -40,6 +41,35 @@ test("a secret is remembered as held, and no tool gives it to an assistant again
     await forget(env, undefined, { key: "deploy", layer: "user" }),
   ];
   expect(JSON.stringify(answers)).not.toContain(PLANTED.github);
+});
+
+test("what is held and then written over or deleted is never said to be in the history", async () => {
+  const told = expect.stringContaining("in no history: `memsync held` lists it once the daemon");
+  const notes = `ann's notes, ${PLANTED.github}`;
+  await save("deploy", notes);
+  const saved = await save("deploy", "short");
+  expect(saved).toMatchObject({ text: told, data: { left_held: "waiting" } });
+  const { data: history } = await read("deploy", { history: true });
+  expect(JSON.stringify(history)).not.toContain(revisionName(notes));
+  await save("deploy", notes);
+  const forgotten = await forget(env, undefined, { key: "deploy", layer: "user" });
+  expect(forgotten.text).toEqual(told);
+  const { revision, restore } = forgotten.data;
+  expect([revision, restore]).toEqual([
+    revisionName("short"),
+    `memsync restore deploy ${revisionName("short")} --layer user`,
+  ]);
+  await save("only", notes);
+  expect(await forget(env, undefined, { key: "only", layer: "user" })).toMatchObject({
+    text: told,
+    data: { revision: null, restore: null, left_held: "waiting" },
+  });
+});
+
+test("what only loses its secret leaves nothing", async () => {
+  await save("deploy", `the notes\nuse ${PLANTED.github}`);
+  const { data } = await save("deploy", "the notes\nuse <yours>");
+  expect([data.status, data.left_held]).toEqual(["saved", undefined]);
 });
 
 test("no search confirms what somebody guesses of a held secret", async () => {

@@ -29,6 +29,8 @@ export async function findHeldText(
   return (await findHeld(db, place)) ?? (await listHeldOf(db, place)).find(isFormer);
 }
 
+type HeldText = Pick<HeldItem, "key" | "value">;
+
 /** A file that had a held text, and has another one or none. */
 interface LeftText {
   /** What the file showed before the held text; undefined: nobody knows. */
@@ -50,6 +52,18 @@ export async function leaveHeldText(db: Db, place: HeldTextPlace, left: LeftText
   else await hideHeld(db, item, place.apart);
 }
 
+/** Whether a save has all of a held text, or all that it brought, but for the secrets. */
+export async function isRegained(
+  db: Db,
+  item: HeldText,
+  { base, saved }: Pick<LeftText, "base" | "saved">,
+): Promise<boolean> {
+  return (
+    (await hasAll(db, item, { base, saved })) ||
+    (await hasAll(db, item, { base: undefined, saved }))
+  );
+}
+
 /** Drops those of some held texts of which a text has all, but for the secrets. */
 export async function dropRegained(db: Db, left: readonly HeldItem[], text: string): Promise<void> {
   for (const item of left) {
@@ -64,7 +78,7 @@ export async function dropRegained(db: Db, left: readonly HeldItem[], text: stri
  */
 async function hasAll(
   db: Db,
-  { key, value = "" }: HeldItem,
+  { key, value = "" }: HeldText,
   { base = "", saved, textOf = (whole) => whole }: LeftText,
 ): Promise<boolean> {
   if (saved === undefined) return false;
