@@ -105,50 +105,71 @@ export async function unacknowledged(
   return { update: mergeUpdates(part), throughSeq, more: part.length < rows.length };
 }
 
+/** The local rows after `ackedSeq`, by what an update brings back of them. */
+export interface LocalRows {
+  /** What comes back, as one update. */
+  readonly sent: Uint8Array;
+  /** The ids of what was deleted behind that, by whoever writes here. */
+  readonly deletedLater: IdRanges;
+  /** The ids of what was deleted only to put in order what others wrote. */
+  readonly putInOrder: IdRanges;
+}
+
 /**
- * The local rows after `ackedSeq` that an update brings back, as one update: the service has them,
- * and the answer that acknowledges them was lost, or is still to come. It got them in log order, so
- * they are the first ones. Rows of deletions alone count only before one that brought something:
- * others may have deleted the same.
+ * Which of the local rows after `ackedSeq` an update brings back: the service has them, and the
+ * answer that acknowledges them was lost, or is still to come. It got them in log order, so they
+ * are the first ones. Rows of deletions alone count only before one that brought something: others
+ * may have deleted the same. Undefined if there are none.
  */
 export async function echoIn(
   db: Kysely<DaemonTables>,
   documentId: number,
   { ackedSeq, update }: { readonly ackedSeq: number; readonly update: Uint8Array },
-): Promise<Uint8Array | undefined> {
+): Promise<LocalRows | undefined> {
   const [brought, deleted] = [broughtIn(update), deletedIn(update)];
-  const back: Uint8Array[] = [];
+  const rows = await localRowsSince(db, documentId, ackedSeq);
   let count = 0;
-  for (const { payload } of await findLocalRows(db, { documentId, ackedSeq })) {
+  for (const [at, { payload }] of rows.entries()) {
     const own = broughtIn(payload);
     const lacking = [difference(own, brought), difference(deletedIn(payload), deleted)];
     if (lacking.some(({ size }) => size > 0)) break;
-    back.push(payload);
-    if (own.size > 0) count = back.length;
+    if (own.size > 0) count = at + 1;
   }
-  return count === 0 ? undefined : mergeUpdates(back.slice(0, count));
+  if (count === 0) return undefined;
+  const deletedBy = (some: readonly LocalRow[]) =>
+    some.map(({ payload }) => deletedIn(payload)).reduce(union, NONE);
+  return {
+    sent: mergeUpdates(rows.slice(0, count).map(({ payload }) => payload)),
+    deletedLater: deletedBy(rows.slice(count).filter(({ isOrder }) => !isOrder)),
+    putInOrder: deletedBy(rows.filter(({ isOrder }) => isOrder)),
+  };
 }
 
-/**
- * The ids of all that came into a document, whoever wrote it, from the first local row after
- * `ackedSeq` on. What came between the two is what that row was written upon.
- */
-export async function broughtSince(
+const NONE: IdRanges = new Map();
+
+interface LocalRow {
+  readonly payload: Uint8Array;
+  /** Nobody's edit: made in the commit that brought what others wrote. */
+  readonly isOrder: boolean;
+}
+
+async function localRowsSince(
   db: Kysely<DaemonTables>,
   documentId: number,
   ackedSeq: number,
-): Promise<IdRanges> {
+): Promise<LocalRow[]> {
   const rows = await db
     .selectFrom("updates")
-    .select(["payload", "origin"])
+    .select(["seq", "payload", "origin", "committed_at"])
     .where("document_id", "=", documentId)
-    .where("seq", ">", ackedSeq)
+    .where("seq", ">=", ackedSeq)
     .orderBy("seq")
     .execute();
-  const first = rows.findIndex(({ origin }) => origin === "local");
-  const since = first === -1 ? [] : rows.slice(first);
-  const none: IdRanges = new Map();
-  return since.map(({ payload }) => broughtIn(payload)).reduce(union, none);
+  return rows.flatMap(({ seq, payload, origin, committed_at: at }, i) => {
+    if (origin !== "local" || seq === ackedSeq) return [];
+    const before = rows[i - 1];
+    return { payload, isOrder: before?.origin === "remote" && before.committed_at === at };
+  });
 }
 
 const findLocalRows = compiled(

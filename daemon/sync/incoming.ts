@@ -35,6 +35,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { difference } from "../../shared/replica/text/id-ranges.ts";
 import { piecesOf, wholeLines } from "../../shared/replica/text/removed-text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
+import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import type { Position } from "../../shared/wire/position.ts";
 import { noteMetLines } from "../files/met-lines.ts";
@@ -198,10 +199,10 @@ export async function applyRemote(
   if (admission.kind === "refused" && admission.isOwn) return "own";
   if (admission.kind === "refused") return { code: "update-unacceptable", said: admission.message };
   await tellForms(context, open);
-  let put: readonly PutLine[] = [];
+  const put: PutLine[] = [];
   if (unheard && gone) {
     const meeting = await meetingOf(context.db, open, { ackedSeq, update, unheard, integrated });
-    const { mine, theirs, byMe, byThem, both, isEcho } = meeting;
+    const { mine, theirs, byMe, byThem, both, behind } = meeting;
     const removed = await removedSince(context.db, open.id, ackedSeq);
     const vanished = [...textIn(unheard), ...removed];
     const taken = { mine: byMe, theirs: difference(byThem, gone) };
@@ -212,7 +213,7 @@ export async function applyRemote(
     if (ackedSeq > 0) {
       const met = { mine, theirs, deleted, removed: [...removed, ...shown] };
       const lines = readSideLines(open.document.text, met);
-      if (isEcho) {
+      if (behind) {
         // Whoever sent that has put in order already what this machine had sent.
         apart = apartStarts(lines);
       } else {
@@ -223,28 +224,27 @@ export async function applyRemote(
         ({ apart } = await followSections(context, open, { ...met, lines, disagreed }));
       }
     }
-    const later = { mine: meeting.later, theirs, both, removed, vanished };
-    const moved = findMovedLines(open.document.text, later);
     const again = putAgain({
       deleted: { mine: byMe, theirs: byThem },
       removed: { mine: removed, theirs: shown },
     });
-    const cleaned = await cleanUpText(context, open, {
-      mine,
-      theirs,
-      both,
-      again,
-      apart,
-      texts,
-      readLines,
+    const later = { mine: behind?.mine ?? mine, theirs, removed, vanished };
+    const meetings = [{ mine, byMe, both }, ...(behind ? [behind] : [])].map((side) => {
+      const moved = findMovedLines(open.document.text, { ...later, both: side.both });
+      return { ...side, moved };
     });
-    const { met } = cleaned;
-    put = cleaned.put;
-    // At first contact everything is new, and nothing tells who deleted what when.
-    if (ackedSeq > 0) {
-      const lines = { mine: wholeLines(removed, byMe), theirs: stood };
-      const told = { mine, theirs, deleted, taken: lines, again, met, texts };
-      await tellKeptEdits(context, open, { sides: told, put, moved, readLines });
+    const takenLines = { mine: wholeLines(removed, byMe), theirs: stood };
+    const facts = { again, apart, texts, readLines };
+    const met: TextSpan[] = [];
+    for (const { mine, byMe, both, moved } of meetings) {
+      const cleaned = await cleanUpText(context, open, { mine, theirs, both, ...facts });
+      met.push(...cleaned.met);
+      put.push(...cleaned.put);
+      // At first contact everything is new, and nothing tells who deleted what when.
+      if (ackedSeq === 0) continue;
+      const deleted = { both, mine: byMe, theirs: taken.theirs };
+      const sides = { mine, theirs, deleted, taken: takenLines, again, met, texts };
+      await tellKeptEdits(context, open, { sides, put, moved, readLines });
     }
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);

@@ -15,7 +15,7 @@ import {
   type IdRanges,
   intersection,
 } from "../../shared/replica/text/id-ranges.ts";
-import { broughtSince, echoIn } from "../home/outgoing.ts";
+import { echoIn, type LocalRows } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 const NONE: IdRanges = new Map();
@@ -31,17 +31,22 @@ interface Met {
 }
 
 /** The ids of the text's characters that each side wrote and deleted. */
-export interface Meeting {
-  readonly mine: IdRanges;
-  /** What of that does not come back. */
-  readonly later: IdRanges;
+export interface Meeting extends MySide {
   readonly theirs: IdRanges;
-  readonly byMe: IdRanges;
   readonly byThem: IdRanges;
-  /** Of what was there before either of them, as far as it is known of both. */
+  /**
+   * What was written here behind what comes back, and upon it; undefined where no text does. It
+   * meets the others once more: for it, what comes back is what both sides had before.
+   */
+  readonly behind: MySide | undefined;
+}
+
+/** What this machine did. */
+export interface MySide {
+  readonly mine: IdRanges;
+  readonly byMe: IdRanges;
+  /** What both sides deleted of what was there before either, as far as that is known. */
   readonly both: IdRanges;
-  /** Text comes back: whoever wrote behind it has put it in order already. */
-  readonly isEcho: boolean;
 }
 
 export async function meetingOf(
@@ -51,27 +56,25 @@ export async function meetingOf(
 ): Promise<Meeting> {
   const { ackedSeq, update, unheard, integrated } = met;
   const echo = await echoOf(db, open, met);
-  const sent = echo ? textRangesOf(echo) : NONE;
+  const sent = echo ? textRangesOf(echo.sent) : NONE;
   const alike = difference(textRangesOf(update), sent);
   const mine = difference(textRangesOf(unheard), alike);
   const byMe = deletedIn(unheard);
-  const byThem = difference(deletedIn(update), echo ? deletedIn(echo) : NONE);
-  const deletedByBoth = async () => {
-    // At first contact everything is new, and nothing tells who deleted what when.
-    if (ackedSeq === 0) return NONE;
-    const both = intersection(byMe, byThem);
-    if (!echo || both.size === 0) return both;
-    // Both may have put in order what came with what was sent.
-    return difference(both, await broughtSince(db, open.id, ackedSeq));
-  };
+  const byThem = difference(deletedIn(update), echo ? deletedIn(echo.sent) : NONE);
+  // At first contact everything is new, and nothing tells who deleted what when.
+  const isKnown = ackedSeq > 0;
+  // Both may have put in order what came with what was sent.
+  const meant = difference(byMe, echo?.putInOrder ?? NONE);
+  const both = isKnown ? difference(intersection(meant, byThem), sent) : NONE;
+  const later = echo?.deletedLater ?? NONE;
+  const behind = { mine: difference(mine, sent), byMe: later, both: intersection(later, byThem) };
   return {
     mine,
-    later: difference(mine, sent),
     theirs: textRangesOf(update, integrated),
     byMe,
     byThem,
-    both: await deletedByBoth(),
-    isEcho: sent.size > 0,
+    both,
+    behind: isKnown && sent.size > 0 ? behind : undefined,
   };
 }
 
@@ -79,9 +82,10 @@ async function echoOf(
   db: Kysely<DaemonTables>,
   open: OpenDocument,
   { ackedSeq, update, unheard }: Met,
-): Promise<Uint8Array | undefined> {
+): Promise<LocalRows | undefined> {
   if (ackedSeq > 0) return await echoIn(db, open.id, { ackedSeq, update });
   // The whole document was sent, if anything was, and no row tells.
   const common = intersection(textRangesOf(unheard), textRangesOf(update));
-  return common.size > 0 ? unheard : undefined;
+  if (common.size === 0) return undefined;
+  return { sent: unheard, deletedLater: NONE, putInOrder: NONE };
 }

@@ -143,3 +143,46 @@ test("a move whose answer was lost is no conflict when it comes back", async () 
   expect(await told(mover)).toEqual([]);
   expect(await told(deleter)).toEqual([]);
 });
+
+const ADDED = `${CONTENT}first rule\nsecond rule\nthird rule\n`;
+
+/** What two machines make of one line that the service has. */
+const SECOND: Record<string, readonly [mine: string, theirs: string]> = {
+  "that both mend unlike": ["second rule, mine\n", "second rule, theirs\n"],
+  "that another deletes": ["second rule, mine\n", ""],
+  "that another mends and this machine deletes": ["", "second rule, theirs\n"],
+};
+
+for (const [what, [mine, theirs]] of Object.entries(SECOND)) {
+  for (const answer of ["none", "lose answer"] as const) {
+    const heard = answer === "none" ? "was heard" : "was lost";
+    test(`a line ${what} is told where the answer to it ${heard}`, async () => {
+      const { mover, deleter } = await startWithText();
+      await save(mover, ADDED);
+      expect(await mover.sync(answer)).toBe(answer === "none");
+      await settle(deleter);
+      await save(deleter, ADDED.replace("second rule\n", theirs));
+      await settle(deleter);
+      await save(mover, ADDED.replace("second rule\n", mine));
+      await settle(mover, mover, deleter);
+      expect(await told(mover)).toEqual([[mine, theirs].sort()]);
+      expect(await told(deleter)).toEqual([[mine, theirs].sort()]);
+    });
+  }
+}
+
+test("a line that both mend alike after a lost answer stands once and is not told", async () => {
+  const { mover, deleter } = await startWithText();
+  await save(mover, ADDED);
+  expect(await mover.sync("lose answer")).toBeFalse();
+  await settle(deleter);
+  const mended = ADDED.replace("second rule", "second rule, mended");
+  await save(deleter, mended);
+  await settle(deleter);
+  await save(mover, mended);
+  await settle(mover, mover, deleter);
+  expect(await told(mover)).toEqual([]);
+  for (const each of [mover, deleter]) {
+    expect(await each.read(({ document }) => document.content())).toBe(mended);
+  }
+});

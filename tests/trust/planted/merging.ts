@@ -2,7 +2,7 @@ import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const doubled = mistakesIn("shared/replica/merge/doubled-lines.ts", "unit/doubles.test.ts");
 const meeting = mistakesIn("daemon/sync/meeting.ts", "unit/echoed-rows.test.ts");
-const meetingAtOnce = mistakesIn("daemon/sync/meeting.ts", "unit/followed-moves.test.ts");
+const orderAtOnce = mistakesIn("daemon/home/outgoing.ts", "unit/new-sections.test.ts");
 
 /** Mistakes in merging that the simulation finds by a rare seed alone. */
 export const MERGING: readonly Mistake[] = [
@@ -21,13 +21,19 @@ export const MERGING: readonly Mistake[] = [
   meeting(
     "what comes back counts as deleted by others",
     "a line that was taken away before a lost answer and put elsewhere after it is nobody else's matter",
-    "difference(deletedIn(update), echo ? deletedIn(echo) : NONE)",
+    "difference(deletedIn(update), echo ? deletedIn(echo.sent) : NONE)",
     "deletedIn(update)",
   ),
-  meetingAtOnce(
-    "what comes back counts as a move of what was deleted later",
-    "both machines may find at once where a mended line goes, and it stands there once",
-    "later: difference(mine, sent),",
-    "later: mine,",
+  meeting(
+    "what was written behind what comes back does not meet the others upon that",
+    "a line that both mend unlike is told where the answer to it was lost",
+    "behind: isKnown && sent.size > 0 ? behind : undefined,",
+    "behind: isKnown && sent.size > 0 ? { mine: NONE, byMe: NONE, both: NONE } : undefined,",
+  ),
+  orderAtOnce(
+    "what was put in order where others' text came counts as somebody's edit",
+    "a section written above a renamed one stands once where both put it in order at once",
+    'isOrder: before?.origin === "remote" && before.committed_at === at',
+    "isOrder: false",
   ),
 ];
