@@ -66,8 +66,8 @@ export async function readImport(
   const [first] = graph.bad;
   const why = first ? `line ${first.number} ${first.reason}` : "it has no entity";
   throw new CommandFailed(
-    `${shownName(named)} has no notes of another tool: they are a folder of Markdown, claude-mem's ` +
-      `database or the memory of MCP's reference server (${why}); nothing was imported`,
+    `${shownName(named)} has no notes of another tool: they are a folder of Markdown, ` +
+      `claude-mem's database or the memory of MCP's reference server (${why}); nothing was imported`,
   );
 }
 

@@ -352,7 +352,8 @@ function besideLine(path: string): string {
 
 function placeLine(place: PlaceStatus, unwritten: readonly string[]): string {
   const isBarred = place.wrote && unwritten.length > 0;
-  const barred = `nothing is written into ${unwritten.join(", ")} until \`memsync link --write\` there`;
+  const files = unwritten.join(", ");
+  const barred = `nothing is written into ${files} until \`memsync link --write\` there`;
   if (place.kind === "moved") {
     const moved = `was moved from ${tilde(place.from)}, followed here again`;
     return isBarred ? `${moved}; ${barred}` : moved;
