@@ -3,7 +3,7 @@ import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { World } from "../../shared/world.ts";
 import { type FileRead, textFrom } from "../disk/read-file.ts";
-import { isCommitted, isInGit, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
+import { hasBlob, isCommitted, isInGit, isStaged, isWrittenByGit } from "../git/blob-in-git.ts";
 import { isCommittedHere, madeFrom } from "../git/branch-log.ts";
 import { CommitMakers } from "../git/commit-makers.ts";
 import { findFetched } from "../git/fetched-text.ts";
@@ -294,7 +294,7 @@ export class TrackedSights {
     const back = { ...changes, isAgain };
     const kept = await this.#keptTexts(standing, back, { commit, noted });
     const isDiscarded =
-      (await this.#isDiscarded(standing, file, { committed, read, commit })) ||
+      (await this.#isDiscarded(standing, file, { read, commit })) ||
       (changes.isMixed &&
         commit === read &&
         (await this.#isPartlyDiscarded(standing, file, commit))) ||
@@ -382,20 +382,25 @@ export class TrackedSights {
   }
 
   /**
-   * Whether the file is as git has written it, and not because somebody committed that: whoever
-   * commits a text means all that it lacks.
+   * Whether the file is as git may have written it, and not because somebody committed that:
+   * whoever commits a text means all that it lacks. The index knows what git has written, but not
+   * where `git restore --source`, `git checkout-index` or a `git show` into the file did: then the
+   * text is one that git keeps. Somebody may also have typed it, so it is told, and not taken.
    */
   async #isDiscarded(
     { file }: Tracked,
-    seen: SeenText,
-    last: { readonly committed: string; readonly read: string; readonly commit: string },
+    { content: text, savedAt }: SeenText,
+    last: { readonly read: string; readonly commit: string },
   ): Promise<boolean> {
     const { git } = this.#options;
-    const { content } = seen;
-    if (!(await isWrittenByGit(git, file, content))) return false;
-    if (content === last.committed || !(await isCommittedHere(git, file, last.read))) return true;
-    const asked = { commit: last.commit, text: content };
-    return !(await isCommitted(git, file, asked)) && (await this.#wasInGit(file, seen));
+    const isAt = (commit: string) => isCommitted(git, file, { commit, text });
+    if (await isAt(last.read)) return true;
+    const isSince = await isCommittedHere(git, file, last.read);
+    if (!isSince && (await isWrittenByGit(git, file, text))) return true;
+    if (isSince && (await isAt(last.commit))) return false;
+    if (!(await hasBlob(git, file, text))) return false;
+    const before = isSince ? savedAt : undefined;
+    return await isInGit(git, file.tree.root, { name: file.pathInside, text, before });
   }
 
   /** Whether a text is from a commit that was made before the file had it. */

@@ -7,6 +7,8 @@ import type { PlacedFile } from "./working-tree.ts";
 const HASHES = ["sha1", "sha256"] as const;
 
 const MS_PER_S = 1000;
+/** git's exit code for a name that can't be one of its repository's. */
+const FATAL = 128;
 
 /**
  * Whether a file of this name has had just this text in a commit that git keeps, or in a stash:
@@ -28,6 +30,18 @@ export async function isInGit(
     const args = [...kept, ...until, blob, "--", name];
     const found = await git(folder, ["--literal-pathspecs", ...args]);
     if (found.kind === "done" && found.stdout.length > 0) return true;
+  }
+  return false;
+}
+
+/**
+ * Whether git has this text at all, of whatever file: what nobody has committed or staged it has
+ * not, so no history need be searched for it. Up to four git processes.
+ */
+export async function hasBlob(git: Git, { tree }: PlacedFile, text: string): Promise<boolean> {
+  for (const name of blobNames(text)) {
+    const asked = { args: ["cat-file", "-e", name], absent: [1, FATAL] };
+    if ((await gitOutput(git, tree.root, asked)) !== undefined) return true;
   }
   return false;
 }
@@ -54,7 +68,7 @@ interface NamedText {
   readonly name: string;
   readonly text: string;
   /** In milliseconds since the Unix epoch. */
-  readonly before?: number;
+  readonly before?: number | undefined;
 }
 
 /** Whether a file has just this text in a commit. One git process. */

@@ -281,15 +281,61 @@ test("the file gets the lines of others again once somebody chooses them", async
   expect(a.file()).toBe(WITH_THEIRS);
 });
 
-test("whoever deletes others' lines in an editor means it, though the file is as committed then", async () => {
-  await written(WITH_THEIRS);
-  writeFileSync(join(a.dir, FILE), START);
-  expect(await both()).toEqual({ text: START, listed: 0 });
+/** Of these git's index says nothing, and so it is where somebody types just that text. */
+const PAST_THE_INDEX: Readonly<Record<string, () => Promise<unknown>>> = {
+  "git restore with a source": () => git("restore", "--source=HEAD", FILE),
+  "git restore with a branch as its source": () => git("restore", "--source=origin/main", FILE),
+  "git checkout-index": () => git("checkout-index", "-f", FILE),
+  "git show into the file": () => lab.git.start(a.dir, `git show HEAD:${FILE} > ${FILE}`).done,
+  "a patch that is applied in reverse": () => lab.git.start(a.dir, "git diff | git apply -R").done,
+  "an editor with the committed text": async () => writeFileSync(join(a.dir, FILE), START),
+};
+
+for (const [way, put] of Object.entries(PAST_THE_INDEX)) {
+  test(`what others wrote and deleted stays as they have it after ${way}, and is told`, async () => {
+    const text = WITH_THEIRS.replace(GONE, "");
+    await written(text);
+    await put();
+    expect(a.file()).toBe(START);
+    expect(await both()).toEqual({ text, listed: 2 });
+    expect(a.file()).toBe(START);
+    await a.drain(await a.choiceOf(""));
+    await b.drain(await b.choiceOf(GONE));
+    expect(await both()).toEqual({ text: START, listed: 0 });
+    expect(a.file()).toBe(START);
+  });
+
+  test(`what was saved here is undone everywhere by ${way}`, async () => {
+    await a.save(START.replace("- two\n", `- two\n${OWN}`).replace(GONE, ""));
+    await both();
+    await put();
+    expect(await both()).toEqual({ text: START, listed: 0 });
+  });
+}
+
+test("what others wrote stays after git restore from an older commit, and is told", async () => {
+  const later = START.replace("- ship\n", "- ship on Monday\n");
+  await lab.commit(a, later);
+  await both();
+  await written(later.replace("- two\n", `- two\n${THEIRS}`));
+  await git("restore", "--source=HEAD~1", FILE);
+  expect(await both()).toEqual({ text: WITH_THEIRS, listed: 1 });
+  expect(a.file()).toBe(START);
 });
 
-test("whoever writes again what others deleted means it, though the file is as committed then", async () => {
-  await written(WITHOUT_GONE);
-  writeFileSync(join(a.dir, FILE), START);
+test("what others wrote stays after git restore with a source where git makes CRLF", async () => {
+  await git("config", "core.autocrlf", "true");
+  await written(WITH_THEIRS);
+  await git("restore", "--source=HEAD", FILE);
+  expect(await both()).toEqual({ text: WITH_THEIRS, listed: 1 });
+});
+
+test("whoever types an older commit's text and commits that means it", async () => {
+  const later = START.replace("- ship\n", "- ship on Monday\n");
+  await lab.commit(a, later);
+  await both();
+  await written(later.replace("- two\n", `- two\n${THEIRS}`));
+  await lab.commit(a, START);
   expect(await both()).toEqual({ text: START, listed: 0 });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { isInGit } from "../../daemon/git/blob-in-git.ts";
+import { hasBlob, isInGit } from "../../daemon/git/blob-in-git.ts";
+import { placeFile } from "../../daemon/git/working-tree.ts";
 import { createGitSandbox } from "../support/git-sandbox.ts";
 
 const sandbox = createGitSandbox();
@@ -37,3 +38,14 @@ for (const [when, laterMs, expected] of [
     expect(await isInGit(git, folder, { name: NAME, text: "two\n", before })).toBe(expected);
   });
 }
+
+test("git has a text that was committed or staged, with its line endings or git's, and no other", async () => {
+  const folder = await repository("blobs", { [NAME]: "one\ntwo\n" });
+  await write(path("blobs", NAME), "staged\n");
+  await run(folder, "add", NAME);
+  const placed = await placeFile(git, path("blobs", NAME));
+  if (placed.kind !== "placed") throw new Error(placed.kind);
+  const has = (text: string) => hasBlob(git, placed.file, text);
+  const texts = ["one\ntwo\n", "one\r\ntwo\r\n", "staged\n", "typed\n"];
+  expect(await Promise.all(texts.map(has))).toEqual([true, true, true, false]);
+});

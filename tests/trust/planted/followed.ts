@@ -157,15 +157,21 @@ export const FOLLOWED: readonly Mistake[] = [
   ),
   sight(
     "a text that an editor saved is git's",
-    "whoever deletes others' lines in an editor means it, though the file is as committed then",
-    "if (!(await isWrittenByGit(git, file, content))) return false;",
-    "",
+    "whoever deletes one of others' lines in an editor means it",
+    "if (!(await hasBlob(git, file, text))) return false;",
+    "return true;",
+  ),
+  sight(
+    "a text that git's index does not know is a person's",
+    "what others wrote stays after git restore from an older commit, and is told",
+    "if (!(await hasBlob(git, file, text))) return false;",
+    "return false;",
   ),
   sight(
     "a text that somebody committed is git's",
     "whoever deletes others' lines and commits something means it",
-    "if (content === last.committed || !(await isCommittedHere(git, file, last.read))) return true;",
-    "return true;",
+    "if (isSince && (await isAt(last.commit))) return false;",
+    "if (isSince) return true;",
   ),
   sight(
     "a part of a file that git discards is a deletion of others' lines",
