@@ -33,7 +33,8 @@ async function applyAllowedItem(context: Context, item: HeldItem): Promise<void>
 export type AppliedWrite = Pick<HeldItem, "kind" | "key" | "value" | "base" | "seen" | "writtenAt">;
 
 /** Applies a held write to exactly the entries that its author saw. */
-export function applyHeld({ document }: OpenDocument, item: AppliedWrite): void {
+export function applyHeld(open: OpenDocument, item: AppliedWrite): void {
+  const { document } = open;
   const { kind, key, value, base, seen, writtenAt } = item;
   if (kind === "text") {
     writeText(document, { base: base ?? "", value: value ?? "", writtenAt });
@@ -41,7 +42,8 @@ export function applyHeld({ document }: OpenDocument, item: AppliedWrite): void 
   }
   const entries = kind === "memory" ? "memories" : "metadata";
   if (value === undefined) {
-    document.deleteEntry(entries, key, seen);
+    if (kind === "memory") open.deleteMemory({ key, now: writtenAt, seen });
+    else document.deleteEntry(entries, key, seen);
     return;
   }
   const stored = kind === "memory" ? value : parseJson(value);

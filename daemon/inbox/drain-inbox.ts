@@ -148,9 +148,10 @@ async function applyMemory(
     }
   }
   await replace();
-  if (value === undefined) document.deleteEntry("memories", key, seen);
+  if (value === undefined) open.deleteMemory({ key, now: writtenAt, seen });
   else document.setEntry("memories", key, { value, now: writtenAt, seen });
-  const own = document.memories.get(key).filter(({ id }) => {
+  const there = [...document.memories.get(key), ...document.deletionsOf(key)];
+  const own = there.filter(({ id }) => {
     return id.client === document.ydoc.clientID;
   });
   made.set(
