@@ -30,8 +30,14 @@ export const MCP: readonly Mistake[] = [
   mistakesIn("cli/mcp/forget.ts", TESTS)(
     "a value that is deleted is shown though it looks like a secret",
     NO_SECRET,
-    "const said = why ? withheldText(why) :",
-    'const said = why === "" ? withheldText(why) :',
+    "const said = why ?",
+    'const said = why === "" ?',
+  ),
+  mistakesIn("daemon/assistants/memory-folders/replace-held.ts", "unit/left-memories.test.ts")(
+    "what was held is gone where an assistant writes over it",
+    "inbox: what was held and is written over stays as what was left",
+    "return !(await isRegained(db, held, { base, saved }));",
+    "return false;",
   ),
   {
     // The first look spares a write; the second one is made in its transaction.
