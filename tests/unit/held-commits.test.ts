@@ -63,7 +63,10 @@ test("a commit that takes out the secret of the one before is an edit of what wa
     expect(new Set(await machine.values("core.md"))).toEqual(new Set([MENDED]));
     expect(machine.read("core.md")).toBe(MENDED);
     expect(await git(machine, "status", "--short")).toBe("");
-    expect(await listHeld(machine.store.reader)).toEqual([]);
+    // The line with the secret is gone as a whole, so what was held stays to be looked at.
+    const held = await listHeld(machine.store.reader);
+    expect(held.filter(({ shown }) => shown)).toEqual([]);
+    expect(held).toHaveLength(machine === a ? 1 : 0);
   }
 });
 
