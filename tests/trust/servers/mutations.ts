@@ -83,7 +83,7 @@ export const MUTATIONS: readonly ServersMutation[] = [
   ]),
   mutation("live sockets outlive a lost tail", 5, [
     FEED,
-    "if (found.version < followed.version) return this.#beginAnew();",
+    "if (found.version < version) return this.#beginAnew();",
     "",
   ]),
   mutation("a write is of its server's time", 1, [
