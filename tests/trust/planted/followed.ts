@@ -338,7 +338,7 @@ export const FOLLOWED: readonly Mistake[] = [
   mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
     "what was moved is told as deleted",
     "a pulled line that one has moved is there once, where a calls first",
-    "&& isFewer(line.text) ?",
-    "?",
+    "|| !isFewer(said)) return [];",
+    ") return [];",
   ),
 ];
