@@ -80,10 +80,12 @@ for (const [what, text] of [
     expect(await both()).toEqual({ text: START, listed: 0 });
   });
 
-  test(`whoever undoes ${what} of others in an editor means it`, async () => {
+  test(`whoever undoes ${what} of others, so that the file is as git has it, is asked`, async () => {
     await saved(b, text);
-    await saved(a, START);
-    expect(await both()).toEqual({ text: START, listed: 0 });
+    await a.save(START);
+    const kept = await both();
+    expect([kept.text, kept.listed > 0]).toEqual([text, true]);
+    expect([a.file(), b.file()]).toEqual([START, text]);
   });
 }
 

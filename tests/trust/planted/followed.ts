@@ -338,7 +338,25 @@ export const FOLLOWED: readonly Mistake[] = [
   mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
     "what was moved is told as deleted",
     "a pulled line that one has moved is there once, where a calls first",
-    "|| !isFewer(said)) return [];",
-    ") return [];",
+    "|| !isFewer(said)",
+    "",
+  ),
+  mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-mended.test.ts")(
+    "what one has deleted and the other mended is not told",
+    "what a deleted and the other mended is told, where a calls first",
+    'return put.filter(({ side, text }) => side === "theirs" && isNew(text));',
+    "return [];",
+  ),
+  mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-mended.test.ts")(
+    "what both have mended is told as deleted, too",
+    "what both mended is told once, where a calls first",
+    "if (isMendedHere ||",
+    "if (",
+  ),
+  mistakesIn("daemon/sync/read-apart.ts", "unit/pulled-mended.test.ts")(
+    "whatever the other wrote is taken for a mended line",
+    "what one wrote beside a line that both had before is not told, where a calls first",
+    "isGone(struct.origin) || isGone(struct.rightOrigin)",
+    "true",
   ),
 ];
