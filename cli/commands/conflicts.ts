@@ -3,7 +3,6 @@ import { listLinks } from "../../daemon/home/links.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import {
   conflictTime,
-  type DeletionConflict,
   type LocalConflict,
   listConflicts,
   type MemoryConflict,
@@ -39,7 +38,7 @@ import { agreeToAudience } from "../writes/audience.ts";
 import { bringAllBack } from "../writes/bring-all-back.ts";
 import { chooseVersion } from "../writes/choose-version.ts";
 import { dismissal } from "../writes/dismiss-conflict.ts";
-import { writeMemory, writeToInbox } from "../writes/inbox-write.ts";
+import { writeToInbox } from "../writes/inbox-write.ts";
 import { type LeftHeld, sayLeftHeld } from "../writes/left-held.ts";
 import { saveMemory, saveText } from "../writes/save.ts";
 
@@ -50,7 +49,6 @@ interface Options extends PlaceOptions {
 
 const HELP = `
 A memory that two machines wrote at the same time has one value, the later; the other is a conflict.
-One that somebody deleted while another wrote it stands, and that is a conflict, too.
 Of a line that both changed, both versions are in the document. So are lines that one machine had
 just added or deleted when another saved without having seen that. A deletion of most of a document
 is shown, too. A conflict is the same on every machine, with the same ID, until it is settled on one
@@ -60,8 +58,7 @@ Examples:
   memsync conflicts                     those of every project, of user and global
   memsync conflicts show k3j5h2ab       both versions, whole, with their numbers
   memsync conflicts choose k3j5h2ab 2   only the second version stays in the document
-  memsync conflicts restore k3j5h2ab    brings back the version that is not there; of a memory that
-                                        stands though it was deleted: deletes it after all
+  memsync conflicts restore k3j5h2ab    brings back the version that is not there
   memsync conflicts dismiss k3j5h2ab    all stays as it is, and no machine shows it any more`;
 
 /** `conflicts`: values and texts that were written concurrently. */
@@ -240,12 +237,6 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
 
 async function restore(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, { ...options, typed: `restore ${id}` });
-  if (conflict.kind === "deletion") {
-    await deleteAfterAll(env, conflict);
-    if (options.json) sayJson({ ...conflictJson(conflict), settled: [] });
-    else saySentence(`deleted "${conflict.deletion.key}"; what it was is in its history`);
-    return;
-  }
   let there = 0;
   let leftHeld: LeftHeld | undefined;
   const along = conflict.kind === "memory" ? await otherLosers(env, conflict) : [];
@@ -261,23 +252,6 @@ async function restore(env: Environment, id: string, options: Options): Promise<
     const history = leftHeld ? sayLeftHeld(leftHeld) : "what it replaced is in its history";
     saySentence(`restored "${conflict.losing.key}"; ${history}${besides.join("")}`);
   }
-}
-
-/** Deletes exactly what was shown: a version that came since then is not known to who asks. */
-async function deleteAfterAll(env: Environment, conflict: DeletionConflict): Promise<void> {
-  const { document, deletion } = conflict;
-  await writeMemory(
-    env.home,
-    { document: document.name, account: document.account },
-    {
-      key: deletion.key,
-      value: undefined,
-      guard: (known) => {
-        if (known?.value === deletion.winner.value) return;
-        throw new CommandFailed(`"${deletion.key}" has changed just now: look at it again`);
-      },
-    },
-  );
 }
 
 /** The other conflicts of the same memory: writing it again settles them, too. */
@@ -338,8 +312,11 @@ async function choose(
   { version, options }: { readonly version: string; readonly options: Options },
 ) {
   const conflict = await find(env, id, { ...options, typed: `choose ${id} ${version}` });
-  if (conflict.kind !== "text") {
-    throw new CommandFailed(`${id} is a memory's: ${conflictAdvice(conflict, "")}`);
+  if (conflict.kind === "memory") {
+    throw new CommandFailed(
+      `${id} is a memory's: \`memsync conflicts restore ${id}\` brings back what lost, ` +
+        "`dismiss` lets it go",
+    );
   }
   if (version !== "1" && version !== "2") {
     throw new UsageError(`choose 1 or 2: \`memsync conflicts show ${id}\` numbers them`);
@@ -385,19 +362,12 @@ async function dismiss(env: Environment, ids: readonly string[], options: Option
 }
 
 async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {
-  if (conflict.kind === "text") {
+  if (conflict.kind !== "memory") {
     await saveText(env, conflict.document.name, dismissal(conflict));
     return;
   }
   const { name: document, account } = conflict.document;
-  const written = { document, account, writtenAt: realWorld.now() };
-  if (conflict.kind === "deletion") {
-    // Written anew, so that it stays where another machine has deleted it after all meanwhile.
-    const { key, winner, entries: seen } = conflict.deletion;
-    const { value } = winner;
-    await writeToInbox(env.home, async () => ({ kind: "memory", ...written, key, value, seen }));
-    return;
-  }
   const { key, entries: seen } = conflict.losing;
+  const written = { document, account, writtenAt: realWorld.now() };
   await writeToInbox(env.home, async () => ({ kind: "losers", ...written, key, seen }));
 }

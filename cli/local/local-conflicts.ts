@@ -21,7 +21,7 @@ import { holdsAnyLine, holdsLines } from "../../shared/replica/text/standing-lin
 import { shownForm } from "../../shared/replica/text/text-form.ts";
 import { findVersion } from "./find-version.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
-import { type LosingVersion, readContested, type UndoneDeletion } from "./losing-versions.ts";
+import { type LosingVersion, listLosingVersions } from "./losing-versions.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -34,16 +34,6 @@ export interface MemoryConflict {
   readonly id: string;
   readonly document: LocalDocument;
   readonly losing: LosingVersion;
-}
-
-/** A memory that somebody deleted, and that stands, for another one had written it meanwhile. */
-export interface DeletionConflict {
-  readonly kind: "deletion";
-  readonly id: string;
-  readonly document: LocalDocument;
-  readonly deletion: UndoneDeletion;
-  /** Other places that have a memory of this key: one that was moved is in two. */
-  readonly others: readonly string[];
 }
 
 /** A place in a project's text that two machines changed differently. */
@@ -68,7 +58,7 @@ export interface PlacedVersion extends TextVersion {
   readonly inPart: boolean;
 }
 
-export type LocalConflict = MemoryConflict | DeletionConflict | TextConflict;
+export type LocalConflict = MemoryConflict | TextConflict;
 
 /** The conflicts of the documents that `isMeant` accepts, of all if left out; newest first. */
 export async function listConflicts(
@@ -76,68 +66,24 @@ export async function listConflicts(
   isMeant: (document: LocalDocument) => boolean = () => true,
 ): Promise<LocalConflict[]> {
   const found: LocalConflict[] = [];
-  const documents = await listLocalDocuments(db);
-  for (const document of documents.filter(isMeant)) {
-    const { losing: losers, deletions } = await readContested(db, document);
-    for (const losing of losers) {
-      const id = memoryConflictId(document.name, losing.key, losing.value);
+  for (const document of (await listLocalDocuments(db)).filter(isMeant)) {
+    for (const losing of await listLosingVersions(db, document)) {
+      const id = memoryConflictId(document.name, losing);
       found.push({ kind: "memory", id, document, losing });
-    }
-    for (const deletion of deletions) {
-      const { client, clock } = deletion.id;
-      const id = memoryConflictId(document.name, deletion.key, [client, clock]);
-      const others = await otherPlaces(db, documents, { document, key: deletion.key });
-      found.push({ kind: "deletion", id, document, deletion, others });
     }
     if (document.layer === "project") found.push(...(await textConflicts(db, document)));
   }
   return found.sort((one, other) => conflictTime(other) - conflictTime(one));
 }
 
-/** When the losing value was written, the memory was deleted, or two versions of a place met. */
+/** When the losing value was written, or when two versions of a place met. */
 export function conflictTime(conflict: LocalConflict): number {
-  if (conflict.kind === "deletion") return conflict.deletion.deletedAt;
   return conflict.kind === "memory" ? conflict.losing.writtenAt : conflict.foundAt;
 }
 
-/** The key of the memory that a conflict is about; undefined where it is about a text. */
-export function keyOf(conflict: LocalConflict): string | undefined {
-  if (conflict.kind === "text") return undefined;
-  return (conflict.kind === "memory" ? conflict.losing : conflict.deletion).key;
-}
-
-/** The titles of the places beside `document`, without other projects', that have this memory. */
-async function otherPlaces(
-  db: Db,
-  documents: readonly LocalDocument[],
-  { document, key }: { readonly document: LocalDocument; readonly key: string },
-): Promise<string[]> {
-  const beside = documents.filter(({ id, account, layer }) => {
-    const isOther = id !== document.id && account === document.account;
-    return isOther && (document.layer !== "project" || layer !== "project");
-  });
-  const rows = await db
-    .selectFrom("memories")
-    .select("document_id")
-    .where("key", "=", key)
-    .where(
-      "document_id",
-      "in",
-      beside.map(({ id }) => id),
-    )
-    .execute();
-  const having = new Set(rows.map((row) => row.document_id));
-  return beside.filter(({ id }) => having.has(id)).map(({ title }) => title);
-}
-
-/** `what`: the losing value, or the id of the deletion. */
-function memoryConflictId(
-  document: string,
-  key: string,
-  what: string | readonly [number, number],
-): string {
+function memoryConflictId(document: string, { key, value }: LosingVersion): string {
   const digest = createHash("sha256")
-    .update(JSON.stringify([document, key, what]))
+    .update(JSON.stringify([document, key, value]))
     .digest();
   return base32(digest).slice(0, ID_LENGTH);
 }

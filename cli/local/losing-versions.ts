@@ -6,7 +6,6 @@ import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { settlesEntry } from "../../daemon/inbox/overlay.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
-import { REMOVED_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { machineIn } from "../../shared/replica/log/machines.ts";
 import { loadLocalDocument } from "./load-local-document.ts";
 
@@ -40,42 +39,12 @@ interface Place {
 export async function listLosingVersions(
   db: Kysely<DaemonTables>,
   { id, name, account }: Place,
-): Promise<readonly LosingVersion[]> {
-  return (await readContested(db, { id, name, account })).losing;
-}
-
-/** A deletion of a memory against which a write stands that had not seen it. */
-export interface UndoneDeletion {
-  readonly key: string;
-  readonly id: EntryId;
-  /** Milliseconds since the Unix epoch. */
-  readonly deletedAt: number;
-  /** Undefined where that is unknown. */
-  readonly machine: string | undefined;
-  /** What stands. */
-  readonly winner: WrittenValue;
-  /** The entries that have that value, and those that say that the memory was deleted. */
-  readonly entries: readonly EntryId[];
-}
-
-/** What writes have left in a document that had not seen each other. */
-export interface Contested {
-  readonly losing: readonly LosingVersion[];
-  /** Of each memory the latest. */
-  readonly deletions: readonly UndoneDeletion[];
-}
-
-/** The losing values and the deletions that were undone; none that the inbox has settled. */
-export async function readContested(
-  db: Kysely<DaemonTables>,
-  { id, name, account }: Place,
-): Promise<Contested> {
+): Promise<LosingVersion[]> {
   const keys = await keysWithSeveralEntries(db, id);
-  if (keys.length === 0) return { losing: [], deletions: [] };
+  if (keys.length === 0) return [];
   const document = await loadLocalDocument(db, id);
   const waiting = await readInbox(db, name, account);
   const found: LosingVersion[] = [];
-  const deletions: UndoneDeletion[] = [];
   for (const key of keys) {
     const entries = document.memories.get(key).map((entry) => ({
       id: entry.id,
@@ -84,15 +53,6 @@ export async function readContested(
       machine: machineIn(document, entry.id.client),
     }));
     const [winner] = entries;
-    const told = document.deletionsOf(key);
-    const [deletion] = told.filter((each) => !settlesEntry(waiting, key, each.id));
-    if (winner && deletion) {
-      const machine = machineIn(document, deletion.id.client);
-      const same = entries.filter(({ value }) => value === winner.value);
-      const seen = [...same, ...told].map((each) => each.id);
-      const undone = { key, id: deletion.id, deletedAt: deletion.updated_at, machine };
-      deletions.push({ ...undone, winner, entries: seen });
-    }
     const losers = Map.groupBy(entries, ({ value }) => value);
     if (winner) losers.delete(winner.value);
     for (const [value, [first, ...others]] of losers) {
@@ -102,27 +62,7 @@ export async function readContested(
       found.push({ key, value, writtenAt, machine, winner, entries: all });
     }
   }
-  const losing = found.sort((one, other) => other.writtenAt - one.writtenAt);
-  return { losing, deletions };
-}
-
-/** The deletions of a memory that a document tells of, the latest first. */
-export async function listDeletions(
-  db: Kysely<DaemonTables>,
-  id: number,
-  key: string,
-): Promise<{ readonly deletedAt: number; readonly machine: string | undefined }[]> {
-  const row = await db
-    .selectFrom("metadata")
-    .select("key")
-    .where("document_id", "=", id)
-    .where("key", "=", REMOVED_PREFIX + key)
-    .executeTakeFirst();
-  if (!row) return [];
-  const document = await loadLocalDocument(db, id);
-  return document.deletionsOf(key).map(({ id: { client }, updated_at: deletedAt }) => {
-    return { deletedAt, machine: machineIn(document, client) };
-  });
+  return found.sort((one, other) => other.writtenAt - one.writtenAt);
 }
 
 async function keysWithSeveralEntries(db: Kysely<DaemonTables>, id: number): Promise<string[]> {

@@ -110,8 +110,7 @@ async function findVersions(
 ): Promise<readonly Version[]> {
   const machine = readMachineName(env.home);
   for (const { document, account } of places) {
-    const known = await memoryHistory({ db, document, account, machine }, key);
-    const versions = known.filter(({ state }) => state !== "deleted");
+    const versions = await memoryHistory({ db, document, account, machine }, key);
     if (versions.length > 0) return versions;
   }
   throw refusalIn(scope, `there is no memory "${key}" and no history of one`);

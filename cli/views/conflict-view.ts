@@ -1,6 +1,5 @@
 import { timestampOf } from "../../shared/timestamps.ts";
 import type {
-  DeletionConflict,
   LocalConflict,
   MemoryConflict,
   PlacedVersion,
@@ -18,11 +17,6 @@ export function conflictRow(conflict: LocalConflict): string[] {
   if (conflict.kind === "memory") {
     const { key, machine, value } = conflict.losing;
     return [shortName(key), shortName(machineShown(machine)), valueLine(value)];
-  }
-  if (conflict.kind === "deletion") {
-    const { key, machine, winner } = conflict.deletion;
-    const stands = `deleted; stands: ${valueLine(winner.value)}`;
-    return [shortName(key), shortName(machineShown(machine)), stands];
   }
   const { record } = conflict;
   const gone = conflict.versions.filter((version) => !stands(version) && version.text !== "");
@@ -77,10 +71,6 @@ export function conflictAdvice({ id, ...conflict }: LocalConflict, place: string
     const restore = `\`memsync conflicts restore ${id}${place}\``;
     return `${restore} brings back what lost, \`dismiss\` lets it go`;
   }
-  if (conflict.kind === "deletion") {
-    const restore = `\`memsync conflicts restore ${id}${place}\``;
-    return `${restore} deletes it after all, \`dismiss\` lets it stay`;
-  }
   const { record } = conflict;
   const undo = record.kind === "deletion" ? " (2 brings the lines back)" : "";
   // What is in a file alone comes into the document.
@@ -93,22 +83,7 @@ export function conflictAdvice({ id, ...conflict }: LocalConflict, place: string
 
 /** Both versions, complete. */
 export function conflictLines(conflict: LocalConflict): string[] {
-  if (conflict.kind === "deletion") return deletionLines(conflict);
   return conflict.kind === "memory" ? memoryLines(conflict) : textLines(conflict);
-}
-
-function deletionLines({ document, deletion, others }: DeletionConflict): string[] {
-  const { key, machine, deletedAt, winner } = deletion;
-  const { value, writtenAt, machine: writer } = winner;
-  return [
-    `the memory "${key}" of ${document.title}`,
-    "",
-    `deleted ${timeShown(deletedAt)}${onMachine(machine)}, without this version having been seen`,
-    ...(others.length > 0 ? [`one of this key is in ${others.join(" and ")}, too`] : []),
-    "",
-    `the value, written ${timeShown(writtenAt)}${onMachine(writer)}`,
-    ...indentedText(value),
-  ];
 }
 
 function memoryLines({ document, losing }: MemoryConflict): string[] {
@@ -210,17 +185,6 @@ export function conflictJson(conflict: LocalConflict) {
   if (conflict.kind === "memory") {
     const { key, winner } = conflict.losing;
     return { ...place, key, ...writtenJson(conflict.losing), winner: writtenJson(winner) };
-  }
-  if (conflict.kind === "deletion") {
-    const { key, machine, deletedAt, winner } = conflict.deletion;
-    const deleted = { machine: machine ?? null, deleted_at: timestampOf(deletedAt) };
-    return {
-      ...place,
-      key,
-      ...deleted,
-      winner: writtenJson(winner),
-      also_in: [...conflict.others],
-    };
   }
   return {
     ...place,

@@ -51,8 +51,7 @@ export function createWithholding(): Withholding {
       );
       if (!held) return false;
       const open = await context.open({ owner: account, name: held.document });
-      const { key, seen } = held;
-      open.deleteMemory({ key, seen, now: context.now });
+      open.document.deleteEntry("memories", held.key, held.seen);
       await replaceHeld(db, held, { base: undefined, value: undefined });
       return true;
     },

@@ -33,8 +33,7 @@ async function applyAllowedItem(context: Context, item: HeldItem): Promise<void>
 export type AppliedWrite = Pick<HeldItem, "kind" | "key" | "value" | "base" | "seen" | "writtenAt">;
 
 /** Applies a held write to exactly the entries that its author saw. */
-export function applyHeld(open: OpenDocument, item: AppliedWrite): void {
-  const { document } = open;
+export function applyHeld({ document }: OpenDocument, item: AppliedWrite): void {
   const { kind, key, value, base, seen, writtenAt } = item;
   if (kind === "text") {
     writeText(document, { base: base ?? "", value: value ?? "", writtenAt });
@@ -42,8 +41,7 @@ export function applyHeld(open: OpenDocument, item: AppliedWrite): void {
   }
   const entries = kind === "memory" ? "memories" : "metadata";
   if (value === undefined) {
-    if (kind === "memory") open.deleteMemory({ key, now: writtenAt, seen });
-    else document.deleteEntry(entries, key, seen);
+    document.deleteEntry(entries, key, seen);
     return;
   }
   const stored = kind === "memory" ? value : parseJson(value);

@@ -148,10 +148,9 @@ async function applyMemory(
     }
   }
   await replace();
-  if (value === undefined) open.deleteMemory({ key, now: writtenAt, seen });
+  if (value === undefined) document.deleteEntry("memories", key, seen);
   else document.setEntry("memories", key, { value, now: writtenAt, seen });
-  const there = [...document.memories.get(key), ...document.deletionsOf(key)];
-  const own = there.filter(({ id }) => {
+  const own = document.memories.get(key).filter(({ id }) => {
     return id.client === document.ydoc.clientID;
   });
   made.set(

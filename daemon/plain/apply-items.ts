@@ -100,10 +100,5 @@ function applyValue(
     );
   });
   const latest = Math.max(now, ...current.map(({ updated_at: at }) => at + 1));
-  document.setEntry(kind, key, {
-    value,
-    now: latest,
-    seen: seen.map(({ id }) => id),
-    isBeforeDeletion: agreed !== undefined,
-  });
+  document.setEntry(kind, key, { value, now: latest, seen: seen.map(({ id }) => id) });
 }

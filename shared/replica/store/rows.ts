@@ -9,7 +9,7 @@ import { DELETION_KEY } from "../document/deletion-entry.ts";
 import type { DocumentChanges, ReplicaDocument } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
 import { machineName } from "../document/machine-name.ts";
-import { OWN_METADATA_PREFIX, REMOVED_PREFIX, TRIMMED_PREFIX } from "../document/own-metadata.ts";
+import { OWN_METADATA_PREFIX, TRIMMED_PREFIX } from "../document/own-metadata.ts";
 import { deletionOf } from "../document/project-deletion.ts";
 import { crowdedKeys, HISTORY, type Revision } from "../history/revisions.ts";
 import { machineIn, machineKey, machineKnown } from "../log/machines.ts";
@@ -47,16 +47,10 @@ export async function deriveRows(db: Db, target: RowsTarget, given: Changed): Pr
   return {
     revisions,
     crowded: await crowdedKeys(db, target.documentId, revisions),
-    ...(await deriveMemories(db, target, { document, keys: keysToDerive(changes) })),
+    ...(await deriveMemories(db, target, { document, keys: [...changes.memoryKeys] })),
     metadata: new Map(metadata),
     text: text?.row,
   };
-}
-
-/** The rows name the deletions that a memory stands against, so that who reads them sees those. */
-function keysToDerive({ memoryKeys, metadataKeys }: DocumentChanges): string[] {
-  const removed = [...metadataKeys].filter((key) => key.startsWith(REMOVED_PREFIX));
-  return [...new Set([...memoryKeys, ...removed.map((key) => key.slice(REMOVED_PREFIX.length))])];
 }
 
 interface Changed {
@@ -137,7 +131,6 @@ function rowOf(
   const entries = document.memories.get(key);
   const winner = entries[0];
   if (!winner) return undefined;
-  const known = [...entries, ...document.deletionsOf(key)];
   return {
     documentId,
     key,
@@ -145,7 +138,7 @@ function rowOf(
     value: String(winner.value),
     createdAt: winner.created_at,
     updatedAt: winner.updated_at,
-    entryIds: JSON.stringify(known.map(({ id }) => [id.client, id.clock])),
+    entryIds: JSON.stringify(entries.map(({ id }) => [id.client, id.clock])),
   };
 }
 

@@ -27,16 +27,9 @@ const TRACKED = "unit/tracked-memories.test.ts";
 const inGit = mistakesIn(`${FOLDERS}/take-memory-file.ts`, TRACKED);
 const standing = mistakesIn(`${FOLDERS}/folder-in-git.ts`, TRACKED);
 const writer = mistakesIn(`${FOLDERS}/write-memory-folder.ts`, TRACKED);
-const deletion = mistakesIn("shared/replica/document/document.ts", "unit/memory-deletions.test.ts");
 
-/** In memories, and in what is done with the files in which assistants keep them. */
+/** In what is done with the files in which assistants keep what they remember. */
 export const MEMORIES: readonly Mistake[] = [
-  deletion(
-    "a write undoes a deletion that it has not seen, untold",
-    "a write that names what it saw leaves a deletion that came since",
-    "return seen && !isBegun ? told.filter((each) => includes(seen, each)) : told;",
-    "return isBegun ? told : told;",
-  ),
   take(
     "an index that is begun anew deletes all lines of the former one",
     "an index that is begun anew after a purge takes nothing from the others",
