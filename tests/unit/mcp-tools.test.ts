@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { forget } from "../../cli/mcp/forget.ts";
@@ -8,7 +8,11 @@ import { readMemory } from "../../cli/mcp/read-memory.ts";
 import { recall } from "../../cli/mcp/recall.ts";
 import { remember } from "../../cli/mcp/remember.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import { userDocument } from "../../shared/replica/document/address.ts";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
 let folder: string;
@@ -41,6 +45,23 @@ test("a secret is remembered as held, and no tool gives it to an assistant again
     await forget(env, undefined, { key: "deploy", layer: "user" }),
   ];
   expect(JSON.stringify(answers)).not.toContain(PLANTED.github);
+});
+
+test("an older value that came from elsewhere is not shown where it looks like a secret", async () => {
+  mkdirSync(join(folder, "home"), { mode: 0o700 });
+  const store = await openReplica(join(folder, "home", "memsync.db"), realWorld);
+  for (const value of [`use ${PLANTED.github}`, "use the vault"]) {
+    await store.write(async (context) => {
+      const { document } = await context.open(userDocument(LOCAL_ACCOUNT, LOCAL_USER));
+      document.setEntry("memories", "deploy", { value, now: context.now });
+    });
+  }
+  await store.close();
+  const revision = revisionName(`use ${PLANTED.github}`);
+  const listed = await read("deploy", { history: true });
+  expect(JSON.stringify(listed.data)).toContain(revision);
+  const older = await read("deploy", { revision });
+  expect(JSON.stringify([listed, older])).not.toContain(PLANTED.github);
 });
 
 test("what is held and then written over or deleted is never said to be in the history", async () => {

@@ -15,6 +15,12 @@ export const MCP: readonly Mistake[] = [
     "if (held === undefined && !waits) return undefined;",
     "if (held === undefined) return undefined;",
   ),
+  mistakesIn("cli/mcp/read-memory.ts", TESTS)(
+    "an older value is shown though it looks like a secret",
+    "an older value that came from elsewhere is not shown where it looks like a secret",
+    "return why === undefined ? shownOf(memory.value) : withheldText(why);",
+    "return shownOf(memory.value);",
+  ),
   remembered(
     "a value that is replaced is shown though it looks like a secret",
     NO_SECRET,
