@@ -17,15 +17,16 @@ export interface TokenWatchOptions {
   readonly world: World;
   readonly log: Log;
   /**
-   * Tokens were added, removed or revoked, perhaps by another process: those of these accounts, or
-   * of any.
+   * Tokens were added, removed or revoked, or users removed, perhaps by another process: those of
+   * these accounts, or of any.
    */
   readonly onChange: (accounts: ReadonlySet<AccountId> | undefined) => void;
 }
 
 /**
  * Checks once a second whether tokens have changed, because the commands that create and end them
- * are other processes.
+ * are other processes. A user goes after its tokens, once nobody writes by them any more, so that
+ * is a change of its own: clients are told how many users an account has.
  */
 export class TokenWatch {
   readonly #options: TokenWatchOptions;
@@ -73,7 +74,7 @@ export class TokenWatch {
 }
 
 interface Figures {
-  /** Another one whenever tokens have changed. */
+  /** Another one whenever tokens have changed, or a user was removed. */
   readonly text: string;
   /** How often they have; undefined in a file. */
   readonly version: number | undefined;
@@ -83,7 +84,7 @@ interface Figures {
  * A text that differs whenever tokens have changed. A database of many servers counts the changes.
  * In a file, the tokens themselves are counted. The ids of removed tokens are kept for ever, so
  * their number tells a removal. Between two removals tokens are only added and revoked, so both
- * other numbers only grow.
+ * other numbers only grow. A user comes with a token.
  */
 async function figuresOf(db: Kysely<HostTables>): Promise<Figures> {
   if (isPostgres(db)) {
@@ -99,6 +100,9 @@ async function figuresOf(db: Kysely<HostTables>): Promise<Figures> {
       selectFrom("removed_tokens")
         .select((removed) => removed.fn.countAll<number>().as("count"))
         .as("removed"),
+      selectFrom("users")
+        .select((users) => users.fn.countAll<number>().as("count"))
+        .as("users"),
     ])
     .executeTakeFirstOrThrow();
   return { text: JSON.stringify(figures), version: undefined };

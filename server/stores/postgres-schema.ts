@@ -90,6 +90,23 @@ const hostOnPostgres: readonly PostgresMigration[] = [
         FOR EACH ROW EXECUTE FUNCTION note_changed_token()`,
     ],
   },
+  {
+    name: "host-0004-removed-users",
+    breaks: false,
+    statements: [
+      `CREATE FUNCTION note_removed_user() RETURNS trigger LANGUAGE plpgsql
+        SET search_path FROM CURRENT AS $$
+        DECLARE following bigint;
+        BEGIN
+          UPDATE token_changes SET version = version + 1 RETURNING version INTO following;
+          INSERT INTO changed_tokens (account_id, version) VALUES (OLD.account_id, following)
+            ON CONFLICT (account_id) DO UPDATE SET version = excluded.version;
+          RETURN NULL;
+        END $$`,
+      `CREATE TRIGGER note_removed_user
+        AFTER DELETE ON users FOR EACH ROW EXECUTE FUNCTION note_removed_user()`,
+    ],
+  },
 ];
 
 /** All steps of a host's database on PostgreSQL, in order. */

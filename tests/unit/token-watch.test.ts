@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { HostAdmin } from "../../server/accounts/host-admin.ts";
 import { HostRemoval } from "../../server/accounts/host-removal.ts";
 import { TokenWatch } from "../../server/accounts/token-watch.ts";
+import { deleteTokens, deleteUser } from "../../server/stores/account-store.ts";
 import { openHostStore } from "../../server/stores/open-store.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createTestWorld } from "../support/test-world.ts";
@@ -14,7 +15,7 @@ const TOKEN = {
   expiresAt: null,
 } as const;
 
-test("tokens that are made, revoked, and removed with others in their place, are noticed", async () => {
+test("tokens that are made, revoked, and removed with others in their place, and users, are noticed", async () => {
   const world = createTestWorld("watch");
   const host = await openHostStore(":memory:", world);
   const admin = new HostAdmin(host.database, world);
@@ -42,6 +43,12 @@ test("tokens that are made, revoked, and removed with others in their place, are
   // As many tokens as before, of the same moment, and as many revoked.
   await removal.removeUser(await removal.getUser("acme", "ann"));
   await admin.createToken({ ...TOKEN, user: "ann" });
+  expect(await noticed()).toBe(1);
+  // A served database's user goes some seconds after its tokens.
+  const gone = await removal.getUser("acme", "bob");
+  await host.database.write((db) => deleteTokens(db, { user: gone.id }, world.now()));
+  expect(await noticed()).toBe(1);
+  await host.database.write((db) => deleteUser(db, gone.id));
   expect(await noticed()).toBe(1);
   expect(await noticed()).toBe(0);
   await watch.stop();
