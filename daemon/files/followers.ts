@@ -131,6 +131,18 @@ export class Followers {
     });
   }
 
+  /** Whether the linked folder was not at its path when that was looked at last. */
+  isAway(dir: string): boolean {
+    const why = this.#followers.get(dir)?.file.status.why?.code;
+    return why === "folder-gone" || why === "folder-another";
+  }
+
+  /** Looks at a folder's file, and resolves when no look at it is under way. */
+  async lookAt(dir: string): Promise<void> {
+    this.#followers.get(dir)?.file.look();
+    await this.settledAt(dir);
+  }
+
   /** Why a folder is polled instead of watched; undefined: it is watched. */
   polled(dir: string): Polled | undefined {
     return this.#followers.get(dir)?.watch.polled;

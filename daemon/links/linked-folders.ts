@@ -260,7 +260,7 @@ export class LinkedFolders {
     const { links } = this;
     const gone = await goneOf(
       links.filter(({ dir, projectId }) => {
-        return dir.startsWith(`${root}${sep}`) && projectId !== project;
+        return dir !== root && isIn(dir, root) && projectId !== project;
       }),
     );
     const renamed = gone.map((each) => findRenamed(this.#options.git, each.dir));
@@ -304,11 +304,16 @@ export class LinkedFolders {
 
   /**
    * Somebody works in a folder. If it, or a folder above it, is a linked folder that was moved, it
-   * is followed here again. Resolves to its former path. Does not wait for other changes where
+   * is followed here again. Resolves to its former path. If it is at the path of one that was away,
+   * it is looked at, so that what is said of it is so. Does not wait for other changes where
    * nothing was moved, because every command calls this.
    */
   async found(folder: string): Promise<MovedFolder | undefined> {
     const real = await realPathOf(folder);
+    const { followers } = this.#options;
+    for (const link of this.#links) {
+      if (isIn(real, link.dir) && followers.isAway(link.dir)) await this.#lookAtComer(link);
+    }
     if (!(await this.#findMovedAbove(real))) return undefined;
     const moved = await this.#inTurn(async () => {
       const found = await this.#findMovedAbove(real);
@@ -319,6 +324,15 @@ export class LinkedFolders {
     });
     if (moved) await this.#options.followers.settledAt(moved.to);
     return moved;
+  }
+
+  /** Looks at what has come to the path of a folder that was away, and follows it if it may be. */
+  async #lookAtComer({ dir }: Link): Promise<void> {
+    const { followers } = this.#options;
+    await followers.lookAt(dir);
+    // The look may have found that links are to be moved.
+    await this.#lastChange;
+    await followers.settledAt(dir);
   }
 
   /** The link of a folder, or of the nearest one above it, if that folder has moved. */
@@ -440,10 +454,14 @@ export class LinkedFolders {
   }
 }
 
+function isIn(folder: string, dir: string): boolean {
+  return folder === dir || folder.startsWith(dir.endsWith(sep) ? dir : `${dir}${sep}`);
+}
+
 /** Otherwise everything that the user has would be one project. */
 async function holdsHome(dir: string): Promise<boolean> {
   const home = await realPathOf(homedir());
-  return home === dir || home.startsWith(dir.endsWith("/") ? dir : `${dir}/`);
+  return isIn(home, dir);
 }
 
 /** Those whose folder is not there. */

@@ -9,6 +9,7 @@ import type { Git } from "../git/run-git.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { findMoved } from "./find-moved.ts";
+import { findMovedTree } from "./find-moved-tree.ts";
 import { type FormerLink, findFormerLink } from "./former-links.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -72,7 +73,7 @@ export async function planPlace(
   // For a link of an older version, the folder that is there now counts as the linked one.
   if (!placed && links.some((link) => link.dir === dir)) return NOTHING;
   const owner = place && (await findOwner(db, links, { dir, place }));
-  const movedTo = placed && (await findElsewhere(db, links, placed));
+  const movedTo = placed && (await findElsewhere(db, git, { links, placed }));
   const isSwapped = owner !== undefined && owner.link.dir === movedTo;
   const isUnsure = place?.bornAt === "";
   const moves = [
@@ -158,8 +159,16 @@ export async function findAlias(
 }
 
 /** Where a link's folder has moved, unless it is linked there as well. */
-async function findElsewhere(db: Db, links: readonly Link[], { link, known }: PlacedLink) {
-  const to = await findMoved(link.dir, known.place);
+async function findElsewhere(
+  db: Db,
+  git: Git,
+  {
+    links,
+    placed: { link, known },
+  }: { readonly links: readonly Link[]; readonly placed: PlacedLink },
+) {
+  const beside = await findMoved(link.dir, known.place);
+  const to = beside ?? (await findMovedTree(git, link.dir, known.place));
   const other = to === undefined ? undefined : await findPlaced(db, links, to);
   return other && isSamePlace(other.known.place, known.place) ? undefined : to;
 }

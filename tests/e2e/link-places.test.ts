@@ -175,6 +175,29 @@ scenario("a clone moved far away is known again, though another took its path", 
   await expectWritten([a, b], `${START}\nOf b.\n`, { [far]: true, [a.folder]: false });
 });
 
+scenario("the first status in a worktree at a moved clone's path says what is so", async (lab) => {
+  const [a, b] = await startAgreed(lab, "comer");
+  const moved = lab.git.path("elsewhere", "a");
+  await rename(a.folder, moved);
+  await untilFolder(a, a.folder, { why: "folder-gone" });
+  await lab.git.run(moved, "worktree", "add", "-q", "-f", a.folder, "main");
+  const shown = await a.memsyncWith({ cwd: a.folder }, "status");
+  expect(shown).toContain("took the place of the folder that was linked here, which is ");
+  expect(shown).not.toContain("is gone");
+  await untilFolder(a, moved, { state: "followed", place: { kind: "moved", from: a.folder } });
+  await expectWritten([a, b], `${START}\nOf b.\n`, { [moved]: true, [a.folder]: false });
+});
+
+scenario("the first status in a stranger's clone at a moved one's path says so", async (lab) => {
+  const [a] = await startAgreed(lab, "comer-of-others");
+  await rename(a.folder, lab.git.path("elsewhere", "a"));
+  await untilFolder(a, a.folder, { why: "folder-gone" });
+  await lab.git.repository("a", { "README.md": "another project\n" });
+  const shown = await a.memsyncWith({ cwd: a.folder }, "status");
+  expect(shown).toContain("another folder was put in place of the linked one");
+  expect(shown).not.toContain("is gone");
+});
+
 scenario("two clones that change their places keep what was agreed for each", async (lab) => {
   const [a, b] = await startAgreed(lab, "swapped");
   const other = lab.git.path("other");

@@ -48,6 +48,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/held/plain-password.ts": "users' texts",
   "daemon/held/sentence-rules.ts": "users' texts",
   "daemon/held/setting-rules.ts": "users' texts",
+  "daemon/links/find-moved-tree.ts": "what git prints",
   "daemon/recovery/head-page.ts": "how a database's file begins",
   "daemon/supervise/program-code.ts": "a file of /proc",
   "server/backup/restore.ts": "how a database's file begins",
