@@ -286,7 +286,9 @@ async function restoreMemory(
  */
 async function restoreLines(env: Environment, conflict: TextConflict): Promise<number> {
   const { id, document, versions, content, seenSeq, record } = conflict;
-  const missing = versions.filter(({ inText, text }) => !inText && text !== "");
+  const missing = versions.filter(({ inText, inPart, text }) => {
+    return (!inText || inPart) && text !== "";
+  });
   if (missing.length === 0 || record.kind === "format") {
     throw new CommandFailed(
       `both versions are in the document: \`memsync conflicts choose ${id} 1\` or \`2\` leaves ` +

@@ -17,7 +17,11 @@ import {
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { isGoneFromPlaces } from "../../shared/replica/conflicts/whole-place.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
-import { holdsAnyLine, holdsLines } from "../../shared/replica/text/standing-lines.ts";
+import {
+  holdsAnyLine,
+  holdsEachLine,
+  holdsLines,
+} from "../../shared/replica/text/standing-lines.ts";
 import { shownForm } from "../../shared/replica/text/text-form.ts";
 import { findVersion } from "./find-version.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
@@ -50,6 +54,8 @@ export interface TextConflict {
   readonly seenSeq: number | undefined;
   /** Conflicts that say nothing beyond this one, and are settled with it. */
   readonly covered: readonly TextConflictRecord[];
+  /** Other conflicts of the text that later writes have settled. They may come back with lines. */
+  readonly over: readonly TextConflictRecord[];
 }
 
 /** A version, and whether the text contains it as it was written, or only some of its lines. */
@@ -92,7 +98,8 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
   const records = await readRecords(db, document);
   if (records.length === 0) return [];
   const { value: content, seenSeq } = (await readLocalText(db, document.name)) ?? { value: "" };
-  const open = records.filter((record) => !isOver(record, content));
+  const over = records.filter((record) => isOver(record, content));
+  const open = records.filter((record) => !over.includes(record));
   return withoutCovered(open, content).map(({ record, covered }) => ({
     kind: "text",
     id: record.id,
@@ -103,6 +110,7 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
     content,
     seenSeq,
     covered,
+    over,
   }));
 }
 
@@ -118,7 +126,9 @@ export function placedVersions(
   });
   const inPart = versions.map((version, at) => {
     const other = versions[1 - at] ?? version;
-    if (standing[at] || version.text === "") return false;
+    if (version.text === "") return false;
+    // Of these any line that is left is enough to be asked about.
+    if (standing[at]) return KEPT_KINDS.includes(kind) && !holdsEachLine(content, version.text);
     return isGoneFromPlaces(content, version, other) === false;
   });
   return versions.map((version, at): PlacedVersion => {

@@ -1,3 +1,4 @@
+import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { LocalConflict, TextConflict } from "../local/local-conflicts.ts";
 import type { TextChoice } from "./save.ts";
 import { type Settled, settle, settledAlong, settledWith } from "./settle-conflict.ts";
@@ -24,6 +25,8 @@ export function chooseVersion(
   const values = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
   const along = settledAlong(conflict, others, settled.content);
   const covered = settledWith(conflict, chosen, settled.content);
-  const settles = [{ ...conflict, covered }, ...along];
+  // What the choice itself brings back is meant, so no conflict from before comes back with it.
+  const back = conflict.over.filter((each) => !isOver(each, settled.content));
+  const settles = [{ ...conflict, covered: [...covered, ...back] }, ...along];
   return { choice: { base: content, values, seenSeq, settles }, settled, along };
 }

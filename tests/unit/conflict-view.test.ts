@@ -38,6 +38,7 @@ function conflict(kind: TextConflictKind, ...given: Partial<PlacedVersion>[]): T
     content: "",
     seenSeq: undefined,
     covered: [],
+    over: [],
   };
 }
 
