@@ -37,6 +37,7 @@ import { alsoLines } from "../views/also-lines.ts";
 import { pastProjectLines } from "../views/past-project.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
 import { agreeToRelink, isKnownNowhere, knownNowhere } from "../writes/agree-to-relink.ts";
+import { cameShown, readTrackedFile } from "../writes/coming-lines.ts";
 import { wasDeleted } from "../writes/refuse-deleted.ts";
 
 const MS_PER_S = 1000;
@@ -178,6 +179,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const known = await withLocal(env, listUnlinkedHere);
   const isNew = id === undefined && !(await withLocal(env, (db) => isLinked(db, folder)));
   const isUnknown = id !== undefined && !flags.remote && (await isKnownNowhere(env, id));
+  const tracked = flags.write ? await readTrackedFile(folder, flags.file) : undefined;
   const calling = daemon.call<BoundLink>("POST", "/_memsync/link", { body });
   const linked = await shownWhile("linking", calling);
   const { projectId, name, write, remote } = linked;
@@ -190,6 +192,8 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote, deleted });
   else saySentence(`linked ${linked.dir} to ${name} (${projectId})${at}`);
   if (isUnknown) sayAside(knownNowhere(id));
+  const came = tracked && (await cameShown(env, projectId, tracked));
+  if (came !== undefined) sayAside(came);
   if (flags.file !== undefined) {
     sayAside(
       `${flags.file} and the project's text are one from now on: what either has alone comes ` +

@@ -6,6 +6,7 @@ import { withLocal } from "../place/place.ts";
 import { confirm, isTerminal } from "../screen/ask.ts";
 import { bytesShown, count, say, sayAside } from "../screen/output.ts";
 import { hasTerminal } from "../screen/terminal.ts";
+import { comingShown, readTrackedFile } from "./coming-lines.ts";
 import { writeMissing } from "./write-missing.ts";
 
 /** A daemon, in this process or in another one. */
@@ -44,7 +45,10 @@ export async function offerFile(
     return true;
   }
   if (isNew && folder.state === "upwards") {
-    sayAside(`git tracks ${folder.path} of ${project.name}, so nothing is written into it`);
+    const tracked = await readTrackedFile(dir, folder.path);
+    const coming = tracked && (await comingShown(env, project.id, tracked));
+    const lacks = coming === undefined ? "" : `; ${coming}`;
+    sayAside(`git tracks ${folder.path} of ${project.name}, so nothing is written into it${lacks}`);
     const question = `May memsync write others' changes into ${folder.path} here?`;
     if (!(await confirm(question))) return false;
     await daemon.link(dir, { write: true });

@@ -1,7 +1,9 @@
 import { expect } from "bun:test";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
 
@@ -69,4 +71,24 @@ scenario("a project that was deleted meanwhile is not named", async (lab) => {
   await machine.memsync("project", "rm", id, "--yes");
   const { stdout, stderr } = await machine.run(["link"]);
   expect(stdout + stderr).not.toContain(id);
+});
+
+scenario("consent for a clone made anew tells what was never committed, and comes", async (lab) => {
+  const [a, b] = await lab.twoMachines(emulator.account("anew"), { "CLAUDE.md": "# Guide\n" });
+  await Promise.all([a.up(), b.up()]);
+  const consented = await a.run(["link", "--write"]);
+  expect(consented.stderr).not.toContain("that it lacks");
+  await appendFile(join(b.folder, "CLAUDE.md"), "\nOf b.\n");
+  const file = join(a.folder, "CLAUDE.md");
+  const isWritten = async () => (await readFile(file, "utf8")).includes("Of b.");
+  await waitFor("the line to be written", isWritten);
+  await rm(a.folder, { recursive: true });
+  await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "a");
+  await waitFor("the clone to be followed", async () => {
+    return (await a.fileStatus())?.state === "upwards";
+  });
+  const { stderr } = await a.run(["link", "--write"]);
+  expect(inOneLine(stderr)).toContain("has 1 line that CLAUDE.md lacks: `Of b.`");
+  expect(inOneLine(stderr)).toContain("`git diff CLAUDE.md` shows it");
+  await waitFor("the line to be written again", isWritten);
 });
