@@ -65,10 +65,17 @@ function withSettings(address: string): string {
   return `${before}?${query === "" ? "" : `${query}&`}options=${options}${rest}`;
 }
 
+/** A connection, and how many were made before it and with it. */
+interface Made<Tables> {
+  readonly session: PostgresSession<Tables>;
+  readonly number: number;
+}
+
 /** A bounded number of connections. Who finds none waits in turn, and not for ever. */
 export class SessionPool<Tables> {
   readonly #pool: pg.Pool;
-  readonly #sessions = new WeakMap<pg.PoolClient, PostgresSession<Tables>>();
+  readonly #sessions = new WeakMap<pg.PoolClient, Made<Tables>>();
+  #made = 0;
   #answered = 0;
 
   constructor(address: string, connectionsMax: number) {
@@ -96,15 +103,30 @@ export class SessionPool<Tables> {
     return this.#answered;
   }
 
-  /** A connection of one's own, until `give`. */
-  async take(): Promise<PostgresSession<Tables>> {
-    if (this.#pool.waitingCount >= WAITING_MAX) throw tooBusy();
-    const client = await this.#connect();
-    const known = this.#sessions.get(client);
-    if (known) return known;
-    const session = new PostgresSession<Tables>(client);
-    this.#sessions.set(client, session);
-    return session;
+  /** How many connections there have been. */
+  get made(): number {
+    return this.#made;
+  }
+
+  /**
+   * A connection of one's own, until `give`. Who has found one dead takes none of the first `but`
+   * again: those that nobody used may be dead, too.
+   */
+  async take(but = 0): Promise<PostgresSession<Tables>> {
+    for (;;) {
+      if (this.#pool.waitingCount >= WAITING_MAX) throw tooBusy();
+      const client = await this.#connect();
+      const { session, number } = this.#sessions.get(client) ?? this.#add(client);
+      if (number > but) return session;
+      this.give(session, true);
+    }
+  }
+
+  #add(client: pg.PoolClient): Made<Tables> {
+    this.#made += 1;
+    const made = { session: new PostgresSession<Tables>(client), number: this.#made };
+    this.#sessions.set(client, made);
+    return made;
   }
 
   async #connect(): Promise<pg.PoolClient> {
@@ -165,7 +187,7 @@ class PooledConnection<Tables> implements DatabaseConnection {
     }
     this.#session = undefined;
     this.#pool.give(session, true);
-    const fresh = await this.#pool.take();
+    const fresh = await this.#pool.take(this.#pool.made);
     this.#session = fresh;
     return await fresh.executeQuery<Row>(query);
   }

@@ -30,20 +30,21 @@ export async function inTransaction<Tables, Result>(
   pool: SessionPool<Tables>,
   work: (session: PostgresSession<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  for (let tries = 1; ; tries += 1) {
+  for (let tries = 1, dead = 0; ; tries += 1) {
     try {
-      return await once(pool, work);
+      return await once(await pool.take(dead), pool, work);
     } catch (thrown) {
       if (tries >= triesFor(thrown)) throw thrown;
+      if (isConnectionLost(thrown)) dead = pool.made;
     }
   }
 }
 
 async function once<Tables, Result>(
+  session: PostgresSession<Tables>,
   pool: SessionPool<Tables>,
   work: (session: PostgresSession<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  const session = await pool.take();
   let isBroken = true;
   try {
     await session.command("BEGIN");

@@ -6,6 +6,7 @@ export async function openWay(address: string) {
   let isCut = false;
   let isHushed = false;
   const open = new Set<{ destroy(): void }>();
+  const forgotten = new WeakSet<object>();
   // Who is silent does not answer the end of a connection either.
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (isCut) {
@@ -22,7 +23,10 @@ export async function openWay(address: string) {
       [client, database],
       [database, client],
     ] as const) {
-      from.on("data", (data) => isHushed || to.write(data));
+      from.on("data", (data) => {
+        if (forgotten.has(from)) client.destroy();
+        else if (!isHushed) to.write(data);
+      });
       from.on("end", () => isHushed || to.end());
       from.on("close", () => isHushed || to.destroy());
     }
@@ -33,6 +37,10 @@ export async function openWay(address: string) {
     cut() {
       isCut = true;
       for (const each of open) each.destroy();
+    },
+    /** As by a firewall: connections seem to be there until somebody uses them. */
+    forget() {
+      for (const each of open) forgotten.add(each);
     },
     hush() {
       isHushed = true;

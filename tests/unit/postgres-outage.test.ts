@@ -88,6 +88,23 @@ test("a read on a connection that has just died has another one", async () => {
   way.close();
 });
 
+test("connections that have all died unnoticed cost nobody anything", async () => {
+  const { address } = await newDatabase();
+  const way = await openWay(address);
+  await using host = await openHost(way.address);
+  const write = (content: string) => host.ask("/v1/memories", { content, layer: "global" });
+  const many = Array.from({ length: 12 }, (_, at) => `${at}`);
+  await Promise.all(many.flatMap((each) => [write(each), host.ask("/v1/memories")]));
+  for (let times = 0; times < 3; times++) {
+    way.forget();
+    expect((await host.ask("/v1/memories")).status).toBe(200);
+    way.forget();
+    expect((await write("again")).status).toBe(200);
+  }
+  expect(host.logged).toEqual([]);
+  way.close();
+});
+
 test("a user without a right to one of the tables shows in /readyz, and at the next start", async () => {
   const { address } = await newDatabase();
   const name = new URL(address).pathname.slice(1);

@@ -4,6 +4,7 @@ import { NOT_DURABLE } from "../../postgres/check-server.ts";
 import type { PostgresDatabase } from "../../postgres/database.ts";
 import {
   DatabaseFailure,
+  isConnectionLost,
   isConsequence,
   tooBusy,
   UnknownOutcome,
@@ -207,9 +208,10 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
 
   /** Never rejects. */
   async #run(batch: readonly QueuedWrite<Tables>[]): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
+    const { writing } = this.options.database;
+    for (let tries = 1, dead = 0; ; tries += 1) {
       try {
-        await this.#try(batch);
+        await this.#try(batch, dead);
         return;
       } catch (thrown) {
         if (thrown instanceof Spoilt && batch.length > 1) {
@@ -217,6 +219,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
           return;
         }
         const reason = thrown instanceof Spoilt ? thrown.cause : thrown;
+        if (isConnectionLost(reason)) dead = writing.made;
         if (tries < triesFor(reason)) continue;
         if (reason instanceof UnknownOutcome) this.#distrust(batch);
         for (const { write } of batch) write.reject(reason);
@@ -225,10 +228,11 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     }
   }
 
-  async #try(batch: readonly QueuedWrite<Tables>[]): Promise<void> {
+  /** `dead`: see the pool's `take`. */
+  async #try(batch: readonly QueuedWrite<Tables>[], dead: number): Promise<void> {
     const { writing } = this.options.database;
     const startedAt = this.options.world.monotonic();
-    const session = await writing.take();
+    const session = await writing.take(dead);
     let isBroken = true;
     let outcomes: readonly Outcome<Tables>[] = [];
     try {
