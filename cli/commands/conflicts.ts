@@ -20,6 +20,7 @@ import {
   count,
   firstLine,
   say,
+  sayAside,
   sayJson,
   sayRows,
   saySentence,
@@ -38,8 +39,8 @@ import { agreeToAudience } from "../writes/audience.ts";
 import { bringAllBack } from "../writes/bring-all-back.ts";
 import { chooseVersion } from "../writes/choose-version.ts";
 import { dismissal } from "../writes/dismiss-conflict.ts";
-import { writeToInbox } from "../writes/inbox-write.ts";
-import { type LeftHeld, sayLeftHeld } from "../writes/left-held.ts";
+import { type Written, writeToInbox } from "../writes/inbox-write.ts";
+import { sayLeftHeld } from "../writes/left-held.ts";
 import { saveMemory, saveText } from "../writes/save.ts";
 
 interface Options extends PlaceOptions {
@@ -237,16 +238,17 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
 
 async function restore(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, { ...options, typed: `restore ${id}` });
-  let there = 0;
-  let leftHeld: LeftHeld | undefined;
   const along = conflict.kind === "memory" ? await otherLosers(env, conflict) : [];
-  if (conflict.kind === "memory") leftHeld = await restoreMemory(env, conflict, options);
-  else there = await restoreLines(env, conflict);
+  const { leftHeld, there } =
+    conflict.kind === "memory"
+      ? { ...(await restoreMemory(env, conflict, options)), there: 0 }
+      : await restoreLines(env, conflict);
   if (options.json) sayJson({ ...conflictJson(conflict), settled: along.map(({ id }) => id) });
   else if (conflict.kind === "text") {
     const known = there === 0 ? "" : `; ${count(there, "line was", "lines were")} there already`;
     const where = await whereNote(env, conflict.document, options);
-    saySentence(`put the lines back into the document${where}${known}`);
+    const left = leftHeld ? `; ${sayLeftHeld(leftHeld)}` : "";
+    saySentence(`put the lines back into the document${where}${known}${left}`);
   } else {
     const besides = along.map(({ id }) => `; ${id} is settled, too: its version is there as well`);
     const history = leftHeld ? sayLeftHeld(leftHeld) : "what it replaced is in its history";
@@ -272,19 +274,22 @@ async function restoreMemory(
   env: Environment,
   { document, losing }: MemoryConflict,
   options: Options,
-): Promise<LeftHeld | undefined> {
+): Promise<Written> {
   const { layer, name, account } = document;
   const remote = layer === "project" ? undefined : document.remote;
   const place = { layer, document: name, account, remote };
   await agreeToAudience(env, place, { done: "restored", options });
-  return (await saveMemory(env, place, { key: losing.key, value: losing.value })).leftHeld;
+  return await saveMemory(env, place, { key: losing.key, value: losing.value });
 }
 
 /**
- * Puts back a version that consists of lines; between two versions `choose` decides. Returns how
+ * Puts back a version that consists of lines; between two versions `choose` decides. `there`: how
  * many of the lines were there already.
  */
-async function restoreLines(env: Environment, conflict: TextConflict): Promise<number> {
+async function restoreLines(
+  env: Environment,
+  conflict: TextConflict,
+): Promise<Written & { readonly there: number }> {
   const { id, document, versions, content, seenSeq, record } = conflict;
   const missing = versions.filter(({ inText, inPart, text }) => {
     return (!inText || inPart) && text !== "";
@@ -304,8 +309,8 @@ async function restoreLines(env: Environment, conflict: TextConflict): Promise<n
   const { content: text, there } = bringAllBack(conflict, missing);
   const settles = record.kind === "deletion" || record.kind === "elsewhere" ? [conflict] : [];
   const values = text === content ? [] : [text];
-  await saveText(env, document.name, { base: content, values, seenSeq, settles });
-  return there;
+  const choice = { base: content, values, seenSeq, settles };
+  return { ...(await saveText(env, document.name, choice)), there };
 }
 
 async function choose(
@@ -326,7 +331,8 @@ async function choose(
   const { document } = conflict;
   const others = await findAll(env, options);
   const { choice, settled, along } = chooseVersion(conflict, Number(version) - 1, others);
-  await saveText(env, document.name, choice);
+  const { leftHeld } = await saveText(env, document.name, choice);
+  if (leftHeld) sayAside(sayLeftHeld(leftHeld));
   if (options.json)
     sayJson({
       ...conflictJson(conflict),

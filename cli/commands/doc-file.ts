@@ -4,7 +4,8 @@ import type { Environment } from "../place/environment.ts";
 import { findText } from "../place/project-text.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { count, say, sayJson, saySentence } from "../screen/output.ts";
+import { count, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
+import { sayLeftHeld } from "../writes/left-held.ts";
 import { saveText } from "../writes/save.ts";
 import { writeMissing } from "../writes/write-missing.ts";
 
@@ -81,7 +82,8 @@ async function clear(env: Environment, options: Options): Promise<void> {
   }
   const lines = count(plainLines(current.value).length, "line", "lines");
   await agreeTo(`Delete ${lines} of text here and on every other machine, files too?`, options);
-  await saveText(env, id, { base: current.value, values: [""], seenSeq });
+  const { leftHeld } = await saveText(env, id, { base: current.value, values: [""], seenSeq });
+  if (leftHeld) sayAside(sayLeftHeld(leftHeld));
   const { revision } = current;
   if (options.json) {
     sayJson({ project_id: id, rev: revision });

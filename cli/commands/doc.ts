@@ -7,6 +7,7 @@ import type { HeldDocument } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { getProjectOf } from "../../shared/replica/document/address.ts";
 import { diffLines } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
@@ -16,9 +17,18 @@ import type { Version } from "../local/local-history.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { findText, type ProjectText, pickVersion } from "../place/project-text.ts";
-import { count, printText, say, sayJson, sayRows, saySentence } from "../screen/output.ts";
+import {
+  count,
+  printText,
+  say,
+  sayAside,
+  sayJson,
+  sayRows,
+  saySentence,
+} from "../screen/output.ts";
 import { visibleLines } from "../screen/visible.ts";
 import { onMachine, timeShown } from "../views/version-view.ts";
+import { sayLeftHeld } from "../writes/left-held.ts";
 import { sayIfDeleted } from "../writes/refuse-deleted.ts";
 import { saveText } from "../writes/save.ts";
 import { addDiffCommand } from "./doc-diff.ts";
@@ -78,12 +88,8 @@ function withProject(command: Command): Command {
 }
 
 async function print(env: Environment, options: Options): Promise<void> {
-  const { id, current } = await findText(env, options.project);
-  const held = await withLocal(
-    env,
-    async (db) => db && (await findShownText(db, await heldOf(db, id))),
-  );
-  const text = held?.value ?? current?.value ?? "";
+  const { id } = await findText(env, options.project);
+  const { text, held } = await readShown(env, id);
   if (options.json) {
     const reason = held && { held: heldAdvice(held), held_code: held.reason.code };
     sayJson({ project_id: id, claude_md_content: text, ...reason });
@@ -93,6 +99,15 @@ async function print(env: Environment, options: Options): Promise<void> {
   printText(text);
   if (text === "") await sayIfDeleted(env, id);
   if (held) process.stderr.write(`${visibleLines(heldAdvice(held))}\n`);
+}
+
+/** The text as it is shown here: what waits for a daemon or is held, before the document's. */
+async function readShown(env: Environment, id: string) {
+  return await withLocal(env, async (db) => {
+    const local = db && (await readLocalText(db, id));
+    const held = db && !local?.waits ? await findShownText(db, await heldOf(db, id)) : undefined;
+    return { text: held?.value ?? local?.value ?? "", held };
+  });
 }
 
 async function history(
@@ -161,13 +176,16 @@ async function restore(env: Environment, revision: string, options: Options): Pr
   const found = await findText(env, options.project);
   const version = pickVersion(found, revision);
   const content = found.current?.value ?? "";
-  const isCurrent = version.value === content;
+  const isCurrent = version.value === (await readShown(env, found.id)).text;
   const { seenSeq } = found;
-  if (!isCurrent)
-    await saveText(env, found.id, { base: content, values: [version.value], seenSeq });
-  await sayIfHeld(env, async (db) => {
-    return { kind: "text", ...(await heldOf(db, found.id)), key: "" };
-  });
+  if (!isCurrent) {
+    const choice = { base: content, values: [version.value], seenSeq };
+    const { leftHeld } = await saveText(env, found.id, choice);
+    if (leftHeld) sayAside(sayLeftHeld(leftHeld));
+  }
+  const placeIn = async (db: Kysely<DaemonTables>) =>
+    ({ kind: "text", ...(await heldOf(db, found.id)), key: "" }) as const;
+  await sayIfHeld(env, placeIn, version.value);
   if (options.json) sayJson(shown(found, version));
   else if (isCurrent) saySentence("the document has that text already");
   else {

@@ -34,8 +34,8 @@ interface Options {
 
 const HELP = `
 What is held was written here and is sent nowhere: it looks like a secret, is over a limit, or was
-refused by the service. Everything else goes on. A later write of a memory takes its place, and
-what was held stays here until it is dropped, or all but its secret is in what is saved.
+refused by the service. Everything else goes on. A later write takes its place, and what was held
+stays here until it is dropped, or all but its secret is in what is saved.
 
 To say beforehand that something is no secret, or is to be synced all the same: \`memsync set
 --allow-secret\`, or in a text the mark memsync:allow-secret in the same line, or alone in the line

@@ -105,10 +105,14 @@ async function save(
   const { leftHeld } = await saveMemory(env, place, { key, value, options });
   if (leftHeld) sayAside(sayLeftHeld(leftHeld));
   // Looked up after the write, which may have bound the project.
-  await sayIfHeld(env, async (db) => {
-    const { account, document } = await targetOf(env, db, options);
-    return { kind: "memory", account, document, key };
-  });
+  await sayIfHeld(
+    env,
+    async (db) => {
+      const { account, document } = await targetOf(env, db, options);
+      return { kind: "memory", account, document, key };
+    },
+    value,
+  );
   await sayIfOutOfReach(env, place);
   // A variable of a shell may have been unset.
   if (value === "" && leftHeld === undefined) {

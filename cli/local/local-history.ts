@@ -1,7 +1,6 @@
 import type { Kysely } from "kysely";
 import { parseEntryIds } from "../../daemon/home/entry-ids.ts";
 import type { DaemonTables, SaveOutcome } from "../../daemon/home/tables.ts";
-import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { parseStored } from "../../shared/json.ts";
@@ -13,7 +12,7 @@ import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { listLosingVersions, type WrittenValue } from "./losing-versions.ts";
-import { waitingMemories } from "./waiting-held.ts";
+import { type WaitingWrite, waitingMemories, waitingTexts } from "./waiting-held.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -66,11 +65,7 @@ export async function memoryHistory(source: HistorySource, key: string): Promise
   const document = await findLocalDocument(db, name, account);
   const current = document && (await currentMemory(db, document.id, key));
   const place = { document: name, account, key, standing: current?.value };
-  const waiting: Waiting[] = [];
-  for (const { write, isToBeHeld } of await waitingMemories(db, place)) {
-    // A version that is listed now and gone as soon as a daemon runs would be no history.
-    if (!isToBeHeld) waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
-  }
+  const waiting = lasting(await waitingMemories(db, place), machine);
   if (!document) return overlaid(undefined, waiting);
   const losing = current ? await listLosingVersions(db, { ...document, name, account }) : [];
   return [
@@ -89,18 +84,22 @@ export function currentOf(versions: readonly Version[]): Version | undefined {
 export async function textHistory(source: HistorySource): Promise<Version[]> {
   const { db, document: name, account, machine } = source;
   const document = await findLocalDocument(db, name, account);
-  const waiting: Waiting[] = [];
-  for (const write of await readInbox(db, name, account)) {
-    if (write.kind !== "text") continue;
-    waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
-  }
+  const current = document && (await currentText(db, document.id));
+  const place = { document: name, account, standing: current?.value ?? "" };
+  const waiting = lasting(await waitingTexts(db, place), machine);
   if (!document) return overlaid(undefined, waiting);
-  const current = await currentText(db, document.id);
   const versions = [
     ...overlaid(current, waiting),
     ...(await replaced(db, document.id, { kind: "text", key: "" })),
   ];
   return withSaves(versions, await savedTexts(db, document.id), await listSaves(db, document.id));
+}
+
+/** A version that is listed now and gone as soon as a daemon runs would be no history. */
+function lasting(waiting: readonly WaitingWrite[], machine: string): Waiting[] {
+  return waiting.flatMap(({ value, writtenAt, isToBeHeld }) => {
+    return isToBeHeld ? [] : [{ value, writtenAt, machine }];
+  });
 }
 
 async function savedTexts(db: Db, id: number): Promise<Version[]> {

@@ -1,21 +1,22 @@
 import type { Kysely } from "kysely";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { type MemoryWrite, readInbox } from "../../daemon/inbox/inbox.ts";
+import { type MemoryWrite, readInbox, type TextWrite } from "../../daemon/inbox/inbox.ts";
 import type { AccountId } from "../../shared/ids.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** Which memory, and what the document has of it; undefined: nothing. */
+/** What the document has of a memory or of a text; undefined: nothing. */
 interface Standing {
   readonly document: string;
   readonly account?: AccountId | undefined;
-  readonly key: string;
   readonly standing: string | undefined;
 }
 
-/** A write of a memory that waits for a daemon. */
-export interface WaitingMemory {
-  readonly write: MemoryWrite;
+/** A write that waits for a daemon. */
+export interface WaitingWrite {
+  /** Undefined deletes it. */
+  readonly value: string | undefined;
+  readonly writtenAt: number;
   /** The daemon will hold it, so that it gets into no history. */
   readonly isToBeHeld: boolean;
   /** What the document will have by then; undefined: nothing. */
@@ -25,15 +26,37 @@ export interface WaitingMemory {
 /** The waiting writes of a memory, oldest first. */
 export async function waitingMemories(
   db: Db,
-  { document, account, key, standing }: Standing,
-): Promise<WaitingMemory[]> {
-  const waiting: WaitingMemory[] = [];
+  { document, account, key, standing }: Standing & { readonly key: string },
+): Promise<WaitingWrite[]> {
+  const writes = (await readInbox(db, document, account)).flatMap((write) =>
+    write.kind === "memory" && write.key === key ? [write] : [],
+  );
+  return await judged(writes, standing, (write, base) => willBeHeld(db, write, base));
+}
+
+/** The waiting writes of a project's text, oldest first. */
+export async function waitingTexts(
+  db: Db,
+  { document, account, standing }: Standing,
+): Promise<WaitingWrite[]> {
+  const writes = (await readInbox(db, document, account)).flatMap((write) =>
+    write.kind === "text" ? [write] : [],
+  );
+  return await judged(writes, standing, (write, base) => willTextBeHeld(db, write, base));
+}
+
+async function judged<Write extends Pick<WaitingWrite, "value" | "writtenAt">>(
+  writes: readonly Write[],
+  standing: string | undefined,
+  isHeld: (write: Write, base: string | undefined) => Promise<boolean>,
+): Promise<WaitingWrite[]> {
+  const waiting: WaitingWrite[] = [];
   let base = standing;
-  for (const write of await readInbox(db, document, account)) {
-    if (write.kind !== "memory" || write.key !== key) continue;
-    const isToBeHeld = await willBeHeld(db, write, base);
-    waiting.push({ write, isToBeHeld, base });
-    if (!isToBeHeld) base = write.value;
+  for (const write of writes) {
+    const { value, writtenAt } = write;
+    const isToBeHeld = await isHeld(write, base);
+    waiting.push({ value, writtenAt, isToBeHeld, base });
+    if (!isToBeHeld) base = value;
   }
   return waiting;
 }
@@ -47,4 +70,13 @@ async function willBeHeld(
   const { memoryReason } = await import("../../daemon/held/judge.ts");
   const already = base === undefined ? [] : [base];
   return (await memoryReason(db, { key, value }, already)) !== undefined;
+}
+
+async function willTextBeHeld(
+  db: Db,
+  { value }: TextWrite,
+  base: string | undefined,
+): Promise<boolean> {
+  const { secretReason } = await import("../../daemon/held/judge.ts");
+  return (await secretReason(db, value, base === undefined ? [] : [base])) !== undefined;
 }

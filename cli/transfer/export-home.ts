@@ -91,16 +91,20 @@ export async function countHeldIn(db: Db | undefined, own: AccountId): Promise<H
   });
   const isText = ({ kind }: HeldItem) => kind === "text" || kind === "file";
   const texts = [...Map.groupBy(all.filter(isText), ({ document }) => document).values()];
-  const shown = texts.map((items) => shownText(items) ?? items.at(-1));
-  const isIn = (item: HeldItem | undefined) =>
-    item?.value !== undefined && !exceedsBytes(item.value, LIMITS.claudeMdBytes);
+  const shown = texts.flatMap((items) => shownText(items) ?? []).filter(isImported);
+  // Of two files with one text only one is shown.
+  const isCopy = ({ document, value }: HeldItem) =>
+    shown.some((text) => text.document === document && text.value === value);
   const others = all.filter((item) => !isText(item) && item.value !== undefined);
   const isShown = (item: HeldItem) => item.shown;
-  const held = [...others.filter(isShown), ...shown.filter(isIn)];
+  const held = [...others.filter(isShown), ...shown];
+  const left = [
+    ...others.filter((item) => !isShown(item)),
+    ...all.filter((item) => isText(item) && !isCopy(item)),
+  ];
   return {
-    secrets: held.filter((item) => item?.cause === "secret").length,
-    leftOut: [...others.filter((item) => !isShown(item)), ...shown.filter((item) => !isIn(item))]
-      .length,
+    secrets: held.filter(({ cause }) => cause === "secret").length,
+    leftOut: left.length,
   };
 }
 
@@ -150,14 +154,20 @@ async function nameOf(db: Db, id: string): Promise<string | undefined> {
 /** A held text is exported, because it is the one shown, unless no import would accept it. */
 async function exportText(db: Db, place: HeldDocument): Promise<string> {
   const held = await findShownText(db, place);
-  if (held && !exceedsBytes(held.value, LIMITS.claudeMdBytes)) return held.value;
-  return (await readLocalText(db, place.document))?.value ?? "";
+  const text = await readLocalText(db, place.document);
+  if (held && isImported(held) && !text?.waits) return held.value;
+  return text?.value ?? "";
+}
+
+/** Whether an import takes a text. */
+function isImported({ value }: { readonly value: string }): boolean {
+  return !exceedsBytes(value, LIMITS.claudeMdBytes);
 }
 
 async function exportMetadata(db: Db, place: HeldDocument): Promise<JsonObject> {
   const metadata = await readMetadata(db, place.document);
-  for (const { kind, key, value } of await listHeld(db, place)) {
-    if (kind !== "metadata") continue;
+  for (const { kind, key, value, shown } of await listHeld(db, place)) {
+    if (kind !== "metadata" || !shown) continue;
     if (value === undefined) metadata.delete(key);
     else metadata.set(key, parseJson(value));
   }

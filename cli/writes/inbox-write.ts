@@ -23,7 +23,7 @@ export type WriteGuard = (known: LocalMemory | undefined) => void;
 
 /** What became of a write. */
 export interface Written {
-  /** What it leaves of a held memory, which is in no history. */
+  /** What it leaves of what is held, which is in no history. */
   readonly leftHeld: LeftHeld | undefined;
 }
 
@@ -80,18 +80,29 @@ export async function writeToInbox(
   return isWritten;
 }
 
-/** Why the daemon will hold a memory when it applies the inbox. */
+/** Why the daemon will hold a memory or a text when it applies the inbox. */
 async function whyToBeHeld(
   db: Kysely<DaemonTables>,
   writes: readonly InboxWrite[],
 ): Promise<Reason | undefined> {
   for (const write of writes) {
-    if (write.kind !== "memory" || write.value === undefined || write.allowSecret) continue;
-    const { memoryReason } = await import("../../daemon/held/judge.ts");
-    const reason = await memoryReason(db, { key: write.key, value: write.value }, []);
+    const reason = await whyOneToBeHeld(db, write);
     if (reason !== undefined) return reason;
   }
   return undefined;
+}
+
+async function whyOneToBeHeld(
+  db: Kysely<DaemonTables>,
+  write: InboxWrite,
+): Promise<Reason | undefined> {
+  if (write.kind !== "memory" && write.kind !== "text") return undefined;
+  const { value } = write;
+  if (value === undefined || (write.kind === "memory" && write.allowSecret)) return undefined;
+  const { memoryReason, secretReason } = await import("../../daemon/held/judge.ts");
+  return write.kind === "memory"
+    ? await memoryReason(db, { key: write.key, value }, [])
+    : await secretReason(db, value, [write.base]);
 }
 
 function heldLater(why: Reason): string {

@@ -1,5 +1,8 @@
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { InboxWrite, TextConflictDismissal } from "../../daemon/inbox/inbox.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { getProjectOf } from "../../shared/replica/document/address.ts";
 import { NOT_WELL_FORMED } from "../../shared/wire/well-formed.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { TextConflict } from "../local/local-conflicts.ts";
@@ -7,6 +10,7 @@ import type { Environment } from "../place/environment.ts";
 import type { MemoryPlace } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { type WriteGuard, type Written, writeMemory, writeToInbox } from "./inbox-write.ts";
+import { findLeftText, type LeftHeld } from "./left-held.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /** Saves a memory in the inbox, which a running daemon applies at once. */
@@ -60,21 +64,26 @@ export interface TextChoice {
 /**
  * Replaces the text of a project's document by way of the inbox, and tells a running daemon. The
  * interface can't be used, because none of its calls names the text, `base`, that the new one is
- * based on: lines that others added since must stay.
+ * based on: lines that others added since must stay. Returns what it leaves of a held text.
  */
 export async function saveText(
   { home }: Environment,
   document: string,
   choice: TextChoice,
-): Promise<void> {
+): Promise<Written> {
   if (choice.values.some((value) => exceedsBytes(value, LIMITS.claudeMdBytes))) {
     throw new CommandFailed(`the text is over ${LIMITS.claudeMdBytes} bytes: shorten it`);
   }
   const writtenAt = realWorld.now();
+  const last = choice.values.at(-1);
+  let leftHeld: LeftHeld | undefined;
   await writeToInbox(home, async (db) => {
     await refuseDeleted(db, document);
+    const account = (await findBinding(db, getProjectOf(document))) ?? LOCAL_ACCOUNT;
+    if (last !== undefined) leftHeld = await findLeftText(db, { document, account }, last);
     return textWrites(document, choice, writtenAt);
   });
+  return { leftHeld };
 }
 
 /** What the inbox gets. */

@@ -33,7 +33,8 @@ export async function isUnchanged(
   if (headEntry !== checkedOut.headEntry) return false;
   if (repository !== checkedOut.repository) return false;
   const [row] = await findText(db, { documentId: open.id });
-  return (row?.content ?? "") === file.content && (await listHeld(db, placeOf(open))).length === 0;
+  if ((row?.content ?? "") !== file.content) return false;
+  return !(await listHeld(db, placeOf(open))).some(({ kind, shown }) => kind === "file" || shown);
 }
 
 const findText = compiled((db: Db, { documentId }: { readonly documentId: number }) =>

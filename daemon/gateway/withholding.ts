@@ -4,21 +4,14 @@ import type { JsonValue } from "../../shared/json.ts";
 import { wireDocumentId } from "../../shared/replica/document/address.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import { replaceHeld } from "../assistants/memory-folders/replace-held.ts";
 import { memoryReason, memoryTexts, metadataReason, secretReason } from "../held/judge.ts";
 import { withoutSecrets } from "../held/searched-text.ts";
 import { findSecrets } from "../held/secret-scan.ts";
-import { findShownText, hideHeldText, shownText } from "../held/shown-text.ts";
-import {
-  dropHeld,
-  type HeldItem,
-  type HeldPlace,
-  listHeld,
-  placeOf,
-  putHeld,
-} from "../home/held-store.ts";
+import { findShownText, shownText } from "../held/shown-text.ts";
+import { type HeldItem, type HeldPlace, listHeld, placeOf, putHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { writeText } from "../home/text-write.ts";
+import { replaceHeld } from "../overwritten/replace-held.ts";
 import type { PlainWrite, ServiceContext, Withholding } from "./mount.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -128,6 +121,19 @@ class Sieve {
     return this.#held.findLast((held) => held.kind === kind && held.key === key && held.shown);
   }
 
+  /** `base`: what the document has. Of what was left before the write may have all words again. */
+  async #replace(
+    { kind, key }: Pick<HeldPlace, "kind" | "key">,
+    write: Parameters<typeof replaceHeld>[2],
+  ): Promise<void> {
+    const isOf = (held: HeldItem) =>
+      kind === "text"
+        ? held.kind === "text" || held.kind === "file"
+        : held.kind === kind && held.key === key;
+    if (!this.#held.some(isOf)) return;
+    await replaceHeld(this.#db, { ...placeOf(this.#open), kind, key }, write);
+  }
+
   /** True: it is to be written. False: it is held. */
   async #memory({ key, value }: { key: string; value: string }): Promise<boolean> {
     const held = this.#find("memory", key);
@@ -136,11 +142,7 @@ class Sieve {
     const entries = this.#open.document.memories.get(key);
     const current = entries.map((entry) => String(entry.value));
     const place = { kind: "memory", ...placeOf(this.#open), key } as const;
-    // Of what was left the write may have all words again.
-    const isAnyHeld = this.#held.some((each) => each.kind === "memory" && each.key === key);
-    const replace = async () => {
-      if (isAnyHeld) await replaceHeld(this.#db, place, { base: current[0], value });
-    };
+    const replace = () => this.#replace(place, { base: current[0], value });
     if (!held && current[0] === value) return true;
     const reason = await memoryReason(this.#db, { key, value }, current);
     const seen = held?.seen ?? entries.map(({ id }) => id);
@@ -168,12 +170,13 @@ class Sieve {
     const entries = this.#open.document.metadata.get(key);
     const current = entries.map((entry) => JSON.stringify(entry.value));
     const text = JSON.stringify(value);
+    // Readers are not shown held metadata. Who sends back what they read has written nothing.
+    if (current[0] === text) return true;
+    if (this.#find("metadata", key)?.value === text) return false;
     const reason = await metadataReason(this.#db, key, { value, already: current });
     const place = { kind: "metadata", ...placeOf(this.#open), key } as const;
-    if (reason === undefined) {
-      if (this.#find("metadata", key)) await dropHeld(this.#db, place);
-      return true;
-    }
+    await this.#replace(place, { base: current[0], value: text });
+    if (reason === undefined) return true;
     const seen = entries.map(({ id }) => id);
     await this.#hold({ ...place, value: text, seen, reason });
     return false;
@@ -187,14 +190,20 @@ class Sieve {
     const base = shown?.base ?? content;
     const reason = await secretReason(this.#db, value, [content]);
     const place = { kind: "text", ...placeOf(this.#open), key: "" } as const;
+    const replace = () => this.#replace(place, { base: content, value });
     if (reason !== undefined) {
+      await replace();
       await this.#hold({ ...place, value, seen: [], base, reason });
       return false;
     }
-    if (!shown) return true;
+    if (!shown) {
+      // Who sends back what is there has written nothing.
+      if (value !== content) await replace();
+      return true;
+    }
     const writtenAt = this.#context.now;
     this.#open.refuseIfFull(() => writeText(document, { base, value, writtenAt }));
-    await hideHeldText(this.#db, placeOf(this.#open));
+    await replace();
     return false;
   }
 

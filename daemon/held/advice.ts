@@ -6,7 +6,7 @@ export function heldReason({ cause, reason }: Pick<HeldWrite, "cause" | "reason"
   return cause === "refused" ? `refused by the service: ${explain(reason)}` : explain(reason);
 }
 
-/** The same, and that it is what was left of its memory. */
+/** The same, and that something was written over it. */
 export function heldReasonNow(held: Parameters<typeof heldReason>[0] & Overtakable): string {
   return `${heldReason(held)}${isLeft(held) ? "; written over or deleted since" : ""}`;
 }
@@ -14,7 +14,7 @@ export function heldReasonNow(held: Parameters<typeof heldReason>[0] & Overtakab
 type Overtakable = Pick<HeldWrite, "kind" | "shown">;
 
 function isLeft({ kind, shown }: Overtakable): boolean {
-  return kind === "memory" && shown === false;
+  return kind !== "file" && shown === false;
 }
 
 /** Why a write is held and what to do, in words that follow its name. */

@@ -27,17 +27,11 @@ export async function findShownText(
   return shownText(await listHeld(db, of));
 }
 
-/** A new text takes the place of what is held. The text of a held file stays with the file. */
-export async function hideHeldText(
+/** A new text takes the place of what is held of a project's files. It stays with the files. */
+export async function hideHeldFiles(
   db: Kysely<DaemonTables>,
   { account, document }: HeldDocument,
 ): Promise<void> {
-  await db
-    .deleteFrom("held")
-    .where("account", "=", account)
-    .where("document", "=", document)
-    .where("kind", "=", "text")
-    .execute();
   await db
     .updateTable("held")
     .set({ shown: 0 })

@@ -28,7 +28,7 @@ export interface HeldPlace extends HeldDocument {
   /** A memory's or metadata's key; empty for a text; the folder of a followed file. */
   readonly key: string;
   /**
-   * SHA-256, in hex, of a text that an assistant's file has or had, or that was written over. Each
+   * SHA-256, in hex, of a value that an assistant's file has or had, or that was written over. Each
    * has a place of its own, so that no other write of the key replaces what is in no history.
    */
   readonly apart?: string | undefined;
@@ -107,8 +107,8 @@ export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
 }
 
 /**
- * A memory, or its file, has a held text no more. The text gets a place of its own, and is not
- * tried again. What a person has decided about it stands.
+ * A memory, its file, a project's text or metadata has a held value no more. The value gets a place
+ * of its own, and is not tried again. What a person has decided about it stands.
  */
 export async function hideHeld(db: Db, item: HeldItem, hash: string): Promise<void> {
   const same = item.apart === hash ? undefined : await findHeld(db, { ...item, apart: hash });
@@ -124,19 +124,22 @@ export async function hideHeld(db: Db, item: HeldItem, hash: string): Promise<vo
     .execute();
 }
 
-/** All that is held of a memory, in the order in which it was written. */
+/**
+ * All that is held of a memory, of metadata or of a project's text, in the order in which it was
+ * written. Saves of files that are gone are held as the text, too.
+ */
 export async function listHeldOf(
   db: Db,
-  { account, document, key }: Omit<HeldPlace, "kind" | "apart">,
+  { account, document, kind, key }: Omit<HeldPlace, "apart">,
 ): Promise<HeldItem[]> {
   const all = await listHeld(db, { account, document });
-  return all.filter((item) => item.kind === "memory" && item.key === key);
+  return all.filter((item) => item.kind === kind && (kind === "text" || item.key === key));
 }
 
-/** What is held of a memory and shown in its place: what was written last. */
+/** What is held of something and shown in its place: what was written last. */
 export async function findShownHeld(
   db: Db,
-  place: Omit<HeldPlace, "kind" | "apart">,
+  place: Omit<HeldPlace, "apart">,
 ): Promise<HeldItem | undefined> {
   return (await listHeldOf(db, place)).findLast(({ shown }) => shown);
 }

@@ -7,10 +7,10 @@ import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { applyEdit } from "../files/file-edit.ts";
 import { whyHeld } from "../held/judge.ts";
-import { hideHeldText } from "../held/shown-text.ts";
 import { placeOf, putHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { writeText } from "../home/text-write.ts";
+import { replaceHeld } from "../overwritten/replace-held.ts";
 import type { TextWrite } from "./inbox.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -87,19 +87,10 @@ async function seenBy(
 /** A text that must not enter its document is held. */
 async function isLetIn({ db }: Context, open: OpenDocument, write: TextWrite): Promise<boolean> {
   const { value, base, writtenAt } = write;
-  const why = await whyHeld(db, open, { text: value, already: [open.document.content()] });
-  const place = placeOf(open);
-  if (why)
-    await putHeld(db, {
-      kind: "text",
-      ...place,
-      key: "",
-      value,
-      base,
-      seen: [],
-      writtenAt,
-      ...why,
-    });
-  else await hideHeldText(db, place);
+  const content = open.document.content();
+  const why = await whyHeld(db, open, { text: value, already: [content] });
+  const place = { kind: "text", ...placeOf(open), key: "" } as const;
+  await replaceHeld(db, place, { base: content, value });
+  if (why) await putHeld(db, { ...place, value, base, seen: [], writtenAt, ...why });
   return !why;
 }

@@ -6,13 +6,13 @@ import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { replaceHeld } from "../assistants/memory-folders/replace-held.ts";
-import { applyAllowed } from "../held/apply-held.ts";
 import { allowSecretsOf, whyMemoryHeld } from "../held/judge.ts";
 import { placeOf, putHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { replaceHeld } from "../overwritten/replace-held.ts";
+import { applyAllowed } from "./apply-allowed.ts";
 import { applyTexts } from "./apply-texts.ts";
 import { type InboxWrite, type MemoryWrite, readWholeInbox, type TextWrite } from "./inbox.ts";
 

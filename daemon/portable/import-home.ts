@@ -14,13 +14,14 @@ import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { whyHeld, whyMetadataHeld } from "../held/judge.ts";
-import { findShownText, hideHeldText } from "../held/shown-text.ts";
-import { placeOf, putHeld } from "../home/held-store.ts";
+import { findShownText } from "../held/shown-text.ts";
+import { findHeld, placeOf, putHeld } from "../home/held-store.ts";
 import { listLinks } from "../home/links.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { writeText } from "../home/text-write.ts";
+import { replaceHeld } from "../overwritten/replace-held.ts";
 import type { PortableHome, PortableProject } from "./format.ts";
 import { importMemories, type MemoryCounts, NO_MEMORIES } from "./import-memories.ts";
 import { storedTextConflict } from "./text-conflicts.ts";
@@ -72,12 +73,16 @@ export async function importHome(
       const open = await take(projectDocument(account, id), project);
       // Somebody who imports a deleted project wants it back.
       if (project.memories.length > 0 || project.claude_md_content !== "") beginAnew(open.document);
-      const texts = result.texts + (await importText(context, open, project));
-      await importMetadata(context, open, {
+      const text = await importText(context, open, project);
+      const metadata = await importMetadata(context, open, {
         portableProject: project,
         isLinked: linked.has(project.id),
       });
-      result = { ...result, texts };
+      result = {
+        ...result,
+        texts: result.texts + (text.isWritten ? 1 : 0),
+        left_held: result.left_held + text.left + metadata.left,
+      };
       await context.flush(open);
     }
     await context.flush(await take(userDocument(own, LOCAL_USER), home.user));
@@ -98,24 +103,26 @@ function added(result: ImportResult, counts: MemoryCounts): ImportResult {
   };
 }
 
-/** Resolves to how many texts were written. An empty text stands for none. */
+/** How many held values were left. */
+interface Left {
+  readonly left: number;
+}
+
+/** An empty text stands for none. */
 async function importText(
   { db, now }: Context,
   open: OpenDocument,
   { claude_md_content: value }: PortableProject,
-): Promise<number> {
+): Promise<Left & { readonly isWritten: boolean }> {
   const base = open.document.content();
   const shown = await findShownText(db, placeOf(open));
-  if (value === "" || value === (shown?.value ?? base)) return 0;
+  if (value === "" || value === (shown?.value ?? base)) return { left: 0, isWritten: false };
   const why = await whyHeld(db, open, { text: value, already: [base] });
-  if (why) {
-    const place = { ...placeOf(open), kind: "text", key: "" } as const;
-    await putHeld(db, { ...place, value, base, seen: [], writtenAt: now, ...why });
-    return 1;
-  }
-  await hideHeldText(db, placeOf(open));
-  writeText(open.document, { base, value, writtenAt: now });
-  return 1;
+  const place = { ...placeOf(open), kind: "text", key: "" } as const;
+  const left = (await replaceHeld(db, place, { base, value })) ? 1 : 0;
+  if (why) await putHeld(db, { ...place, value, base, seen: [], writtenAt: now, ...why });
+  else writeText(open.document, { base, value, writtenAt: now });
+  return { left, isWritten: true };
 }
 
 async function importMetadata(
@@ -125,9 +132,10 @@ async function importMetadata(
     portableProject: { name, metadata, text_conflicts = [] },
     isLinked,
   }: { readonly portableProject: PortableProject; readonly isLinked: boolean },
-): Promise<void> {
+): Promise<Left> {
   const { document } = open;
   const { db, now } = context;
+  let left = 0;
   if (name !== undefined && !isLinked && document.projectName() === undefined) {
     document.setProjectName(name, now);
   }
@@ -135,12 +143,15 @@ async function importMetadata(
     const entries = document.metadata.get(key);
     const text = JSON.stringify(value);
     const current = entries.map((entry) => JSON.stringify(entry.value));
+    const place = { ...placeOf(open), kind: "metadata", key } as const;
+    const held = await findHeld(db, place);
+    if (text === (held ? held.value : current[0])) continue;
     const why = await whyMetadataHeld(db, open, { key, value, already: current });
+    if (await replaceHeld(db, place, { base: current[0], value: text })) left += 1;
     if (!why) {
       document.setEntry("metadata", key, { value, now });
       continue;
     }
-    const place = { ...placeOf(open), kind: "metadata", key } as const;
     const seen = entries.map((entry) => entry.id);
     await putHeld(db, { ...place, value: text, seen, writtenAt: now, ...why });
   }
@@ -150,6 +161,7 @@ async function importMetadata(
     if (document.metadata.get(key).length > 0) continue;
     document.setEntry("metadata", key, { value: storedTextConflict(conflict), now });
   }
+  return { left };
 }
 
 /** The limit applies to the result, including what was there. */

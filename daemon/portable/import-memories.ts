@@ -1,10 +1,10 @@
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { isLeftBy, replaceHeld } from "../assistants/memory-folders/replace-held.ts";
 import { whyMemoryHeld } from "../held/judge.ts";
 import { findShownHeld, placeOf, putHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { replaceHeld } from "../overwritten/replace-held.ts";
 import { type PortableMemory, readTime } from "./format.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -15,7 +15,7 @@ export interface MemoryCounts {
   readonly updated: number;
   readonly unchanged: number;
   readonly held: number;
-  /** Held memories that were written over, and that `memsync held` lists as what was left. */
+  /** Held values that were written over, and that `memsync held` lists as what was left. */
   readonly left_held: number;
   /** Losing versions that look like secrets. They are not imported. */
   readonly left_out: number;
@@ -95,9 +95,8 @@ async function planOne(
   const writtenAt = entries.length > 0 ? now : readTime(memory.updated_at);
   const stored = entries.map((entry) => String(entry.value));
   const why = await whyMemoryHeld(db, open, { memory, already: stored });
-  const write = { base: stored[0], value };
-  if (held && (await isLeftBy(db, held, write))) count(plan, "left_held");
-  await replaceHeld(db, place, write);
+  const isLeft = await replaceHeld(db, place, { base: stored[0], value });
+  if (isLeft) count(plan, "left_held");
   if (why) {
     await putHeld(db, { ...place, value, seen, writtenAt, ...why });
     count(plan, "held");

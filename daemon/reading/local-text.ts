@@ -9,6 +9,8 @@ type Db = Kysely<DaemonTables>;
 export interface LocalText {
   readonly value: string;
   readonly writtenAt: number;
+  /** It was written since anything was held, and a daemon will judge it. */
+  readonly waits?: boolean;
   /** The last row of the document's log that it includes; undefined for one that waits. */
   readonly seenSeq?: number | undefined;
 }
@@ -19,7 +21,14 @@ export interface LocalText {
  */
 export async function readLocalText(db: Db, document: string): Promise<LocalText | undefined> {
   const waiting = (await readInbox(db, document)).findLast(({ kind }) => kind === "text");
-  if (waiting?.kind === "text") return { value: waiting.value, writtenAt: waiting.writtenAt };
+  if (waiting?.kind === "text") {
+    return { value: waiting.value, writtenAt: waiting.writtenAt, waits: true };
+  }
+  return await readCommittedText(db, document);
+}
+
+/** The same without the inbox. */
+export async function readCommittedText(db: Db, document: string): Promise<LocalText | undefined> {
   const found = await findLocalDocument(db, document);
   const row = await db
     .selectFrom("texts")

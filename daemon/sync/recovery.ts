@@ -13,6 +13,7 @@ import type {
   ExchangeAnswer,
   ExchangeRequest,
 } from "../../shared/wire/exchange.ts";
+import { hashOf } from "../disk/read-file.ts";
 import { applyHeld } from "../held/apply-held.ts";
 import {
   dropHeld,
@@ -156,19 +157,26 @@ async function holdOne(
   const place = { kind: write.kind, ...placeOf(open), key: write.key };
   const gone = losers.map(({ value, updated_at: at }) => ({ value: String(value), at }));
   const held = await findHeld(db, place);
+  const refused = { cause: "refused", reason: { code: "service-refused", said: message } } as const;
   if (held) {
     // It was written later, so it replaces everything that this one was to replace.
     await putHeld(db, { ...held, seen: [...held.seen, ...write.seen] });
     if (write.value !== undefined) gone.unshift({ value: write.value, at: write.writtenAt });
   } else {
-    const reason = { code: "service-refused", said: message } as const;
-    await putHeld(db, { ...place, ...write, cause: "refused", reason, retryBatch });
-    // The next write takes its place, and then the history has it like any other.
+    await putHeld(db, { ...place, ...write, ...refused, retryBatch });
+    // The next write takes its place, and then the history has it like any other. A text is there.
     const isLast = retryBatch === undefined && write.kind === "memory";
     if (isLast && write.value !== undefined)
       gone.unshift({ value: write.value, at: write.writtenAt });
   }
-  if (write.kind === "metadata") return;
+  if (write.kind === "metadata") {
+    // It has no history.
+    if (held && write.value !== undefined) {
+      const apart = hashOf(write.value);
+      await putHeld(db, { ...place, ...write, ...refused, apart, shown: false });
+    }
+    return;
+  }
   for (const { value, at } of gone) {
     const revision = { kind: write.kind, key: write.key, value, writtenAt: at, replacedAt: now };
     const replica: Kysely<ReplicaTables> = narrowTables(db);

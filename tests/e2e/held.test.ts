@@ -20,6 +20,12 @@ async function startTwo(lab: Lab, a: ServiceConfig, b = a): Promise<readonly [Ma
   return machines;
 }
 
+/** What `doc history --json` says of a version. */
+interface Shown {
+  readonly rev: string;
+  readonly claude_md_content: string;
+}
+
 const save = (machine: Machine, text: string) => writeFile(join(machine.folder, FILE), text);
 const fileOf = (machine: Machine) => readFile(join(machine.folder, FILE), "utf8").catch(() => "");
 
@@ -119,6 +125,50 @@ scenario("a file with a held save is not written, and loses nothing in the end",
   });
   expect(await heldIds(a)).toEqual([]);
   expect(await onService(service, project)).not.toContain(PLANTED.github);
+});
+
+scenario("a held text that is written over is told, and stays until it is dropped", async (lab) => {
+  const folder = await lab.git.repository("a", { ".gitignore": FILE });
+  const a = lab.machine("a", folder, emulator.account("held-doc"));
+  await a.up();
+  const { id } = await a.projectOf();
+  const put = (text: string) =>
+    a.ask("POST", `/api/projects/${id}/sync`, { claude_md_content: text });
+  const heldText = `# One\n\nann's notes, ${PLANTED.github}\n`;
+  const revOf = async (text: string) => {
+    const versions = JSON.parse(await a.memsync("doc", "history", "--json")) as Shown[];
+    return versions.find(({ claude_md_content }) => claude_md_content === text)?.rev ?? "";
+  };
+  await put("# One\n");
+  await put(heldText);
+  expect(await a.memsync("doc")).toBe(heldText);
+  const left = /what was held of it is in no history: `memsync held` lists it/;
+  const restored = await a.run(["doc", "restore", await revOf("# One\n")]);
+  expect([restored.status, left.test(restored.stderr)]).toEqual([0, true]);
+  expect(await a.memsync("doc")).toBe("# One\n");
+  const [first = ""] = await heldIds(a);
+  expect(await a.memsync("held")).toContain("written over or deleted since");
+  expect(await a.memsync("held", "show", first)).toBe(heldText);
+  await a.memsync("held", "drop", first);
+
+  await put(heldText);
+  await put("# Two\n");
+  await waitFor("the next command to tell of it", async () => {
+    return (await a.run(["list"])).stderr.includes("document in a: `memsync held` says why");
+  });
+  await a.memsync("held", "drop", (await heldIds(a))[0] ?? "");
+
+  await put(heldText);
+  await a.down();
+  const offline = await a.run(["doc", "restore", await revOf("# One\n")]);
+  expect(offline.stderr).toMatch(left);
+  expect(offline.stderr).not.toContain("it stays on this machine");
+  expect(await a.memsync("doc")).toBe("# One\n");
+  await a.up();
+  await waitFor("what was left", async () => {
+    return (await a.memsync("held")).includes("written over or deleted since");
+  });
+  expect(await a.memsync("held", "show", (await heldIds(a))[0] ?? "")).toBe(heldText);
 });
 
 scenario("one refused write blocks no other, over real connections", async (lab) => {

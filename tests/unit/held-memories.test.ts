@@ -3,9 +3,7 @@ import assert from "node:assert/strict";
 import { readEnvironment } from "../../cli/place/environment.ts";
 import { writtenSince } from "../../cli/writes/written-memories.ts";
 import { AUTO_MEMORY } from "../../daemon/assistants/claude-code/auto-memory-folders.ts";
-import { replaceHeld } from "../../daemon/assistants/memory-folders/replace-held.ts";
 import { hashOf } from "../../daemon/disk/read-file.ts";
-import { applyAllowed } from "../../daemon/held/apply-held.ts";
 import {
   allowHeld,
   dropHeld,
@@ -16,6 +14,8 @@ import {
 } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { listAskedMemoryFiles } from "../../daemon/home/memory-files.ts";
+import { applyAllowed } from "../../daemon/inbox/apply-allowed.ts";
+import { replaceHeld } from "../../daemon/overwritten/replace-held.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { MEMORY_PROJECT, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
@@ -400,7 +400,7 @@ test("a write by another way shows itself, and leaves what is held of the file",
   await a.store.write(async (context) => {
     const { account, document, key } = placeOf(SECRET);
     const write = { base: undefined, value: "one\n" };
-    await replaceHeld(context.db, { account, document, key }, write);
+    await replaceHeld(context.db, { kind: "memory", account, document, key }, write);
   });
   const shown = async () => await readLocalMemories(a.store.reader, MEMORY_PROJECT);
   expect([await shown(), await heldTexts()]).toEqual([[], [SECRET]]);

@@ -243,7 +243,8 @@ test("a text with a secret is held; the next one counts from what its author saw
   await put("# One\nclean\n");
   const content = await shown();
   expect(content?.split("\n").sort()).toEqual(["", "# One", "clean", "of another"].sort());
-  expect(await listHeld(home.store.reader)).toEqual([]);
+  const written = await listHeld(home.store.reader);
+  expect(written).toMatchObject([{ value: `# One\n${SECRET}\n`, shown: false }]);
 });
 
 test("what was saved without a daemon is scanned when it is taken over", async () => {

@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { replaceHeld } from "../../daemon/assistants/memory-folders/replace-held.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../daemon/gateway/mount.ts";
 import { createWithholding } from "../../daemon/gateway/withholding.ts";
-import { applyAllowed } from "../../daemon/held/apply-held.ts";
 import { allowHeld, listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { applyAllowed } from "../../daemon/inbox/apply-allowed.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox } from "../../daemon/inbox/inbox.ts";
+import { replaceHeld } from "../../daemon/overwritten/replace-held.ts";
 import { importMemories } from "../../daemon/portable/import-memories.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { devAccounts } from "../../server/emulator/state/dev-tokens.ts";
@@ -171,7 +171,7 @@ test("what the service refused is in the history, unless it was to be tried agai
   for (const retryBatch of [undefined, 1]) {
     await store.write(async ({ db }) => {
       await putHeld(db, { ...refused, retryBatch });
-      await replaceHeld(db, PLACE, { base: undefined, value: "short" });
+      await replaceHeld(db, { kind: "memory", ...PLACE }, { base: undefined, value: "short" });
     });
     const left = retryBatch === undefined ? [] : [{ shown: false, retryBatch: undefined }];
     expect(await listHeld(store.reader)).toMatchObject(left);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { applyAllowed } from "../../daemon/held/apply-held.ts";
 import { allowHeld, listHeld } from "../../daemon/home/held-store.ts";
+import { applyAllowed } from "../../daemon/inbox/apply-allowed.ts";
 import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 

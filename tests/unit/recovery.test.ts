@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { listHeld } from "../../daemon/home/held-store.ts";
+import { listHeld, placeOf, putHeld } from "../../daemon/home/held-store.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import { seededRandom } from "../support/random.ts";
 import { holding, REFUSAL } from "../support/refusing-service.ts";
@@ -78,6 +78,28 @@ test("one refused memory is held in the service's words, and all else goes throu
   expect(await memories(b)).not.toHaveProperty("shared");
   expect(await text(b)).toBe("# One\nfrom a\n");
   expect(await b.read(({ document }) => document.metadata.get("color")[0]?.value)).toBe("red");
+});
+
+test("refused metadata is held beside what is held of its key since", async () => {
+  const { cluster, a, b } = await startCluster();
+  await settle(a, b);
+  cluster.refuses = holding("BAD");
+  const mine = { value: '"mine"', seen: [], cause: "secret", writtenAt: 2000 } as const;
+  const reason = { code: "told-before", said: "a secret" } as const;
+  await a.edit(({ document }) =>
+    document.setEntry("metadata", "note", { value: "BAD", now: 1000 }),
+  );
+  const address = await a.read(({ address }) => address);
+  await a.store.write(async (context) => {
+    const place = placeOf(await context.open(address));
+    await putHeld(context.db, { ...place, ...mine, kind: "metadata", key: "note", reason });
+  });
+  await settle(a, b);
+  const held = await listHeld(a.store.reader);
+  expect(held.map(({ value, shown }) => [value, shown])).toEqual([
+    ['"BAD"', false],
+    ['"mine"', true],
+  ]);
 });
 
 test("after a refusal both machines go on writing, also to what was refused", async () => {

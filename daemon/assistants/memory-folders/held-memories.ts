@@ -74,7 +74,7 @@ export async function leftTexts(
   open: OpenDocument,
   key: string,
 ): Promise<HeldItem[]> {
-  return await withoutFiles(db, await listHeldOf(db, { ...placeOf(open), key }));
+  return await withoutFiles(db, await listHeldOf(db, { kind: "memory", ...placeOf(open), key }));
 }
 
 async function withoutFiles(db: Context["db"], all: readonly HeldItem[]): Promise<HeldItem[]> {

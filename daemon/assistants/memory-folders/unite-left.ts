@@ -1,12 +1,12 @@
 import type { Kysely } from "kysely";
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import { hashOf } from "../../disk/read-file.ts";
-import { memoryReason } from "../../held/judge.ts";
+import { memoryReason, secretReason } from "../../held/judge.ts";
 import { dropHeld, type HeldItem, putHeld } from "../../home/held-store.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { uniteTexts } from "./merge-texts.ts";
 
-/** Held texts of one memory that its file has lost, as many as are kept each by itself. */
+/** Held texts of one memory, or of a project, that were left: so many are kept each by itself. */
 const LEFT_MAX = 8;
 
 interface UniteOptions {
@@ -16,8 +16,9 @@ interface UniteOptions {
 
 /**
  * A program that saves a secret again and again, each time in other words, leaves a held text for
- * each save. Of more than some, two become one, the oldest that have room in a memory, with all
- * lines of both. `left`: those of one memory, the oldest first.
+ * each save. Of more than some, two become one, the oldest that have room in one, with all lines of
+ * both. `left`: those of one memory or of a project's text, the oldest first. Metadata has no
+ * lines: each stays.
  */
 export async function uniteLeft(
   db: Kysely<DaemonTables>,
@@ -26,22 +27,26 @@ export async function uniteLeft(
 ): Promise<void> {
   // What somebody has allowed goes into its document as it is.
   const open = left.filter(({ allowed }) => !allowed);
-  if (open.length <= LEFT_MAX) return;
+  if (open.length <= LEFT_MAX || open[0]?.kind === "metadata") return;
   for (const [at, other] of open.entries()) {
     const one = open[at - 1];
     if (!one) continue;
-    const { value: whole = "", key } = one;
+    const { kind, value: whole = "", key } = one;
     const text = textOf(whole);
     const united = uniteTexts(text, textOf(other.value ?? ""));
     // In front is what a value says beside its text.
     const value = `${whole.slice(0, whole.length - text.length)}${united}`;
-    if (exceedsBytes(value, LIMITS.memoryValueBytes)) continue;
-    const reason = (await memoryReason(db, { key, value: united }, [])) ?? one.reason;
+    const isMemory = kind === "memory";
+    if (exceedsBytes(value, isMemory ? LIMITS.memoryValueBytes : LIMITS.claudeMdBytes)) continue;
+    const found = isMemory
+      ? await memoryReason(db, { key, value: united }, [])
+      : await secretReason(db, united, []);
     await dropHeld(db, one);
     await dropHeld(db, other);
-    // Nobody has seen what it would replace.
-    const place = { ...one, apart: hashOf(united), base: undefined, seen: [] };
-    await putHeld(db, { ...place, value, reason, shown: false });
+    // Nobody has seen what it would replace. Lines that both were made of are no news.
+    const base = isMemory ? undefined : uniteTexts(one.base ?? "", other.base ?? "");
+    const place = { ...one, apart: hashOf(united), base, seen: [], reason: found ?? one.reason };
+    await putHeld(db, { ...place, value, shown: false });
     return;
   }
 }

@@ -40,8 +40,8 @@ export async function filesWithHeld(db: Db, item: HeldItem): Promise<string[]> {
  */
 export async function dropHeldText(db: Db, item: HeldItem): Promise<boolean> {
   if (!(await dropJust(db, item))) return false;
-  const { apart, document: name } = item;
-  if (apart === undefined) return true;
+  const { kind, apart, document: name } = item;
+  if (kind !== "memory" || apart === undefined) return true;
   await forgetHeldFiles(db, { owner: ownerOf({ address: { name } }), hash: apart });
   await forgetHeldPersonal(db, apart);
   return true;

@@ -57,7 +57,7 @@ export async function endHeldBlock(
 
 /** Held texts that no block has any more. */
 export async function listLeftBlocks(db: Db, of: HeldDocument): Promise<HeldItem[]> {
-  const all = await listHeldOf(db, { ...of, key: PERSONAL_KEY });
+  const all = await listHeldOf(db, { kind: "memory", ...of, key: PERSONAL_KEY });
   const stands = new Set((await listPersonalFiles(db)).map(({ held }) => held));
   return all.filter(({ apart, shown }) => apart !== undefined && !shown && !stands.has(apart));
 }

@@ -33,11 +33,17 @@ export const MCP: readonly Mistake[] = [
     "const said = why ?",
     'const said = why === "" ?',
   ),
-  mistakesIn("daemon/assistants/memory-folders/replace-held.ts", "unit/left-memories.test.ts")(
+  mistakesIn("daemon/overwritten/replace-held.ts", "unit/left-memories.test.ts")(
     "what was held is gone where an assistant writes over it",
     "inbox: what was held and is written over stays as what was left",
     "return !(await isRegained(db, held, { base, saved }));",
     "return false;",
+  ),
+  mistakesIn("daemon/inbox/apply-texts.ts", "unit/left-texts.test.ts")(
+    "a held text is gone where a restored one takes its place",
+    "inbox: a held text over another leaves that one, once however often",
+    "await replaceHeld(db, place, { base: content, value });",
+    "",
   ),
   {
     // The first look spares a write; the second one is made in its transaction.
