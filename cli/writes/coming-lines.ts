@@ -33,7 +33,7 @@ export async function readTrackedFile(
  * What consent to write brings into a file at once: lines that the project's text has and the file
  * lacks, as others' or ones that were never committed. Undefined where there are none.
  */
-export async function comingShown(
+export async function sayComingLines(
   env: Environment,
   project: string,
   { path, content }: TrackedFile,
@@ -57,10 +57,11 @@ export async function cameShown(
   project: string,
   file: TrackedFile,
 ): Promise<string | undefined> {
-  const coming = await comingShown(env, project, file);
+  const coming = await sayComingLines(env, project, file);
   if (coming === undefined) return undefined;
   return (
-    `${coming}; all of it comes into the file now, and \`git diff ${file.path}\` shows it. What you ` +
-    "delete of it there is deleted on every machine; within a minute `memsync conflicts` asks"
+    `${coming}; all of it comes into the file now, and \`git diff ${file.path}\` shows it. ` +
+    "What you delete of it there is deleted on every machine; within a minute " +
+    "`memsync conflicts` asks"
   );
 }

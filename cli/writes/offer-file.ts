@@ -6,7 +6,7 @@ import { withLocal } from "../place/place.ts";
 import { confirm, isTerminal } from "../screen/ask.ts";
 import { bytesShown, count, say, sayAside } from "../screen/output.ts";
 import { hasTerminal } from "../screen/terminal.ts";
-import { comingShown, readTrackedFile } from "./coming-lines.ts";
+import { readTrackedFile, sayComingLines } from "./coming-lines.ts";
 import { writeMissing } from "./write-missing.ts";
 
 /** A daemon, in this process or in another one. */
@@ -46,7 +46,7 @@ export async function offerFile(
   }
   if (isNew && folder.state === "upwards") {
     const tracked = await readTrackedFile(dir, folder.path);
-    const coming = tracked && (await comingShown(env, project.id, tracked));
+    const coming = tracked && (await sayComingLines(env, project.id, tracked));
     const lacks = coming === undefined ? "" : `; ${coming}`;
     sayAside(`git tracks ${folder.path} of ${project.name}, so nothing is written into it${lacks}`);
     const question = `May memsync write others' changes into ${folder.path} here?`;
