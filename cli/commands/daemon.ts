@@ -35,6 +35,7 @@ import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { awayWord, whyUnsynced } from "../status/why-unsynced.ts";
 import { alsoLines } from "../views/also-lines.ts";
 import { pastProjectLines } from "../views/past-project.ts";
+import { serviceShown } from "../views/shown-remotes.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
 import { agreeToRelink, isKnownNowhere, knownNowhere } from "../writes/agree-to-relink.ts";
 import { cameShown, readTrackedFile } from "../writes/coming-lines.ts";
@@ -312,7 +313,8 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
       // Somebody who says how long to wait may know that the service will be back.
       onOffline({ status: { remotes } }) {
         if (options.wait === undefined || wait === 0) return false;
-        const names = remotes.flatMap(({ service }) => (service.online ? [] : [service.name]));
+        const away = remotes.filter(({ service }) => !service.online);
+        const names = away.map((remote) => serviceShown(remote, remotes));
         const what = awayWord(remotes);
         sayAside(
           `${what}: waiting up to ${count(wait, "second", "seconds")} for ${names.join(", ")}`,

@@ -3,6 +3,7 @@ import { listRefusals } from "../../daemon/status/refused-units.ts";
 import type { DaemonStatus, RemoteStatus, UnitStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { comingShown, count, spanShown } from "../screen/output.ts";
+import { serviceShown } from "../views/shown-remotes.ts";
 
 /** At most this many waiting units are named. */
 const NAMED_MAX = 3;
@@ -22,7 +23,9 @@ export function whyUnsynced(status: DaemonStatus, now: number): string {
       others.length > 0 ? `; and ${others.length} more: \`memsync status\` shows them` : "";
     return `not everything is synced: ${first}${more}`;
   }
-  const silent = status.remotes.flatMap(({ service }) => silenceOf(service, now));
+  const silent = status.remotes.flatMap((remote) => {
+    return silenceOf(remote.service, serviceShown(remote, status.remotes), now);
+  });
   const unsure = silent.length > 0 ? ["what others wrote was not asked for"] : [];
   const waiting = waitingUnits(status);
   const left = waiting.length > 0 ? [shortened(waiting)] : unsure;
@@ -48,8 +51,8 @@ export function awayWord(remotes: readonly RemoteStatus[]): "offline" | "busy" |
 }
 
 /** What to say about a service's silence; nothing if it answered the last call. */
-function silenceOf(service: RemoteStatus["service"], now: number): string[] {
-  const { name, online, message, unanswered_since: since, busy_until } = service;
+function silenceOf(service: RemoteStatus["service"], name: string, now: number): string[] {
+  const { online, message, unanswered_since: since, busy_until } = service;
   if (since !== null) {
     return [`${name} has not answered for ${spanShown(now - Date.parse(since))}`];
   }

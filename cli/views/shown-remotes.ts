@@ -20,3 +20,12 @@ function isEmptyEmbedded(status: DaemonStatus, remote: RemoteStatus): boolean {
   const rest = [...status.projects, ...status.unlinked, ...status.held];
   return !hasOwn && rest.every((each) => each.remote !== remote.name);
 }
+
+/** A remote's service by its address; with the remote's name where others are at the same one. */
+export function serviceShown(
+  { name, service }: RemoteStatus,
+  remotes: readonly RemoteStatus[],
+): string {
+  const isAlone = !remotes.some((each) => each.name !== name && each.service.name === service.name);
+  return isAlone ? service.name : `${name} (${service.name})`;
+}

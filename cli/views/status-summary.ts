@@ -21,11 +21,14 @@ export interface Screen {
 /** Rows for the shell's prompt below, and for the number of conflicts above. */
 const ROWS_FOR_OTHERS = 3;
 
+/** On fewer rows a line for each thing says more than the summary's first lines. */
+const TERSE_ROWS_MIN = 16;
+
 const MORE = "more: `memsync status --all`";
 
 /**
- * `memsync status` for one screen: as its summary, or where that has no room, a line for each
- * thing. Without a screen, complete.
+ * `memsync status` for one screen: as its summary, or without what one can do without, or where
+ * that has no room, a line for each thing. Without a screen, complete.
  */
 export function statusOnScreen(
   status: DaemonStatus,
@@ -34,6 +37,8 @@ export function statusOnScreen(
 ): string[] {
   const lines = statusSummary(status, view, screen);
   if (!screen || fits(lines, screen)) return lines;
+  const terse = statusSummary(status, { ...view, short: true, calm: true }, screen);
+  if (screen.rows >= TERSE_ROWS_MIN && fits(terse, screen)) return terse;
   const { standing = { kind: "nowhere" } } = view;
   // The command says below how many conflicts there are.
   const tiny = tinyLines({ status, standing, conflicts: 0 }, screen.columns);

@@ -297,10 +297,14 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
   const odd = folders.find(({ state }) => state === "failing" || state === "waiting");
   const how = deleted !== null ? "deleted" : odd ? oddShown(odd) : syncedShown(project, view);
   const whole = `project   ${name}${at}${where}${more}   ${how}`;
-  return shownColumns(whole) <= columnsMax
-    ? whole
-    : cut(`project   ${name}${at}   ${how}`, columnsMax);
+  if (shownColumns(whole) <= columnsMax) return whole;
+  // Whether all is well is to be seen, whatever it is called.
+  const room = columnsMax - shownColumns(`project   ${at}   ${how}`);
+  return cut(`project   ${cut(name, Math.max(room, NAME_COLUMNS_MIN))}${at}   ${how}`, columnsMax);
 }
+
+/** A name is not cut to less. */
+const NAME_COLUMNS_MIN = 6;
 
 function oddShown({ state, note }: FolderStatus): string {
   const said = note ?? state;

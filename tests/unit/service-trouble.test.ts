@@ -79,3 +79,24 @@ test("a screen without room for the status names the remote with which something
     }
   }
 });
+
+test("at 80x24 and 40x24 several remotes have their lines, also of two at one address", () => {
+  const status = statusWith({ state: "token-refused", online: true, token_refused: true }, 9);
+  const minute = { limit: 60, remaining: 30, resets_at: "2026-01-01T00:02:00.000Z" };
+  const remotes = ["third", "fourth"].flatMap((name) => {
+    return status.remotes.slice(0, 1).map((remote) => ({ ...remote, name, default: false }));
+  });
+  const all = [...status.remotes, ...remotes].map((remote) => {
+    const requests = { minute, day: minute };
+    return { ...remote, service: { ...remote.service, requests } };
+  });
+  for (const columns of [80, 40]) {
+    const lines = statusOnScreen({ ...status, remotes: all }, {}, { columns, rows: 24 });
+    const shown = inOneLine(lines);
+    expect(lines.length).toBeLessThanOrEqual(21);
+    expect(shown).toContain("remote work (default) https://memory.example.com connected");
+    expect(shown).toContain("remote home https://memory.example.com refuses the token");
+    expect(shown).toContain("remote third https://memory.example.com connected");
+    expect(shown).toMatch(/9 projects|project 8/);
+  }
+});

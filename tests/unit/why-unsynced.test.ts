@@ -100,3 +100,11 @@ test("what is refused is said before anything else", () => {
     "not everything is synced: the service refuses app: it answered 403",
   );
 });
+
+test("of two remotes at one address the silent one is named", () => {
+  const remotes = [remote({}), { ...remote({ unanswered_since: AT }), name: "other" }];
+  expect(said([], remotes)).toBe(
+    "not everything is synced yet: what others wrote was not asked for; " +
+      "other (https://memory.example.com) has not answered for 3 s",
+  );
+});
