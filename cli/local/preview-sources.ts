@@ -17,6 +17,7 @@ import { readFollowed } from "../../daemon/files/follow-store.ts";
 import { whyFileIgnored } from "../../daemon/files/why-ignored.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { memoryReason } from "../../daemon/held/judge.ts";
+import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import { type FolderKind, folderMode } from "../../daemon/home/folder-switches.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
@@ -64,9 +65,18 @@ export async function previewSources(env: Surroundings, db: Db): Promise<SourceP
     ...(await sessions(env, db)),
     ...(await personalFiles(db)),
   ];
-  return sources.filter(
-    (each, at) => sources.findIndex((other) => isSameSource(each, other)) === at,
-  );
+  const told = await Promise.all(sources.map((each) => asOfDeleted(db, each)));
+  return told.filter((each, at) => told.findIndex((other) => isSameSource(each, other)) === at);
+}
+
+/** Of a deleted project nothing is read, so nothing of it is about to be sent. */
+async function asOfDeleted(db: Db, source: SourcePreview): Promise<SourcePreview> {
+  const isRead = source.state === "new" || source.state === "sent";
+  const deletion = isRead ? await readDeletion(db, source.document) : undefined;
+  if (!deletion) return source;
+  const { machine } = deletion;
+  const why: Reason = { code: "deleted", ...(machine !== undefined && { machine }) };
+  return { ...source, state: "left-alone", ...noteFrom(why) };
 }
 
 /** Several folders of a project may have the same to say. */

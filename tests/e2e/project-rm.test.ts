@@ -134,6 +134,11 @@ scenario("a deleted project is begun anew with the file that is there", async (l
   await a.sync();
   await untilDeleted(b);
   await save(lab, a, `${TEXT}- new\n`);
+  const previewed = await a.memsync("preview");
+  expect(previewed.replace(/\s+/g, " ")).toContain(
+    "left alone: stays as it is: its project was deleted on the a: `memsync link --anew`",
+  );
+  expect(previewed).not.toContain("not read yet");
   await a.memsync("link", "--anew");
   await waitFor("the text on b", () => textIn(b) === `${TEXT}- new\n`);
   await waitFor("the file to be followed", async () => {
