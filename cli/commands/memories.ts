@@ -7,6 +7,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import { sayIfHeld } from "../lifecycle/say-held.ts";
 import type { Environment } from "../place/environment.ts";
 import {
+  type MemoryPlace,
   type PlaceOptions,
   placesToRead,
   targetOf,
@@ -102,6 +103,7 @@ async function save(
 ) {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   await agreeToAudience(env, place, { done: "saved", options });
+  const isNew = value === "" && !(await isThere(env, place, key));
   const { leftHeld } = await saveMemory(env, place, { key, value, options });
   if (leftHeld) sayAside(sayLeftHeld(leftHeld));
   // Looked up after the write, which may have bound the project.
@@ -117,12 +119,17 @@ async function save(
   // A variable of a shell may have been unset.
   if (value === "" && leftHeld === undefined) {
     const word = shellWord(key);
-    sayAside(
-      `the value of ${key} is empty: \`memsync history ${word}\` has what it was before, if ` +
-        `anything, \`memsync rm ${word}\` deletes it`,
-    );
+    const former = isNew ? "" : `\`memsync history ${word}\` has what it was, `;
+    sayAside(`the value of ${key} is empty: ${former}\`memsync rm ${word}\` deletes it`);
   }
   if (place.layer === "project") await sayIfUnlinked(env, place.document, options.project);
+}
+
+async function isThere(env: Environment, place: MemoryPlace, key: string): Promise<boolean> {
+  return await withLocal(env, async (db) => {
+    const all = db ? await readLocalMemories(db, place.document, place.account) : [];
+    return all.some((each) => each.key === key);
+  });
 }
 
 /** A memory that was just saved, as in `list --json`, without its value, which may be held. */

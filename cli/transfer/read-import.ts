@@ -6,6 +6,7 @@ import { portableHomeOf } from "../../daemon/portable/markdown-folder.ts";
 import { type KnowledgeGraph, readKnowledgeGraph } from "../../daemon/portable/others-notes.ts";
 import { AppError } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
+import { shellWord } from "../../shared/shell-word.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
@@ -65,9 +66,11 @@ export async function readImport(
   if (!isForOthers) return whole(readHome(named, text));
   const [first] = graph.bad;
   const why = first ? `line ${first.number} ${first.reason}` : "it has no entity";
+  const from = named === STANDARD_STREAM ? "" : ` < ${shellWord(named)}`;
   throw new CommandFailed(
     `${shownName(named)} has no notes of another tool: they are a folder of Markdown, ` +
-      `claude-mem's database or the memory of MCP's reference server (${why}); nothing was imported`,
+      `claude-mem's database or the memory of MCP's reference server (${why}). Nothing was ` +
+      `imported; \`memsync set KEY -${from}\` saves one text as a memory`,
   );
 }
 

@@ -270,3 +270,16 @@ scenario("a value that a memory has had twice is listed each time, by one REV", 
   await machine.memsync("move", "with", "--layer", "user");
   expect((await historyOf(machine, "with"))[0]).toMatchObject({ value: "two", layer: "user" });
 });
+
+scenario("of an empty value its history is named where it has one", async (lab) => {
+  const machine = await makeMachine(lab, "empty-value");
+  await machine.up();
+  for (const up of [true, false]) {
+    if (!up) await machine.down();
+    const key = `up-${up}`;
+    const told = async () => (await machine.run(["set", key, ""])).stderr.replace(/\s+/g, " ");
+    expect(await told()).toContain(`of ${key} is empty: \`memsync rm ${key}\` deletes it`);
+    await machine.memsync("set", key, "make");
+    expect(await told()).toContain(`is empty: \`memsync history ${key}\` has what it was, `);
+  }
+});

@@ -107,6 +107,7 @@ scenario("what is no other tool's memory is refused with what is wrong in it", a
     ["cut.jsonl", `\n{"type":"ent`, "line 2 is no JSON object"],
     ["other.jsonl", `\n{"type":"x"}`, "line 2 is neither an entity nor a relation"],
     ["empty.jsonl", "", "it has no entity"],
+    ["notes.md", "# Notes\n", `\`memsync set KEY - < ${lab.git.path("notes.md")}\` saves one text`],
     ["cut.db", "SQLite format 3\0and no more", "is damaged, or another program's"],
     ["export.json", '{"format":1}', "--layer and --project are for the notes of another tool"],
   ];
