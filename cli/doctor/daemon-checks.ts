@@ -30,7 +30,7 @@ export async function checkDaemon(env: Environment): Promise<Finding> {
   const status = await askDaemon(home);
   if (status) return (await serviceFinding(env)) ?? versionFinding(status);
   if (!existsSync(home.lock))
-    return noted("daemon-never-started", "never started here; `memsync start` does");
+    return noted("daemon-never-started", "never started here; `memsync up` does");
   const lock = await takeLock(home.lock);
   if (lock) {
     lock.release();

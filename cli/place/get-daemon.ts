@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Home } from "../../daemon/home/home.ts";
+import { listLinks } from "../../daemon/home/links.ts";
 import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { findHolder } from "../../daemon/supervise/daemon-record.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
@@ -44,12 +45,13 @@ export async function findReadyDaemon(
 
 /** Why there is no daemon, and what waits for one. */
 export async function noDaemon(env: Environment): Promise<CommandFailed> {
-  const { said, advice } = NO_ANSWER[await whyNoDaemon(env.home)];
+  const why = await whyNoDaemon(env.home);
   try {
+    const { said, advice } = NO_ANSWER[why === "none" && !(await isInUse(env)) ? "new" : why];
     return new CommandFailed(`${said}${advice}${await whatWaits(env)}`);
   } catch (thrown) {
     // No daemon starts on such a home, or mends it, as this says.
-    return new CommandFailed(`${said}; ${homeFailure(thrown, env.home.dir)}`);
+    return new CommandFailed(`${NO_ANSWER[why].said}; ${homeFailure(thrown, env.home.dir)}`);
   }
 }
 
@@ -79,6 +81,11 @@ const POLL_MS = 50;
 /** What a command says that needs a daemon and finds none. */
 const NO_ANSWER = {
   none: { said: "no daemon is running", advice: ": start it with `memsync start`" },
+  /** The same in a home without a project. */
+  new: {
+    said: "no daemon is running",
+    advice: ": `memsync up` in a project's folder starts one, and follows that project",
+  },
   starting: {
     said: "the daemon is starting and does not answer yet",
     advice: ": try again in a moment",
@@ -89,8 +96,13 @@ const NO_ANSWER = {
   },
 } as const;
 
+/** Whether the home follows any project yet. */
+async function isInUse(env: Environment): Promise<boolean> {
+  return await withLocal(env, async (db) => db !== undefined && (await listLinks(db)).length > 0);
+}
+
 /** Why no daemon answers, although some process may have the home. */
-export async function whyNoDaemon(home: Home): Promise<keyof typeof NO_ANSWER> {
+export async function whyNoDaemon(home: Home): Promise<"none" | "starting" | "silent"> {
   if (!existsSync(home.lock)) return "none";
   // Without permission to read the lock, nobody answers either.
   const lock = await takeLock(home.lock).catch(() => "unknown" as const);

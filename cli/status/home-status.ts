@@ -184,8 +184,8 @@ async function keptIn(db: Db, id: string, account: AccountId) {
   return { memories, text: kept, changed_at: changedAt > 0 ? timestampOf(changedAt) : null };
 }
 
-/** Follows the current folder where no daemon runs that `memsync link` could ask. */
-const START_HERE = "memsync start .";
+/** What follows the current folder where no daemon runs: as before, or for the first time. */
+const START_HERE = { again: "memsync start .", first: "memsync up" };
 
 /**
  * The home's status in a few lines, the current folder's project first. The others are shown
@@ -202,7 +202,8 @@ export function homeStatusLines(
   const here = status.projects.filter(isHere);
   const rest = status.projects.filter((project) => !isHere(project));
   const shown = others === "count" ? [] : rest;
-  const unfollowed = unfollowedLines(standing, START_HERE);
+  const start = START_HERE[status.projects.length > 0 ? "again" : "first"];
+  const unfollowed = unfollowedLines(standing, start);
   const left = count(rest.length - shown.length, "project", "projects");
   return [
     ...here.flatMap((project) => {
@@ -218,7 +219,7 @@ export function homeStatusLines(
       ? [`projects  ${left} more: \`memsync projects\` lists each`]
       : []),
     ...(status.projects.length === 0 && unfollowed.length === 0
-      ? [`project   none linked; run \`${START_HERE}\` in one`]
+      ? [`project   none linked; run \`${start}\` in one`]
       : []),
     ...unlinkedLines(status.unlinked, several),
     ...own.flatMap((layers) => layerLines(layers, several)),

@@ -174,7 +174,9 @@ scenario("without a daemon `status` and `projects` show what the home knows", as
     expect(await none.run([command])).toMatchObject({
       status: 1,
       stdout: "",
-      stderr: "memsync: no daemon is running: start it with `memsync start`\n",
+      stderr:
+        "memsync: no daemon is running: `memsync up` in a project's folder starts one, and " +
+        "follows that project\n",
     });
   }
   const other = await lab.git.repository("other", { "README.md": "other" });
