@@ -4,6 +4,11 @@ export interface Sent {
   readonly command: string;
 }
 
+/** `file`: the `.memsyncignore` that counts as it was last. */
+export interface GoneIgnoreFile {
+  readonly file: string;
+}
+
 /** Reasons why a file or a record stays on this machine: its project's folder says so. */
 export const IGNORED_REASONS = {
   ignored: {
@@ -17,8 +22,8 @@ export const IGNORED_REASONS = {
   },
   "ignored-gone": {
     meaning: "a `.memsyncignore` named the file that is not there any more, and still counts",
-    say: () => "stays on this machine, for a .memsyncignore named it that is gone",
-    advise: () => "an empty .memsyncignore ends that",
+    say: ({ file }: GoneIgnoreFile) => `stays on this machine, for ${file} named it, which is gone`,
+    advise: () => "`memsync link --send-ignored` in the project's folder sends it, after asking",
   },
   "ignore-unreadable": {
     meaning: "nobody knows what is ignored, so nothing of the folder is read or written",

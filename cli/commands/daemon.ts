@@ -7,6 +7,7 @@ import { identifyProject } from "../../daemon/git/identity.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";
 import { deletionStatus, readDeletion } from "../../daemon/home/deleted-project.ts";
+import { listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
@@ -40,6 +41,7 @@ import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-su
 import { agreeToRelink, isKnownNowhere, knownNowhere } from "../writes/agree-to-relink.ts";
 import { cameShown, readTrackedFile } from "../writes/coming-lines.ts";
 import { wasDeleted } from "../writes/refuse-deleted.ts";
+import { agreeToSendIgnored, keptBackShown } from "../writes/send-ignored.ts";
 
 const MS_PER_S = 1000;
 
@@ -59,6 +61,7 @@ interface LinkFlags extends JsonOption {
   readonly also?: readonly string[] | boolean;
   readonly remote?: string;
   readonly anew?: boolean;
+  readonly sendIgnored?: boolean;
   readonly yes?: boolean;
 }
 
@@ -87,7 +90,8 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     )
     .option("--no-also", "the one that counts alone has it from now on")
     .option("--anew", "begin a project anew that was deleted, with the file that is here")
-    .option("--yes", "do not ask before a project is mixed with the one that --id names")
+    .option("--send-ignored", "send what a .memsyncignore named that is gone, after asking")
+    .option("--yes", "do not ask, neither that nor whether --id may mix two projects")
     .option("--json", "print the link as JSON")
     .action((dir: string | undefined, options: LinkFlags) => link(env, dir, options));
   refuseBoth(linking, "write");
@@ -172,11 +176,17 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   await refuseRenamed(env, dir);
   const folder = await meantFolder(env, dir);
   await assertFolder(folder);
-  const { json, yes, also, ...options } = flags;
+  const { json, yes, also, sendIgnored, ...options } = flags;
   if (id !== undefined) await agreeToRelink(env, { dir: await realPathOf(folder), id }, { yes });
   const daemon = await getDaemon(env);
+  const place = { dir: await realPathOf(folder), project: id };
+  const sent = sendIgnored ? await agreeToSendIgnored(env, place, { yes }) : undefined;
   const others = also === false ? [] : also;
-  const body = { dir: folder, ...options, ...(Array.isArray(others) && { also: others }) };
+  const named = {
+    ...(Array.isArray(others) && { also: others }),
+    ...(sent && { sendIgnored: sent }),
+  };
+  const body = { dir: folder, ...options, ...named };
   const known = await withLocal(env, listUnlinkedHere);
   const isNew = id === undefined && !(await withLocal(env, (db) => isLinked(db, folder)));
   const isUnknown = id !== undefined && !flags.remote && (await isKnownNowhere(env, id));
@@ -257,6 +267,19 @@ async function unlink(env: Environment, dir: string | undefined, { json }: JsonO
   if (json) sayJson({ dir: folder, unlinked: true, project_id: id ?? null });
   else if (await isDeletedHere(env, id)) saySentence(`unlinked ${folder}; its project was deleted`);
   else saySentence(`unlinked ${folder}; its memories stay${again}`);
+  for (const line of await leftHere(env, folder, id)) sayAside(line);
+}
+
+/** What was sent nowhere, and stays on this machine. */
+async function leftHere(env: Environment, dir: string, id: string | undefined): Promise<string[]> {
+  const kept = await keptBackShown(env, dir);
+  const held = await withLocal(env, async (db) => (db ? await listHeld(db) : []));
+  const { length } = held.filter(({ document }) => document === id);
+  const writes = `${count(length, "write", "writes")} of it ${length === 1 ? "is" : "are"} held here`;
+  return [
+    ...(kept === undefined ? [] : [kept]),
+    ...(length === 0 ? [] : [`${writes}: \`memsync held\` lists what it is, and what sends it`]),
+  ];
 }
 
 async function isDeletedHere(env: Environment, id: string | undefined): Promise<boolean> {

@@ -21,6 +21,7 @@ export interface Controlled {
       readonly file?: FollowedName;
       readonly remote?: string;
       readonly anew?: boolean;
+      readonly sendIgnored?: readonly string[];
       readonly more?: boolean;
     },
   ): Promise<object>;
@@ -86,6 +87,7 @@ export function createControl(daemon: () => Controlled): Control {
             ...(body.also !== undefined && { also: alsoOf(body.also) }),
             ...(typeof body.remote === "string" && { remote: body.remote }),
             ...(body.anew === true && { anew: true }),
+            ...(Array.isArray(body.sendIgnored) && { sendIgnored: body.sendIgnored.map(String) }),
             ...(body.more === true && { more: true }),
           }),
         );

@@ -37,6 +37,11 @@ export async function listFormerIgnoring(db: Db, project: ProjectId): Promise<st
   return rows.map(({ dir }) => dir);
 }
 
+/** What a folder's file named counts no more. */
+export async function forgetIgnoreText(db: Db, dir: string): Promise<void> {
+  await db.deleteFrom("ignore_files").where("dir", "=", dir).execute();
+}
+
 /** A folder was moved to another path. */
 export async function moveIgnoreText(db: Db, from: string, to: string): Promise<void> {
   await db.deleteFrom("ignore_files").where("dir", "=", to).execute();

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Kysely } from "kysely";
 import type { ProjectId } from "../../shared/ids.ts";
 import { exceedsBytes } from "../../shared/limits.ts";
@@ -20,7 +21,9 @@ const PRIVATE = parseIgnorePatterns(
 );
 
 /** Why something stays on this machine. */
-export type WhyIgnored = ReasonOf<"ignored" | "ignored-gone" | "ignore-unreadable">;
+export type WhyIgnored = {
+  readonly [Code in "ignored" | "ignored-gone" | "ignore-unreadable"]: ReasonOf<Code>;
+}["ignored" | "ignored-gone" | "ignore-unreadable"];
 
 /** What one or several linked folders keep on this machine. */
 export interface Ignored {
@@ -46,7 +49,7 @@ interface IgnoreFile {
  * still counts, as of a branch that lacks it, a disk that is away or a `git clean`.
  */
 export async function readIgnored(db: Db, dir: string): Promise<Ignored> {
-  return ignoredBy(await readIgnoreFile(db, dir));
+  return ignoredBy(dir, await readIgnoreFile(db, dir));
 }
 
 /**
@@ -72,7 +75,7 @@ export async function takeIgnored(
   if (kind === "read" && (await findIgnoreText(store.reader, dir)) !== text) {
     await store.write(({ db }) => putIgnoreText(db, dir, text));
   }
-  return ignoredBy(file);
+  return ignoredBy(dir, file);
 }
 
 /** What any of some folders of a project names. */
@@ -99,19 +102,49 @@ export async function takeIgnoredOf(
   return ignoredByAny(await Promise.all(dirs.map((dir) => takeIgnored(store, dir))));
 }
 
+/** A file that is gone, and what it named when it was there. */
+export interface GoneIgnore {
+  readonly dir: string;
+  readonly names: readonly string[];
+}
+
+/** Of a project: the files that are gone and still keep something on this machine. */
+export async function listGoneIgnores(
+  db: Db,
+  links: readonly Link[],
+  project: ProjectId,
+): Promise<GoneIgnore[]> {
+  const found: GoneIgnore[] = [];
+  for (const dir of await dirsOf(db, links, project)) {
+    const { kind, text } = await readIgnoreFile(db, dir);
+    const names = namesIn(text);
+    if (kind === "gone" && names.length > 0) found.push({ dir, names });
+  }
+  return found;
+}
+
+/** The patterns of such a file, without its comments. */
+export function namesIn(text: string): string[] {
+  return text.split("\n").flatMap((line) => {
+    const name = line.trim();
+    return name === "" || name.startsWith("#") ? [] : [name];
+  });
+}
+
 async function dirsOf(db: Db, links: readonly Link[], project: ProjectId | null) {
   const own = links.filter(({ projectId }) => projectId === project).map(({ dir }) => dir);
   return [...new Set([...own, ...(project === null ? [] : await listFormerIgnoring(db, project))])];
 }
 
-function ignoredBy({ kind, text }: IgnoreFile): Ignored {
+function ignoredBy(dir: string, { kind, text }: IgnoreFile): Ignored {
   const patterns = parseIgnorePatterns(text);
-  const code = kind === "gone" ? "ignored-gone" : "ignored";
+  const named: WhyIgnored =
+    kind === "gone" ? { code: "ignored-gone", file: join(dir, IGNORE_NAME) } : { code: "ignored" };
   return {
     why(path) {
       if (isIgnoredBy(PRIVATE, path)) return { code: "ignored" };
       if (kind === "unreadable") return { code: "ignore-unreadable" };
-      return isIgnoredBy(patterns, path) ? { code } : undefined;
+      return isIgnoredBy(patterns, path) ? named : undefined;
     },
     sign: kind === "absent" ? "" : JSON.stringify([kind, text]),
   };

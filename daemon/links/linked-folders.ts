@@ -21,12 +21,13 @@ import type { Git } from "../git/run-git.ts";
 import { realPathOf, refuseGitsOwn, refuseLostTree } from "../git/working-tree.ts";
 import { secretHider } from "../held/secret-scan.ts";
 import type { Home } from "../home/home.ts";
+import { forgetIgnoreText } from "../home/ignore-files.ts";
 import { type Link, listLinks, removeLink } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { serviceNameOf } from "../home/remote.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { takeIgnored } from "../ignored/ignore-file.ts";
+import { listGoneIgnores, takeIgnored } from "../ignored/ignore-file.ts";
 import { keepLinks, readLinksToKeep } from "../recovery/links-file.ts";
 import { bindLinks } from "../remotes/bind-project.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
@@ -244,14 +245,25 @@ export class LinkedFolders {
     const again = past && (await this.#isResumed(past, options)) ? past : undefined;
     const plan = planLink(facts, options, { links: this.#links, again, world: book.world });
     const { link, others } = plan;
-    const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
-    const change = () => store.write((context) => writeLink(context, book, plan));
+    const { sendIgnored = [] } = options;
+    const isAsked = sendIgnored.length > 0;
+    const ignoring = isAsked
+      ? await listGoneIgnores(store.reader, [...others, link], link.projectId)
+      : [];
+    // The user agreed to these alone.
+    const gone = ignoring.map(dirOf).filter((each) => sendIgnored.includes(each));
+    const dirs = [dir, ...(options.remote === undefined ? gone : others.map(dirOf))];
+    const change = () =>
+      store.write(async (context) => {
+        for (const each of gone) await forgetIgnoreText(context.db, each);
+        return await writeLink(context, book, plan);
+      });
     const written = await this.#unfollowed(dirs, change, { identified: { dir, identity } });
-    const gone = (await goneOf(others)).map((each) => each.dir);
+    const away = (await goneOf(others)).map(dirOf);
     const isFirst = !former && !options.id && !past;
     const lost = isFirst ? await this.#lostIn(identity.root, link.projectId) : [];
     const remote = remotes.remoteOf(written.account)?.name ?? "";
-    return { ...link, remote, begun: written.begun, gone, past, lost };
+    return { ...link, remote, begun: written.begun, gone: away, past, lost };
   }
 
   /** A folder that git has renamed is another one to the system, unlike one that was moved. */
@@ -462,6 +474,10 @@ function isIn(folder: string, dir: string): boolean {
 async function holdsHome(dir: string): Promise<boolean> {
   const home = await realPathOf(homedir());
   return isIn(home, dir);
+}
+
+function dirOf({ dir }: { readonly dir: string }): string {
+  return dir;
 }
 
 /** Those whose folder is not there. */

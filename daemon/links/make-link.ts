@@ -33,6 +33,8 @@ export interface LinkOptions {
   readonly remote?: string;
   /** Begins a deleted project again. */
   readonly anew?: boolean;
+  /** Folders whose file of ignored names is gone, and counts no more. */
+  readonly sendIgnored?: readonly string[];
   /** Another folder is linked right after this one, so that a call about both can wait for it. */
   readonly more?: boolean;
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -32,6 +33,8 @@ function remember(lab: Lab, machine: Machine, name: string, text: string): void 
   mkdirSync(join(config, "projects", slug, "memory"), { recursive: true });
   writeFileSync(join(config, "projects", slug, "memory", name), text);
 }
+
+const inOneLine = (text: string) => text.replace(/\s+/g, " ");
 
 async function why(machine: Machine): Promise<string | null> {
   return (await machine.fileStatus())?.why ?? null;
@@ -104,9 +107,35 @@ scenario("what a folder named is ignored after it is unlinked, too", async (lab)
   await a.sync();
   const { id } = await a.projectOf();
   rmSync(join(a.folder, ".memsyncignore"));
-  await a.memsync("unlink");
+  const left = inOneLine((await a.run(["unlink"])).stderr);
+  expect(left).toContain("stays on this machine (CLAUDE.md, auto-memory/own.md)");
+  expect(left).toContain("`memsync link --send-ignored`");
   await a.memsync("link");
   await a.sync();
   expect(await sourcesOf(a)).toEqual(["CLAUDE.md ignored", "auto-memory/own.md ignored"]);
   expect([await a.doc(id), await a.list()]).toEqual(["", []]);
+  const said = inOneLine(await a.memsync("status"));
+  expect(said).toContain(`for ${join(a.folder, ".memsyncignore")} named it, which is gone`);
+  expect(said).toContain("`memsync link --send-ignored`");
+  const unasked = await a.run(["link", "--send-ignored"]);
+  expect(unasked.status).toBe(1);
+  expect(inOneLine(unasked.stderr)).toContain("Send what was named in .memsyncignore: CLAUDE.md, ");
+  expect(await a.doc(id)).toBe("");
+  await a.memsync("unlink");
+  await a.memsync("link", "--send-ignored", "--yes");
+  await waitFor("the text", async () => (await a.doc(id)) === "# Of a alone\n");
+  await waitFor("the memory", async () => (await a.list()).length === 1);
+  const none = await a.run(["link", "--send-ignored"]);
+  expect([none.status, inOneLine(none.stderr)]).toEqual([
+    1,
+    expect.stringContaining("no .memsyncignore of this project is gone"),
+  ]);
+});
+
+scenario("`unlink` says how many held writes stay here", async (lab) => {
+  const machine = await lab.stoppedMachine(emulator.account("unlinked-held"));
+  await machine.up();
+  await machine.memsync("set", "key", PLANTED.github);
+  const { stderr } = await machine.run(["unlink"]);
+  expect(inOneLine(stderr)).toContain("1 write of it is held here: `memsync held`");
 });

@@ -181,7 +181,7 @@ test("what an unlinked folder named still counts for its project alone, until an
   });
   const why = async (project: ProjectId) =>
     (await readIgnoredOf(machine.store.reader, [], project)).why("auto-memory/own.md");
-  expect(await why(MEMORY_PROJECT)).toEqual({ code: "ignored-gone" });
+  expect(await why(MEMORY_PROJECT)).toEqual({ code: "ignored-gone", file: join(dir, IGNORE) });
   expect(await why("proj_other" as ProjectId)).toBeUndefined();
   mkdirSync(dir);
   writeFileSync(join(dir, IGNORE), "");
