@@ -7,7 +7,8 @@ import { createGit } from "../../daemon/git/run-git.ts";
 import { findIgnoreText } from "../../daemon/home/ignore-files.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { type GoneIgnore, listGoneIgnores, namesIn } from "../../daemon/ignored/ignore-file.ts";
+import { namesIn } from "../../daemon/ignored/gitignore.ts";
+import { type GoneIgnore, listGoneIgnores } from "../../daemon/ignored/ignore-file.ts";
 import { findPastProject } from "../../daemon/links/unlinked-folders.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import type { Environment } from "../place/environment.ts";
@@ -23,7 +24,8 @@ const NAMED_MAX = 8;
 
 /**
  * Asks before what a `.memsyncignore` named that is gone is sent. Throws without a yes, and where
- * nothing is kept back so. Resolves to the folders of these files. `project`: the one that the folder is to be linked to, where it is said.
+ * nothing is kept back so. Resolves to the folders of these files. `project`: the one that the
+ * folder is to be linked to, where it is said.
  */
 export async function agreeToSendIgnored(
   env: Environment,

@@ -24,22 +24,92 @@ export async function putIgnoreText(db: Db, dir: string, text: string): Promise<
     .execute();
 }
 
-/** Folders that a project was unlinked from, and in which names were ignored. */
-export async function listFormerIgnoring(db: Db, project: ProjectId): Promise<string[]> {
-  const rows = await db
-    .selectFrom("unlinked_folders")
-    .innerJoin("ignore_files", "ignore_files.dir", "unlinked_folders.dir")
-    .select("ignore_files.dir")
-    .distinct()
-    .where("unlinked_folders.project_id", "=", project)
-    .orderBy("ignore_files.dir")
-    .execute();
-  return rows.map(({ dir }) => dir);
+/** What a file said last in a folder that a project has no more, and that may be gone. */
+export interface FormerIgnored {
+  readonly dir: string;
+  readonly text: string;
 }
 
-/** What a folder's file named counts no more. */
-export async function forgetIgnoreText(db: Db, dir: string): Promise<void> {
-  await db.deleteFrom("ignore_files").where("dir", "=", dir).execute();
+/**
+ * A project loses a folder, or another folder has taken its path: what was named there still counts
+ * for the project. Several folders may have had one path.
+ */
+export async function keepFormerIgnored(
+  db: Db,
+  { dir, projectId: project_id }: { readonly dir: string; readonly projectId: ProjectId },
+): Promise<void> {
+  const text = await findIgnoreText(db, dir);
+  if (text === undefined || text.trim() === "") return;
+  await db
+    .insertInto("former_ignore_files")
+    .values({ project_id, dir, text })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** In an order that depends on them alone. */
+export async function listFormerIgnored(db: Db, project: ProjectId): Promise<FormerIgnored[]> {
+  return await db
+    .selectFrom("former_ignore_files")
+    .select(["dir", "text"])
+    .where("project_id", "=", project)
+    .orderBy("dir")
+    .orderBy("text")
+    .execute();
+}
+
+export async function dropFormerIgnored(
+  db: Db,
+  project: ProjectId,
+  { dir, text }: FormerIgnored,
+): Promise<void> {
+  await db
+    .deleteFrom("former_ignore_files")
+    .where("project_id", "=", project)
+    .where("dir", "=", dir)
+    .where("text", "=", text)
+    .execute();
+}
+
+/**
+ * A project has a folder at `dir`, which was at `from`. What was named there is the folder's again,
+ * unless several folders were there.
+ */
+export async function takeBackIgnored(
+  db: Db,
+  project: ProjectId,
+  { from, dir }: { readonly from: string; readonly dir: string },
+): Promise<void> {
+  const [former, ...more] = (await listFormerIgnored(db, project)).filter(
+    (each) => each.dir === from,
+  );
+  if (!former || more.length > 0) return;
+  const text = await findIgnoreText(db, dir);
+  if (text !== undefined && text !== former.text) return;
+  await putIgnoreText(db, dir, former.text);
+  await dropFormerIgnored(db, project, former);
+}
+
+/**
+ * What was named in a folder counts for a project no more. What a folder of another project names
+ * there still counts for that one.
+ */
+export async function forgetIgnored(db: Db, project: ProjectId, dir: string): Promise<void> {
+  await db
+    .deleteFrom("former_ignore_files")
+    .where("project_id", "=", project)
+    .where("dir", "=", dir)
+    .execute();
+  const others = db
+    .selectFrom("links")
+    .select("links.dir")
+    .where("links.dir", "=", dir)
+    .where("links.project_id", "!=", project);
+  await db
+    .deleteFrom("ignore_files")
+    .where("dir", "=", dir)
+    .where(({ not, exists }) => not(exists(others)))
+    .execute();
 }
 
 /** A folder was moved to another path. */

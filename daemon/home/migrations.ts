@@ -427,6 +427,22 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("audiences").addColumn("token_expires_at", "integer").execute();
     },
   },
+  {
+    name: "daemon-former-ignore-files",
+    async up(db) {
+      await db.schema
+        .createTable("former_ignore_files")
+        .addColumn("project_id", "text", (column) => column.notNull())
+        .addColumn("dir", "text", (column) => column.notNull())
+        .addColumn("text", "text", (column) => column.notNull())
+        .addPrimaryKeyConstraint("former_ignore_files_place", ["project_id", "dir", "text"])
+        .execute();
+      await sql`insert into former_ignore_files (project_id, dir, text)
+        select distinct unlinked_folders.project_id, ignore_files.dir, ignore_files.text
+        from unlinked_folders join ignore_files on ignore_files.dir = unlinked_folders.dir
+        where trim(ignore_files.text) != ''`.execute(db);
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -439,4 +455,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 714_827_446 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_065_559_116 };

@@ -25,6 +25,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   transcripts: TranscriptsTable;
   sent_sessions: SentSessionsTable;
   ignore_files: IgnoreFilesTable;
+  former_ignore_files: FormerIgnoreFilesTable;
   memory_folders: MemoryFoldersTable;
   memory_files: MemoryFilesTable;
   personal_files: PersonalFilesTable;
@@ -45,6 +46,14 @@ interface TranscriptsTable {
 /** What a linked folder's file of ignored names last said. It counts when the file is gone. */
 interface IgnoreFilesTable {
   /** The linked folder. */
+  dir: string;
+  text: string;
+}
+
+/** The same of a folder that a project has no more. It counts for the project's other folders. */
+interface FormerIgnoreFilesTable {
+  project_id: ProjectId;
+  /** The path that the folder had. */
   dir: string;
   text: string;
 }

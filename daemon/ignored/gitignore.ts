@@ -15,6 +15,12 @@ export function parseIgnorePatterns(text: string): IgnorePatterns {
   return ignore({ ignorecase: true }).add(text.normalize("NFC"));
 }
 
+/** The patterns of a text in that syntax, without its comments. */
+export function namesIn(text: string): string[] {
+  const names = text.split("\n").filter((line) => !line.startsWith("#"));
+  return names.map((line) => line.trim()).filter((name) => name !== "");
+}
+
 /**
  * Whether the patterns name a path, which is relative and has `/` between its names; a folder's
  * ends in a slash. In an ignored folder everything is ignored.

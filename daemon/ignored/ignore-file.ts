@@ -6,10 +6,16 @@ import type { ReasonOf } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { IGNORE_NAME } from "../disk/followable-files.ts";
 import { readFileAt } from "../disk/read-file.ts";
-import { findIgnoreText, listFormerIgnoring, putIgnoreText } from "../home/ignore-files.ts";
+import {
+  dropFormerIgnored,
+  type FormerIgnored,
+  findIgnoreText,
+  listFormerIgnored,
+  putIgnoreText,
+} from "../home/ignore-files.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { isIgnoredBy, parseIgnorePatterns } from "./gitignore.ts";
+import { isIgnoredBy, namesIn, parseIgnorePatterns } from "./gitignore.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -38,6 +44,7 @@ export interface Ignored {
 
 /** What a folder's file says now. */
 interface IgnoreFile {
+  readonly dir: string;
   readonly kind: "absent" | "gone" | "read" | "unreadable";
   /** Of `gone`, what it said last. */
   readonly text: string;
@@ -49,20 +56,22 @@ interface IgnoreFile {
  * still counts, as of a branch that lacks it, a disk that is away or a `git clean`.
  */
 export async function readIgnored(db: Db, dir: string): Promise<Ignored> {
-  return ignoredBy(dir, await readIgnoreFile(db, dir));
+  return ignoredBy(await readIgnoreFile(db, dir));
 }
 
 /**
  * What the folders of a project keep on this machine; null: of no project. Names of a folder that
- * was unlinked still count: who unlinks one wants less to leave.
+ * the project has no more still count: who unlinks one, links it to another project or deletes it
+ * has not said that more is to leave.
  */
 export async function readIgnoredOf(
   db: Db,
   links: readonly Link[],
   project: ProjectId | null,
 ): Promise<Ignored> {
-  const dirs = await dirsOf(db, links, project);
-  return ignoredByAny(await Promise.all(dirs.map((dir) => readIgnored(db, dir))));
+  const own = dirsOf(links, project).map((dir) => readIgnored(db, dir));
+  const { standing } = await readFormer(db, links, project);
+  return ignoredByAny([...(await Promise.all(own)), ...standing.map(ignoredBefore)]);
 }
 
 /** The same of one folder, and remembers what its file says. */
@@ -75,7 +84,7 @@ export async function takeIgnored(
   if (kind === "read" && (await findIgnoreText(store.reader, dir)) !== text) {
     await store.write(({ db }) => putIgnoreText(db, dir, text));
   }
-  return ignoredBy(dir, file);
+  return ignoredBy(file);
 }
 
 /** What any of some folders of a project names. */
@@ -98,8 +107,14 @@ export async function takeIgnoredOf(
   links: readonly Link[],
   project: ProjectId,
 ): Promise<Ignored> {
-  const dirs = await dirsOf(store.reader, links, project);
-  return ignoredByAny(await Promise.all(dirs.map((dir) => takeIgnored(store, dir))));
+  const own = dirsOf(links, project).map((dir) => takeIgnored(store, dir));
+  const { standing, ended } = await readFormer(store.reader, links, project);
+  if (ended.length > 0) {
+    await store.write(async ({ db }) => {
+      for (const each of ended) await dropFormerIgnored(db, project, each);
+    });
+  }
+  return ignoredByAny([...(await Promise.all(own)), ...standing.map(ignoredBefore)]);
 }
 
 /** A file that is gone, and what it named when it was there. */
@@ -114,29 +129,51 @@ export async function listGoneIgnores(
   links: readonly Link[],
   project: ProjectId,
 ): Promise<GoneIgnore[]> {
-  const found: GoneIgnore[] = [];
-  for (const dir of await dirsOf(db, links, project)) {
-    const { kind, text } = await readIgnoreFile(db, dir);
-    const names = namesIn(text);
-    if (kind === "gone" && names.length > 0) found.push({ dir, names });
-  }
-  return found;
-}
-
-/** The patterns of such a file, without its comments. */
-export function namesIn(text: string): string[] {
-  return text.split("\n").flatMap((line) => {
-    const name = line.trim();
-    return name === "" || name.startsWith("#") ? [] : [name];
+  const own = await Promise.all(dirsOf(links, project).map((dir) => readIgnoreFile(db, dir)));
+  const { standing } = await readFormer(db, links, project);
+  const gone = [
+    ...own.filter(({ kind }) => kind === "gone"),
+    ...standing.filter(({ isThere }) => !isThere),
+  ];
+  const byDir = [...Map.groupBy(gone, ({ dir }) => dir)];
+  return byDir.flatMap(([dir, files]) => {
+    const names = [...new Set(files.flatMap(({ text }) => namesIn(text)))];
+    return names.length === 0 ? [] : [{ dir, names }];
   });
 }
 
-async function dirsOf(db: Db, links: readonly Link[], project: ProjectId | null) {
-  const own = links.filter(({ projectId }) => projectId === project).map(({ dir }) => dir);
-  return [...new Set([...own, ...(project === null ? [] : await listFormerIgnoring(db, project))])];
+function dirsOf(links: readonly Link[], project: ProjectId | null): string[] {
+  return links.filter(({ projectId }) => projectId === project).map(({ dir }) => dir);
 }
 
-function ignoredBy(dir: string, { kind, text }: IgnoreFile): Ignored {
+/** `isThere`: the file is still there as it was. */
+interface StandingIgnored extends FormerIgnored {
+  readonly isThere: boolean;
+}
+
+/**
+ * What counts still of what a project's former folders named. An ignore file at the same path that
+ * names nothing ends it. What a folder of the project says there itself is no former one's.
+ */
+async function readFormer(db: Db, links: readonly Link[], project: ProjectId | null) {
+  const standing: StandingIgnored[] = [];
+  const ended: FormerIgnored[] = [];
+  const own = new Set(dirsOf(links, project));
+  for (const former of project === null ? [] : await listFormerIgnored(db, project)) {
+    const { kind, text } = await readIgnoreFile(db, former.dir);
+    const isThere = kind === "read" && text === former.text;
+    const isSaidThere = own.has(former.dir) && isThere;
+    if (isSaidThere || (kind === "read" && namesIn(text).length === 0)) ended.push(former);
+    else standing.push({ ...former, isThere });
+  }
+  return { standing, ended };
+}
+
+function ignoredBefore({ dir, text, isThere }: StandingIgnored): Ignored {
+  return ignoredBy({ dir, kind: isThere ? "read" : "gone", text });
+}
+
+function ignoredBy({ dir, kind, text }: IgnoreFile): Ignored {
   const patterns = parseIgnorePatterns(text);
   const named: WhyIgnored =
     kind === "gone" ? { code: "ignored-gone", file: join(dir, IGNORE_NAME) } : { code: "ignored" };
@@ -152,13 +189,13 @@ function ignoredBy(dir: string, { kind, text }: IgnoreFile): Ignored {
 
 async function readIgnoreFile(db: Db, dir: string): Promise<IgnoreFile> {
   const read = await readFileAt(dir, IGNORE_NAME);
-  if (read.kind === "problem") return { kind: "unreadable", text: "" };
+  if (read.kind === "problem") return { dir, kind: "unreadable", text: "" };
   if (read.kind === "text") {
     const { content: text } = read;
     return exceedsBytes(text, BYTES_MAX)
-      ? { kind: "unreadable", text: "" }
-      : { kind: "read", text };
+      ? { dir, kind: "unreadable", text: "" }
+      : { dir, kind: "read", text };
   }
   const kept = await findIgnoreText(db, dir);
-  return kept === undefined ? { kind: "absent", text: "" } : { kind: "gone", text: kept };
+  return kept === undefined ? { dir, kind: "absent", text: "" } : { dir, kind: "gone", text: kept };
 }

@@ -21,7 +21,7 @@ import type { Git } from "../git/run-git.ts";
 import { realPathOf, refuseGitsOwn, refuseLostTree } from "../git/working-tree.ts";
 import { secretHider } from "../held/secret-scan.ts";
 import type { Home } from "../home/home.ts";
-import { forgetIgnoreText } from "../home/ignore-files.ts";
+import { forgetIgnored, keepFormerIgnored } from "../home/ignore-files.ts";
 import { type Link, listLinks, removeLink } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { serviceNameOf } from "../home/remote.ts";
@@ -253,9 +253,11 @@ export class LinkedFolders {
     // The user agreed to these alone.
     const gone = ignoring.map(dirOf).filter((each) => sendIgnored.includes(each));
     const dirs = [dir, ...(options.remote === undefined ? gone : others.map(dirOf))];
+    // The file may be away later, and what it says now counts for the former project, too.
+    if (former && !facts.replaced) await takeIgnored(store, dir);
     const change = () =>
       store.write(async (context) => {
-        for (const each of gone) await forgetIgnoreText(context.db, each);
+        for (const each of gone) await forgetIgnored(context.db, link.projectId, each);
         return await writeLink(context, book, plan);
       });
     const written = await this.#unfollowed(dirs, change, { identified: { dir, identity } });
@@ -395,6 +397,7 @@ export class LinkedFolders {
     return await this.#unfollowed([dir], () =>
       this.#options.store.write(async ({ db, now }) => {
         const known = link && (await findKnownPlace(db, dir));
+        if (link) await keepFormerIgnored(db, link);
         if (link && known) await keepUnlinked(db, link, { known, now });
         await forgetFormerLinksAt(db, dir);
         await forgetFollowed(db, dir);

@@ -7,6 +7,7 @@ import type { FollowedName } from "../disk/followable-files.ts";
 import type { AlsoName } from "../files/also-file.ts";
 import { forgetAlso, forgetGit, readFollowed } from "../files/follow-store.ts";
 import { type EvidenceKind, isOfGit } from "../files/place-store.ts";
+import { keepFormerIgnored, takeBackIgnored } from "../home/ignore-files.ts";
 import { type Link, putLink } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { bindProject } from "../remotes/bind-project.ts";
@@ -118,7 +119,9 @@ export async function writeLink(
   const binding = { project: link.projectId, remote: options.remote, former, others };
   const account = await bindProject(context, book, binding);
   if (isLeft && former && known) await keepFormerLink(db, former, { knownPlace: known, now });
+  if (former && former.projectId !== link.projectId) await keepFormerIgnored(db, former);
   await putLink(db, link, now);
+  await takeBackIgnored(db, link.projectId, { from: dir, dir });
   if (facts.place) await forgetUnlinked(db, facts.place);
   const begun = options.anew === true && (await beginProject(context, account, link.projectId));
   const { bringsMemories } = chosen;

@@ -8,7 +8,7 @@ import {
   renewChange,
 } from "../files/place-store.ts";
 import { keepHeldSave } from "../held/keep-held-save.ts";
-import { moveIgnoreText } from "../home/ignore-files.ts";
+import { keepFormerIgnored, moveIgnoreText, takeBackIgnored } from "../home/ignore-files.ts";
 import { moveLinkTo, putLink, removeLink } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { forgetFormerLinks, keepFormerLink } from "./former-links.ts";
@@ -35,6 +35,7 @@ export async function carryOutPlan(context: Context, dir: string, plan: PlacePla
     const moved = { kind: "moved", from: link.dir, wrote: false, at: now } as const;
     const change = isBack ? undefined : moved;
     await putLink(db, { ...link, dir }, now);
+    await takeBackIgnored(db, link.projectId, { from: link.dir, dir });
     await putKnownPlace(db, dir, { ...known, change });
     await forgetFormerLinks(db, known.place);
   }
@@ -55,6 +56,7 @@ async function moveLink(db: Db, from: string, to: string): Promise<void> {
 /** The link's folder is not to be found, and another folder is at its path. */
 async function leave({ db, now }: Context, { link, known }: PlacedLink): Promise<void> {
   await keepFormerLink(db, link, { knownPlace: known, now });
+  await keepFormerIgnored(db, link);
   await keepHeldSave(db, link.dir);
   await forgetFollowed(db, link.dir);
   await forgetKnownPlace(db, link.dir);

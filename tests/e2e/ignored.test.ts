@@ -139,3 +139,40 @@ scenario("`unlink` says how many held writes stay here", async (lab) => {
   const { stderr } = await machine.run(["unlink"]);
   expect(inOneLine(stderr)).toContain("1 write of it is held here: `memsync held`");
 });
+
+scenario(
+  "what a folder named is ignored in the project's others, whatever it is linked to next",
+  async (lab) => {
+    const [a] = await lab.twoMachines(emulator.account("ignored-relinked"), { "README.md": "" });
+    remember(lab, a, "own.md", "mine\n");
+    const two = lab.git.path("two");
+    const third = lab.git.path("third");
+    for (const dir of [two, third]) mkdirSync(dir);
+    writeFileSync(join(two, ".memsyncignore"), "auto-memory/own.md\n");
+    await a.up();
+    const { id } = await a.projectOf();
+    await a.memsync("link", two, "--id", id);
+    await a.memsync("auto-memory", "on");
+    await a.sync();
+    const stays = async () => {
+      await a.sync();
+      expect([await sourcesOf(a), await a.list()]).toEqual([["auto-memory/own.md ignored"], []]);
+    };
+    await stays();
+    await a.memsync("link", third);
+    const other = (await a.projectOf(third)).id;
+    await a.memsync("link", two, "--id", other, "--yes");
+    await stays();
+    rmSync(two, { recursive: true });
+    await stays();
+    mkdirSync(two);
+    writeFileSync(join(two, ".memsyncignore"), "*.txt\n");
+    await a.memsync("link", two, "--id", other);
+    await stays();
+    expect(await a.memsync("status")).toContain("memsync link --send-ignored");
+    await a.memsync("unlink", two);
+    await stays();
+    writeFileSync(join(two, ".memsyncignore"), "");
+    await waitFor("what it named", async () => (await a.list()).length === 1);
+  },
+);

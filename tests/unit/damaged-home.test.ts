@@ -7,6 +7,12 @@ import * as Y from "yjs";
 import { memoryHistory } from "../../cli/local/local-history.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/gateway/mount.ts";
 import { type Home, homeOf, prepareHome } from "../../daemon/home/home.ts";
+import {
+  findIgnoreText,
+  keepFormerIgnored,
+  listFormerIgnored,
+  putIgnoreText,
+} from "../../daemon/home/ignore-files.ts";
 import { listLinks, putLink } from "../../daemon/home/links.ts";
 import { openHomeReader } from "../../daemon/home/open-home.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
@@ -146,6 +152,27 @@ test("a damaged pack of a history costs that pack alone", async () => {
   expect(await historyOf(store, "a")).toEqual(a);
   expect(await historyOf(store, "b")).toEqual([]);
   expect(await memories(store)).toEqual({ a: "last", b: "v59" });
+  await store.close();
+});
+
+test("what a damaged home knew of ignored names still counts", async () => {
+  const written = await openReplica(home.database, realWorld, { machine: "machine" });
+  for (let at = 0; at < 60; at++) await setMemory(written, at % 2 === 0 ? "a" : "b", `v${at}`);
+  const former = { dir: "/src/former", projectId: PROJECT };
+  await written.write(async ({ db }) => {
+    await putIgnoreText(db, "/src/shop", "own.md\n");
+    await putIgnoreText(db, former.dir, "mine.md\n");
+    await keepFormerIgnored(db, former);
+  });
+  await written.sweep();
+  await written.close();
+  spoilPack("b");
+  expect(await recoverHome(home, realWorld, silentLog)).toHaveLength(1);
+  const store = await openReplica(home.database, realWorld, { machine: "machine" });
+  expect(await findIgnoreText(store.reader, "/src/shop")).toBe("own.md\n");
+  expect(await listFormerIgnored(store.reader, PROJECT)).toEqual([
+    { dir: former.dir, text: "mine.md\n" },
+  ]);
   await store.close();
 });
 

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { KnownPlace } from "../../daemon/files/place-store.ts";
-import { putIgnoreText } from "../../daemon/home/ignore-files.ts";
-import type { Link } from "../../daemon/home/links.ts";
-import { readIgnoredOf } from "../../daemon/ignored/ignore-file.ts";
-import { keepUnlinked } from "../../daemon/links/unlinked-folders.ts";
+import {
+  keepFormerIgnored,
+  listFormerIgnored,
+  putIgnoreText,
+  takeBackIgnored,
+} from "../../daemon/home/ignore-files.ts";
+import { takeIgnoredOf } from "../../daemon/ignored/ignore-file.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { FollowedClones } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
@@ -168,22 +170,48 @@ test("a topic that is named stays here, and none that came from elsewhere is wri
   expect(await two.values("own.md")).toEqual(["mine\n"]);
 });
 
-test("what an unlinked folder named still counts for its project alone, until an empty file is there", async () => {
+test("what a former folder named still counts for its project alone, until an empty file is there", async () => {
   const machine = await MemoryMachine.start("anna");
   others.push(machine);
   const dir = join(machine.project, "gone");
-  const link = { dir, projectId: MEMORY_PROJECT, name: "shop" } as Link;
-  const place = { device: "1", inode: "2", bornAt: "3" };
-  const known = { place, evidence: "remote" } as unknown as KnownPlace;
-  await machine.store.write(async ({ db, now }) => {
-    await putIgnoreText(db, dir, "auto-memory/own.md\n");
-    await keepUnlinked(db, link, { known, now });
+  const link = { dir, projectId: MEMORY_PROJECT };
+  await machine.store.write(async ({ db }) => {
+    for (const name of ["own", "mine"]) {
+      await putIgnoreText(db, dir, `auto-memory/${name}.md\n`);
+      await keepFormerIgnored(db, link);
+    }
+    // Another project's folder is there now.
+    await putIgnoreText(db, dir, "auto-memory/of-another.md\n");
   });
-  const why = async (project: ProjectId) =>
-    (await readIgnoredOf(machine.store.reader, [], project)).why("auto-memory/own.md");
-  expect(await why(MEMORY_PROJECT)).toEqual({ code: "ignored-gone", file: join(dir, IGNORE) });
-  expect(await why("proj_other" as ProjectId)).toBeUndefined();
+  const why = async (project: ProjectId) => {
+    const ignored = await takeIgnoredOf(machine.store, [], project);
+    return ["own", "mine", "of-another"].map((name) => ignored.why(`auto-memory/${name}.md`));
+  };
+  const gone = { code: "ignored-gone", file: join(dir, IGNORE) } as const;
+  expect(await why(MEMORY_PROJECT)).toEqual([gone, gone, undefined]);
   mkdirSync(dir);
-  writeFileSync(join(dir, IGNORE), "");
-  expect(await why(MEMORY_PROJECT)).toBeUndefined();
+  writeFileSync(join(dir, IGNORE), "auto-memory/of-another.md\n");
+  expect(await why(MEMORY_PROJECT)).toEqual([gone, gone, undefined]);
+  expect(await why("proj_other" as ProjectId)).toEqual([undefined, undefined, undefined]);
+  writeFileSync(join(dir, IGNORE), "# nothing\n");
+  expect(await why(MEMORY_PROJECT)).toEqual([undefined, undefined, undefined]);
+  rmSync(join(dir, IGNORE));
+  expect(await why(MEMORY_PROJECT)).toEqual([undefined, undefined, undefined]);
+});
+
+test("a folder that is linked again has what it named, and what its file says now", async () => {
+  const machine = await MemoryMachine.start("anna");
+  others.push(machine);
+  const link = { ...machine.linkTo(machine.project) };
+  await machine.store.write(async ({ db }) => {
+    await putIgnoreText(db, link.dir, "auto-memory/own.md\n");
+    await keepFormerIgnored(db, link);
+    await takeBackIgnored(db, link.projectId, { from: link.dir, dir: link.dir });
+    expect(await listFormerIgnored(db, link.projectId)).toEqual([]);
+  });
+  const why = async () =>
+    (await takeIgnoredOf(machine.store, [link], link.projectId)).why("auto-memory/own.md");
+  expect(await why()).toMatchObject({ code: "ignored-gone" });
+  ignore(machine, "auto-memory/other.md\n");
+  expect(await why()).toBeUndefined();
 });
