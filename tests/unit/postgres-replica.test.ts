@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import pg from "pg";
 import * as Y from "yjs";
+import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
 import type { HostStore } from "../../server/stores/open-store.ts";
 import { asAccountId, type ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
@@ -233,6 +234,27 @@ test("a database that is another than before goes on under an epoch nobody knows
   expect(after.epoch).not.toBe(before.epoch);
   expect(elsewhere.epoch).toBe(after.epoch);
   expect(await keysInMemory(one)).toEqual(["a", "b", "c"]);
+});
+
+test("a database that is put back from a copy has another epoch, though nothing was started", async () => {
+  const database = await newDatabase();
+  const name = new URL(database.address).pathname.slice(1);
+  const admin = Object.assign(new URL(database.address), { pathname: "/postgres" }).href;
+  const open = () => openPostgresStore(database.address, realWorld);
+  const server = await open();
+  const before = await set(server, "a");
+  await server.close();
+  await ask(admin, `CREATE DATABASE ${name}_kept TEMPLATE ${name}`);
+  const later = await open();
+  expect((await set(later, "b")).epoch).toBe(before.epoch);
+  await later.close();
+  await ask(admin, `DROP DATABASE ${name}`);
+  await ask(admin, `CREATE DATABASE ${name} TEMPLATE ${name}_kept`);
+  const back = await open();
+  const after = await set(back, "c");
+  expect(after.epoch).not.toBe(before.epoch);
+  expect(await keysInMemory(back)).toEqual(["a", "c"]);
+  await back.close();
 });
 
 test("servers whose sessions are in other time zones share an epoch", async () => {

@@ -1,6 +1,6 @@
 import type { AccountId } from "../../ids.ts";
 import type { PostgresSession } from "../../postgres/session.ts";
-import { INCARNATION } from "./incarnation.ts";
+import { IS_SAME } from "./incarnation.ts";
 
 /** The accounts that a transaction holds, and what the database says of itself. */
 export interface Held {
@@ -47,7 +47,7 @@ export async function hold<Tables>(
       owners,
     ]),
     session.query<Pick<Held, "epoch" | "now" | "durable"> & { readonly is_same: boolean }>(
-      `SELECT epoch, mark = ${INCARNATION} AS is_same,
+      `SELECT epoch, ${IS_SAME} AS is_same,
         floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
         current_setting('synchronous_commit') AS durable
       FROM incarnation`,

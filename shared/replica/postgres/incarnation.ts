@@ -7,11 +7,18 @@ import { inTransaction } from "../../postgres/transaction.ts";
  * another. What was acknowledged before may be missing then, so its logs go on under an epoch that
  * nobody knows. No privileges are needed for any of it, and no session's time zone changes it.
  */
-export const INCARNATION = `concat_ws(' ',
+const INCARNATION = `concat_ws(' ',
   (SELECT system_identifier FROM pg_control_system()),
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
   extract(epoch FROM pg_postmaster_start_time()),
   'documents'::regclass::oid)`;
+
+/** Which of a server's databases it is: one that is made of another has the tables' oids. */
+const DATABASE_OID = "(SELECT oid FROM pg_database WHERE datname = current_database())::bigint";
+
+/** Whether the row is of the database as it is now. */
+export const IS_SAME = `(mark = ${INCARNATION}
+  AND coalesce(database_oid, ${DATABASE_OID}) = ${DATABASE_OID})`;
 
 /**
  * The epoch of the database as it is now, by the first of its servers that sees it; `newEpoch` is
@@ -20,10 +27,19 @@ export const INCARNATION = `concat_ws(' ',
 export function currentEpoch<Tables>(pool: SessionPool<Tables>, newEpoch: string): Promise<string> {
   return inTransaction(pool, async (session) => {
     const known = await readForUpdate(session);
-    if (known?.is_same) return known.epoch;
+    if (known?.is_same) {
+      // Who did not know the oid has left it out.
+      await session.change(
+        `UPDATE incarnation SET database_oid = ${DATABASE_OID} WHERE database_oid IS NULL`,
+        [],
+      );
+      return known.epoch;
+    }
     await session.change(
-      `INSERT INTO incarnation (mark, epoch) VALUES (${INCARNATION}, $1)
-      ON CONFLICT (one) DO UPDATE SET mark = excluded.mark, epoch = excluded.epoch`,
+      `INSERT INTO incarnation (mark, database_oid, epoch)
+      VALUES (${INCARNATION}, ${DATABASE_OID}, $1)
+      ON CONFLICT (one) DO UPDATE
+      SET mark = excluded.mark, database_oid = excluded.database_oid, epoch = excluded.epoch`,
       [newEpoch],
     );
     // Of two servers that begin at once the second has waited for the first.
@@ -35,7 +51,7 @@ async function readForUpdate<Tables>(session: PostgresSession<Tables>) {
   // Two servers that find no row must not both make one.
   await session.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
   const [row] = await session.query<{ epoch: string; is_same: boolean }>(
-    `SELECT epoch, mark = ${INCARNATION} AS is_same FROM incarnation FOR UPDATE`,
+    `SELECT epoch, ${IS_SAME} AS is_same FROM incarnation FOR UPDATE`,
   );
   return row;
 }

@@ -81,4 +81,9 @@ export const replicaOnPostgres: readonly PostgresMigration[] = [
         theirs ${TEXT} NOT NULL, found_at bigint NOT NULL)`,
     ],
   },
+  {
+    name: "replica-0002-database-oid",
+    breaks: false,
+    statements: ["ALTER TABLE incarnation ADD database_oid bigint"],
+  },
 ];

@@ -39,7 +39,6 @@ export async function copyDatabase(address: string, wires: readonly Wire[]): Pro
     await askDatabase(admin, [`CREATE DATABASE ${nameOf(copy)} TEMPLATE ${name}`]);
     return true;
   });
-  await askDatabase(copy, ["UPDATE incarnation SET mark = 'of the former primary'"]);
   for (const wire of wires) wire.isCut = false;
   return copy;
 }

@@ -68,8 +68,8 @@ export const MUTATIONS: readonly ServersMutation[] = [
   ]),
   mutation("each start has an epoch of its own", 1, [
     "shared/replica/postgres/incarnation.ts",
-    "if (known?.is_same) return known.epoch;",
-    "",
+    "if (known?.is_same) {",
+    "if (known?.is_same && newEpoch === known.epoch) {",
   ]),
   mutation("client ids are kept over a promotion", 2, [
     "shared/replica/store/write-context.ts",
