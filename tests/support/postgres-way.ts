@@ -1,10 +1,29 @@
 import { connect, createServer, type Server } from "node:net";
 
-/** A way to the database at a local `address`, which can be cut, or swallow everything. */
+/** What is to be done as a statement comes by: before the database gets it, or with that. */
+interface Watched {
+  readonly statement: string;
+  readonly when: "before" | "after";
+  readonly callback: () => void;
+}
+
+/**
+ * A way to the database at a local `address`, which can be cut, or swallow everything; also as a
+ * statement comes by.
+ */
 export async function openWay(address: string) {
   const path = `${new URL(address).searchParams.get("host")}/.s.PGSQL.5432`;
   let isCut = false;
   let isHushed = false;
+  let watched: Watched | undefined;
+  const statements = new Statements();
+  const pass = (data: Buffer, send: () => void) => {
+    const met = statements.areIn(data, watched?.statement) ? watched : undefined;
+    if (met) watched = undefined;
+    if (met?.when === "before") met.callback();
+    if (!isHushed) send();
+    if (met?.when === "after") met.callback();
+  };
   const open = new Set<{ destroy(): void }>();
   const forgotten = new WeakSet<object>();
   // Who is silent does not answer the end of a connection either.
@@ -23,9 +42,11 @@ export async function openWay(address: string) {
       [client, database],
       [database, client],
     ] as const) {
-      from.on("data", (data) => {
+      from.on("data", (data: Buffer) => {
+        const send = () => void to.write(data);
         if (forgotten.has(from)) client.destroy();
-        else if (!isHushed) to.write(data);
+        else if (from === client) pass(data, send);
+        else if (!isHushed) send();
       });
       from.on("end", () => isHushed || to.end());
       from.on("close", () => isHushed || to.destroy());
@@ -42,8 +63,15 @@ export async function openWay(address: string) {
     forget() {
       for (const each of open) forgotten.add(each);
     },
+    get isHushed() {
+      return isHushed;
+    },
     hush() {
       isHushed = true;
+    },
+    /** Calls back once, before the next statement that begins so goes on, or as soon as it has. */
+    watch(statement: string, when: Watched["when"], callback: () => void) {
+      watched = { statement, when, callback };
     },
     /** What was swallowed stays lost. */
     mend() {
@@ -53,6 +81,22 @@ export async function openWay(address: string) {
     },
     close: () => server.close(),
   };
+}
+
+/** The names under which a server prepares its statements: the same on all of its connections. */
+class Statements {
+  readonly #texts = new Map<string, string>();
+
+  /** Whether a packet has a statement that begins so. */
+  areIn(data: Buffer, wanted: string | undefined): boolean {
+    const packet = data.toString("latin1");
+    for (const [, name = "", text = ""] of packet.matchAll(/(memsync_\d+)\0([^\0]+)\0/g)) {
+      this.#texts.set(name, text);
+    }
+    if (wanted === undefined) return false;
+    const alike = [...this.#texts].filter(([, text]) => text.startsWith(wanted));
+    return alike.some(([name]) => packet.includes(`${name}\0`));
+  }
 }
 
 /** The same database, at a port of this machine. */

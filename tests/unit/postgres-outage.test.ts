@@ -1,41 +1,14 @@
 import { expect, test } from "bun:test";
-import { HostAdmin } from "../../server/accounts/host-admin.ts";
 import { createHostApp } from "../../server/host-app.ts";
-import { Readiness } from "../../server/operations/readiness.ts";
-import type { Log } from "../../shared/log.ts";
 import { silentLog } from "../../shared/log.ts";
 import { foreseen } from "../../shared/postgres/failures.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { openHost } from "../support/postgres-host.ts";
 import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
 import { openWay } from "../support/postgres-way.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const newDatabase = serversOfTests();
-
-/** A server without a port, what it logs as errors, and a token for it. */
-async function openHost(path: string) {
-  const logged: object[] = [];
-  const log: Log = { ...silentLog, error: (fields) => void logged.push(fields) };
-  const operated = { readiness: new Readiness("ready"), metricsToken: undefined };
-  const host = await createHostApp({ path, world: realWorld, log, loopbackOnly: true, operated });
-  const admin = new HostAdmin(host.database, realWorld);
-  await admin.createAccount("acme", "team");
-  const terms = { account: "acme", user: "ann", name: "laptop", scope: "write" } as const;
-  const { token } = await admin.createToken({ ...terms, projects: null, expiresAt: null });
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  return {
-    ...host,
-    logged,
-    ask: (at: string, body?: object) =>
-      host.app.fetch(
-        new Request(`http://127.0.0.1${at}`, {
-          headers,
-          ...(body && { method: "POST", body: JSON.stringify(body) }),
-        }),
-      ),
-    [Symbol.asyncDispose]: () => host.close(),
-  };
-}
 
 test("a client hears nothing of where the database is, and the log has it", async () => {
   const { address } = await newDatabase();

@@ -5,6 +5,7 @@ import { MCP } from "./mcp.ts";
 import { MEMORIES } from "./memories.ts";
 import { MERGING } from "./merging.ts";
 import type { Mistake } from "./mistake.ts";
+import { POSTGRES } from "./postgres.ts";
 import { SESSIONS } from "./sessions.ts";
 
 export type { Mistake };
@@ -18,4 +19,5 @@ export const MISTAKES: readonly Mistake[] = [
   ...HOOKS,
   ...FOLLOWED,
   ...EMULATOR,
+  ...POSTGRES,
 ];

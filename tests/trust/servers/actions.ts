@@ -23,7 +23,8 @@ export class Actions {
     else if (draw < 0.42) await this.#together(server, other);
     else if (draw < 0.5) await this.#lost(server, dice.pick(["unsent", "unheard"] as const));
     else if (draw < 0.58) await this.#once(server, other);
-    else if (draw < 0.66) await this.#held(server, other);
+    else if (draw < 0.62) await this.#held(server, other);
+    else if (draw < 0.66) await this.#stopped(server, other);
     else if (draw < 0.72) await this.#hindered(server, dice.pick(["40001", "40P01"] as const));
     else if (draw < 0.78) await this.#killed(server);
     else if (draw < 0.86) await this.#deaf(server, other);
@@ -115,6 +116,26 @@ export class Actions {
     for (const { status } of await Promise.all([first, second])) {
       stage.expect(status === 200, `it is answered ${status}`);
     }
+  }
+
+  /** A server stands before its COMMIT until the database gives the account to another one. */
+  async #stopped(server: SimServer, other: SimServer): Promise<void> {
+    const stage = this.#stage;
+    if (stage.zombie) return;
+    stage.note(`${server.name} is stopped before a COMMIT, and ${other.name} writes`);
+    const { wire } = server;
+    const held = wire.held();
+    wire.fault = "stopped";
+    const key = stage.newKey();
+    const first = stage.post(server, { key, content: key });
+    await Promise.race([held, first]);
+    const { status } = await stage.write(other, stage.newKey());
+    stage.expect(status === 200, `who waits for one that is stopped is answered ${status}`);
+    wire.release();
+    const answer = await first;
+    stage.expect(answer.status !== 200, "what the database has given up was answered as saved");
+    stage.book.refused(key);
+    stage.look();
   }
 
   async #hindered(server: SimServer, fault: Fault): Promise<void> {

@@ -22,6 +22,11 @@ export class Ledger {
     for (const { payload } of rows) this.#held.add(named(payload));
   }
 
+  /** The database has ended their transaction. */
+  ended(rows: readonly WrittenRow[]): void {
+    for (const { payload } of rows) this.#held.delete(named(payload));
+  }
+
   committed(rows: readonly WrittenRow[], isEased: boolean): void {
     for (const { payload } of rows) {
       this.#held.delete(named(payload));

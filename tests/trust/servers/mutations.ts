@@ -43,6 +43,11 @@ export const MUTATIONS: readonly ServersMutation[] = [
     "if (isToBeRepeated(reason)) return TRIES_MAX;",
     "if (isToBeRepeated(reason) || reason instanceof UnknownOutcome) return TRIES_MAX;",
   ]),
+  mutation("a transaction that the database has ended counts as committed", 2, [
+    "shared/postgres/transaction.ts",
+    "throw isConnectionLost(thrown) ? new UnknownOutcome(thrown) : thrown;",
+    "if (isConnectionLost(thrown)) throw new UnknownOutcome(thrown);\n    return;",
+  ]),
   mutation("a document in memory counts, whatever others have written", 1, [
     REPLICA,
     "if (this.#known.get(owner) !== version) this.#forget(owner);",
@@ -50,7 +55,7 @@ export const MUTATIONS: readonly ServersMutation[] = [
   ]),
   {
     name: "nobody holds the account that is written",
-    seed: 2,
+    seed: 3,
     replacements: [
       { file: HOLD, from: "ORDER BY owner FOR UPDATE", to: "ORDER BY owner" },
       { file: HOLD, from: " SKIP LOCKED`", to: "`" },

@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import { itemsOf } from "./items.ts";
 import type { Ledger, WrittenRow } from "./ledger.ts";
 
@@ -5,6 +6,7 @@ import type { Ledger, WrittenRow } from "./ledger.ts";
  * What becomes of a server's next transaction that writes a log. `unsent` and `unheard`: the
  * connection is lost before the database gets the COMMIT, or before its answer is back. `dies
  * before` and `dies after`: the server's process ends there. `held`: it stands before its COMMIT.
+ * `stopped`: so long that the database ends its transaction, and it hears of that when it goes on.
  */
 export type Fault =
   | "unsent"
@@ -12,8 +14,12 @@ export type Fault =
   | "dies before"
   | "dies after"
   | "held"
+  | "stopped"
   | "40001"
   | "40P01";
+
+/** After so long the database ends a transaction in which a server stands still. */
+const STOPPED_MS = 20;
 
 /** A transaction that is open on a connection. */
 interface Open {
@@ -127,7 +133,7 @@ export class Wire {
     const open = this.#clients.get(client);
     if (!open) return await ask(statement);
     if (text.startsWith("SET LOCAL synchronous_commit")) open.isEased = true;
-    if (text === "COMMIT") return await this.#commit(client, () => ask(statement));
+    if (text === "COMMIT") return await this.#commit(client, ask);
     if (!text.startsWith("INSERT INTO updates")) return await ask(statement);
     open.rows.push(...rowsIn(values));
     this.#checkClients(open.rows);
@@ -137,13 +143,13 @@ export class Wire {
     return await ask({ text: failing(fault), values: [] });
   }
 
-  async #commit(client: object, ask: () => Promise<unknown>): Promise<unknown> {
+  async #commit(client: object, ask: Ask): Promise<unknown> {
     const open = this.#clients.get(client);
     this.#clients.set(client, undefined);
     const rows = open?.rows ?? [];
     const isEased = open?.isEased === true;
     const send = async () => {
-      const answer = await ask();
+      const answer = await ask({ text: "COMMIT" });
       const isCommitted = isObject(answer) && Reflect.get(answer, "command") === "COMMIT";
       if (isCommitted) this.ledger.committed(rows, isEased);
       return answer;
@@ -170,6 +176,9 @@ export class Wire {
       case "held":
         await this.#holdBack(rows);
         return await send();
+      case "stopped":
+        await this.#stop(client, ask, rows);
+        return await send();
       default:
         return await send();
     }
@@ -182,6 +191,15 @@ export class Wire {
     });
     this.#onHeld();
     await going;
+  }
+
+  async #stop(client: object, ask: Ask, rows: readonly WrittenRow[]): Promise<void> {
+    await ask({ text: `SET LOCAL idle_in_transaction_session_timeout = ${STOPPED_MS}` });
+    const stream = streamOf(client);
+    stream?.pause();
+    await this.#holdBack(rows);
+    this.ledger.ended(rows);
+    stream?.resume();
   }
 
   /** The server can't know whether these are there. */
@@ -198,10 +216,15 @@ export class Wire {
   #drop(client: object): Error {
     this.#clients.delete(client);
     this.#listening.delete(client);
-    const stream: unknown = Reflect.get(Reflect.get(client, "connection"), "stream");
-    if (isObject(stream)) Reflect.get(stream, "destroy").call(stream);
+    streamOf(client)?.destroy();
     return new Error("Connection terminated unexpectedly");
   }
+}
+
+/** The socket of one of the driver's connections, whose types leave it out. */
+function streamOf(client: object): Socket | undefined {
+  const stream: unknown = Reflect.get(Reflect.get(client, "connection"), "stream");
+  return stream instanceof Socket ? stream : undefined;
 }
 
 function never(): Promise<never> {
