@@ -89,6 +89,11 @@ export function isUnanswered(thrown: unknown): boolean {
   return messageOf(causeOf(thrown)) === "Query read timeout";
 }
 
+/** Whether a connection was found dead. Who was silent was waited for, and is not asked again. */
+export function isConnectionDead(thrown: unknown): boolean {
+  return isConnectionLost(thrown) && !isUnanswered(thrown);
+}
+
 /** Whether no connection came free in time. */
 export function isWaitOver(thrown: unknown): boolean {
   return messageOf(thrown) === "timeout exceeded when trying to connect";

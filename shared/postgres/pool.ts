@@ -7,7 +7,7 @@ import {
 } from "kysely";
 import pg from "pg";
 import { assert } from "../errors.ts";
-import { foreseen, isConnectionLost, isUnanswered, isWaitOver, tooBusy } from "./failures.ts";
+import { foreseen, isConnectionDead, isWaitOver, tooBusy } from "./failures.ts";
 import { ANSWERED_WITHIN_MS, isRepeatable, kyselyOn, PostgresSession } from "./session.ts";
 
 /** Beyond so many that wait for a connection everybody else is refused at once. */
@@ -142,13 +142,20 @@ export class SessionPool<Tables> {
     session.client.release(isBroken);
   }
 
-  async use<Result>(work: (session: PostgresSession<Tables>) => Promise<Result>): Promise<Result> {
-    const session = await this.take();
+  /** For `work` that reads: on a connection that turns out to be dead it runs once more. */
+  async use<Result>(
+    work: (session: PostgresSession<Tables>) => Promise<Result>,
+    but = 0,
+  ): Promise<Result> {
+    const session = await this.take(but);
     try {
       return await work(session);
+    } catch (thrown) {
+      if (but > 0 || !isConnectionDead(thrown)) throw thrown;
     } finally {
       this.give(session);
     }
+    return await this.use(work, this.#made);
   }
 
   /** Waits for those that are used. */
@@ -181,9 +188,7 @@ class PooledConnection<Tables> implements DatabaseConnection {
     try {
       return await session.executeQuery<Row>(query);
     } catch (thrown) {
-      // Who was silent was waited for.
-      const isDead = isConnectionLost(thrown) && !isUnanswered(thrown);
-      if (!isDead || !isRepeatable(query)) throw thrown;
+      if (!isConnectionDead(thrown) || !isRepeatable(query)) throw thrown;
     }
     this.#session = undefined;
     this.#pool.give(session, true);

@@ -1,8 +1,8 @@
 import {
   DatabaseFailure,
+  isConnectionDead,
   isConnectionLost,
   isToBeRepeated,
-  isUnanswered,
   UnknownOutcome,
 } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
@@ -17,9 +17,9 @@ const CONNECTED_TRIES_MAX = 2;
 /** How often a transaction that failed with this is tried: nothing of it was committed. */
 export function triesFor(reason: unknown): number {
   if (isToBeRepeated(reason)) return TRIES_MAX;
-  // The connection may have been lost long before it was needed. Who was silent was waited for.
-  const isOver = reason instanceof UnknownOutcome || isUnanswered(reason);
-  return isConnectionLost(reason) && !isOver ? CONNECTED_TRIES_MAX : 1;
+  // The connection may have been lost long before it was needed.
+  const isOver = reason instanceof UnknownOutcome;
+  return isConnectionDead(reason) && !isOver ? CONNECTED_TRIES_MAX : 1;
 }
 
 /**
