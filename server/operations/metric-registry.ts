@@ -39,11 +39,18 @@ export class MetricRegistry {
     return this.#add(new Histogram(description, bounds));
   }
 
-  /** A figure that is read at each scrape. */
+  /** A figure that is read at each scrape. One that can't be read is left out. */
   gauge(description: Omit<Description, "labels">, read: () => number | Promise<number>): void {
     const { name } = description;
-    const render = async () => [...headOf(description, "gauge"), `${name} ${await read()}`];
-    this.#metrics.push({ render });
+    this.#metrics.push({
+      async render() {
+        try {
+          return [...headOf(description, "gauge"), `${name} ${await read()}`];
+        } catch {
+          return [];
+        }
+      },
+    });
   }
 
   /** A counter that is kept elsewhere and read at each scrape. */

@@ -10,6 +10,8 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** The sources of figures that are read at each scrape. */
 export interface MetricSources {
+  /** As `/readyz` tells it. */
+  readonly isReady: () => boolean;
   readonly sockets: LiveSockets;
   readonly bodies: Pick<BodyBudget, "bytes" | "refused">;
   readonly answers: Pick<AnswerBudget, "bytes" | "ended">;
@@ -62,6 +64,9 @@ export class ServerMetrics {
     const { sockets, bodies, answers } = sources;
     const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
       this.#registry.gauge({ name, help }, read);
+    gauge("memsync_ready", "Whether the server wants requests: 1 if it does.", () =>
+      sources.isReady() ? 1 : 0,
+    );
     gauge("memsync_live_sockets", "Live sockets that are open.", () => sockets.open);
     gauge(
       "memsync_live_subscriptions",

@@ -4,11 +4,14 @@ import { Readiness } from "../../server/operations/readiness.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
+/** Whoever has it may read the figures of a server that is opened here. */
+export const METRICS_TOKEN = "a-token-for-the-metrics";
+
 /** A server without a port, what it logs as errors, and what it answers to a token's user. */
 export async function openHost(path: string, known?: string) {
   const logged: object[] = [];
   const log: Log = { ...silentLog, error: (fields) => void logged.push(fields) };
-  const operated = { readiness: new Readiness("ready"), metricsToken: undefined };
+  const operated = { readiness: new Readiness("ready"), metricsToken: METRICS_TOKEN };
   const host = await createHostApp({ path, world: realWorld, log, loopbackOnly: true, operated });
   const newToken = async (account: string) => {
     const admin = new HostAdmin(host.database, realWorld);

@@ -25,7 +25,9 @@ async function startOperated(
   metricsToken: string | undefined = undefined,
 ) {
   const sockets = new LiveSockets();
+  const readiness = new Readiness("ready");
   const metrics = new ServerMetrics({
+    isReady: () => readiness.told === "ready",
     sockets,
     bodies: new BodyBudget(),
     answers: new AnswerBudget(realWorld),
@@ -35,7 +37,6 @@ async function startOperated(
     databaseBytes: async () => 6000,
     startedAt: 7000,
   });
-  const readiness = new Readiness("ready");
   const lines: { level: string; fields: LogFields }[] = [];
   const at = (level: string) => (fields: LogFields) =>
     void lines.push({ level, fields: { ...fields } });

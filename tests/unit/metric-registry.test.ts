@@ -29,6 +29,13 @@ test("a counter without labels, and a gauge, are there from the start", async ()
   expect(await registry.render()).toContain("\nb 2.5\n");
 });
 
+test("a gauge that can't be read is left out, and no other", async () => {
+  const registry = new MetricRegistry();
+  registry.gauge({ name: "a", help: "A." }, () => Promise.reject(new Error("the disk is gone")));
+  registry.gauge({ name: "b", help: "B." }, () => 1);
+  expect(await registry.render()).toBe("# HELP b B.\n# TYPE b gauge\nb 1\n");
+});
+
 test("a histogram's buckets hold all up to their bound, and the last one everything", async () => {
   const registry = new MetricRegistry();
   const histogram = registry.histogram({ name: "h", help: "H.", labels: ["x"] }, [0.1, 1]);

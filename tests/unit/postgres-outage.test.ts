@@ -3,7 +3,7 @@ import { createHostApp } from "../../server/host-app.ts";
 import { silentLog } from "../../shared/log.ts";
 import { foreseen } from "../../shared/postgres/failures.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { openHost } from "../support/postgres-host.ts";
+import { METRICS_TOKEN, openHost } from "../support/postgres-host.ts";
 import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
 import { openWay } from "../support/postgres-way.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -75,6 +75,22 @@ test("connections that have all died unnoticed cost nobody anything", async () =
     expect((await write("again")).status).toBe(200);
   }
   expect(host.logged).toEqual([]);
+  way.close();
+});
+
+test("the figures of a server whose database is gone say so, and come without the rest", async () => {
+  const { address } = await newDatabase();
+  const way = await openWay(address);
+  await using host = await openHost(way.address);
+  const figures = async () => await (await host.ask("/metrics", undefined, METRICS_TOKEN)).text();
+  for (const line of ["memsync_ready 1", "memsync_database_bytes "]) {
+    expect(await figures()).toContain(line);
+  }
+  way.hush();
+  await waitFor("an outage that shows", async () => (await figures()).includes("memsync_ready 0"));
+  expect(await figures()).not.toContain("memsync_database_bytes");
+  way.mend();
+  await waitFor("the database", async () => (await figures()).includes("memsync_database_bytes"));
   way.close();
 });
 
