@@ -13,6 +13,10 @@ import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
+import {
+  forgetEnded,
+  listTextConflicts,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { PutLine } from "../../shared/replica/merge/doubles.ts";
 import type { SideTexts } from "../../shared/replica/merge/kept-edits.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
@@ -42,9 +46,10 @@ import { noteMetLines } from "../files/met-lines.ts";
 import { type Outgoing, removedSince, unacknowledged } from "../home/outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { meetingOf } from "./meeting.ts";
+import { alsoByBoth, meetingOf } from "./meeting.ts";
 import { writeUnderAnotherId } from "./own-writes.ts";
 import { tellReadApart, toldCommits } from "./read-apart.ts";
+import { findWantedGone } from "./wanted-gone.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -194,6 +199,7 @@ export async function applyRemote(
   const stood = new Set(unheard && plainLines(open.document.content()));
   const before = unheard ? open.document.text.toString() : "";
   const disagreed = unheard ? listOpenConflicts(open.document) : [];
+  const recorded = new Set(unheard && listTextConflicts(open.document).map(({ id }) => id));
   const admission = open.applyUpdate(update, REPLICA_BYTES_MAX);
   if (admission.kind === "missing") return { code: "update-gap" };
   if (admission.kind === "refused" && admission.isOwn) return "own";
@@ -201,9 +207,13 @@ export async function applyRemote(
   await tellForms(context, open);
   const put: PutLine[] = [];
   if (unheard && gone) {
-    const meeting = await meetingOf(context.db, open, { ackedSeq, update, unheard, integrated });
-    const { mine, theirs, byMe, byThem, both, behind } = meeting;
+    const arrived = { ackedSeq, update, unheard, integrated };
+    const meeting = await meetingOf(context.db, open, arrived);
     const removed = await removedSince(context.db, open.id, ackedSeq);
+    const doubted = { known: recorded, unheard, ...meeting, removed, shown };
+    // At first contact everything is new, and nothing tells who deleted what when.
+    const wanted = ackedSeq > 0 ? findWantedGone(open, doubted) : { ended: [], ids: new Map() };
+    const { mine, theirs, byMe, byThem, both, behind } = alsoByBoth(meeting, wanted.ids);
     const vanished = [...textIn(unheard), ...removed];
     const taken = { mine: byMe, theirs: difference(byThem, gone) };
     const deleted = { both, ...taken };
@@ -236,16 +246,18 @@ export async function applyRemote(
     const takenLines = { mine: wholeLines(removed, byMe), theirs: stood };
     const facts = { again, apart, texts, readLines };
     const met: TextSpan[] = [];
+    const found: string[] = [];
     for (const { mine, byMe, both, moved } of meetings) {
       const cleaned = await cleanUpText(context, open, { mine, theirs, both, ...facts });
       met.push(...cleaned.met);
       put.push(...cleaned.put);
-      // At first contact everything is new, and nothing tells who deleted what when.
+      found.push(...cleaned.conflicts);
       if (ackedSeq === 0) continue;
       const deleted = { both, mine: byMe, theirs: taken.theirs };
       const sides = { mine, theirs, deleted, taken: takenLines, again, met, texts };
-      await tellKeptEdits(context, open, { sides, put, moved, readLines });
+      found.push(...(await tellKeptEdits(context, open, { sides, put, moved, readLines })));
     }
+    for (const record of found.length > 0 ? wanted.ended : []) forgetEnded(open.document, record);
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);
   }

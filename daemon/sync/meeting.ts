@@ -14,6 +14,7 @@ import {
   difference,
   type IdRanges,
   intersection,
+  union,
 } from "../../shared/replica/text/id-ranges.ts";
 import { echoIn, type LocalRows } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -76,6 +77,12 @@ export async function meetingOf(
     both,
     behind: isKnown && sent.size > 0 ? behind : undefined,
   };
+}
+
+/** The same where both count as having deleted these characters as well. */
+export function alsoByBoth(meeting: Meeting, ids: IdRanges): Meeting {
+  const withIds = <Side extends MySide>(side: Side) => ({ ...side, both: union(side.both, ids) });
+  return { ...withIds(meeting), behind: meeting.behind && withIds(meeting.behind) };
 }
 
 async function echoOf(

@@ -80,6 +80,18 @@ export const REPLACING: readonly TextConflictKind[] = ["both", "unseen"];
  */
 export const HOLDING: readonly TextConflictKind[] = ["set-aside", "elsewhere"];
 
+/**
+ * The kinds that are over when an edit takes out or mends the lines of a version, although nobody
+ * has chosen one.
+ */
+export const ENDED_BY_EDITS: readonly TextConflictKind[] = [
+  ...REPLACING,
+  "moved",
+  "twice",
+  "renewed",
+  "set-aside",
+];
+
 /** Lines that stood together, and the lines that they stood behind; "" at the beginning. */
 export interface PlacedLines {
   readonly behind: string;
@@ -292,6 +304,14 @@ export function settleTextConflict(document: ReplicaDocument, id: string, now: n
   if (!known || !HOLDING.includes(known.kind)) forgetTextConflict(document, id);
   else
     document.setEntry("metadata", TEXT_CONFLICT_PREFIX + id, { value: { settled_at: now }, now });
+}
+
+/**
+ * Removes a conflict in whose place another one is told. One that held a file stays, over as it is:
+ * whether somebody has settled it is asked by whoever follows that file.
+ */
+export function forgetEnded(document: ReplicaDocument, { id, kind }: TextConflictRecord): void {
+  if (!HOLDING.includes(kind)) forgetTextConflict(document, id);
 }
 
 /** What became of a conflict; undefined where nothing tells. */

@@ -7,8 +7,13 @@ import { inOneTurn, inTurns, type Steps } from "../../steps.ts";
 import { NO_PAUSE, type Pause } from "../../turns.ts";
 import type { Position } from "../../wire/position.ts";
 import { type Admission, admitInSteps } from "../admission/admit.ts";
+import { findEnded } from "../conflicts/ended-conflicts.ts";
 import { findLargeDeletion } from "../conflicts/large-deletion.ts";
-import { recordTextConflict } from "../conflicts/text-conflict-record.ts";
+import {
+  forgetEnded,
+  listTextConflicts,
+  recordTextConflict,
+} from "../conflicts/text-conflict-record.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import type { Author } from "../document/author.ts";
 import { type DocumentChanges, ReplicaDocument } from "../document/document.ts";
@@ -282,9 +287,9 @@ export class OpenDocument {
   async #plan(db: Kysely<ReplicaTables>, now: number, pause: Pause): Promise<Planned> {
     const isLocal = this.#pending.some(({ origin }) => origin === "local");
     if (isLocal) {
-      // Others have recorded their own deletions.
+      // Others have told of their own edits.
       if (this.#pending.every(({ origin }) => origin === "local"))
-        await this.#tellDeletions(db, now, pause);
+        await this.#tellEdit(db, now, pause);
       this.#nameWriter(now);
     }
     const pending = this.#pending;
@@ -325,23 +330,29 @@ export class OpenDocument {
     await writeBatch(db, { documentId, now, log: [], derived }, NO_PAUSE);
   }
 
-  /** Records who deleted text, and a deletion of most of it. */
-  async #tellDeletions(db: Kysely<ReplicaTables>, now: number, pause: Pause): Promise<void> {
+  /** Records who deleted text, a deletion of most of it, and what goes on of ended conflicts. */
+  async #tellEdit(db: Kysely<ReplicaTables>, now: number, pause: Pause): Promise<void> {
     const { document, writer } = this;
     const { text, textClients } = document.changes;
     if (!text || deletionOf(document)) return;
     const before = await storedText(db, this.id);
-    if (before === undefined || before === document.content()) return;
+    const after = document.content();
+    if (before === undefined || before === after) return;
     if (textClients.size === 0 && writer.machine !== undefined) {
       document.setEntry("metadata", TRIMMED_PREFIX + writer.machine, {
         value: now,
         now,
       });
     }
-    const by = { machine: writer.machine, at: now };
-    const deletion = findLargeDeletion(before, document.content(), by);
+    const deletion = findLargeDeletion(before, after, { machine: writer.machine, at: now });
     const notice = await inTurns(deletion, pause);
-    if (notice) recordTextConflict(document, notice, { now, time: await historyTime(db, now) });
+    const edit = { before, after, by: this.author, at: now };
+    const ended = findEnded(listTextConflicts(document), edit);
+    for (const { record } of ended) forgetEnded(document, record);
+    const told = [...(notice ? [notice] : []), ...ended.map(({ next }) => next)];
+    if (told.length === 0) return;
+    const time = await historyTime(db, now);
+    for (const conflict of told) recordTextConflict(document, conflict, { now, time });
   }
 
   /** Records this machine's name in a document that it has written to. */

@@ -71,6 +71,22 @@ export function wholeLineIds(
   return lines;
 }
 
+/** The ids of the lines that say any of these, with their line breaks, wherever they stood. */
+export function idsOfLines(pieces: readonly RemovedText[], wanted: ReadonlySet<string>): IdRanges {
+  const ids = new Map<number, (readonly [number, number])[]>();
+  for (const { client, clock, text } of joined(pieces)) {
+    const own = ids.get(client) ?? [];
+    let from = clock;
+    for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+      const isWanted = wanted.has(withoutMark(line.replace(/\n$/, "")));
+      if (isWanted) own.push([from, from + line.length]);
+      from += line.length;
+    }
+    if (own.length > 0) ids.set(client, own);
+  }
+  return ids;
+}
+
 /** A line is written in one piece, but is removed in several if something was inserted into it. */
 function joined(removed: readonly RemovedText[]): RemovedText[] {
   const inOrder = [...removed].sort(

@@ -3,6 +3,11 @@ import { type Mistake, mistakesIn } from "./mistake.ts";
 const doubled = mistakesIn("shared/replica/merge/doubled-lines.ts", "unit/doubles.test.ts");
 const meeting = mistakesIn("daemon/sync/meeting.ts", "unit/echoed-rows.test.ts");
 const orderAtOnce = mistakesIn("daemon/home/outgoing.ts", "unit/new-sections.test.ts");
+const wantedGone = mistakesIn("daemon/sync/wanted-gone.ts", "unit/ended-conflicts.test.ts");
+const ended = mistakesIn(
+  "shared/replica/conflicts/ended-conflicts.ts",
+  "unit/ended-conflicts.test.ts",
+);
 
 /** Mistakes in merging that the simulation finds by a rare seed alone. */
 export const MERGING: readonly Mistake[] = [
@@ -35,5 +40,17 @@ export const MERGING: readonly Mistake[] = [
     "a section written above a renamed one stands once where both put it in order at once",
     'isOrder: before?.origin === "remote" && before.committed_at === at',
     "isOrder: false",
+  ),
+  wantedGone(
+    "what others have recorded of lines that were taken out here says nothing of these",
+    "of a line in its first minute it is told that it is mended, and was deleted apart, b first",
+    "...(known.has(record.id) ? [] : [intersection(idsOfLines(removed, lines), byMe)]),",
+    "",
+  ),
+  ended(
+    "whoever mends a line that another wanted gone has chosen",
+    "a conflict goes on where the other side, which has heard of it, mends that line",
+    'return other.text === "" || (!other.cut && holdsAnyLine(after, other.text));',
+    'return other.text !== "" && !other.cut && holdsAnyLine(after, other.text);',
   ),
 ];

@@ -1,0 +1,71 @@
+// Lines that one side wanted gone and that stayed in doubt, with a conflict that says so. If the
+// other side, which has not heard of that, takes them out or mends them, the conflict is over with
+// them. But the two have met in these lines as if both had deleted them: what stands in their place
+// is told, as it is where nothing was in doubt.
+
+import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
+import {
+  ENDED_BY_EDITS,
+  listTextConflicts,
+  type TextConflictRecord,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import {
+  broughtIn,
+  holdsAny,
+  type IdRanges,
+  intersection,
+  union,
+} from "../../shared/replica/text/id-ranges.ts";
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { idsOfLines, type RemovedText } from "../../shared/replica/text/removed-text.ts";
+import { plainLines } from "../../shared/replica/text/text-form.ts";
+
+/** What each side did, one of which has ended conflicts that it had not heard of. */
+interface EndingSides {
+  /** Ids of the conflicts that were here before the two met. */
+  readonly known: ReadonlySet<string>;
+  /** What was written here and is not acknowledged. */
+  readonly unheard: Uint8Array;
+  readonly byMe: IdRanges;
+  readonly byThem: IdRanges;
+  /** What this side has deleted, and what it had before the other's changes came. */
+  readonly removed: readonly RemovedText[];
+  readonly shown: readonly RemovedText[];
+}
+
+/** The conflicts that one side has ended unheard, and the characters that it took out for that. */
+export interface WantedGone {
+  readonly ended: readonly TextConflictRecord[];
+  readonly ids: IdRanges;
+}
+
+/** To be called when the two have met, before anything is told of it. */
+export function findWantedGone(
+  { document }: OpenDocument,
+  { known, unheard, byMe, byThem, removed, shown }: EndingSides,
+): WantedGone {
+  const content = document.content();
+  const isUnheard = unheardIn(document.metadata, unheard);
+  const none: WantedGone = { ended: [], ids: new Map() };
+  return listTextConflicts(document).reduce((found, record) => {
+    if (!ENDED_BY_EDITS.includes(record.kind) || !isOver(record, content)) return found;
+    const lines = new Set(record.versions.flatMap(({ text }) => plainLines(text)).filter(hasWord));
+    const byUnknowing = [
+      ...(known.has(record.id) ? [] : [intersection(idsOfLines(removed, lines), byMe)]),
+      ...(isUnheard(record.id) ? [intersection(idsOfLines(shown, lines), byThem)] : []),
+    ].reduce(union, new Map());
+    if (byUnknowing.size === 0) return found;
+    return { ended: [...found.ended, record], ids: union(found.ids, byUnknowing) };
+  }, none);
+}
+
+/** Whether a conflict was recorded by what the others have not heard of. */
+function unheardIn(metadata: OpenDocument["document"]["metadata"], unheard: Uint8Array) {
+  const brought = broughtIn(unheard);
+  return (id: string) =>
+    metadata.get(TEXT_CONFLICT_PREFIX + id).some(({ id: { client, clock } }) => {
+      return holdsAny(brought, client, { clock, length: 1 });
+    });
+}

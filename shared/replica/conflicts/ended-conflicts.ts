@@ -1,0 +1,146 @@
+import { type Author, isSameMachine } from "../document/author.ts";
+import { diffLines, hasWord, type LineHunk } from "../text/line-diff.ts";
+import { lineAhead, namesSamePlace, neighbourStart } from "../text/neighbour-lines.ts";
+import { holdsAnyLine, holdsLines } from "../text/standing-lines.ts";
+import { plainLines } from "../text/text-form.ts";
+import { isOver } from "./over-conflict.ts";
+import {
+  ENDED_BY_EDITS,
+  type NewTextConflict,
+  type PlacedLines,
+  type TextConflictRecord,
+  type TextVersion,
+} from "./text-conflict-record.ts";
+
+/** An edit of a whole text. */
+interface WholeEdit {
+  readonly before: string;
+  readonly after: string;
+  readonly by: Author;
+  readonly at: number;
+}
+
+/** A conflict that an edit has ended, and what is in question since. */
+export interface EndedConflict {
+  readonly record: TextConflictRecord;
+  readonly next: NewTextConflict;
+}
+
+/**
+ * The conflicts that an edit has ended by mending the lines of a version, while the other one still
+ * counts: nobody has chosen, so what stands there now disagrees with that as the former lines did.
+ * Whoever takes the lines out, or puts something in the place of both versions, has chosen, and so
+ * has whose the other version is. To be called with all conflicts that the document has after the
+ * edit.
+ */
+export function findEnded(
+  records: readonly TextConflictRecord[],
+  { before, after, by, at }: WholeEdit,
+): EndedConflict[] {
+  const isEnded = (each: TextConflictRecord) =>
+    ENDED_BY_EDITS.includes(each.kind) && !isOver(each, before) && isOver(each, after);
+  const ended = records.filter(isEnded);
+  if (ended.length === 0) return [];
+  const edit = new MendingEdit(before, after);
+  const open = records.filter((each) => !isOver(each, after));
+  return ended.flatMap((record) => {
+    const [one, two] = record.versions;
+    const pairs = [
+      [one, two],
+      [two, one],
+    ] as const;
+    for (const [version, other] of pairs) {
+      if (isBy(other, by) || !isLeft(record, other, after)) continue;
+      const places = edit.mended(version, other);
+      const text = places.map((place) => place.text).join("");
+      if (text === "" || open.some(({ versions }) => isToldBy(versions, text))) continue;
+      return [{ record, next: nextOf(record, other, { text, ...by, at, places }) }];
+    }
+    return [];
+  });
+}
+
+/** Where a machine has no name nobody knows that it is the same one. */
+function isBy(version: TextVersion, by: Author): boolean {
+  return version.machine !== undefined && isSameMachine(version, by);
+}
+
+/** Whether a version still counts: that nothing is to stand there, or its lines, which stand. */
+function isLeft({ kind }: TextConflictRecord, other: TextVersion, after: string): boolean {
+  if (kind === "moved") return !other.isStanding;
+  return other.text === "" || (!other.cut && holdsAnyLine(after, other.text));
+}
+
+function isToldBy(versions: TextConflictRecord["versions"], text: string): boolean {
+  return versions.some((version) => holdsLines(version.text, text));
+}
+
+function nextOf(
+  { kind }: TextConflictRecord,
+  other: TextVersion,
+  mended: NewTextConflict["versions"][0],
+): NewTextConflict {
+  const { text, machine, home, at, places } = other;
+  const left = {
+    text,
+    machine,
+    ...(home !== undefined && { home }),
+    ...(at !== undefined && { at }),
+    ...(places.length > 0 && { places }),
+  };
+  if (kind === "moved") return { kind, versions: [{ ...mended, isStanding: true }, left] };
+  return { kind: text === "" ? "both" : "unseen", versions: [mended, left] };
+}
+
+/** What an edit put in the place of lines. */
+class MendingEdit {
+  readonly #before: readonly string[];
+  readonly #after: readonly string[];
+  readonly #hunks: readonly LineHunk[];
+
+  constructor(before: string, after: string) {
+    this.#before = plainLines(before);
+    this.#after = plainLines(after);
+    this.#hunks = diffLines(this.#before, this.#after);
+  }
+
+  /** The lines in the place of those of a version, none of which the other one has. */
+  mended(version: TextVersion, other: TextVersion): PlacedLines[] {
+    const [own, others] = [version, other].map(({ text }) => new Set(plainLines(text)));
+    const isOwn = (line: string) => hasWord(line) && own?.has(line) === true;
+    const isOthers = (line: string) => hasWord(line) && others?.has(line) === true;
+    const isTwin = version.text === other.text;
+    return this.#hunks.flatMap((hunk) => {
+      const { at, removed, from, added } = hunk;
+      if (!this.#before.slice(at, at + removed).some(isOwn)) return [];
+      if (isTwin && !this.#isAt(hunk, version)) return [];
+      const isApart = isTwin ? () => true : (line: string) => !isOthers(line);
+      const lines = this.#after.slice(from, from + added).filter(isApart);
+      const put = lines.slice(lines.findIndex(hasWord), lines.findLastIndex(hasWord) + 1);
+      return put.length > 0 ? [this.#placed(put, hunk, isApart)] : [];
+    });
+  }
+
+  /** Whether a hunk is where one of two versions of the same lines stood. */
+  #isAt({ at }: LineHunk, { places }: TextVersion): boolean {
+    const behind = linesOf(this.#before.slice(neighbourStart(this.#before, at), at));
+    return places.some((place) => namesSamePlace(place.behind, behind));
+  }
+
+  /** The place is named by what stands around both versions: either may go. */
+  #placed(
+    put: readonly string[],
+    { from, added }: LineHunk,
+    isApart: (line: string) => boolean,
+  ): PlacedLines {
+    const before = this.#after.slice(0, from).filter(isApart);
+    const rest = this.#after.slice(from + added).filter(isApart);
+    const behind = before.slice(neighbourStart([...before, ...rest], before.length));
+    const ahead = lineAhead(rest, 0);
+    return { behind: linesOf(behind), text: linesOf(put), ahead: ahead && `${ahead}\n` };
+  }
+}
+
+function linesOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
