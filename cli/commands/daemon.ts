@@ -275,7 +275,8 @@ async function leftHere(env: Environment, dir: string, id: string | undefined): 
   const kept = await keptBackShown(env, dir);
   const held = await withLocal(env, async (db) => (db ? await listHeld(db) : []));
   const { length } = held.filter(({ document }) => document === id);
-  const writes = `${count(length, "write", "writes")} of it ${length === 1 ? "is" : "are"} held here`;
+  const are = length === 1 ? "is" : "are";
+  const writes = `${count(length, "write", "writes")} of it ${are} held here`;
   return [
     ...(kept === undefined ? [] : [kept]),
     ...(length === 0 ? [] : [`${writes}: \`memsync held\` lists what it is, and what sends it`]),

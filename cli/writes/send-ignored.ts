@@ -7,7 +7,7 @@ import { createGit } from "../../daemon/git/run-git.ts";
 import { findIgnoreText } from "../../daemon/home/ignore-files.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { namesIn } from "../../daemon/ignored/gitignore.ts";
+import { patternsIn } from "../../daemon/ignored/gitignore.ts";
 import { type GoneIgnore, listGoneIgnores } from "../../daemon/ignored/ignore-file.ts";
 import { findPastProject } from "../../daemon/links/unlinked-folders.ts";
 import type { ProjectId } from "../../shared/ids.ts";
@@ -63,7 +63,7 @@ async function pastProject(db: Db, dir: string): Promise<ProjectId | undefined> 
 /** For whoever has unlinked a folder: that what its file named still stays here, and until when. */
 export async function keptBackShown(env: Environment, dir: string): Promise<string | undefined> {
   const text = await withLocal(env, async (db) => db && (await findIgnoreText(db, dir)));
-  const names = namesIn(text ?? "");
+  const names = patternsIn(text ?? "");
   if (names.length === 0) return undefined;
   return (
     `what ${tilde(fileIn(dir))} names stays on this machine (${namesShown(names)}), here and in ` +

@@ -16,7 +16,7 @@ export function parseIgnorePatterns(text: string): IgnorePatterns {
 }
 
 /** The patterns of a text in that syntax, without its comments. */
-export function namesIn(text: string): string[] {
+export function patternsIn(text: string): string[] {
   const names = text.split("\n").filter((line) => !line.startsWith("#"));
   return names.map((line) => line.trim()).filter((name) => name !== "");
 }

@@ -15,7 +15,7 @@ import {
 } from "../home/ignore-files.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { isIgnoredBy, namesIn, parseIgnorePatterns } from "./gitignore.ts";
+import { isIgnoredBy, patternsIn, parseIgnorePatterns } from "./gitignore.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -137,7 +137,7 @@ export async function listGoneIgnores(
   ];
   const byDir = [...Map.groupBy(gone, ({ dir }) => dir)];
   return byDir.flatMap(([dir, files]) => {
-    const names = [...new Set(files.flatMap(({ text }) => namesIn(text)))];
+    const names = [...new Set(files.flatMap(({ text }) => patternsIn(text)))];
     return names.length === 0 ? [] : [{ dir, names }];
   });
 }
@@ -163,7 +163,7 @@ async function readFormer(db: Db, links: readonly Link[], project: ProjectId | n
     const { kind, text } = await readIgnoreFile(db, former.dir);
     const isThere = kind === "read" && text === former.text;
     const isSaidThere = own.has(former.dir) && isThere;
-    if (isSaidThere || (kind === "read" && namesIn(text).length === 0)) ended.push(former);
+    if (isSaidThere || (kind === "read" && patternsIn(text).length === 0)) ended.push(former);
     else standing.push({ ...former, isThere });
   }
   return { standing, ended };
