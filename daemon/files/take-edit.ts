@@ -5,6 +5,7 @@ import {
   listTextConflicts,
   type NewTextConflict,
   recordTextConflict,
+  renewTextConflict,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { Author } from "../../shared/replica/document/author.ts";
@@ -137,7 +138,10 @@ export async function record(
   const time = await historyTime(narrowTables(db), now);
   return conflicts.map((conflict) => {
     const same = findSame(document, conflict);
-    if (same && stillTells(same, conflict, saved)) return same.id;
+    if (same && stillTells(same, conflict, saved)) {
+      renewTextConflict(document, same.id, now);
+      return same.id;
+    }
     if (same) forgetTextConflict(document, same.id);
     return recordTextConflict(document, conflict, { now, time });
   });

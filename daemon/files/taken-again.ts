@@ -21,10 +21,10 @@ interface Taken {
 }
 
 /**
- * What a save takes away of others', less than a minute after it was told that an earlier save on
- * this machine lacked it. It counts, or nobody could insist: the minute of these lines is over.
- * But a program that goes on with an old text saves just so, and the conflict is over with its
- * lines. So it is told.
+ * What a save takes away of others', less than a minute after the last save on this machine that
+ * lacked it, and that was told. It counts, or nobody could insist: the minute of these lines is
+ * over. But a program that goes on with an old text saves just so, and the conflict is over with
+ * its lines. So it is told.
  */
 export function takenAgain({ open, before, after, by, savedAt }: Taken): NewTextConflict[] {
   const isNow = (each: TextConflictRecord) =>

@@ -126,10 +126,12 @@ test("a conflict is over where both versions are mended into one line", async ()
 
 test("a conflict is over where whoever deleted that line mends it", async () => {
   const { a, b } = await startFresh();
-  await b.save(GUIDE);
+  b.put(GUIDE);
+  await b.settle();
   await exchange([a, b]);
   await b.pass(70_000);
-  await b.save(having(BY_B));
+  b.put(having(BY_B));
+  await b.settle();
   await exchange([a, b]);
   expect(await toldBy([a, b])).toEqual([]);
 });

@@ -250,6 +250,19 @@ test.each([
   },
 );
 
+test("lines that a stale buffer has left out again and again are told as deleted", async () => {
+  const ages = [5000, 15_000, 30_000, 70_000];
+  for (const [nth, age] of ages.entries()) {
+    await a.pass(age - (ages[nth - 1] ?? 0));
+    await save(`${FIRST}${"Noted.\n".repeat(nth)}`);
+    await exchange([a, b]);
+    expect(a.file().includes(OF_B)).toBe(age < UNSEEN_MS);
+    expect(await b.listed()).toHaveLength(1);
+  }
+  const told = (await b.conflicts()).find(({ kind }) => kind === "deletion");
+  expect(told?.versions.map(({ text }) => text).sort()).toEqual(["", OF_B]);
+});
+
 test("whoever deletes what a conflict shows more than a minute after it has settled it", async () => {
   await a.pass(10_000);
   await save(FIRST);

@@ -314,6 +314,14 @@ export function forgetEnded(document: ReplicaDocument, { id, kind }: TextConflic
   if (!HOLDING.includes(kind)) forgetTextConflict(document, id);
 }
 
+/** Notes that what a known conflict tells has happened again. */
+export function renewTextConflict(document: ReplicaDocument, id: string, now: number): void {
+  const key = TEXT_CONFLICT_PREFIX + id;
+  const value = document.metadata.get(key)[0]?.value;
+  if (isObject(value))
+    document.setEntry("metadata", key, { value: { ...value, found_at: now }, now });
+}
+
 /** What became of a conflict; undefined where nothing tells. */
 export function fateOf(
   document: ReplicaDocument,
