@@ -32,8 +32,14 @@ export const MERGING: readonly Mistake[] = [
   meeting(
     "what was written behind what comes back does not meet the others upon that",
     "a line that both mend unlike is told where the answer to it was lost",
-    "behind: isKnown && sent.size > 0 ? behind : undefined,",
-    "behind: isKnown && sent.size > 0 ? { mine: NONE, byMe: NONE, both: NONE } : undefined,",
+    "? joined(behind, alike) : undefined,",
+    "? { mine: NONE, byMe: NONE, both: NONE } : undefined,",
+  ),
+  meeting(
+    "of what comes back nobody else has deleted anything",
+    "a line that another deletes is told where the answer was lost to the row that changes it",
+    "const alike = echo && isKnown ? findDeletedAlike({ ...met, ...echo }) : undefined;",
+    "const alike = undefined;",
   ),
   orderAtOnce(
     "what was put in order where others' text came counts as somebody's edit",
