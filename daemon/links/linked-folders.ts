@@ -426,18 +426,26 @@ export class LinkedFolders {
     change: () => Promise<Result>,
     { changedRemotes = [], identified }: ChangeFacts = {},
   ): Promise<Result> {
-    for (const dir of dirs) await this.#options.followers.remove(dir);
-    keepLinks(this.#options.home, { links: this.#links, bindings: undefined }, this.#options.log);
     try {
+      for (const dir of dirs) await this.#options.followers.remove(dir);
+      keepLinks(this.#options.home, { links: this.#links, bindings: undefined }, this.#options.log);
       return await change();
     } finally {
-      await this.#applyBindings(changedRemotes);
-      for (const dir of dirs) this.#notes.forgetNote(dir);
-      for (const link of this.#links.filter(({ dir }) => dirs.includes(dir))) {
-        await this.#follow(link);
-        if (link.dir !== identified?.dir) this.onRepository(link);
-        else this.#notes.look(link, async () => identified.identity);
+      // A full disk may let neither of them through. The folders are followed all the same.
+      try {
+        await this.#applyBindings(changedRemotes);
+      } finally {
+        await this.#followAgain(dirs, identified);
       }
+    }
+  }
+
+  async #followAgain(dirs: readonly string[], identified: ChangeFacts["identified"]) {
+    for (const dir of dirs) this.#notes.forgetNote(dir);
+    for (const link of this.#links.filter(({ dir }) => dirs.includes(dir))) {
+      await this.#follow(link);
+      if (link.dir !== identified?.dir) this.onRepository(link);
+      else this.#notes.look(link, async () => identified.identity);
     }
   }
 

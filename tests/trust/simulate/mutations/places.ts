@@ -55,6 +55,13 @@ export const PLACES: readonly Mutation[] = [
     "",
   ),
   mutation(
+    "a folder whose change failed on a full disk is followed no more",
+    2089,
+    "daemon/links/linked-folders.ts",
+    "try {\n        await this.#applyBindings(changedRemotes);\n      } finally {",
+    "{\n        await this.#applyBindings(changedRemotes);",
+  ),
+  mutation(
     "what waits while no daemon runs goes to the usual service",
     "what waits while no daemon runs goes to where its project is bound",
     "daemon/inbox/drain-inbox.ts",
