@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { LocalMemory } from "../../daemon/reading/local-memories.ts";
 import { explain } from "../../shared/reasons.ts";
+import type { IndexedText } from "../../shared/replica/search/full-text.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -24,6 +25,16 @@ export async function whyLikeSecret(
   const { memoryReason } = await import("../../daemon/held/judge.ts");
   const reason = await memoryReason(db, { key, value }, []);
   return reason && explain(reason);
+}
+
+/**
+ * What a search of an assistant's looks through: of what it is not shown the key alone. An answer
+ * to a guess would tell it, word by word.
+ */
+export async function searchedOf(db: Db, memory: LocalMemory): Promise<IndexedText> {
+  const { withoutSecrets } = await import("../../daemon/held/searched-text.ts");
+  const searched = await withoutSecrets(memory);
+  return (await whySecret(db, memory)) === undefined ? searched : { ...searched, value: "" };
 }
 
 /** In the place of such a value. */

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { isPersonalValue } from "../../daemon/assistants/personal/version.ts";
 import { isRuleKey } from "../../daemon/assistants/rules/rule-folders.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { count } from "../../shared/count.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import { passageOf } from "../../shared/replica/search/passage.ts";
@@ -16,6 +16,7 @@ import {
   withConnected,
 } from "../search/local-search.ts";
 import { type PastSession, readBackground } from "./background.ts";
+import { searchedOf } from "./kept-secret.ts";
 import { findScope, type ProjectScope, placesOf, scopeJson, scopeLine } from "./project-scope.ts";
 import { memoryLine, type ShownMemory, shownMemory } from "./shown-memory.ts";
 import { framed, NOTE, type Quoted, ToolRefusal, type ToolResult } from "./tool-result.ts";
@@ -119,9 +120,10 @@ async function findMemories(
   const places = await placesOf(env, db, { scope, layer });
   const all = layer === undefined ? await withConnected(db, places) : places;
   if (query === "") return await listMemories(db, all);
-  const every = await searchLocalMemories(db, all, { text: query });
+  const search = { text: query, searchedOf: (memory: LocalMemory) => searchedOf(db, memory) };
+  const every = await searchLocalMemories(db, all, search);
   // Assistants ask in sentences. What holds only some of the words comes behind.
-  const some = await searchLocalMemories(db, all, { text: query, wanted: "some" });
+  const some = await searchLocalMemories(db, all, { ...search, wanted: "some" });
   const known = new Set(every.map(({ memory }) => memory.id));
   return [...every, ...some.filter(({ memory }) => !known.has(memory.id))];
 }

@@ -9,7 +9,7 @@ import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
-import { fullTextQuery, RANK } from "../../shared/replica/search/full-text.ts";
+import { fullTextQuery, type IndexedText, RANK } from "../../shared/replica/search/full-text.ts";
 import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
 import type { MemoryPlace } from "../place/place.ts";
 
@@ -51,6 +51,14 @@ export async function withConnected(
   return all;
 }
 
+/** How to search. */
+export interface LocalSearch {
+  readonly text: string;
+  readonly wanted?: "every" | "some" | undefined;
+  /** What is looked through of a held or waiting memory; all but its secrets if left out. */
+  readonly searchedOf?: (memory: LocalMemory) => Promise<IndexedText>;
+}
+
 /**
  * The memories of these places that contain every word of `text`, or a word that begins with it,
  * best match first over all places; held and waiting ones last, which are not found by a secret.
@@ -64,10 +72,7 @@ export async function withConnected(
 export async function searchLocalMemories(
   db: Db,
   places: readonly SearchedPlace[],
-  {
-    text,
-    wanted = "every",
-  }: { readonly text: string; readonly wanted?: "every" | "some" | undefined },
+  { text, wanted = "every", searchedOf = withoutSecrets }: LocalSearch,
 ): Promise<FoundMemory[]> {
   const query = fullTextQuery(text, wanted);
   if (query === undefined) return [];
@@ -88,7 +93,7 @@ export async function searchLocalMemories(
   });
   const overlaid = [...memories.values()].filter(({ memory }) => isOverlaid(memory));
   const texts = overlaid.map(({ memory }) => memory);
-  const matching = await matchingTexts(texts, query, withoutSecrets);
+  const matching = await matchingTexts(texts, query, searchedOf);
   return [...indexed, ...matching.flatMap(({ id }) => memories.get(id) ?? [])];
 }
 

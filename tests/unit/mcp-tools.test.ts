@@ -47,6 +47,16 @@ test("a secret is remembered as held, and no tool gives it to an assistant again
   expect(JSON.stringify(answers)).not.toContain(PLANTED.github);
 });
 
+test("a search finds no held memory by the words that an assistant is not shown", async () => {
+  await save("deploy", `the notes of ann\nuse ${PLANTED.github}`);
+  await save("plain", "the notes of ben");
+  const keysOf = async (query: string) =>
+    (await recall(env, undefined, { query })).data.memories.map(({ key }) => key);
+  expect(await keysOf("notes")).toEqual(["plain"]);
+  expect(await keysOf("ann")).toEqual([]);
+  expect(await keysOf("deploy")).toEqual(["deploy"]);
+});
+
 test("an older value that came from elsewhere is not shown where it looks like a secret", async () => {
   mkdirSync(join(folder, "home"), { mode: 0o700 });
   const store = await openReplica(join(folder, "home", "memsync.db"), realWorld);
@@ -97,11 +107,11 @@ test("no search confirms what somebody guesses of a held secret", async () => {
   await save("deploy", `use ${PLANTED.github}`);
   await save("db", PLANTED.aws);
   await save("password", "hunter-2-Xq9");
-  for (const query of ["ghp", PLANTED.github, "wJalrXUtnFEMI", "hunter", "Xq9"]) {
+  for (const query of ["use", "ghp", PLANTED.github, "wJalrXUtnFEMI", "hunter", "Xq9"]) {
     const { data } = await recall(env, undefined, { query });
     expect([query, data.memories]).toEqual([query, []]);
   }
-  for (const query of ["use", "password", "aws_secret_access_key"]) {
+  for (const query of ["deploy", "password", "db"]) {
     const { data } = await recall(env, undefined, { query });
     expect([query, data.memories]).toMatchObject([query, [{ passage: expect.anything() }]]);
   }

@@ -80,10 +80,16 @@ export const MCP: readonly Mistake[] = [
     'if (typeof line === "string") return [visible(line)];',
     'if (typeof line === "string") return [line];',
   ),
+  mistakesIn("cli/mcp/kept-secret.ts", TESTS)(
+    "a search finds a held memory by what an assistant is not shown",
+    "a search finds no held memory by the words that an assistant is not shown",
+    '=== undefined ? searched : { ...searched, value: "" }',
+    "=== undefined ? searched : searched",
+  ),
   mistakesIn("cli/search/local-search.ts", TESTS)(
     "a search finds a held memory by its secret",
     "no search confirms what somebody guesses of a held secret",
-    "matchingTexts(texts, query, withoutSecrets)",
+    "matchingTexts(texts, query, searchedOf)",
     "matchingTexts(texts, query)",
   ),
   mistakesIn("cli/mcp/recall.ts", TESTS)(
