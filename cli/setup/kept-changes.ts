@@ -41,8 +41,21 @@ export function undone(
   return text.slice(0, offset) + removed + text.slice(offset + inserted.length);
 }
 
+/**
+ * The text before a change, where somebody has changed something else since: without what was
+ * inserted, if that stands in it just so, and once. Undefined where it does not.
+ */
+export function undoneAround(
+  text: string,
+  { inserted, removed, existed }: KeptChange,
+): string | undefined {
+  const [before, after, ...more] = inserted === "" ? [] : text.split(inserted);
+  const isFound = before !== undefined && after !== undefined && more.length === 0;
+  return existed && isFound ? before + removed + after : undefined;
+}
+
 interface Kept {
-  /** Of the file's bytes after the last change: SHA-256, in hex. */
+  /** Of the file's bytes after the last change: SHA-256, in hex; empty where nobody knows. */
   readonly hash: string;
   /** The oldest first. */
   readonly changes: readonly KeptChange[];
@@ -60,6 +73,11 @@ export class KeptChanges {
   of(path: string, hash: string): readonly KeptChange[] | undefined {
     const kept = this.#read().get(path);
     return kept?.hash === hash ? kept.changes : undefined;
+  }
+
+  /** The changes that were made, whatever somebody has changed since. */
+  madeIn(path: string): readonly KeptChange[] {
+    return this.#read().get(path)?.changes ?? [];
   }
 
   /** `changes` empty: nothing is left to undo. */

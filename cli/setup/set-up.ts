@@ -4,7 +4,13 @@ import { isDeepStrictEqual } from "node:util";
 import { CommandFailed } from "../screen/errors.ts";
 import { tilde } from "../screen/tilde.ts";
 import type { Assistant, OwnCommand, SettingsFile, Surroundings } from "./assistant.ts";
-import { type KeptChange, type KeptChanges, spliceBetween, undone } from "./kept-changes.ts";
+import {
+  type KeptChange,
+  type KeptChanges,
+  spliceBetween,
+  undone,
+  undoneAround,
+} from "./kept-changes.ts";
 import {
   cleared,
   completed,
@@ -13,7 +19,7 @@ import {
   type SettingsRead,
   writeSettingsText,
 } from "./settings-file.ts";
-import { parseSettings, UnreadableSettings } from "./settings-text.ts";
+import { parseSettings, stateOf, UnreadableSettings } from "./settings-text.ts";
 
 /** An assistant's own command is given this long. */
 const COMMAND_MS_MAX = 20_000;
@@ -76,7 +82,7 @@ export function planRemoval(
   }
   const changes = kept.of(file.path, read.hash);
   if (changes) return { ...step, command: undefined, after: undoneAll(read.text, changes) };
-  const after = cleared(file, read.text);
+  const after = cleared(file, undoneAmong(file, read.text, kept.madeIn(file.path)));
   const command = after === read.text ? undefined : findCommand(file, "remove");
   return { ...step, command, after };
 }
@@ -88,6 +94,21 @@ function undoneAll(text: string, changes: readonly KeptChange[]): string | undef
   );
 }
 
+/** The same where somebody has changed the file since. What the user's own entries need stays. */
+function undoneAmong(
+  { entries, syntax }: SettingsFile,
+  text: string,
+  changes: readonly KeptChange[],
+): string {
+  const sharedIn = (settings: string) =>
+    entries.filter((entry) => entry.isShared && stateOf(settings, syntax, entry) === "present")
+      .length;
+  return changes.reduceRight((left, change) => {
+    const before = undoneAround(left, change);
+    return before !== undefined && sharedIn(before) === sharedIn(left) ? before : left;
+  }, text);
+}
+
 export function hasWork({ read, after }: SetupStep): boolean {
   return read.kind === "read" && after !== read.text;
 }
@@ -96,7 +117,8 @@ export function hasWork({ read, after }: SetupStep): boolean {
 export async function setUp(step: SetupStep, { kept, around }: SetupPlace): Promise<void> {
   const { file, read } = step;
   if (read.kind !== "read") return;
-  const before = kept.of(file.path, read.hash) ?? [];
+  const before = kept.madeIn(file.path);
+  const isExact = before.length === 0 || kept.of(file.path, read.hash) !== undefined;
   await change(step, around);
   const now = readSettingsText(file.path);
   const lacks = readSettingsFile(file);
@@ -104,8 +126,22 @@ export async function setUp(step: SetupStep, { kept, around }: SetupPlace): Prom
     throw new CommandFailed(`${tilde(file.path)} does not have what was written there`);
   }
   const isAlone = step.command === undefined || differsOnlyBy(file, read.text ?? "", now.text);
-  const made = spliceBetween(read.text, now.text);
-  kept.keep(file.path, now.hash, isAlone ? [...before, made] : []);
+  const made = changesTo(step, now.text);
+  kept.keep(file.path, isExact ? now.hash : "", isAlone ? [...before, ...made] : []);
+}
+
+/** One by one, so that each can be found again, whatever is written between them later. */
+function changesTo({ file, read, command }: SetupStep, now: string): KeptChange[] {
+  const { text, absent } = read.kind === "read" ? read : { text: undefined, absent: [] };
+  if (command || text === undefined) return [spliceBetween(text, now)];
+  const changes: KeptChange[] = [];
+  let before = text;
+  for (const entry of absent) {
+    const after = completed(file, before, [entry]);
+    changes.push(spliceBetween(before, after));
+    before = after;
+  }
+  return before === now ? changes : [spliceBetween(text, now)];
 }
 
 /** Takes back what `setUp` did, where nothing has changed since; else only what is ours. */

@@ -58,8 +58,19 @@ export function stateOf(text: string, syntax: Syntax, entry: SettingsEntry): Ent
 export function insertEntry(text: string, syntax: Syntax, entry: SettingsEntry): string {
   const settings = parseSettings(text, syntax);
   if (syntax === "toml") return withTable(text, settings, entry);
-  const place = entry.kind === "value" ? entry.keys : [...entry.keys, -1];
-  return withValue(text, { place, value: entry.value, depth: depthOf(settings, place) });
+  const { kind, keys, value } = entry;
+  const place = kind === "value" ? keys : [...keys, -1];
+  const depth = depthOf(settings, place);
+  // What is null says that there is nothing, and gives way.
+  if (depth > 0 && valueAt(settings, place.slice(0, depth)) === null) {
+    const rest = place.slice(depth);
+    const inside = rest.reduceRight<unknown>(
+      (inner, key) => (typeof key === "string" ? { [key]: inner } : [inner]),
+      value,
+    );
+    return withValue(text, { place: place.slice(0, depth), value: inside, depth: depth - 1 });
+  }
+  return withValue(text, { place, value, depth });
 }
 
 /**
@@ -139,7 +150,7 @@ export function valueAt(settings: unknown, keys: readonly (string | number)[]): 
 }
 
 function listOf(value: unknown): readonly unknown[] {
-  if (value === undefined) return [];
+  if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new UnreadableSettings("has no list where hooks belong");
   return value;
 }
@@ -177,6 +188,9 @@ function withValue(text: string, { place, value, depth }: Insertion): string {
   const newline = plain.includes("\r\n") ? "\r\n" : "\n";
   const start = newline + indent.repeat(depth + 1);
   const lines = JSON.stringify(JSON.parse(json), null, indent).split("\n");
+  if (edit.length > 0) {
+    return mark + applyEdits(plain, [{ ...edit, content: lines.join(start) }]);
+  }
   const end = comma === "" ? newline + indent.repeat(depth) : "";
   const content = comma + start + key.replace(/:\s*$/, ": ") + lines.join(start) + end;
   return mark + applyEdits(plain, [{ ...edit, content }]);

@@ -106,6 +106,31 @@ scenario("what was changed since stays, and only what is ours is taken out", asy
   });
 });
 
+scenario("with another edit since, each byte around what is ours is as before", async (lab) => {
+  const files = {
+    ".claude/settings.json":
+      '{\r\n   "model": "opus",\r\n   "hooks": {\r\n      "SessionStart": [ { "hooks": [ { "type": "command", "command": "echo mine" } ] } ],\r\n "Stop": []\r\n   }\r\n}',
+    ".claude.json": '{"model":1,"mcpServers":{},"projects":{"/x":{"big":12345678901234567890}}}',
+    ".codex/config.toml": '# my codex\nmodel = "x"  # note\n\n[mcp_servers.other]\ncommand = "o"\n',
+    ".gemini/settings.json":
+      '\uFEFF{\n\t// model\n\t"mcpServers": {\n\t\t"o": {"command":"o"}, // t\n\t},\n}\n',
+    ".config/opencode/opencode.json": '{"model": "https://opencode.ai/config.json", "mcp": null}',
+    ".config/zed/settings.json":
+      '// zed\n{\n  "context_servers": {\n    // keep\n  },\n  "model": "One",\n}\n',
+  };
+  const { setup, read, user } = await makeUser(lab, files);
+  const { status, stderr } = await setup("--yes");
+  expect([status, stderr]).toEqual([0, expect.not.stringContaining("left alone")]);
+  for (const name of Object.keys(files)) {
+    expect(read(name)).toContain("memsync");
+    writeFileSync(join(user, name), read(name).replace("model", "MODEL"));
+  }
+  expect((await setup("--remove", "--yes")).status).toBe(0);
+  for (const [name, text] of Object.entries(files)) {
+    expect([name, read(name)]).toEqual([name, text.replace("model", "MODEL")]);
+  }
+});
+
 scenario("what the user's own hooks need stays, however often ours are taken out", async (lab) => {
   const own = '{\n  "version": 1,\n  "hooks": { "stop": [ { "command": "./mine.sh" } ] }\n}\n';
   const { setup, read, user } = await makeUser(lab, { ".cursor/hooks.json": own });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { assistantsFor } from "../../cli/setup/assistant.ts";
-import { spliceBetween, undone } from "../../cli/setup/kept-changes.ts";
+import { spliceBetween, undone, undoneAround } from "../../cli/setup/kept-changes.ts";
 import {
   insertEntry,
   parseSettings,
@@ -60,6 +60,26 @@ for (const [name, text] of Object.entries(JSON_TEXTS)) {
     ]);
   });
 }
+
+test("a place that says null gives way to what it lacks, and gets its null back", () => {
+  const texts = [
+    '{"a":1, "mcpServers": null}',
+    '{\n  "mcpServers": null,\n  "a": 1\n}\n',
+    '{\n  "hooks": {\n    "SessionStart": null\n  }\n}\n',
+  ];
+  for (const text of texts) {
+    const entry = text.includes("hooks") ? HOOK : SERVER;
+    expect(stateOf(text, "json", entry)).toBe("absent");
+    const after = insertEntry(text, "json", entry);
+    expect(stateOf(after, "json", entry)).toBe("present");
+    expect(undone(after, spliceBetween(text, after))).toBe(text);
+    expect(undoneAround(` ${after}`, spliceBetween(text, after))).toBe(` ${text}`);
+  }
+  expect(insertEntry(texts[1] ?? "", "json", SERVER)).toBe(
+    '{\n  "mcpServers": {\n    "memsync": {\n      "command": "memsync",\n      "args": [\n' +
+      '        "mcp"\n      ]\n    }\n  },\n  "a": 1\n}\n',
+  );
+});
 
 test("what is taken out leaves the comments around it, and valid JSON", () => {
   const cases = [
