@@ -1,10 +1,16 @@
 import { LIMITS } from "./limits.ts";
+import { shellWord } from "./shell-word.ts";
 
 /** A line of a file. */
 export interface SaidLine {
   readonly line: string;
   /** How a command names it. */
   readonly id: string;
+}
+
+/** A memory of which no file is made. */
+export interface UnwrittenKey {
+  readonly key: string;
 }
 
 /** A text that is held. */
@@ -51,6 +57,13 @@ export const MEMORY_REASONS = {
     meaning: "not every system can have a file of this name",
     say: () => "has a name that not every system can have",
     advise: () => "rename it",
+  },
+  "memory-key": {
+    meaning: "not every system can have a file of the name that a memory's key gives it",
+    say: (_: UnwrittenKey) =>
+      "is made of no memory here, for not every system can have a file of this name",
+    advise: ({ key }: UnwrittenKey) =>
+      `the memory stays; \`memsync get ${shellWord(key)}\` prints it, to be saved under another key`,
   },
   "memory-ending": {
     meaning: "the name's ending is right but for upper and lower case",

@@ -27,9 +27,10 @@ const PRIVATE = parseIgnorePatterns(
 );
 
 /** Why something stays on this machine. */
-export type WhyIgnored = {
-  readonly [Code in "ignored" | "ignored-gone" | "ignore-unreadable"]: ReasonOf<Code>;
-}["ignored" | "ignored-gone" | "ignore-unreadable"];
+export type WhyIgnored =
+  | ReasonOf<"ignored">
+  | ReasonOf<"ignored-gone">
+  | ReasonOf<"ignore-unreadable">;
 
 /** What one or several linked folders keep on this machine. */
 export interface Ignored {

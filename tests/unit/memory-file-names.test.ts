@@ -23,7 +23,7 @@ test("a key from elsewhere never leads out of the folder, nor to what a system t
   await a.look();
   expect(a.files()).toEqual(["MEMORY.md", "good.md"]);
   expect(a.keeper.status[0]?.notes.map(({ why }) => why.code)).toEqual(
-    [...bad, ...more].map(() => "memory-name"),
+    [...bad, ...more].map(() => "memory-key"),
   );
 });
 

@@ -94,7 +94,7 @@ test("a key from elsewhere never leads out of the folder", async () => {
   await a.writeMemory(a.keyOf("lsp/good.md"), "text\n");
   await a.look();
   expect(a.files()).toEqual(["lsp/good.md"]);
-  expect(codes(a).sort()).toEqual([...bad, ...more].map((name) => `${name} memory-name`).sort());
+  expect(codes(a).sort()).toEqual([...bad, ...more].map((name) => `${name} memory-key`).sort());
   expect(existsSync(join(a.folder, "out.md"))).toBe(false);
 });
 

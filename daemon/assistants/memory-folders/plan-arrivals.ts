@@ -6,7 +6,7 @@ import { checkedOutEndings } from "../../git/git-endings.ts";
 import type { MemoryFile, StandingMemory } from "../../home/memory-files.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import { isReadWhole, withLinesFor } from "./index-lines.ts";
-import { isMemoryName, nameOfKey, TakenNames } from "./memory-names.ts";
+import { isMemoryName, keyOfName, nameOfKey, TakenNames } from "./memory-names.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
 import { isWithGitEndings } from "./shown-bytes.ts";
 
@@ -143,7 +143,9 @@ function isAllAmong(ids: readonly EntryId[], others: readonly EntryId[]): boolea
 
 /** Undefined: it may be written. */
 function whyNot({ format, name, text, file, known }: Place, taken: TakenNames): Reason | undefined {
-  if (!isMemoryName(format, name) || text.includes("\0")) return { code: "memory-name" };
+  if (!isMemoryName(format, name) || text.includes("\0")) {
+    return file ? { code: "memory-name" } : { code: "memory-key", key: keyOfName(format, name) };
+  }
   // A file that is there beside the other one goes on to be written.
   const other = file ? undefined : taken.clashOf(name);
   if (other !== undefined) return { code: "memory-clash", other };

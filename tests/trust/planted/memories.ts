@@ -82,8 +82,8 @@ export const MEMORIES: readonly Mistake[] = [
   named(
     "a memory's key leads out of its folder",
     "a key from elsewhere never leads out of the folder, nor to what a system takes for else",
-    'if (!isMemoryName(format, name) || text.includes("\\0")) return { code: "memory-name" };',
-    "",
+    'if (!isMemoryName(format, name) || text.includes("\\0")) {',
+    'if (text.includes("\\0")) {',
   ),
   lines(
     "the line of a file that comes is written nowhere before a minute is over",
