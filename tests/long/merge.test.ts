@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Need, testWith } from "../support/needs.ts";
+import { inCi, testWith } from "../support/needs.ts";
 import { HAS_REAL_DATA } from "../support/real-data.ts";
 import {
   asKept,
@@ -60,11 +60,10 @@ describeMerges("texts as people write them, as the daemon keeps them", () =>
 );
 describeMerges("texts as people write them, as they are", () => measurePairs(readForks()));
 
-const REAL_DATA: Need = {
-  // CI does not do without: there the test fails.
-  isMet: HAS_REAL_DATA || process.env.CI !== undefined,
+const REAL_DATA = inCi({
+  isMet: HAS_REAL_DATA,
   missing: "../shared/data is not there, so its small form in tests/data was used",
-};
+});
 
 testWith(REAL_DATA, "what is merged and replayed are histories of real files", () => {
   expect(HAS_REAL_DATA).toBe(true);

@@ -25,6 +25,11 @@ export function programs(...names: readonly string[]): Need {
   return { isMet: absent.length === 0, missing: `${absent.join(" and ")} not installed` };
 }
 
+/** The same, but that CI has to have it: there a test fails without. */
+export function inCi({ isMet, missing }: Need): Need {
+  return { isMet: isMet || process.env.CI !== undefined, missing };
+}
+
 /**
  * A test of what not every machine can do. Where it cannot, the test's name says why it was not
  * run; whoever runs the tests reads those names at the end.
