@@ -3,6 +3,8 @@ import { listLinks } from "../../daemon/home/links.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import {
   conflictTime,
+  type DeletionConflict,
+  keyOf,
   type LocalConflict,
   listConflicts,
   type MemoryConflict,
@@ -40,7 +42,7 @@ import { bringAllBack } from "../writes/bring-all-back.ts";
 import { chooseVersion } from "../writes/choose-version.ts";
 import { dismissal } from "../writes/dismiss-conflict.ts";
 import { type Written, writeToInbox } from "../writes/inbox-write.ts";
-import { sayLeftHeld } from "../writes/left-held.ts";
+import { findLeftHeld, type LeftHeld, sayLeftHeld } from "../writes/left-held.ts";
 import { saveMemory, saveText } from "../writes/save.ts";
 
 interface Options extends PlaceOptions {
@@ -50,6 +52,7 @@ interface Options extends PlaceOptions {
 
 const HELP = `
 A memory that two machines wrote at the same time has one value, the later; the other is a conflict.
+One that a machine deleted or moved while another wrote it stands: a conflict, too.
 Of a line that both changed, both versions are in the document. So are lines that one machine had
 just added or deleted when another saved without having seen that. A deletion of most of a document
 is shown, too. A conflict is the same on every machine, with the same ID, until it is settled on one
@@ -58,7 +61,8 @@ of them, or the memory is written again. What loses for good goes to the history
 Examples:
   memsync conflicts                     those of every project, of user and global
   memsync conflicts show k3j5h2ab       both versions, whole, with their numbers
-  memsync conflicts choose k3j5h2ab 2   only the second version stays in the document
+  memsync conflicts choose k3j5h2ab 2   only the second version stays in the document; of a memory
+                                        that stands though it was deleted: it is deleted after all
   memsync conflicts restore k3j5h2ab    brings back the version that is not there
   memsync conflicts dismiss k3j5h2ab    all stays as it is, and no machine shows it any more`;
 
@@ -79,7 +83,7 @@ export function addConflictCommands(program: Command, env: Environment): void {
     .addHelpText("after", HELP)
     .action((id: string, _: Options, command: Command) => show(env, id, command.optsWithGlobals()));
   withJson(conflicts.command("choose <id> <version>"))
-    .description("leave only this version of lines in the document, and settle the conflict")
+    .description("leave only this version there, and settle the conflict")
     .addHelpText("after", HELP)
     .action((id: string, version: string, _: Options, command: Command) =>
       choose(env, id, { version, options: command.optsWithGlobals() }),
@@ -238,6 +242,9 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
 
 async function restore(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, { ...options, typed: `restore ${id}` });
+  if (conflict.kind === "deletion") {
+    throw new CommandFailed(`${id} is a deletion's: ${conflictAdvice(conflict, "")}`);
+  }
   const along = conflict.kind === "memory" ? await otherLosers(env, conflict) : [];
   const { leftHeld, there } =
     conflict.kind === "memory"
@@ -250,21 +257,24 @@ async function restore(env: Environment, id: string, options: Options): Promise<
     const left = leftHeld ? `; ${sayLeftHeld(leftHeld)}` : "";
     saySentence(`put the lines back into the document${where}${known}${left}`);
   } else {
-    const besides = along.map(({ id }) => `; ${id} is settled, too: its version is there as well`);
+    const besides = along.map(({ id, kind }) => {
+      return `; ${id} is settled, too${kind === "memory" ? ": its version is there as well" : ""}`;
+    });
     const history = leftHeld ? sayLeftHeld(leftHeld) : "what it replaced is in its history";
     saySentence(`restored "${conflict.losing.key}"; ${history}${besides.join("")}`);
   }
 }
 
-/** The other conflicts of the same memory: writing it again settles them, too. */
+/** The other conflicts of the same memory: writing or deleting it settles them, too. */
 async function otherLosers(
   env: Environment,
-  { id, document, losing }: MemoryConflict,
+  conflict: MemoryConflict | DeletionConflict,
 ): Promise<LocalConflict[]> {
+  const { id, document } = conflict;
   const { layer, name, account } = document;
   const all = await findAll(env, { layer });
   return all.filter((each) => {
-    const isSameMemory = each.kind === "memory" && each.losing.key === losing.key;
+    const isSameMemory = keyOf(each) === keyOf(conflict);
     const isSamePlace = each.document.name === name && each.document.account === account;
     return isSameMemory && isSamePlace && each.id !== id;
   });
@@ -320,13 +330,14 @@ async function choose(
 ) {
   const conflict = await find(env, id, { ...options, typed: `choose ${id} ${version}` });
   if (conflict.kind === "memory") {
-    throw new CommandFailed(
-      `${id} is a memory's: \`memsync conflicts restore ${id}\` brings back what lost, ` +
-        "`dismiss` lets it go",
-    );
+    throw new CommandFailed(`${id} is a memory's: ${conflictAdvice(conflict, "")}`);
   }
   if (version !== "1" && version !== "2") {
     throw new UsageError(`choose 1 or 2: \`memsync conflicts show ${id}\` numbers them`);
+  }
+  if (conflict.kind === "deletion") {
+    await settleDeletion(env, conflict, { isDeleted: version === "2", options });
+    return;
   }
   const { document } = conflict;
   const others = await findAll(env, options);
@@ -369,13 +380,56 @@ async function dismiss(env: Environment, ids: readonly string[], options: Option
   if (options.json) sayJson(ids.length === 1 ? shown[0] : shown);
 }
 
+/** Between a memory that stands and its deletion. */
+async function settleDeletion(
+  env: Environment,
+  conflict: DeletionConflict,
+  { isDeleted, options }: { readonly isDeleted: boolean; readonly options: Options },
+): Promise<void> {
+  const { id, document, deletion } = conflict;
+  const { key } = deletion;
+  const along = isDeleted ? await otherLosers(env, conflict) : [];
+  let leftHeld: LeftHeld | undefined;
+  if (isDeleted) leftHeld = await deleteContested(env, conflict);
+  else await dismissIn(env, conflict);
+  if (leftHeld) sayAside(sayLeftHeld(leftHeld));
+  const settled = along.map((each) => each.id);
+  if (options.json) {
+    sayJson({ ...conflictJson(conflict), chosen: isDeleted ? 2 : 1, settled });
+    return;
+  }
+  const besides = settled.map((each) => `; so is ${each}`).join("");
+  const done = isDeleted ? `"${key}" is deleted, and its history has it` : `"${key}" stays`;
+  const where = await whereNote(env, document, options);
+  const synced = await syncedNote(env, document);
+  saySentence(`${done}${where}; ${id} is settled ${synced}${besides}`);
+}
+
 async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {
-  if (conflict.kind !== "memory") {
+  if (conflict.kind === "text") {
     await saveText(env, conflict.document.name, dismissal(conflict));
     return;
   }
   const { name: document, account } = conflict.document;
-  const { key, entries: seen } = conflict.losing;
+  const isDeletion = conflict.kind === "deletion";
+  const { key } = isDeletion ? conflict.deletion : conflict.losing;
+  const seen = isDeletion ? conflict.deletion.deletions : conflict.losing.entries;
   const written = { document, account, writtenAt: realWorld.now() };
   await writeToInbox(env.home, async () => ({ kind: "losers", ...written, key, seen }));
+}
+
+/** Exactly what was shown: a version that came since then stays, and is a conflict again. */
+async function deleteContested(
+  env: Environment,
+  { document: { name: document, account }, deletion }: DeletionConflict,
+): Promise<LeftHeld | undefined> {
+  const { key, entries, deletions } = deletion;
+  let leftHeld: LeftHeld | undefined;
+  await writeToInbox(env.home, async (db) => {
+    leftHeld = await findLeftHeld(db, { document, account }, { key, value: undefined });
+    const seen = [...entries, ...deletions];
+    const written = { document, account, writtenAt: realWorld.now() };
+    return { kind: "memory", ...written, key, value: undefined, seen };
+  });
+  return leftHeld;
 }

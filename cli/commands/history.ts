@@ -110,7 +110,9 @@ async function find(env: Environment, key: string, options: PlaceOptions): Promi
 /** The version that a REV names, in the first place that has it. */
 function pick(found: readonly Found[], key: string, revision: string) {
   for (const { place, versions } of found) {
-    const version = versions.find((each) => each.revision === revision);
+    const version = versions.find((each) => {
+      return each.state !== "deleted" && each.revision === revision;
+    });
     if (version) return { place, versions, version };
   }
   throw new CommandFailed(
@@ -184,7 +186,7 @@ const SAVE_WORDS = {
 /** A version's part of `--json`. */
 export function versionJson({ revision, state, machine, writtenAt, replacedAt }: Version) {
   return {
-    rev: revision,
+    rev: state === "deleted" ? null : revision,
     state,
     machine: machine ?? null,
     written_at: timestampOf(writtenAt),
@@ -201,7 +203,12 @@ async function shownValue(env: Environment, { document, account }: MemoryPlace, 
 }
 
 function shown(key: string, place: MemoryPlace, version: Version) {
-  return { key, layer: place.layer, ...versionJson(version), value: version.value };
+  return {
+    key,
+    layer: place.layer,
+    ...versionJson(version),
+    value: version.state === "deleted" ? null : version.value,
+  };
 }
 
 async function restore(

@@ -8,7 +8,7 @@ import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { listToldOfFiles } from "../../daemon/reading/told-files.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { conflictTime, listConflicts } from "../local/local-conflicts.ts";
+import { conflictTime, keyOf, listConflicts } from "../local/local-conflicts.ts";
 import type { Environment } from "../place/environment.ts";
 import { LAYER_ORDER } from "../place/layer-option.ts";
 import { placesToRead, withLocal } from "../place/place.ts";
@@ -101,11 +101,7 @@ async function conflictIds(env: Environment): Promise<Candidate[]> {
     const conflicts = db ? await listConflicts(db) : [];
     return conflicts.map((conflict) => ({
       value: conflict.id,
-      description: short(
-        conflict.kind === "memory"
-          ? conflict.losing.key
-          : new Date(conflictTime(conflict)).toISOString(),
-      ),
+      description: short(keyOf(conflict) ?? new Date(conflictTime(conflict)).toISOString()),
     }));
   });
 }

@@ -16,6 +16,7 @@ import {
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { isGoneFromPlaces } from "../../shared/replica/conflicts/whole-place.ts";
+import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import {
   holdsAnyLine,
@@ -25,7 +26,7 @@ import {
 import { shownForm } from "../../shared/replica/text/text-form.ts";
 import { findVersion } from "./find-version.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
-import { type LosingVersion, listLosingVersions } from "./losing-versions.ts";
+import { type LosingVersion, readContested, type UndoneDeletion } from "./losing-versions.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -38,6 +39,16 @@ export interface MemoryConflict {
   readonly id: string;
   readonly document: LocalDocument;
   readonly losing: LosingVersion;
+}
+
+/** A memory that somebody deleted, and that stands, for another one had written it meanwhile. */
+export interface DeletionConflict {
+  readonly kind: "deletion";
+  readonly id: string;
+  readonly document: LocalDocument;
+  readonly deletion: UndoneDeletion;
+  /** Other places that have a memory of this key: one that was moved is in two. */
+  readonly others: readonly string[];
 }
 
 /** A place in a project's text that two machines changed differently. */
@@ -64,7 +75,7 @@ export interface PlacedVersion extends TextVersion {
   readonly inPart: boolean;
 }
 
-export type LocalConflict = MemoryConflict | TextConflict;
+export type LocalConflict = MemoryConflict | DeletionConflict | TextConflict;
 
 /** The conflicts of the documents that `isMeant` accepts, of all if left out; newest first. */
 export async function listConflicts(
@@ -72,24 +83,71 @@ export async function listConflicts(
   isMeant: (document: LocalDocument) => boolean = () => true,
 ): Promise<LocalConflict[]> {
   const found: LocalConflict[] = [];
-  for (const document of (await listLocalDocuments(db)).filter(isMeant)) {
-    for (const losing of await listLosingVersions(db, document)) {
-      const id = memoryConflictId(document.name, losing);
+  const documents = await listLocalDocuments(db);
+  for (const document of documents.filter(isMeant)) {
+    const { losing: losers, deletions } = await readContested(db, document);
+    for (const losing of losers) {
+      const id = memoryConflictId(document.name, losing.key, losing.value);
       found.push({ kind: "memory", id, document, losing });
+    }
+    for (const deletion of deletions) {
+      const { key, entries, deletions: told } = deletion;
+      const id = memoryConflictId(document.name, key, [...entries, ...told]);
+      const others = await otherPlaces(db, documents, { document, key });
+      found.push({ kind: "deletion", id, document, deletion, others });
     }
     if (document.layer === "project") found.push(...(await textConflicts(db, document)));
   }
   return found.sort((one, other) => conflictTime(other) - conflictTime(one));
 }
 
-/** When the losing value was written, or when two versions of a place met. */
+/** When the losing value was written, the memory was deleted, or two versions of a place met. */
 export function conflictTime(conflict: LocalConflict): number {
+  if (conflict.kind === "deletion") return conflict.deletion.deletedAt;
   return conflict.kind === "memory" ? conflict.losing.writtenAt : conflict.foundAt;
 }
 
-function memoryConflictId(document: string, { key, value }: LosingVersion): string {
+/** The key of the memory that a conflict is about; undefined where it is about a text. */
+export function keyOf(conflict: LocalConflict): string | undefined {
+  if (conflict.kind === "text") return undefined;
+  return (conflict.kind === "memory" ? conflict.losing : conflict.deletion).key;
+}
+
+/** The titles of the places beside `document`, without other projects', that have this memory. */
+async function otherPlaces(
+  db: Db,
+  documents: readonly LocalDocument[],
+  { document, key }: { readonly document: LocalDocument; readonly key: string },
+): Promise<string[]> {
+  const beside = documents.filter(({ id, account, layer }) => {
+    const isOther = id !== document.id && account === document.account;
+    return isOther && (document.layer !== "project" || layer !== "project");
+  });
+  const rows = await db
+    .selectFrom("memories")
+    .select("document_id")
+    .where("key", "=", key)
+    .where(
+      "document_id",
+      "in",
+      beside.map(({ id }) => id),
+    )
+    .execute();
+  const having = new Set(rows.map((row) => row.document_id));
+  return beside.filter(({ id }) => having.has(id)).map(({ title }) => title);
+}
+
+/**
+ * `what`: the losing value, or all that is contested. What is shown under an id so never changes.
+ */
+function memoryConflictId(
+  document: string,
+  key: string,
+  what: string | readonly EntryId[],
+): string {
+  const told = typeof what === "string" ? what : what.map(({ client, clock }) => [client, clock]);
   const digest = createHash("sha256")
-    .update(JSON.stringify([document, key, value]))
+    .update(JSON.stringify([document, key, told]))
     .digest();
   return base32(digest).slice(0, ID_LENGTH);
 }

@@ -11,7 +11,7 @@ import { machineInRows } from "../../shared/replica/log/machines.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { listLosingVersions, type WrittenValue } from "./losing-versions.ts";
+import { listDeletions, listLosingVersions, type WrittenValue } from "./losing-versions.ts";
 import { type WaitingWrite, waitingMemories, waitingTexts } from "./waiting-held.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -19,12 +19,13 @@ type Db = Kysely<DaemonTables>;
 /**
  * One version of a memory or a text. `conflict`: it lost against a concurrent one and is still in
  * the document. `replaced`: it was overwritten, dismissed or deleted. `saved`: it was saved into a
- * followed file here, and the document never had exactly this text.
+ * followed file here, and the document never had exactly this text. `deleted`: no version, but the
+ * memory's deletion; it has neither a revision nor a value.
  */
 export interface Version extends WrittenValue {
   /** Equal for the same value on every machine. */
   readonly revision: string;
-  readonly state: "current" | "conflict" | "replaced" | "saved";
+  readonly state: "current" | "conflict" | "replaced" | "saved" | "deleted";
   /** Milliseconds since the Unix epoch; undefined unless it was replaced. */
   readonly replacedAt: number | undefined;
   /** Details of the save, if it was saved into a followed file of this machine. */
@@ -68,11 +69,16 @@ export async function memoryHistory(source: HistorySource, key: string): Promise
   const waiting = lasting(await waitingMemories(db, place), machine);
   if (!document) return overlaid(undefined, waiting);
   const losing = current ? await listLosingVersions(db, { ...document, name, account }) : [];
-  return [
+  const versions = [
     ...overlaid(current, waiting),
     ...losing.filter((each) => each.key === key).map((each) => versionOf(each, "conflict")),
     ...(await replaced(db, document.id, { kind: "memory", key })),
   ];
+  for (const { deletedAt: writtenAt, machine: by } of await listDeletions(db, document.id, key)) {
+    const deletion = { revision: "", value: "", writtenAt, machine: by, replacedAt: undefined };
+    insertByTime(versions, { ...deletion, state: "deleted" });
+  }
+  return versions;
 }
 
 /** The current version of a text or a memory. */

@@ -110,7 +110,8 @@ async function findVersions(
 ): Promise<readonly Version[]> {
   const machine = readMachineName(env.home);
   for (const { document, account } of places) {
-    const versions = await memoryHistory({ db, document, account, machine }, key);
+    const known = await memoryHistory({ db, document, account, machine }, key);
+    const versions = known.filter(({ state }) => state !== "deleted");
     if (versions.length > 0) return versions;
   }
   throw refusalIn(scope, `there is no memory "${key}" and no history of one`);

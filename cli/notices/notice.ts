@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { listHeld } from "../../daemon/home/held-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { conflictTime, listConflicts } from "../local/local-conflicts.ts";
+import { conflictTime, keyOf, listConflicts } from "../local/local-conflicts.ts";
 import { listLocalDocuments } from "../local/local-documents.ts";
 import { shownName } from "../views/held-view.ts";
 import { noticeName } from "./notice-name.ts";
@@ -22,7 +22,7 @@ export type Notices = ReadonlyMap<string, Notice>;
 export async function listNotices(db: Kysely<DaemonTables>): Promise<Notices> {
   const notices = new Map<string, Notice>();
   for (const conflict of await listConflicts(db)) {
-    const what = conflict.kind === "memory" ? conflict.losing.key : "document";
+    const what = keyOf(conflict) ?? "document";
     const where = conflict.document.title;
     notices.set(noticeName("conflict", conflict.id, conflictTime(conflict)), {
       kind: "conflict",

@@ -1,5 +1,6 @@
 import { timestampOf } from "../../shared/timestamps.ts";
 import type {
+  DeletionConflict,
   LocalConflict,
   MemoryConflict,
   PlacedVersion,
@@ -17,6 +18,11 @@ export function conflictRow(conflict: LocalConflict): string[] {
   if (conflict.kind === "memory") {
     const { key, machine, value } = conflict.losing;
     return [shortName(key), shortName(machineShown(machine)), valueLine(value)];
+  }
+  if (conflict.kind === "deletion") {
+    const { key, machine, winner } = conflict.deletion;
+    const stands = `deleted; stands: ${valueLine(winner.value)}`;
+    return [shortName(key), shortName(machineShown(machine)), stands];
   }
   const { record } = conflict;
   const gone = conflict.versions.filter((version) => !stands(version) && version.text !== "");
@@ -71,6 +77,10 @@ export function conflictAdvice({ id, ...conflict }: LocalConflict, place: string
     const restore = `\`memsync conflicts restore ${id}${place}\``;
     return `${restore} brings back what lost, \`dismiss\` lets it go`;
   }
+  if (conflict.kind === "deletion") {
+    const choose = `\`memsync conflicts choose ${id} 1${place}\``;
+    return `${choose} lets it stay, as \`dismiss\` does; \`2\` deletes it after all`;
+  }
   const { record } = conflict;
   const undo = record.kind === "deletion" ? " (2 brings the lines back)" : "";
   // What is in a file alone comes into the document.
@@ -83,7 +93,22 @@ export function conflictAdvice({ id, ...conflict }: LocalConflict, place: string
 
 /** Both versions, complete. */
 export function conflictLines(conflict: LocalConflict): string[] {
+  if (conflict.kind === "deletion") return deletionLines(conflict);
   return conflict.kind === "memory" ? memoryLines(conflict) : textLines(conflict);
+}
+
+function deletionLines({ document, deletion, others }: DeletionConflict): string[] {
+  const { key, machine, deletedAt, winner } = deletion;
+  const besides = others.length > 0 ? [`one of this key is in ${others.join(" and ")}, too`] : [];
+  return [
+    `the memory "${key}" of ${document.title}, deleted and written at once`,
+    ...besides,
+    "",
+    `1  stands, written ${timeShown(winner.writtenAt)}${onMachine(winner.machine)}`,
+    ...indentedText(winner.value),
+    "",
+    `2  deleted ${timeShown(deletedAt)}${onMachine(machine)}`,
+  ];
 }
 
 function memoryLines({ document, losing }: MemoryConflict): string[] {
@@ -185,6 +210,17 @@ export function conflictJson(conflict: LocalConflict) {
   if (conflict.kind === "memory") {
     const { key, winner } = conflict.losing;
     return { ...place, key, ...writtenJson(conflict.losing), winner: writtenJson(winner) };
+  }
+  if (conflict.kind === "deletion") {
+    const { key, machine, deletedAt, winner } = conflict.deletion;
+    const deleted = { machine: machine ?? null, deleted_at: timestampOf(deletedAt) };
+    return {
+      ...place,
+      key,
+      ...deleted,
+      winner: writtenJson(winner),
+      also_in: [...conflict.others],
+    };
   }
   return {
     ...place,

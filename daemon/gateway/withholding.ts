@@ -44,7 +44,8 @@ export function createWithholding(): Withholding {
       );
       if (!held) return false;
       const open = await context.open({ owner: account, name: held.document });
-      open.document.deleteEntry("memories", held.key, held.seen);
+      const { key, seen } = held;
+      open.deleteMemory({ key, seen, now: context.now });
       await replaceHeld(db, held, { base: undefined, value: undefined });
       return true;
     },

@@ -7,7 +7,8 @@ import { writeText } from "../home/text-write.ts";
 export type AppliedWrite = Pick<HeldItem, "kind" | "key" | "value" | "base" | "seen" | "writtenAt">;
 
 /** Applies a held write to exactly the entries that its author saw. */
-export function applyHeld({ document }: OpenDocument, item: AppliedWrite): void {
+export function applyHeld(open: OpenDocument, item: AppliedWrite): void {
+  const { document } = open;
   const { kind, key, value, base, seen, writtenAt } = item;
   if (kind === "text") {
     writeText(document, { base: base ?? "", value: value ?? "", writtenAt });
@@ -15,7 +16,8 @@ export function applyHeld({ document }: OpenDocument, item: AppliedWrite): void 
   }
   const entries = kind === "memory" ? "memories" : "metadata";
   if (value === undefined) {
-    document.deleteEntry(entries, key, seen);
+    if (kind === "memory") open.deleteMemory({ key, now: writtenAt, seen });
+    else document.deleteEntry(entries, key, seen);
     return;
   }
   const stored = kind === "memory" ? value : parseJson(value);

@@ -2,7 +2,9 @@ import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
 import { settleTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
+import { dismissLosers } from "../../shared/replica/document/memory-deletion.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -14,7 +16,13 @@ import type { DaemonTables } from "../home/tables.ts";
 import { replaceHeld } from "../overwritten/replace-held.ts";
 import { applyAllowed } from "./apply-allowed.ts";
 import { applyTexts } from "./apply-texts.ts";
-import { type InboxWrite, type MemoryWrite, readWholeInbox, type TextWrite } from "./inbox.ts";
+import {
+  type InboxWrite,
+  type LosersDismissal,
+  type MemoryWrite,
+  readWholeInbox,
+  type TextWrite,
+} from "./inbox.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -117,7 +125,7 @@ async function applyWrite(
       await applyMemory(context, open, { write, made });
       break;
     case "losers":
-      document.deleteEntry("memories", write.key, write.seen);
+      applyDismissal(open, { write, made });
       break;
     case "text-conflict":
       settleTextConflict(document, write.id, context.now);
@@ -133,7 +141,7 @@ async function applyMemory(
 ): Promise<void> {
   const { document } = open;
   const { key, value, writtenAt } = write;
-  const place = JSON.stringify([open.address.owner, write.document, key]);
+  const place = placeIn(open, write);
   const held = { kind: "memory", ...placeOf(open), key } as const;
   const seen = [...write.seen, ...(made.get(place) ?? [])];
   const current = document.memories.get(key).map((entry) => String(entry.value));
@@ -148,13 +156,27 @@ async function applyMemory(
     }
   }
   await replace();
-  if (value === undefined) document.deleteEntry("memories", key, seen);
+  if (value === undefined) open.deleteMemory({ key, now: writtenAt, seen });
   else document.setEntry("memories", key, { value, now: writtenAt, seen });
-  const own = document.memories.get(key).filter(({ id }) => {
-    return id.client === document.ydoc.clientID;
-  });
-  made.set(
-    place,
-    own.map(({ id }) => id),
-  );
+  made.set(place, entriesMade(document, key));
+}
+
+/** A write behind it has seen what it made. */
+function applyDismissal(
+  open: OpenDocument,
+  { write, made }: { readonly write: LosersDismissal; readonly made: Map<string, EntryId[]> },
+): void {
+  const { key, seen, writtenAt: now } = write;
+  const isWritten = dismissLosers(open.document, { key, now, seen });
+  if (isWritten) made.set(placeIn(open, write), entriesMade(open.document, key));
+}
+
+function placeIn({ address }: OpenDocument, write: MemoryWrite | LosersDismissal): string {
+  return JSON.stringify([address.owner, write.document, write.key]);
+}
+
+/** What this process has made of a memory: values, and records of deletions. */
+function entriesMade(document: ReplicaDocument, key: string): EntryId[] {
+  const all = [...document.memories.get(key), ...document.deletionsOf(key)];
+  return all.map(({ id }) => id).filter(({ client }) => client === document.ydoc.clientID);
 }

@@ -34,7 +34,7 @@ export interface MemoryWrite extends InboxItem {
   readonly allowSecret?: boolean;
 }
 
-/** Dismisses the losing versions of a memory. */
+/** Dismisses what lost against the value of a memory: other values, and deletions. */
 export interface LosersDismissal extends InboxItem {
   readonly kind: "losers";
   readonly key: string;

@@ -1,6 +1,10 @@
 import type { JsonValue } from "../../shared/json.ts";
 import { equalJson } from "../../shared/json.ts";
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import {
+  noteForeignDeletion,
+  removeMemory,
+} from "../../shared/replica/document/memory-deletion.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import {
   type AgreedItem,
@@ -54,10 +58,15 @@ export function applyItems(
   };
   const merged = mergeItems(sides);
   document.change("local", () => {
-    for (const key of merged.drop) document.deleteEntry(kind, key);
+    for (const key of merged.drop) {
+      if (kind === "memories") removeMemory(document, { key, now, elsewhere: true });
+      else document.deleteEntry(kind, key);
+    }
     for (const { key, value } of merged.take) {
       applyValue(document, kind, { key, value, agreed: base.get(key)?.value, now });
     }
+    if (kind === "memories")
+      for (const key of merged.undone) noteForeignDeletion(document, key, now);
   });
   return merged;
 }
@@ -100,5 +109,10 @@ function applyValue(
     );
   });
   const latest = Math.max(now, ...current.map(({ updated_at: at }) => at + 1));
-  document.setEntry(kind, key, { value, now: latest, seen: seen.map(({ id }) => id) });
+  document.setEntry(kind, key, {
+    value,
+    now: latest,
+    seen: seen.map(({ id }) => id),
+    isBeforeDeletion: agreed !== undefined,
+  });
 }

@@ -60,6 +60,8 @@ export interface MergedItems {
   readonly send: readonly MergedItem[];
   /** To delete there. */
   readonly remove: readonly { readonly key: string; readonly id: string | null }[];
+  /** Deleted there, and written here meanwhile; they are in `send`, too. */
+  readonly undone: readonly string[];
   /** What is agreed now: the items that the service holds. */
   readonly base: ReadonlyMap<string, AgreedItem>;
   /** So much is absent that the service must have lost it. `send` contains what is left here. */
@@ -81,7 +83,7 @@ export const DELETED_AT_ONCE = 3;
 export function mergeItems(sides: ItemSides): MergedItems {
   const { base, mine, theirs, putBack } = sides;
   const lost = sides.complete && !putBack && hasLost(sides);
-  const merged: Lists = { take: [], drop: [], send: [], remove: [] };
+  const merged: Lists = { take: [], drop: [], send: [], remove: [], undone: [] };
   const agreed = new Map<string, AgreedItem>();
   for (const key of new Set([...base.keys(), ...mine.keys(), ...theirs.keys()])) {
     const known = base.get(key);
@@ -103,11 +105,11 @@ function hasLost({ base, mine, theirs }: ItemSides): boolean {
 }
 
 type Lists = {
-  -readonly [List in "take" | "drop" | "send" | "remove"]: MergedItems[List][number][];
+  -readonly [List in "take" | "drop" | "send" | "remove" | "undone"]: MergedItems[List][number][];
 };
 
 function decide(
-  { take, drop, send, remove }: Lists,
+  { take, drop, send, remove, undone }: Lists,
   key: string,
   {
     base,
@@ -125,9 +127,11 @@ function decide(
     else if (there) remove.push({ key, id: there.id });
   } else if (there) {
     take.push({ key, value: there.value });
+  } else if (mine !== undefined && same(mine, base)) {
+    drop.push(key);
   } else if (mine !== undefined) {
-    if (same(mine, base)) drop.push(key);
-    else send.push({ key, value: mine });
+    send.push({ key, value: mine });
+    if (base !== undefined) undone.push(key);
   }
 }
 

@@ -102,7 +102,7 @@ export function createMemoryService(
         if (!row) throw new AppError("not_found", "there is no such memory");
         assertDocument(caller, row.documentName);
         const open = await context.open({ owner: caller.account, name: row.documentName });
-        open.document.deleteEntry("memories", row.key);
+        open.deleteMemory({ key: row.key, now: context.now });
       });
     },
   };

@@ -20,6 +20,13 @@ interface Written {
 type Conflict = { readonly id: string; readonly project_id: string | null } & (
   | (Written & { readonly kind: "memory"; readonly key: string; readonly winner: Written })
   | {
+      readonly kind: "deletion";
+      readonly key: string;
+      readonly machine: string | null;
+      readonly also_in: readonly string[];
+      readonly winner: Written;
+    }
+  | {
       readonly kind: "text";
       readonly found_at: string;
       readonly versions: readonly {
@@ -118,6 +125,60 @@ scenario("the losing value of a key is shown on both machines, and restored", as
       [lost, "laptop"],
       ["make", "laptop"],
     ]);
+  }
+});
+
+scenario("a deletion that a write undid is shown on both machines, and settled", async (lab) => {
+  const pair = await makePair(lab, "undone-deletion");
+  const [laptop, desktop] = pair;
+  const deletions = async (machine: Machine) => {
+    return (await conflictsOf(machine)).filter(({ kind }) => kind === "deletion");
+  };
+  const untilShown = (machine: Machine, count: number) =>
+    waitFor(`${count} deletions on ${machine.name}`, async () => {
+      const found = await deletions(machine);
+      return found.length === count && found;
+    });
+  await laptop.memsync("set", "build", "edit of the laptop");
+  await desktop.memsync("rm", "build");
+  await meet(pair);
+  for (const machine of pair) {
+    const [conflict] = await untilShown(machine, 1);
+    expect(conflict).toMatchObject({ key: "build", machine: "desktop", also_in: [] });
+    expect(await machine.memsync("get", "build")).toBe("edit of the laptop");
+    expect(await machine.memsync("conflicts")).toMatch(/build +desktop +deleted; stands: edit of/);
+    const shown = await machine.memsync("conflicts", "show", conflict?.id ?? "");
+    expect(shown).toMatch(
+      /1 {2}stands, written .* on laptop\n {4}edit of .*\n\n2 {2}deleted .* on desktop\n/s,
+    );
+    expect(await machine.memsync("history", "build")).toMatch(/desktop +deleted/);
+  }
+  const ids = new Set((await Promise.all(pair.map(deletions))).flat().map(({ id }) => id));
+  expect(ids.size).toBe(1);
+  const [id = ""] = ids;
+  expect((await desktop.run(["conflicts", "restore", id])).status).toBe(1);
+  expect(await laptop.memsync("conflicts", "choose", id, "1")).toMatch(/"build" stays; /);
+  for (const machine of pair) {
+    await untilShown(machine, 0);
+    expect(await machine.memsync("get", "build")).toBe("edit of the laptop");
+  }
+  await Promise.all(pair.map((machine) => machine.untilSynced()));
+  await Promise.all(pair.map((machine) => machine.down()));
+  // A move is a deletion in the layer that the memory leaves.
+  await laptop.memsync("set", "build", "another edit");
+  await desktop.memsync("move", "build", "--layer", "user");
+  await meet(pair);
+  for (const machine of pair) {
+    const [conflict] = await untilShown(machine, 1);
+    expect(conflict).toMatchObject({ machine: "desktop", also_in: ["user"] });
+  }
+  const [moved] = await deletions(desktop);
+  const chosen = await desktop.memsync("conflicts", "choose", moved?.id ?? "", "2");
+  expect(chosen).toMatch(/"build" is deleted, and its history has it; /);
+  for (const machine of pair) {
+    await untilShown(machine, 0);
+    expect(await machine.memsync("get", "build")).toBe("edit of the laptop");
+    expect((await machine.run(["get", "build", "--layer", "project"])).status).toBe(1);
   }
 });
 

@@ -13,6 +13,7 @@ const WRITER = "a plain service does not say which machine wrote a value";
 /** Tests of the daemon suite that a plain service cannot pass, each with what is not carried. */
 export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["the losing value of a key is shown on both machines, and restored", CONFLICTS],
+  ["a deletion that a write undid is shown on both machines, and settled", CONFLICTS],
   ["both versions of a line are shown on both machines, and the lost one put back", CONFLICTS],
   ["conflicts outlive restarts, and one that is dismissed goes everywhere", CONFLICTS],
   ["a write without a daemon settles its key's conflict at once", CONFLICTS],

@@ -85,6 +85,22 @@ test("a value that one side wrote since it was agreed is not deleted", () => {
   );
 });
 
+test("each deletion there that a write here undoes is named", () => {
+  fc.assert(
+    fc.property(sides, (each) => {
+      const { undone, send, lost } = mergeItems(each);
+      const isBelieved = each.complete && !each.putBack && !lost;
+      const isUndone = (key: string) => {
+        const [base, mine] = [each.base.get(key)?.value, each.mine.get(key)];
+        const isChanged = mine !== undefined && base !== undefined && mine !== base;
+        return isBelieved && isChanged && !each.theirs.has(key);
+      };
+      expect([...undone].sort()).toEqual(KEYS.filter(isUndone));
+      expect(send.map(({ key }) => key)).toEqual(expect.arrayContaining([...undone]));
+    }),
+  );
+});
+
 test("nothing is deleted here for being absent from what is not all", () => {
   fc.assert(
     fc.property(sides, (each) => {

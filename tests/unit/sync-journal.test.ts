@@ -9,6 +9,7 @@ import { openReplica } from "../../daemon/home/open-replica.ts";
 import { SyncJournal } from "../../daemon/sync/sync-journal.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { removeMemory } from "../../shared/replica/document/memory-deletion.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -77,6 +78,24 @@ test("what is not there any more is told as deleted, on both sides", async () =>
     "sent       widget  1 memory, 1 memory deleted  20 bytes",
     expect.stringMatching(/^received {3}widget {2}memory theirs deleted {2}\d+ bytes/),
   ]);
+  await store.close();
+});
+
+test("others' deletion of what was written here meanwhile is told", async () => {
+  const { store, journal, lines } = await journalOf("undone.db");
+  const other = new ReplicaDocument([updateOf("theirs")], 8);
+  await store.write(async (context) => {
+    const open = await context.open(ADDRESS);
+    open.applyUpdate(updateOf("theirs"));
+    open.document.setEntry("memories", "theirs", { value: "here", now: 2 });
+  });
+  removeMemory(other, { key: "theirs", now: 3 });
+  await store.write(async (context) => {
+    (await context.open(ADDRESS)).applyUpdate(Y.encodeStateAsUpdate(other.ydoc));
+  });
+  await journal.settled();
+  expect(lines.at(-1)).toMatch(/^received {3}widget {2}memory theirs {2}\d+ bytes/);
+  expect(lines).toHaveLength(2);
   await store.close();
 });
 

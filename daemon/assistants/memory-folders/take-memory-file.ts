@@ -141,7 +141,7 @@ async function settled(
     const standing = open.document.memories.get(key).map(({ id }) => id);
     // What somebody has written since stays, and so do a conflict about it and what is held here.
     if (by === "delete" && areShown(standing, known.seen)) {
-      open.document.deleteEntry("memories", key, known.seen);
+      open.deleteMemory({ key, now: context.now, seen: known.seen });
       await dropLeft(context, open, key);
     }
     await context.flush(open);

@@ -18,7 +18,7 @@ import { equalForms, joinForm, readForm, splitForm, type TextForm } from "../tex
 import { TransactionChanges } from "./document-changes.ts";
 import { EntryArrays, type EntryKind, visibleItems } from "./entry-arrays.ts";
 import { type Entry, type EntryId, EntryIndex, type StoredEntry, sameId } from "./entry-index.ts";
-import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
+import { OWN_METADATA_PREFIX, REMOVED_PREFIX, removedKey } from "./own-metadata.ts";
 import { entryTime, wellFormedValue } from "./stored-value.ts";
 
 /** Name of the Yjs root that holds the text. */
@@ -34,6 +34,7 @@ export const PROJECT_NAME_KEY = `${OWN_METADATA_PREFIX}name`;
 
 /** Where a document changed. */
 export interface TouchedParts {
+  /** Of values, and of deletions that are told. */
   readonly memoryKeys: ReadonlySet<string>;
   readonly metadataKeys: ReadonlySet<string>;
   readonly text: boolean;
@@ -59,6 +60,8 @@ export interface WriteOptions {
   readonly seen?: readonly EntryId[];
   /** Even an equal value settles the key's conflicts. */
   readonly settles?: boolean;
+  /** Its author can't have seen that the memory was deleted, whatever is visible here. */
+  readonly isBeforeDeletion?: boolean;
 }
 
 /**
@@ -229,7 +232,7 @@ export class ReplicaDocument {
     key: string,
     { value, ...options }: { readonly value: JsonValue } & WriteOptions,
   ): boolean {
-    const write = writeOf(this.#index(kind), { key, value }, options);
+    const write = this.#writeOf(kind, { key, value }, options);
     if (write) this.#write(kind, [write]);
     return write !== undefined;
   }
@@ -243,7 +246,7 @@ export class ReplicaDocument {
     values: readonly { readonly key: string; readonly value: JsonValue }[],
     now: number,
   ): readonly boolean[] {
-    const writes = values.map((each) => writeOf(this.#index(kind), each, { now }));
+    const writes = values.map((each) => this.#writeOf(kind, each, { now }));
     this.#write(
       kind,
       writes.filter((write) => write !== undefined),
@@ -251,12 +254,34 @@ export class ReplicaDocument {
     return writes.map((write) => write !== undefined);
   }
 
+  /** Undefined if the key has this value already. */
+  #writeOf(
+    kind: EntryKind,
+    { key, value }: { readonly key: string; readonly value: JsonValue },
+    options: WriteOptions,
+  ): EntryWrite | undefined {
+    const entry = { key: wellFormed(key), value: wellFormedValue(value) };
+    const current = this.#index(kind).get(entry.key);
+    const told = kind === "memories" ? this.deletionsOf(entry.key) : [];
+    if (!options.seen && isSettled([...current, ...told], entry.value, options)) return undefined;
+    const seen = options.seen ? current.filter((each) => includes(options.seen, each)) : current;
+    const stored = { ...entry, ...timesOf(seen, entryTime(options.now)) };
+    return { stored, seen, deletions: seenDeletions(told, { current, options }) };
+  }
+
+  /** The entries that say that somebody deleted a memory, the latest first. */
+  deletionsOf(key: string): readonly Entry[] {
+    return this.metadata.get(REMOVED_PREFIX + key);
+  }
+
   #write(kind: EntryKind, writes: readonly EntryWrite[]): void {
     if (writes.length === 0) return;
     const replaced = writes.flatMap(({ seen }) => seen);
     const stored = writes.map((write) => write.stored);
+    const deletions = writes.flatMap((write) => write.deletions);
     this.ydoc.transact((transaction) => {
       this.#arrays.delete(transaction, kind, replaced);
+      if (deletions.length > 0) this.#arrays.delete(transaction, "metadata", deletions);
       this.#arrays.append(transaction, kind, stored);
     }, "local");
   }
@@ -330,7 +355,11 @@ function addTouched(
   { memories, metadata, text }: TransactionChanges,
 ): void {
   for (const key of memories.keys()) touched.memoryKeys.add(key);
-  for (const key of metadata.keys()) touched.metadataKeys.add(key);
+  for (const key of metadata.keys()) {
+    touched.metadataKeys.add(key);
+    const removed = removedKey(key);
+    if (removed !== undefined) touched.memoryKeys.add(removed);
+  }
   if (text || metadata.has(TEXT_FORM_KEY)) touched.text = true;
 }
 
@@ -338,19 +367,22 @@ function addTouched(
 interface EntryWrite {
   readonly stored: StoredEntry;
   readonly seen: readonly Entry[];
+  /** Deletions of the memory that its author saw. */
+  readonly deletions: readonly Entry[];
 }
 
-/** Undefined if the key has this value already. */
-function writeOf(
-  index: EntryIndex,
-  { key, value }: { readonly key: string; readonly value: JsonValue },
-  options: WriteOptions,
-): EntryWrite | undefined {
-  const entry = { key: wellFormed(key), value: wellFormedValue(value) };
-  const current = index.get(entry.key);
-  if (!options.seen && isSettled(current, entry.value, options)) return undefined;
-  const seen = options.seen ? current.filter((each) => includes(options.seen, each)) : current;
-  return { stored: { ...entry, ...timesOf(seen, entryTime(options.now)) }, seen };
+/**
+ * The deletions of a memory that the author of a write has seen. Whoever wrote a memory of which
+ * there was nothing began it anew, whatever had become of an earlier one.
+ */
+function seenDeletions(
+  told: readonly Entry[],
+  { current, options }: { readonly current: readonly Entry[]; readonly options: WriteOptions },
+): readonly Entry[] {
+  const { seen, isBeforeDeletion } = options;
+  if (isBeforeDeletion) return [];
+  const isBegun = seen?.length === 0 && current.length === 0;
+  return seen && !isBegun ? told.filter((each) => includes(seen, each)) : told;
 }
 
 function includes(ids: readonly EntryId[] | undefined, entry: Entry): boolean {

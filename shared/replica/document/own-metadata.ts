@@ -28,6 +28,17 @@ export const CONNECTED_PREFIX = `${OWN_METADATA_PREFIX}connected/`;
  */
 export const DERIVED_KEY = `${OWN_METADATA_PREFIX}derived`;
 
+/**
+ * The prefix of metadata that says that somebody deleted a memory. The rest of the key is the
+ * memory's key.
+ */
+export const REMOVED_PREFIX = `${OWN_METADATA_PREFIX}removed/`;
+
+/** The memory whose deletion a metadata key tells of; undefined for any other key. */
+export function removedKey(key: string): string | undefined {
+  return key.startsWith(REMOVED_PREFIX) ? key.slice(REMOVED_PREFIX.length) : undefined;
+}
+
 /** The name of the file in which a project's machines have its text, where it is no `CLAUDE.md`. */
 export const FILE_KEY = `${OWN_METADATA_PREFIX}file`;
 

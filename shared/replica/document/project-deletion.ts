@@ -8,6 +8,7 @@ import {
   DERIVED_KEY,
   FILE_KEY,
   OWN_METADATA_PREFIX,
+  REMOVED_PREFIX,
   TEXT_CONFLICT_PREFIX,
 } from "./own-metadata.ts";
 
@@ -45,7 +46,7 @@ export async function deleteProject(
 /** Not the program's own metadata, and not the project's name: both stay. */
 function isContent(key: string): boolean {
   if (!key.startsWith(OWN_METADATA_PREFIX) || [DERIVED_KEY, FILE_KEY].includes(key)) return true;
-  return [TEXT_CONFLICT_PREFIX, COMMIT_PREFIX, CONNECTED_PREFIX].some((each) =>
+  return [TEXT_CONFLICT_PREFIX, COMMIT_PREFIX, CONNECTED_PREFIX, REMOVED_PREFIX].some((each) =>
     key.startsWith(each),
   );
 }

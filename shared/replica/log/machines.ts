@@ -3,7 +3,7 @@ import { parseJson } from "../../json.ts";
 import { compiled } from "../../sqlite/compiled.ts";
 import type { ReplicaDocument } from "../document/document.ts";
 import { machineName } from "../document/machine-name.ts";
-import { OWN_METADATA_PREFIX } from "../document/own-metadata.ts";
+import { OWN_METADATA_PREFIX, REMOVED_PREFIX } from "../document/own-metadata.ts";
 import { textRuns } from "../text/text.ts";
 import { HOME_PREFIX, homeKey, homesIn, parseHome, putHome } from "./homes.ts";
 import type { ReplicaTables } from "./tables.ts";
@@ -82,11 +82,15 @@ function clientOf(key: string): number | undefined {
   return key.startsWith(MACHINE_PREFIX) ? Number(key.slice(MACHINE_PREFIX.length)) : undefined;
 }
 
-/** The clients that wrote a visible memory or character. */
+/** The clients that wrote a visible memory or character, or deleted a memory. */
 function visibleClients(document: ReplicaDocument): Set<number> {
   const clients = new Set<number>();
-  const { memories } = document;
+  const { memories, metadata } = document;
   for (const key of memories.keys()) for (const { id } of memories.get(key)) clients.add(id.client);
+  for (const key of metadata.keys()) {
+    if (!key.startsWith(REMOVED_PREFIX)) continue;
+    for (const { id } of metadata.get(key)) clients.add(id.client);
+  }
   for (const { client, text } of textRuns(document.text)) {
     if (text !== undefined) clients.add(client);
   }

@@ -86,7 +86,7 @@ interface MemoriesTable {
   created_at: number;
   /** When its author wrote it, by the author's clock. */
   updated_at: number;
-  /** JSON `[[client, clock], …]`: the entries of this key, the winner first. */
+  /** JSON `[[client, clock], …]`: the entries of this key, the winner first, then its deletions. */
   entry_ids: string;
 }
 

@@ -18,6 +18,7 @@ import type { DocumentAddress } from "../document/address.ts";
 import type { Author } from "../document/author.ts";
 import { type DocumentChanges, ReplicaDocument } from "../document/document.ts";
 import type { EntryKind } from "../document/entry-arrays.ts";
+import { type MemoryRemoval, removeMemory } from "../document/memory-deletion.ts";
 import { TRIMMED_PREFIX } from "../document/own-metadata.ts";
 import { deletionOf } from "../document/project-deletion.ts";
 import { historyTime } from "../history/history-clock.ts";
@@ -215,6 +216,13 @@ export class OpenDocument {
     return () => {
       if (Y.getState(store, clientID) > clock) throw documentFull();
     };
+  }
+
+  /** See `removeMemory`. A full document accepts a deletion, and has no room to say so. */
+  deleteMemory(removal: MemoryRemoval): boolean {
+    const { key, seen } = removal;
+    if (this.isFull) return this.document.deleteEntry("memories", key, seen);
+    return removeMemory(this.document, removal);
   }
 
   /** Whether it is over its size limit, so that it accepts only deletions. */

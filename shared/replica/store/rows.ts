@@ -131,6 +131,8 @@ function rowOf(
   const entries = document.memories.get(key);
   const winner = entries[0];
   if (!winner) return undefined;
+  // Whoever reads the row has seen the deletions, too.
+  const known = [...entries, ...document.deletionsOf(key)];
   return {
     documentId,
     key,
@@ -138,7 +140,7 @@ function rowOf(
     value: String(winner.value),
     createdAt: winner.created_at,
     updatedAt: winner.updated_at,
-    entryIds: JSON.stringify(entries.map(({ id }) => [id.client, id.clock])),
+    entryIds: JSON.stringify(known.map(({ id }) => [id.client, id.clock])),
   };
 }
 

@@ -27,9 +27,37 @@ const TRACKED = "unit/tracked-memories.test.ts";
 const inGit = mistakesIn(`${FOLDERS}/take-memory-file.ts`, TRACKED);
 const standing = mistakesIn(`${FOLDERS}/folder-in-git.ts`, TRACKED);
 const writer = mistakesIn(`${FOLDERS}/write-memory-folder.ts`, TRACKED);
+const DELETIONS = "unit/memory-deletions.test.ts";
+const write = mistakesIn("shared/replica/document/document.ts", DELETIONS);
+const deletion = mistakesIn("shared/replica/document/memory-deletion.ts", DELETIONS);
+const plain = mistakesIn("daemon/plain/merge-items.ts", DELETIONS);
 
-/** In what is done with the files in which assistants keep what they remember. */
+/** In memories, and in what is done with the files in which assistants keep them. */
 export const MEMORIES: readonly Mistake[] = [
+  write(
+    "a write undoes a deletion that it has not seen, untold",
+    "a write that names what it saw leaves a deletion that came since",
+    "return seen && !isBegun ? told.filter((each) => includes(seen, each)) : told;",
+    "return isBegun ? told : told;",
+  ),
+  deletion(
+    "a deletion takes away a value that it has not seen",
+    "a deletion of what was written over before it was applied is told as well",
+    'document.deleteEntry("memories", key, seen);\n    record',
+    'document.deleteEntry("memories", key);\n    record',
+  ),
+  deletion(
+    "a memory that is to stay is not written anew",
+    "what is to stay stays where another machine deletes it after all, and that is told",
+    'return document.setEntry("memories", key, { value: winner.value, now, seen: replaced });',
+    'return document.deleteEntry("metadata", REMOVED_PREFIX + key, replaced);',
+  ),
+  plain(
+    "a deletion that a write here undoes is told by nobody at a service of others",
+    "a deletion that a write here undoes is told, at a service of others, too",
+    "if (base !== undefined) undone.push(key);",
+    "",
+  ),
   take(
     "an index that is begun anew deletes all lines of the former one",
     "an index that is begun anew after a purge takes nothing from the others",

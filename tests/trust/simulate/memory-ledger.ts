@@ -1,3 +1,5 @@
+import { isDeletion } from "./standing.ts";
+
 /** How a write ended for the one who asked for it. */
 export type WriteState = "asked" | "acknowledged" | "failed" | "in doubt";
 
@@ -8,6 +10,8 @@ export interface MemoryWrite {
   readonly key: string;
   /** Of this write alone; undefined deletes the key. */
   readonly value: string | undefined;
+  /** What tells of it, of a deletion that was done. */
+  deletion?: string;
   state: WriteState;
   /** It waits in an inbox: acknowledged, and not in the document yet. */
   waits: boolean;
@@ -15,7 +19,7 @@ export interface MemoryWrite {
   excused: boolean;
 }
 
-/** What one committed row did to one key. */
+/** What one committed row did to one key: to its values, and to the deletions that are told. */
 export interface KeyDiff {
   readonly node: string;
   readonly document: string;
@@ -30,6 +34,7 @@ export interface KeyDiff {
  * must and what must not be seen of it.
  */
 export class MemoryLedger {
+  /** By value, and by what tells of a deletion. */
   readonly #byValue = new Map<string, MemoryWrite>();
   readonly #writes: MemoryWrite[] = [];
   /** By value: the writes and deletions that saw it and replaced it. */
@@ -87,24 +92,38 @@ export class MemoryLedger {
   /** To be told of every committed row. */
   committed(diff: KeyDiff): void {
     const { node, document, key, origin, removed, added } = diff;
+    const author = origin === "local" ? this.#authorOf(diff) : undefined;
+    if (author) this.#tell(author, added);
     for (const value of added) this.#checkShown(node, document, key, value);
     if (origin === "remote") return;
-    const author = this.#authorOf(diff);
     if (!author) {
       this.#report(`${node} changed ${document}/${key} and nobody there had asked for it`);
       return;
     }
+    if (author.value === undefined && author.deletion === undefined) {
+      this.#report(`nothing tells of the ${nameOf(author)} in ${document}`);
+    }
     for (const value of removed) this.#replace(value, author);
+  }
+
+  /** Notes what tells of a deletion: from now on it is looked for as a value is. */
+  #tell(write: MemoryWrite, added: readonly string[]): void {
+    const deletion = added.find(isDeletion);
+    if (write.value !== undefined || deletion === undefined) return;
+    write.deletion = deletion;
+    this.#byValue.set(deletion, write);
   }
 
   /** What was committed right before a process died may be one of its writes in doubt. */
   found({ node, document, key, removed, added }: Omit<KeyDiff, "origin">): void {
-    for (const value of added) this.#checkShown(node, document, key, value);
+    const isNew = (each: string) => !isDeletion(each) || !this.#byValue.has(each);
     const author = this.#writes.findLast((write) => {
       const isIts = write.node === node && write.document === document && write.key === key;
       const isOpen = write.state === "in doubt" || write.waits;
-      return isIts && isOpen && isMadeBy(write, added);
+      return isIts && isOpen && isMadeBy(write, added.filter(isNew));
     });
+    if (author) this.#tell(author, added.filter(isNew));
+    for (const value of added) this.#checkShown(node, document, key, value);
     if (author) for (const value of removed) this.#replace(value, author);
   }
 
@@ -120,34 +139,42 @@ export class MemoryLedger {
     }
   }
 
-  /** `shown`: all values of a key, conflicts too, once everything is at rest. */
-  checkAtRest(shown: (document: string, key: string) => readonly string[]): void {
+  /**
+   * `standing`: all values of a key, conflicts too, and all deletions that are told, once all is at
+   * rest.
+   */
+  checkAtRest(standing: (document: string, key: string) => readonly string[]): void {
     for (const write of this.#writes) {
-      const { document, key, value, state, excused } = write;
-      if (value === undefined) continue;
-      const isShown = shown(document, key).includes(value);
-      if (state === "acknowledged" && !excused && !isShown && !this.#isAccountedFor(write, shown)) {
-        const others = this.#replacedBy.get(value)?.map((by) => `${nameOf(by)}, ${by.state}`) ?? [];
+      const { document, key, state, excused } = write;
+      const mark = markOf(write);
+      if (mark === undefined) continue;
+      const isShown = standing(document, key).includes(mark);
+      const isDone = state === "acknowledged" && !excused;
+      if (isDone && !isShown && !this.#isAccountedFor(write, standing)) {
+        const others = this.#replacedBy.get(mark)?.map((by) => `${nameOf(by)}, ${by.state}`) ?? [];
         this.#report(
-          `the acknowledged write "${value}" in ${document} is lost; shown there: ` +
-            `${JSON.stringify(shown(document, key))}; replaced by: ${others.join("; ")}`,
+          `the acknowledged ${nameOf(write)} in ${document} is lost; standing there: ` +
+            `${JSON.stringify(standing(document, key))}; replaced by: ${others.join("; ")}`,
         );
       }
-      const over = this.#replacedBy.get(value)?.find((by) => {
+      const over = this.#replacedBy.get(mark)?.find((by) => {
         return by.state === "acknowledged" && !by.excused;
       });
-      if (isShown && over) this.#report(`"${value}" is shown, though ${nameOf(over)} replaced it`);
+      if (isShown && over) {
+        this.#report(`${nameOf(write)} is shown, though ${nameOf(over)} replaced it`);
+      }
     }
   }
 
   #isAccountedFor(
     write: MemoryWrite,
-    shown: (document: string, key: string) => readonly string[],
+    standing: (document: string, key: string) => readonly string[],
   ): boolean {
-    const { document, key, value, state } = write;
-    if (value === undefined) return state !== "failed";
-    if (shown(document, key).includes(value)) return true;
-    return this.#replacedBy.get(value)?.some((by) => this.#isAccountedFor(by, shown)) ?? false;
+    const { document, key, state } = write;
+    const mark = markOf(write);
+    if (mark === undefined) return state !== "failed";
+    if (standing(document, key).includes(mark)) return true;
+    return this.#replacedBy.get(mark)?.some((by) => this.#isAccountedFor(by, standing)) ?? false;
   }
 
   #checkShown(node: string, document: string, key: string, value: string): void {
@@ -160,14 +187,15 @@ export class MemoryLedger {
   }
 
   #authorOf({ node, document, key, added }: KeyDiff): MemoryWrite | undefined {
-    const [value] = added;
+    const value = added.find((each) => !isDeletion(each));
     if (value !== undefined) {
       const write = this.#byValue.get(value);
       return write?.node === node ? write : undefined;
     }
     return this.#writes.find((write) => {
       const isIts = write.node === node && write.document === document && write.key === key;
-      return isIts && write.value === undefined && (write.state === "asked" || write.waits);
+      const isOpen = write.deletion === undefined && (write.state === "asked" || write.waits);
+      return isIts && write.value === undefined && isOpen;
     });
   }
 
@@ -184,9 +212,14 @@ export class MemoryLedger {
 }
 
 function isMadeBy({ value }: MemoryWrite, added: readonly string[]): boolean {
-  return value === undefined ? added.length === 0 : added.includes(value);
+  return value === undefined ? added.some(isDeletion) : added.includes(value);
+}
+
+/** What is to be seen of a write, or of a deletion that was done. */
+function markOf({ value, deletion }: MemoryWrite): string | undefined {
+  return value ?? deletion;
 }
 
 function nameOf({ node, key, value }: MemoryWrite): string {
-  return value === undefined ? `the deletion of ${key} by ${node}` : `"${value}"`;
+  return value === undefined ? `deletion of ${key} by ${node}` : `write "${value}"`;
 }

@@ -8,7 +8,8 @@ import type { Cluster } from "./cluster.ts";
 import type { Machine } from "./machine.ts";
 import { isBound } from "./moves.ts";
 import type { ServerNode } from "./server-node.ts";
-import { type Shadow, valuesOf, viewOf } from "./shadow.ts";
+import { type Shadow, viewOf } from "./shadow.ts";
+import { standingOf, valuesOf } from "./standing.ts";
 
 /** What still differs, or waits, when nothing happens any more; empty when all is at rest. */
 export function differences(cluster: Cluster): string[] {
@@ -90,7 +91,7 @@ function isWithoutText(cluster: Cluster, machine: Machine, project: ProjectId): 
 /** What the runs' ledgers say of a cluster that is at rest. Returns how many lines are double. */
 export function checkLedgers(cluster: Cluster): number {
   const documentOf = (name: string) => serverOf(cluster, name).shadow.documents.get(name);
-  cluster.memories.checkAtRest((document, key) => valuesOf(documentOf(document), key));
+  cluster.memories.checkAtRest((document, key) => standingOf(documentOf(document), key));
   let doubled = 0;
   for (const [project, ledger] of cluster.texts) {
     const document = documentOf(project);
@@ -123,10 +124,10 @@ export async function checkDisks(cluster: Cluster): Promise<void> {
       .selectFrom("memories")
       .innerJoin("documents", "documents.id", "memories.document_id")
       .where((row) => row.or([row("owner", "=", LOCAL_ACCOUNT), row("name", "like", "proj%")]))
-      .select(["documents.name", "memories.key", "memories.value"])
+      .select(["documents.name", "memories.key", "memories.value", "memories.entry_ids"])
       .orderBy("memories.row_id")
       .execute();
-    const shown = rows.map((row) => [row.name, row.key, row.value].join("\n"));
+    const shown = rows.map((row) => [row.name, row.key, row.value, row.entry_ids].join("\n"));
     compareRows(cluster, name, shown, shadow);
   }
 }
@@ -139,7 +140,10 @@ function compareRows(
 ): void {
   const expected = [...shadow.documents].flatMap(([name, document]) => {
     return [...document.memories.keys()].map((key) => {
-      return [name === "user" ? "user/local" : name, key, valuesOf(document, key)[0]].join("\n");
+      const row = [name === "user" ? "user/local" : name, key, valuesOf(document, key)[0]];
+      const entries = [...document.memories.get(key), ...document.deletionsOf(key)];
+      const ids = entries.map(({ id }) => [id.client, id.clock]);
+      return [...row, JSON.stringify(ids)].join("\n");
     });
   });
   if (shown.toSorted().join("\n\n") === expected.toSorted().join("\n\n")) return;

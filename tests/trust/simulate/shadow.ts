@@ -3,6 +3,7 @@ import * as Y from "yjs";
 import { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import type { CommittedRow } from "../../../shared/replica/store/open-document.ts";
 import type { KeyDiff } from "./memory-ledger.ts";
+import { keysOf, standingOf } from "./standing.ts";
 
 /** What the rows of a node's log come to, and what each of them did. */
 export interface ShadowListener {
@@ -66,10 +67,10 @@ export class Shadow {
     before: ReplicaDocument | undefined,
     after: ReplicaDocument,
   ): void {
-    const keys = new Set([...(before?.memories.keys() ?? []), ...after.memories.keys()]);
+    const keys = new Set([...keysOf(before), ...keysOf(after)]);
     const place = { node: this.#node, document: name };
     for (const key of keys) {
-      const difference = differenceOf(valuesOf(before, key), valuesOf(after, key));
+      const difference = differenceOf(standingOf(before, key), standingOf(after, key));
       if (difference) this.#listener.keyFound({ ...place, key, ...difference });
     }
     const [textBefore, textAfter] = [before?.content() ?? "", after.content()];
@@ -87,13 +88,13 @@ export class Shadow {
 
   #apply({ address, origin, update, changes }: CommittedRow): void {
     const document = this.#get(commonName(address.name));
-    const before = new Map([...changes.memoryKeys].map((key) => [key, valuesOf(document, key)]));
+    const before = new Map([...changes.memoryKeys].map((key) => [key, standingOf(document, key)]));
     const textBefore = document.content();
     Y.applyUpdate(document.ydoc, update, "remote");
     if (document.hasPending()) this.#listener.report(`${this.#node} announced a row with a gap`);
     const place = { node: this.#node, document: commonName(address.name), origin };
-    for (const [key, values] of before) {
-      const difference = differenceOf(values, valuesOf(document, key));
+    for (const [key, stood] of before) {
+      const difference = differenceOf(stood, standingOf(document, key));
       if (difference) this.#listener.keyChanged({ ...place, key, ...difference });
     }
     const textAfter = document.content();
@@ -126,11 +127,6 @@ function differenceOf(before: readonly string[], after: readonly string[]) {
   const removed = before.filter((value) => !after.includes(value));
   const added = after.filter((value) => !before.includes(value));
   return removed.length + added.length === 0 ? undefined : { removed, added };
-}
-
-/** All values of a key, the winner first. */
-export function valuesOf(document: ReplicaDocument | undefined, key: string): string[] {
-  return (document?.memories.get(key) ?? []).map(({ value }) => String(value));
 }
 
 /** Everything that a person can see of a document, and what decides it. */

@@ -1,6 +1,7 @@
 import { memoryIdOf, type ProjectId } from "../../../shared/ids.ts";
 import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { revisionName } from "../../../shared/replica/history/revision-name.ts";
+import { isPublicKey } from "../../../shared/replica/store/rows.ts";
 import type { Cast } from "./cast.ts";
 import { Cluster } from "./cluster.ts";
 import { Dice } from "./dice.ts";
@@ -10,7 +11,7 @@ import { bindAnew } from "./moves.ts";
 import { pass, waitFor } from "./passing.ts";
 import { toldBy } from "./rest.ts";
 import { isKept } from "./saves.ts";
-import { valuesOf } from "./shadow.ts";
+import { standingOf, valuesOf } from "./standing.ts";
 import { CALM } from "./weather.ts";
 
 /**
@@ -139,9 +140,24 @@ export class Stage {
     write.state = "acknowledged";
   }
 
-  /** How many memories a machine has of the project. */
-  countMemories(number: number): number {
-    return [...(this.#document(number)?.memories.keys() ?? [])].length;
+  /** What stands of a memory on a machine: its values, and the deletions that are told of. */
+  standingOf(number: number, key: string): string[] {
+    return standingOf(this.#document(number), key);
+  }
+
+  /** Sets or removes (null) one metadata key through a machine's daemon. */
+  label(number: number, key: string, value: string | null): void {
+    const { running, name } = this.machine(number);
+    if (!running) throw new Error(`${name} is down`);
+    const payload = { metadata: { [key]: value } };
+    const asked = { payload, createMissing: false };
+    this.wait(running.services.sync.apply(running.caller, this.project, asked));
+  }
+
+  /** How many metadata keys a machine has of the project that are not the program's own. */
+  countLabels(number: number): number {
+    const keys = this.#document(number)?.metadata.keys() ?? [];
+    return [...keys].filter(isPublicKey).length;
   }
 
   /** How often a machine has seen this text as somebody's save. */

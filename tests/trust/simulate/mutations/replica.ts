@@ -100,4 +100,32 @@ export const REPLICA: readonly Mutation[] = [
     "const isSaid = (lines: readonly string[]) => (at: number) => hasWord(lines[at] as string);",
     "const isSaid = (lines: readonly string[]) => (at: number) => lines[at] !== undefined;",
   ),
+  mutation(
+    "a memory's deletion leaves nothing that tells of it",
+    "a deletion that an earlier write undoes is told on both machines",
+    "shared/replica/document/memory-deletion.ts",
+    "recordDeletion(document, { key, now, elsewhere, told });",
+    "",
+  ),
+  mutation(
+    "a write leaves the deletion that it has seen",
+    "a memory that is written again after its deletion is no conflict",
+    "shared/replica/document/document.ts",
+    "return { stored, seen, deletions: seenDeletions(told, { current, options }) };",
+    "return { stored, seen, deletions: [] };",
+  ),
+  mutation(
+    "a memory's row does not name the deletions that it stands against",
+    "a deletion that an earlier write undoes is told on both machines",
+    "shared/replica/store/rows.ts",
+    "const known = [...entries, ...document.deletionsOf(key)];",
+    "const known = [...entries];",
+  ),
+  mutation(
+    "a memory's row is as it was when a deletion comes that it stands against",
+    "a deletion that a later write undoes is told on both machines",
+    "shared/replica/document/document.ts",
+    "if (removed !== undefined) touched.memoryKeys.add(removed);",
+    "",
+  ),
 ];

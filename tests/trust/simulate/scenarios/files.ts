@@ -81,15 +81,15 @@ export const FILES: readonly Scenario[] = [
     cast: { services: 2 },
     play(stage) {
       stage.begin(lines("one"));
-      stage.remember(1, "alpha");
+      stage.label(1, "alpha", "one");
       stage.pass();
       stage.cutOff(2);
-      stage.forget(1, "alpha");
+      stage.label(1, "alpha", null);
       stage.pass();
       // At another service it is the first contact, at which whole states are compared.
       stage.bindAnew();
       stage.connect(2);
-      stage.expect("how many memories the other has", stage.countMemories(2), 0);
+      stage.expect("how much metadata the other has", stage.countLabels(2), 0);
     },
   },
   {

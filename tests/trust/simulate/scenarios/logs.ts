@@ -6,15 +6,18 @@ const MANY = 30;
 /** A unit is not called about twice sooner. */
 const CALL_MS = 1200;
 
-/** Writes memories one after another, so that each is a row of its own. */
-function writeMany(stage: Stage, number: number, name: string): void {
-  for (let at = 0; at < MANY; at++) stage.remember(number, `${name} ${at}`);
+/** Sets metadata one after another, so that each is a row of its own. */
+function labelMany(stage: Stage, number: number): void {
+  for (let at = 0; at < MANY; at++) stage.label(number, `key ${at}`, "value");
 }
 
-/** Deletes them the same way: rows of which none builds on another. */
-function forgetMany(stage: Stage, number: number, name: string): void {
+/**
+ * Removes them the same way: rows of which none builds on another. (What deletes a memory or text
+ * leaves an entry that says so.)
+ */
+function unlabelMany(stage: Stage, number: number): void {
   for (let at = 0; at < MANY; at++) {
-    stage.forget(number, `${name} ${at}`);
+    stage.label(number, `key ${at}`, null);
     // Each goes to the service by itself, too.
     stage.pass(CALL_MS);
   }
@@ -40,28 +43,28 @@ export const LOGS: readonly Scenario[] = [
     cast: { machines: 3 },
     play(stage) {
       stage.begin(lines("one"));
-      writeMany(stage, 1, "early");
+      labelMany(stage, 1);
       stage.pass();
       stage.stop(3);
-      forgetMany(stage, 1, "early");
+      unlabelMany(stage, 1);
       stage.pass();
       stage.start(3);
       stage.pass();
-      stage.expect("how many memories the third has", stage.countMemories(3), 0);
+      stage.expect("how much metadata the third has", stage.countLabels(3), 0);
     },
   },
   {
     name: "rows that no service has acknowledged are not dropped",
     play(stage) {
       stage.begin(lines("one"));
-      writeMany(stage, 1, "early");
+      labelMany(stage, 1);
       stage.pass();
       stage.cutOff(1);
-      forgetMany(stage, 1, "early");
+      unlabelMany(stage, 1);
       const { running } = stage.machine(1);
       if (running) stage.wait(running.store.sweep());
       stage.connect(1);
-      stage.expect("how many memories the second has", stage.countMemories(2), 0);
+      stage.expect("how much metadata the second has", stage.countLabels(2), 0);
     },
   },
   {

@@ -1,4 +1,5 @@
 import { COMMITS } from "./commits.ts";
+import { DELETIONS } from "./deletions.ts";
 import { EDITS } from "./edits.ts";
 import { FILES } from "./files.ts";
 import { GONE } from "./gone.ts";
@@ -17,5 +18,6 @@ export const SCENARIOS: readonly Scenario[] = [
   ...COMMITS,
   ...FILES,
   ...LOGS,
+  ...DELETIONS,
   ...PLACES,
 ];
