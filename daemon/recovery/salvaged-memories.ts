@@ -53,7 +53,8 @@ export async function writeUnsent(
   for (const { key, value, client, clock, updated_at } of await readSalvaged(db, place)) {
     if (Y.getState(document.ydoc.store, client) > clock) continue;
     if (document.memories.get(key).some((entry) => entry.value === value)) continue;
-    document.setEntry("memories", key, { value, now: updated_at, seen: [] });
+    const written = { value, now: updated_at, seen: [], isBeforeDeletion: true };
+    document.setEntry("memories", key, written);
   }
   await db
     .deleteFrom("salvaged_memories")

@@ -43,6 +43,7 @@ export type SharedLayer = Exclude<Layer, "project">;
 interface Move {
   readonly source: OpenDocument;
   readonly target: OpenDocument;
+  readonly now: number;
   /** What is held of the source document. */
   readonly held: readonly HeldItem[];
   /** The moved values of each key. */
@@ -89,7 +90,7 @@ async function openMove(
   layer: SharedLayer,
   { from, to }: { readonly from: AccountId; readonly to: AccountId },
 ): Promise<Move | undefined> {
-  const { db } = context;
+  const { db, now } = context;
   const address = addressOf(layer, from);
   const place = { account: address.owner, document: address.name };
   const held = (await listHeld(db, place)).filter(({ kind }) => kind === "memory");
@@ -101,7 +102,7 @@ async function openMove(
   await writeUnsent(db, source, place);
   const target = await context.open(addressOf(layer, to));
   if (target.isFull) throw new AppError("invalid_request", `nothing was moved: ${NO_ROOM}`);
-  return { source, target, held, values: new Map() };
+  return { source, target, now, held, values: new Map() };
 }
 
 function addressOf(layer: SharedLayer, owner: AccountId): DocumentAddress {
@@ -110,7 +111,7 @@ function addressOf(layer: SharedLayer, owner: AccountId): DocumentAddress {
 
 /** `deleted`: the entries that a held deletion is about. */
 function moveEntries(
-  { source, target, values: all }: Move,
+  { source, target, now: movedAt, values: all }: Move,
   key: string,
   deleted: readonly EntryId[],
 ): "moved" | "conflict" | "deleted" {
@@ -123,7 +124,7 @@ function moveEntries(
     if (known.includes(value)) continue;
     target.document.setEntry("memories", key, { value, now, seen: [] });
   }
-  source.document.deleteEntry("memories", key);
+  source.deleteMemory({ key, now: movedAt });
   if (entries.length === 0) return "deleted";
   const values = entries.map(({ value }) => value);
   all.set(key, values);
