@@ -15,7 +15,7 @@ import {
 } from "../home/ignore-files.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { isIgnoredBy, patternsIn, parseIgnorePatterns } from "./gitignore.ts";
+import { isIgnoredBy, parseIgnorePatterns, patternsIn } from "./gitignore.ts";
 
 type Db = Kysely<DaemonTables>;
 
