@@ -1,8 +1,16 @@
 import { afterEach, expect, test } from "bun:test";
+import * as Y from "yjs";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import { echoIn } from "../../daemon/home/outgoing.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { listTextConflicts } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { seedText } from "../../shared/replica/document/seed.ts";
 import { nameMachine } from "../../shared/replica/log/machines.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { createDrivenWorld } from "../support/driven-world.ts";
+import { projectId } from "../support/project-id.ts";
 import { seededRandom } from "../support/random.ts";
 import { type Machine, SyncCluster } from "../support/sync-cluster.ts";
 
@@ -244,4 +252,23 @@ test("a line that both delete or mend alike while answers are lost is not told",
       expect(text).toBe(ADDED.replace("second rule\n", alike));
     }
   }
+});
+
+test("a save in the very millisecond behind what came from others is somebody's edit", async () => {
+  const store = await openReplica(":memory:", createDrivenWorld(), { machine: "mover" });
+  const address = { owner: LOCAL_ACCOUNT, name: projectId("moment") };
+  const write = (change: (open: OpenDocument) => unknown) =>
+    store.write(async (context) => void change(await context.open(address)));
+  await write(({ document }) => document.setContent(CONTENT, NOW));
+  const others = new ReplicaDocument([], 7);
+  others.setEntry("memories", "first", { value: "1", now: NOW });
+  await write((open) => open.applyUpdate(Y.encodeStateAsUpdate(others.ydoc)));
+  await write(({ document }) => document.setContent(DELETED, NOW));
+  const deleted = await store.write(async (context) => {
+    const { id, document } = await context.open(address);
+    const update = Y.encodeStateAsUpdate(document.ydoc);
+    return (await echoIn(context.db, id, { ackedSeq: 0, update }))?.putInOrder;
+  });
+  expect(deleted).toEqual(new Map());
+  await store.close();
 });

@@ -113,6 +113,8 @@ export class OpenDocument {
   /** Whether anything was done to the document since the last flush, even without an effect. */
   #touched = false;
   #flushing = false;
+  /** The time of the last commit's rows. */
+  #committedAt: number | undefined;
   /** What `prepare` has worked out, for `flush`. */
   #planned: Planned | undefined;
   /** What was read from the disk, until the document is built from it. */
@@ -308,7 +310,10 @@ export class OpenDocument {
     const target = { documentId, name: this.address.name, now, machine, pause };
     const derived = await deriveRows(db, target, { document, changes });
     await pause();
-    const log = runsOfOneOrigin(pending).map((run) => this.#logRow(run, { changes, now }));
+    // The rows of one commit have one time, and those of the commit before have another.
+    this.#committedAt = now === this.#committedAt ? now + 1 : now;
+    const row = { changes, now: this.#committedAt };
+    const log = runsOfOneOrigin(pending).map((run) => this.#logRow(run, row));
     return { batch: { documentId, now, log, derived }, changes };
   }
 

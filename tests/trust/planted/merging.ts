@@ -47,6 +47,12 @@ export const MERGING: readonly Mistake[] = [
     'isOrder: before?.origin === "remote" && before.committed_at === at',
     "isOrder: false",
   ),
+  mistakesIn("shared/replica/store/open-document.ts", "unit/echoed-rows.test.ts")(
+    "a commit may have the time of the one before",
+    "a save in the very millisecond behind what came from others is somebody's edit",
+    "this.#committedAt = now === this.#committedAt ? now + 1 : now;",
+    "this.#committedAt = now;",
+  ),
   wantedGone(
     "what others have recorded of lines that were taken out here says nothing of these",
     "of a line in its first minute it is told that it is mended, and was deleted apart, b first",
