@@ -106,6 +106,21 @@ for (const first of FIRST) {
 }
 
 for (const first of FIRST) {
+  for (const mover of ["a", "b"] as const) {
+    test(`a pulled line that ${mover} has moved and the other has deleted is told, where ${first} calls first`, async () => {
+      const pair = await pulledApart(LINES);
+      const [one, other] = mover === "a" ? [pair.a, pair.b] : [pair.b, pair.a];
+      await one.save(LINES.replace("Another.\n", "").replace("# ", "Another.\n\n# "));
+      await other.save(LESS);
+      await meet(pair, first);
+      expect((await pair.a.doc()).split("\n")).toContain("Another.");
+      const it = [["both", "", "Another.\n"]];
+      expect([await told(pair.a), await told(pair.b)]).toEqual([it, it]);
+    });
+  }
+}
+
+for (const first of FIRST) {
   test(`what one machine pulled and nobody changed is there once, where ${first} calls first`, async () => {
     const pair = await pulledApart(LINES);
     const { a, b } = pair;

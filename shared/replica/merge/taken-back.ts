@@ -19,9 +19,10 @@ interface SinceRead {
 /**
  * Finds what stands of lines that this side has deleted: both sides read them from one commit, each
  * as characters of its own, and the other side's characters are still there, or what it has put in
- * their place. Nothing else would tell of that. Which of the other's equal lines is meant is
- * decided by its place. A line that this side has elsewhere now was moved, and is left out, and so
- * is one that it has mended: the clean-up tells what both wrote there.
+ * their place, or the line where it has moved it. Nothing else would tell of that. Which of the
+ * other's equal lines is meant is decided by its place. A line that this side has elsewhere now was
+ * moved, and is left out, and so is one that it has mended: the clean-up tells what both wrote
+ * there.
  */
 export function findTakenBack(
   lines: readonly MergedLine[],
@@ -45,6 +46,8 @@ export function findTakenBack(
     if (line) return isTheirs ? [line] : [];
     const isMendedHere = here.gapAt(at, has).some((each) => hasWord(each) && !texts.includes(each));
     if (isMendedHere || !hasWord(said)) return [];
+    const moved = standing.filter((each) => each.side === "theirs" && each.text === said);
+    if (moved.length > 0) return moved;
     const put = there.gapAt(at, standing);
     return put.filter(({ side, text }) => side === "theirs" && isNew(text));
   });

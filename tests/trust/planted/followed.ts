@@ -341,6 +341,12 @@ export const FOLLOWED: readonly Mistake[] = [
     "|| !isFewer(said)",
     "",
   ),
+  mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
+    "what one has deleted and the other moved is not told",
+    "a pulled line that b has moved and the other has deleted is told, where a calls first",
+    "if (moved.length > 0) return moved;",
+    "",
+  ),
   mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-mended.test.ts")(
     "what one has deleted and the other mended is not told",
     "what a deleted and the other mended is told, where a calls first",
