@@ -63,6 +63,10 @@ export const OPERATING: Scene = {
     await reader.shell.run("export MEMSYNC_SERVER_PORT=0");
   },
   acts: [
+    ...["pg_basebackup", "pg_ctl", "cp -a", "cat >>", "touch"].map((command) => ({
+      command,
+      notRun: "tests/long/standby.test.ts runs it",
+    })),
     { command: "memsync server user rm", typed: YES },
     { command: "memsync server account rm", typed: YES },
     {

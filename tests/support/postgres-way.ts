@@ -12,7 +12,7 @@ interface Watched {
  * statement comes by.
  */
 export async function openWay(address: string) {
-  const path = `${new URL(address).searchParams.get("host")}/.s.PGSQL.5432`;
+  let leadsTo = address;
   let isCut = false;
   let isHushed = false;
   let watched: Watched | undefined;
@@ -32,7 +32,9 @@ export async function openWay(address: string) {
       client.destroy();
       return;
     }
-    const database = connect({ path, allowHalfOpen: true });
+    const { port, searchParams } = new URL(leadsTo);
+    const socket = `${searchParams.get("host")}/.s.PGSQL.${port || 5432}`;
+    const database = connect({ path: socket, allowHalfOpen: true });
     for (const each of [client, database]) {
       open.add(each);
       each.on("error", () => {});
@@ -55,6 +57,14 @@ export async function openWay(address: string) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     address: byPort(address, portOf(server)),
+    get leadsTo() {
+      return leadsTo;
+    },
+    /** To another server from now on, as an address that follows the primary. */
+    lead(to: string) {
+      leadsTo = to;
+      for (const each of open) each.destroy();
+    },
     cut() {
       isCut = true;
       for (const each of open) each.destroy();
