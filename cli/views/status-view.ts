@@ -296,11 +296,13 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
   const more = others.length > 0 ? ` and ${count(others.length, "folder", "folders")} more` : "";
   const odd = folders.find(({ state }) => state === "failing" || state === "waiting");
   const how = deleted !== null ? "deleted" : odd ? oddShown(odd) : syncedShown(project, view);
-  const whole = `project   ${name}${at}${where}${more}   ${how}`;
-  if (shownColumns(whole) <= columnsMax) return whole;
+  const ways = [`${name}${at}${where}${more}`, `${name}${at}`, name];
+  const lines = ways.map((each) => `project   ${each}   ${how}`);
+  const fitting = lines.find((line) => shownColumns(line) <= columnsMax);
+  if (fitting !== undefined) return fitting;
   // Whether all is well is to be seen, whatever it is called.
-  const room = columnsMax - shownColumns(`project   ${at}   ${how}`);
-  return cut(`project   ${cut(name, Math.max(room, NAME_COLUMNS_MIN))}${at}   ${how}`, columnsMax);
+  const room = columnsMax - shownColumns(`project      ${how}`);
+  return cut(`project   ${cut(name, Math.max(room, NAME_COLUMNS_MIN))}   ${how}`, columnsMax);
 }
 
 /** A name is not cut to less. */

@@ -96,8 +96,8 @@ export const PLACES: readonly Mutation[] = [
     "a renamed folder is not looked for",
     "a folder that is renamed is followed where it is",
     "daemon/links/plan-place.ts",
-    "const to = await findMoved(link.dir, known.place);",
-    "const to = undefined;",
+    "const beside = await findMoved(link.dir, known.place);",
+    "const beside = undefined;",
   ),
   mutation(
     "a memory that looks like a secret is taken from the inbox",
