@@ -67,11 +67,12 @@ test("every text that is replaced stands in its file once", async () => {
 /** Whether a test file has a test of this name, as it stands or with a value filled in. */
 function hasTest(text: string, name: string): boolean {
   if (text.includes(name)) return true;
-  const filledIn = [...text.matchAll(/`([^`\n]*\$\{[^`\n]*)`/g)].map(
-    ([, template = ""]) => template,
+  // What is filled in: `${…}` in a template, %s and %d in the name of a table's tests.
+  const filledIn = [...text.matchAll(/`([^`\n]*\$\{[^`\n]*)`|"([^"\n]*%[sd][^"\n]*)"/g)].map(
+    ([, template, format = ""]) => template ?? format,
   );
   return filledIn.some((template) => {
-    const parts = template.split(/\$\{[^}]*\}/).map((part) => RegExp.escape(part));
+    const parts = template.split(/\$\{[^}]*\}|%[sd]/).map((part) => RegExp.escape(part));
     return new RegExp(`^${parts.join(".+")}$`).test(name);
   });
 }
@@ -87,4 +88,7 @@ test("every planted mistake names a test that there is", async () => {
   const sample = "test(`a file $".concat("{what} is read`, () => {});");
   expect(hasTest(sample, "a file of two is read")).toBe(true);
   expect(hasTest(sample, "a file is read")).toBe(false);
+  const table = 'test.each([1, 2])("a file of %d is read", () => {});';
+  expect(hasTest(table, "a file of 2 is read")).toBe(true);
+  expect(hasTest(table, "a file is read")).toBe(false);
 });
