@@ -3,6 +3,7 @@ import { recall } from "../mcp/recall.ts";
 import type { Environment } from "../place/environment.ts";
 import type { HookPayload } from "./hook-payload.ts";
 import { isFirst } from "./once-per-session.ts";
+import { readByItself } from "./read-by-itself.ts";
 
 const BUDGET_TOKENS = 1900;
 /** Claude Code puts more into a file. */
@@ -14,11 +15,12 @@ export async function startSession(
   payload: HookPayload,
   late: AbortSignal,
 ): Promise<string> {
-  const { session, source, folder, isCursor } = payload;
+  const { session, source, folder, transcript, isCursor } = payload;
   const place = folder === undefined ? env : { ...env, dir: folder };
   const { text, data } = await recall(place, undefined, {
     budget_tokens: BUDGET_TOKENS,
     outline: false,
+    isKnown: (db) => readByItself(db, transcript),
   });
   const { memories, sessions } = data;
   if (memories.length === 0 && sessions === undefined) return "";

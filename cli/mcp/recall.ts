@@ -30,7 +30,11 @@ export interface RecallRequest {
   readonly budget_tokens?: number | undefined;
   /** False: without the outline of the instructions, which an assistant reads by itself. */
   readonly outline?: boolean | undefined;
+  /** What of all memories the assistant has in files of its own, and is told behind the others. */
+  readonly isKnown?: (db: Db) => Promise<(found: FoundMemory) => boolean>;
 }
+
+type Db = Kysely<DaemonTables>;
 
 /** What `recall` answers. */
 export interface Recalled extends ToolResult {
@@ -72,7 +76,11 @@ export async function recall(
           })
         : undefined;
     budget.spend(JSON.stringify(background ?? {}).length);
-    const found = db ? await findMemories(env, db, { scope, query, layer: request.layer }) : [];
+    const all = db ? await findMemories(env, db, { scope, query, layer: request.layer }) : [];
+    const isKnown = db && query === "" ? await request.isKnown?.(db) : undefined;
+    const found = isKnown
+      ? [...all.filter((each) => !isKnown(each)), ...all.filter((each) => isKnown(each))]
+      : all;
     const shown: ShownMemory[] = [];
     for (const each of found.slice(0, request.limit ?? LIMIT)) {
       // Without a database nothing was found.
