@@ -6,6 +6,7 @@ import type { Session } from "../../../shared/wire/session.ts";
 import type { Lab } from "../../support/lab.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { print, runCase } from "../cases.ts";
+import { check } from "./check.ts";
 import {
   type AssistantName,
   HOOKED,
@@ -18,8 +19,10 @@ import {
 import { recordPayloads } from "./recorded.ts";
 import { memsync, type Seat, session, withSeats } from "./seat.ts";
 import type { Step } from "./stand-in.ts";
+import { week } from "./week.ts";
 
-export const USAGE = "assistants [registration | online | offline | each] [--record] [--short]";
+export const USAGE =
+  "assistants [registration | online | offline | each | week] [--record] [--short]";
 
 const PLUGIN = join(import.meta.dir, "..", "..", "..", "plugin");
 /** CI waits this long for the short form. */
@@ -42,7 +45,7 @@ export async function assistants(args: string[]): Promise<number> {
     allowPositionals: true,
   });
   if (values.short) return await short();
-  const cases = { registration, online, offline, each: eachOf(values.record) };
+  const cases = { registration, online, offline, each: eachOf(values.record), week };
   const names = Object.keys(cases) as (keyof typeof cases)[];
   const unknown = positionals.filter((each) => !names.some((name) => name === each));
   if (unknown.length > 0) throw new Error(`no such case: ${unknown.join(" ")}`);
@@ -84,12 +87,6 @@ async function short(): Promise<number> {
     );
     return isSkipped ? 0 : 1;
   }
-}
-
-/** Says what holds; throws where it does not, with what was seen. */
-function check(what: string, holds: boolean, seen: unknown = ""): void {
-  if (!holds) throw new Error(`does not hold: ${what}\n${String(seen).slice(0, 3000)}`);
-  print(`✓ ${what}`);
 }
 
 async function registration(lab: Lab): Promise<void> {

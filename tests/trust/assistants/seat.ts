@@ -59,7 +59,7 @@ const PROMPT = "Do what is to be done.";
 /** How a whole session of an assistant is run. */
 interface Played {
   readonly dialect: Dialect;
-  command(url: string): readonly string[];
+  command(url: string, prompt?: readonly string[]): readonly string[];
   env(url: string): Readonly<Record<string, string>>;
 }
 
@@ -68,7 +68,12 @@ interface Played {
 const PLAYED: Readonly<Record<AssistantName, Played>> = {
   claude: {
     dialect: CLAUDE,
-    command: () => ["claude", "-p", PROMPT, "--allowedTools", "mcp__memsync,Read,Edit,Write"],
+    command: (_, prompt = ["-p", PROMPT]) => [
+      "claude",
+      ...prompt,
+      "--allowedTools",
+      "mcp__memsync,Read,Edit,Write",
+    ],
     env: (url) => ({
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: "x",
@@ -131,17 +136,19 @@ function openCodeConfig(url: string): object {
 
 /**
  * A whole session of a real assistant, whose model takes these steps. Resolves to what it sent to
- * its model, request by request; rejects if a tool failed.
+ * its model, request by request; rejects if a tool failed. `prompt`: how Claude Code is told what
+ * is wanted, if that is no new session.
  */
 export async function session(
   seat: Seat,
   name: AssistantName,
   script: readonly Step[],
+  prompt?: readonly string[],
 ): Promise<readonly string[]> {
   const { dialect, command, env } = PLAYED[name];
   using model = new ModelStandIn(dialect, script);
   const given = { cwd: seat.folder, env: { ...seat.env, ...env(model.url) } };
-  await seat.user.run(command(model.url), given).catch((thrown: unknown) => {
+  await seat.user.run(command(model.url, prompt), given).catch((thrown: unknown) => {
     throw new NotTried(messageOf(thrown));
   });
   if (model.refused.length > 0) throw new Error(`a tool failed: ${model.refused.join("\n")}`);
