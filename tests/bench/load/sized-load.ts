@@ -1,0 +1,90 @@
+import { encodeExchangeRequest } from "../../../shared/wire/exchange.ts";
+import type { Position } from "../../../shared/wire/position.ts";
+import { connectLive } from "../../support/live-client.ts";
+import { ask } from "../postgres.ts";
+import { median } from "../sample.ts";
+import { Connection, requestOf } from "./connection.ts";
+import { positionIn } from "./pushers.ts";
+import { ReplicaWriter } from "./replica-writer.ts";
+
+/** What this program is given, as JSON. */
+export interface SizedAsked {
+  readonly urls: readonly string[];
+  readonly tokens: readonly string[];
+  readonly database: string;
+  /** Live sockets that are open meanwhile. */
+  readonly machines: number;
+  readonly calls: number;
+}
+
+/** What one kind of call takes: milliseconds, and statements and bytes of the log for each. */
+export interface Cost {
+  readonly p50: number;
+  readonly statements: number;
+  readonly wal: number;
+}
+
+export interface SizedLoad {
+  readonly push: Cost;
+  readonly poll: Cost;
+}
+
+const SOCKETS_AT_ONCE = 50;
+
+const asked = JSON.parse(process.argv[2] ?? "{}") as SizedAsked;
+const { urls, tokens, database, machines, calls } = asked;
+for (let at = 0; at < machines; at += SOCKETS_AT_ONCE) {
+  const some = Math.min(SOCKETS_AT_ONCE, machines - at);
+  await Promise.all(Array.from({ length: some }, (_, each) => listen(at + each)));
+}
+const [url = ""] = urls;
+const token = tokens.at(-1) ?? "";
+const connection = await Connection.open(url);
+const writer = new ReplicaWriter();
+let position: Position | undefined;
+// Until its code is as fast as it becomes.
+for (let at = 0; at < calls; at++) await call(true);
+const push = await costOf(() => call(true));
+const poll = await costOf(() => call(false));
+process.stdout.write(`${JSON.stringify({ push, poll } satisfies SizedLoad)}\n`);
+process.exit();
+
+async function listen(at: number): Promise<void> {
+  const socket = await connectLive(urls[at % urls.length] ?? "", tokens[at % tokens.length] ?? "");
+  socket.send(JSON.stringify({ type: "subscribe", project_ids: [] }));
+  await socket.next();
+}
+
+/** One exchange of one project, which brings a change or nothing. */
+async function call(brings: boolean): Promise<number> {
+  const update = brings ? { update: writer.write() } : {};
+  const documents = { project: { ...(position && { position }), ...update } };
+  const body = JSON.stringify(encodeExchangeRequest({ documents }));
+  const request = requestOf({ url, token }, "POST", "/v1/projects/proj_sized/sync", body);
+  const answer = await connection.ask(request);
+  position = positionIn(answer.status, answer.body.toString());
+  return answer.tookMs;
+}
+
+async function costOf(work: () => Promise<number>): Promise<Cost> {
+  const before = await figures();
+  const tookMs: number[] = [];
+  for (let at = 0; at < calls; at++) tookMs.push(await work());
+  const after = await figures();
+  return {
+    p50: median(tookMs),
+    statements: (after.statements - before.statements) / calls,
+    wal: (after.wal - before.wal) / calls,
+  };
+}
+
+/** Statements with all of their kinds, but for the looks that come by themselves. */
+async function figures() {
+  const [row] = await ask<{ statements: number; wal: number }>(
+    database,
+    `SELECT sum(calls)::float8 AS statements, sum(wal_bytes)::float8 AS wal
+    FROM pg_stat_statements JOIN pg_database ON oid = dbid
+    WHERE datname = current_database() AND query !~ 'has_table_privilege|token_changes|pg_stat'`,
+  );
+  return { statements: row?.statements ?? 0, wal: row?.wal ?? 0 };
+}
