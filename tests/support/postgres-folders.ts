@@ -68,8 +68,9 @@ export class PostgresFolders implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    const stop = 'for each in */postmaster.pid; do kill -QUIT "$(head -1 "$each")" || true; done';
-    this.run("", stop);
+    // Who still ends would write into what is being removed.
+    const stop = 'pg_ctl stop --mode immediate --wait --silent --pgdata "$each" || true';
+    this.run("", `for each in *; do test ! -f "$each/postmaster.pid" || ${stop}; done`);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
