@@ -149,7 +149,7 @@ const CONFLICT_WORDS = {
   unseen: "a save undid what others had changed less than a minute before, in the document",
   moved: "two machines changed where these lines stand, in the document",
   format: "two ways of writing down the document",
-  deletion: "most lines were deleted at once, in the document",
+  deletion: "these lines were deleted, in the document",
   elsewhere: "lines that git brought, and that are not in the document",
   renewed: "a file came, or was made anew, and differed in these lines, in the document",
   "set-aside": "git took these lines out of a file, and they stay in the document",

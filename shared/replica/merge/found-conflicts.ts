@@ -8,7 +8,9 @@ import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "../store/open-document.ts";
 import type { WriteContext } from "../store/write-context.ts";
 import { neighbourStart } from "../text/neighbour-lines.ts";
+import { plainLines } from "../text/text-form.ts";
 import { clientAt } from "../text/text-spans.ts";
+import type { CrossedDeletion } from "./crossed-deletions.ts";
 import type { MetTexts } from "./doubles.ts";
 import type { KeptEdit, MovedApart, MovedTwice } from "./kept-edits.ts";
 import type { RivalHeadings } from "./rival-headings.ts";
@@ -49,6 +51,17 @@ export function keptConflict<Tables extends ReplicaTables>(
   const deleter = edit.by === "mine" ? { machine: undefined } : open.author;
   const kept = keptVersion(context, open, [edit]);
   return { kind: "both", versions: [kept, { text: "", ...deleter }] };
+}
+
+/** The notice that one side deleted what the other perhaps moved. */
+export function crossedConflict(
+  open: OpenDocument,
+  { by, text, behind, ahead }: CrossedDeletion,
+): NewTextConflict {
+  const deleter = by === "mine" ? open.author : { machine: undefined };
+  const deleted = { text, machine: undefined, places: [{ behind, text, ahead }] };
+  const lines = plainLines(text).filter((line) => line.trim() !== "").length;
+  return { kind: "deletion", versions: [deleted, { text: "", ...deleter }], lines };
 }
 
 /** The conflict of lines that are gone though neither side deleted them; nobody is named for it. */

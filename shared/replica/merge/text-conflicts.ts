@@ -22,6 +22,7 @@ import type { RemovedText } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
 import { plainLines, readForm } from "../text/text-form.ts";
 import { findCarriedLines } from "./carried-lines.ts";
+import { findCrossedDeletions } from "./crossed-deletions.ts";
 import { closeDoubledGaps } from "./doubled-gaps.ts";
 import {
   type CleanUp,
@@ -36,6 +37,7 @@ import {
   apartConflict,
   authorOf,
   bothConflict,
+  crossedConflict,
   keptConflict,
   keptVersion,
   missingConflict,
@@ -129,7 +131,8 @@ function inWhole(
 /**
  * Puts what one side wrote where it belongs after what the other did: into a section that was moved
  * (`findFollowedMoves`), beside one that was renamed (`findNewSections`), and to the other name of
- * one that was moved (`findRivalHeadings`), which is a conflict. To be called before the clean-up,
+ * one that was moved (`findRivalHeadings`), which is a conflict. So is what one side deleted and the
+ * other perhaps moved (`findCrossedDeletions`). To be called before the clean-up,
  * in its transaction. `disagreed`: the conflicts that were open before. Returns where in the text
  * lines begin that are no version of what stands beside them, and the ids of the new conflicts.
  */
@@ -140,13 +143,16 @@ export async function followSections<Tables extends ReplicaTables>(
 ): Promise<FollowedText> {
   const { document } = open;
   const { mine, theirs, deleted } = sides;
-  const isMet = mine.size > 0 && theirs.size > 0;
-  if (!isMet || deleted.both.size + deleted.mine.size + deleted.theirs.size === 0) {
+  if (deleted.both.size + deleted.mine.size + deleted.theirs.size === 0) {
     return { apart: new Set(), conflicts: [] };
   }
   const lines = known ?? readSideLines(document.text, sides);
   const texts = disagreed.flatMap(({ versions }) => versions.map(({ text }) => text));
   const disputed = new Set(texts.flatMap(plainLines));
+  const crossed = findCrossedDeletions(lines, disputed).map((each) => crossedConflict(open, each));
+  if (mine.size === 0 || theirs.size === 0) {
+    return { apart: new Set(), conflicts: await recordConflicts(context, open, crossed) };
+  }
   const { sections, rivals } = apartIn(lines, disputed);
   const moves = [
     ...findFollowedMoves(lines, disputed),
@@ -159,6 +165,7 @@ export async function followSections<Tables extends ReplicaTables>(
   moves.push(...findOwnSections(lines, disputed).filter((each) => !each.lines.some(isPlaced)));
   const carried = findCarriedLines(lines, moves);
   const found = [
+    ...crossed,
     ...rivals.map((each) => rivalConflict(context, open, { ...each, all: lines })),
     ...carried.edits.map((edit) => keptConflict(context, open, edit)),
     ...(carried.twice ? [twiceConflict(context, open, carried.twice)] : []),

@@ -1,0 +1,124 @@
+import { hasWord } from "../text/line-diff.ts";
+import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
+import type { WritingSide } from "./moved-lines.ts";
+import type { SideLine } from "./side-lines.ts";
+
+/** Lines that one side deleted, and that the other perhaps moved. */
+export interface CrossedDeletion {
+  /** Who deleted them. */
+  readonly by: WritingSide;
+  /** Whole lines, with the blank ones among and behind them. */
+  readonly text: string;
+  /** Where they would stand as the other side had them; see `PlacedLines`. */
+  readonly behind: string;
+  readonly ahead: string;
+}
+
+/**
+ * One side changed the order of two neighbours, and the other deleted one of them. A diff takes the
+ * smaller one for the moved one. If the deleted one is the larger, nothing shows that it was moved,
+ * and what moved is told only where it was deleted. Nobody can say which of the two was meant: all
+ * that stood between the old and the new place of what a diff takes for moved may be what its
+ * author took away. Only where the other side deleted all of that, and wrote nothing there.
+ *
+ * Lines in `disputed`, the lines of open conflicts, are told already.
+ */
+export function findCrossedDeletions(
+  lines: readonly SideLine[],
+  disputed: ReadonlySet<string>,
+): CrossedDeletion[] {
+  return (["mine", "theirs"] as const).flatMap((mover) => {
+    const by = mover === "mine" ? "theirs" : "mine";
+    const isPut = ({ side }: SideLine) => side === mover;
+    const isTaken = ({ side, gone }: SideLine) => side === "base" && gone[mover] && !gone[by];
+    const taken = runsOf(lines, isTaken, ({ side }) => side !== "base");
+    const isElsewhere = ({ side, gone }: SideLine) =>
+      side === by || (side === "base" && gone[mover]);
+    return runsOf(lines, isPut, isElsewhere).flatMap((put) => {
+      const [former, ...others] = taken.filter((run) => isSame(run, put));
+      if (!former || others.length > 0) return [];
+      const crossed = former.end <= put.first ? [former.end, put.first] : [put.end, former.first];
+      const text = deletedIn(lines, crossed, { by, mover });
+      const isTold = saidIn(text).every((line) => disputed.has(line));
+      return text === "" || isTold ? [] : [{ by, text, ...placeBeside(lines, put, former) }];
+    });
+  });
+}
+
+/** Lines [first, end), of which those count that say something and are meant. */
+interface Run {
+  readonly first: number;
+  readonly end: number;
+  readonly said: readonly string[];
+}
+
+/** The runs of lines that are meant; lines that are passed over are not there for their author. */
+function runsOf(
+  lines: readonly SideLine[],
+  isMeant: (line: SideLine) => boolean,
+  isPassed: (line: SideLine) => boolean,
+): Run[] {
+  const runs: Run[] = [];
+  let isNext = false;
+  for (const [at, line] of lines.entries()) {
+    if (!hasWord(line.text)) continue;
+    if (isMeant(line)) {
+      const last = isNext ? runs.pop() : undefined;
+      runs.push({
+        first: last?.first ?? at,
+        end: at + 1,
+        said: [...(last?.said ?? []), line.text],
+      });
+      isNext = true;
+    } else if (!isPassed(line)) isNext = false;
+  }
+  return runs;
+}
+
+function isSame(one: Run, other: Run): boolean {
+  return (
+    one.said.length === other.said.length && one.said.every((line, i) => line === other.said[i])
+  );
+}
+
+/** What the other side deleted of [from, to): all that says something; "" if that is not so. */
+function deletedIn(
+  lines: readonly SideLine[],
+  [from, to]: readonly number[],
+  { by, mover }: { readonly by: WritingSide; readonly mover: WritingSide },
+): string {
+  const between = lines.slice(from, to);
+  const isDeleted = ({ side, gone }: SideLine) => side === "base" && gone[by];
+  const said = between.filter(({ text }) => hasWord(text));
+  if (!said.every(isDeleted)) return "";
+  const left = between.filter((line) => isDeleted(line) && !line.gone[mover]);
+  const first = left.findIndex(({ text }) => hasWord(text));
+  if (first === -1) return "";
+  const written = new Set(lines.flatMap(({ side, text }) => (side === by ? [text] : [])));
+  // What stands elsewhere by the same side was moved by it, and not deleted.
+  if (left.some(({ text }) => hasWord(text) && written.has(text))) return "";
+  return left.slice(first).map(broken).join("");
+}
+
+/** Where they stand for the mover: on the other side of what a diff takes for moved. */
+function placeBeside(lines: readonly SideLine[], put: Run, former: Run) {
+  const isVisible = ({ from, to }: SideLine) => to > from;
+  const until = former.end <= put.first ? put.first : endOfBlanks(lines, put.end);
+  const before = lines.slice(0, until).filter(isVisible).map(broken);
+  const after = lines.slice(until).filter(isVisible).map(broken);
+  const behind = before.slice(neighbourStart(before, before.length)).join("");
+  return { behind, ahead: lineAhead(after, 0) };
+}
+
+function endOfBlanks(lines: readonly SideLine[], end: number): number {
+  const next = lines.findIndex(({ text, from, to }, at) => at >= end && to > from && hasWord(text));
+  return next === -1 ? lines.length : next;
+}
+
+function broken({ text }: SideLine): string {
+  return text.endsWith("\n") ? text : `${text}\n`;
+}
+
+function saidIn(text: string): string[] {
+  return text.split("\n").filter(hasWord);
+}

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { FollowedFolders } from "../support/followed-folders.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const BUILD = "## Build\n\nnpm run build\nmake all\nmake clean\nlint it\n\n";
+const TEST = "## Test\n\nnpm test\njest\n\n";
+const DEPLOY = "## Deploy\n\n- deploy it\n- roll back\n- tell them all about it\n- end\n";
+const GUIDE = `# Guide\n\nAlways.\n\n${BUILD}${TEST}${DEPLOY}`;
+
+let lab: FollowedFolders;
+
+beforeEach(() => {
+  lab = new FollowedFolders();
+});
+
+afterEach(() => lab.end());
+
+async function deletionsOf(machine: FollowedMachine) {
+  const conflicts = await machine.conflicts();
+  return conflicts.map(({ kind, versions }) => [kind, ...versions.map(({ text }) => text)]);
+}
+
+function without(part: string): string {
+  return GUIDE.replace(part, "");
+}
+
+/** The guide with a part before another. */
+function moved(part: string, before: string): string {
+  return without(part).replace(before, part + before);
+}
+
+const CROSSED = [
+  { what: "a section past a smaller one", part: BUILD, before: "## Deploy\n" },
+  { what: "a line over the one above it", part: "- roll back\n", before: "- deploy it\n" },
+  { what: "two lines past one", part: "- deploy it\n- roll back\n", before: "- end\n" },
+] as const;
+
+for (const { what, part, before } of CROSSED) {
+  for (const isDeleterFirst of [true, false]) {
+    const who = isDeleterFirst ? "the mover" : "the deleter";
+    test(`one moves ${what}, and the other deletes it: that is told, if ${who} hears first`, async () => {
+      const [a, b] = await lab.pair(GUIDE);
+      await a.save(without(part));
+      await b.save(moved(part, before));
+      const machines = isDeleterFirst ? ([a, b] as const) : ([b, a] as const);
+      await machines[1].receive(machines[0]);
+      await machines[0].receive(machines[1]);
+      expect(await a.doc()).toBe(await b.doc());
+      const told = await deletionsOf(a);
+      expect(told).toEqual(await deletionsOf(b));
+      expect(told).toEqual([["deletion", "", part]]);
+      for (const machine of machines) await machine.acknowledge();
+      // `memsync conflicts choose` puts it where it was moved to.
+      await b.drain(await b.choiceOf(part));
+      expect(await b.doc()).toBe(moved(part, before));
+      await exchange([a, b]);
+      expect([await deletionsOf(a), await deletionsOf(b)]).toEqual([[], []]);
+    });
+  }
+}
+
+test("what is deleted where nothing was moved over it is told to nobody", async () => {
+  const [a, b] = await lab.pair(GUIDE);
+  await a.save(without(BUILD));
+  await b.save(moved("- end\n", "- deploy it\n"));
+  await exchange([a, b]);
+  expect(await deletionsOf(a)).toEqual([]);
+  expect(await a.doc()).toBe(moved("- end\n", "- deploy it\n").replace(BUILD, ""));
+});
+
+test("a line over which another was moved, and that stands, makes no deletion doubtful", async () => {
+  const [a, b] = await lab.pair(GUIDE);
+  await a.save(without("- deploy it\n"));
+  await b.save(moved("- tell them all about it\n", "- deploy it\n"));
+  await exchange([a, b]);
+  expect(await deletionsOf(a)).toEqual([]);
+});
+
+test("what the deleter put elsewhere was moved by both, and not deleted", async () => {
+  const [a, b] = await lab.pair(GUIDE);
+  await a.save(`${without(BUILD).trimEnd()}\n\n${BUILD.trimEnd()}\n`);
+  await b.save(moved(BUILD, "## Deploy\n"));
+  await exchange([a, b]);
+  const kinds = (await a.conflicts()).map(({ kind }) => kind);
+  expect(kinds).not.toContain("deletion");
+  expect(await a.doc()).toContain("make clean");
+});
