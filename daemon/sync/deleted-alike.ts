@@ -47,17 +47,14 @@ export function findDeletedAlike(returned: Returned): DeletedAlike | undefined {
 
 function deletedByOthers(own: IdRanges, { update, sent, integrated, stood }: Returned): IdRanges {
   const back = broughtIn(sent);
-  const ofOthers = Y.decodeUpdate(update).structs.filter((struct) => {
+  const news = Y.decodeUpdate(update).structs.flatMap((struct) => {
     const { client, clock } = struct.id;
-    return !(struct instanceof Y.Skip) && !holdsAny(back, client, { clock, length: 1 });
+    const isNew = clock >= (integrated.get(client) ?? 0);
+    const isOthers = isNew && !holdsAny(back, client, { clock, length: 1 });
+    return struct instanceof Y.Item && isOthers ? [struct] : [];
   });
-  const isNew = ({ id: { client, clock } }: (typeof ofOthers)[number]) =>
-    clock >= (integrated.get(client) ?? 0);
-  const news = ofOthers.flatMap((each) => (each instanceof Y.Item && isNew(each) ? [each] : []));
   const others = intersection(difference(deletedIn(update), deletedIn(sent)), stood);
-  // What was here already may have come with the deletion that the news tell of.
-  const isAllGone = others.size === 0 && ofOthers.every(isNew);
-  if (isAllGone && news.some(tellsOfDeletion)) return own;
+  if (others.size === 0 && news.some(tellsOfDeletion)) return own;
   const beside = news.flatMap(({ content, origin, rightOrigin }) => {
     if (!(content instanceof Y.ContentString)) return [];
     return [origin, rightOrigin].flatMap((id) => (id ? rangeAround(own, id) : []));
