@@ -109,8 +109,6 @@ export async function unacknowledged(
 export interface LocalRows {
   /** What comes back, as one update. */
   readonly sent: Uint8Array;
-  /** The rows of it that are somebody's edit, oldest first. */
-  readonly edits: readonly Uint8Array[];
   /** The ids of what was deleted behind that, by whoever writes here. */
   readonly deletedLater: IdRanges;
   /** The ids of what was deleted only to put in order what others wrote. */
@@ -140,10 +138,8 @@ export async function echoIn(
   if (count === 0) return undefined;
   const deletedBy = (some: readonly LocalRow[]) =>
     some.map(({ payload }) => deletedIn(payload)).reduce(union, NONE);
-  const back = rows.slice(0, count);
   return {
-    sent: mergeUpdates(back.map(({ payload }) => payload)),
-    edits: back.filter(({ isOrder }) => !isOrder).map(({ payload }) => payload),
+    sent: mergeUpdates(rows.slice(0, count).map(({ payload }) => payload)),
     deletedLater: deletedBy(rows.slice(count).filter(({ isOrder }) => !isOrder)),
     putInOrder: deletedBy(rows.filter(({ isOrder }) => isOrder)),
   };

@@ -37,7 +37,7 @@ import {
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { difference } from "../../shared/replica/text/id-ranges.ts";
-import { idsOf, piecesOf, wholeLines } from "../../shared/replica/text/removed-text.ts";
+import { piecesOf, wholeLines } from "../../shared/replica/text/removed-text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
@@ -196,7 +196,7 @@ export async function applyRemote(
   const has = open.document.content();
   const gone = unheard && deletedText(open);
   const shown = unheard || commits.size > 0 ? piecesOf(open.document.captureText()) : [];
-  const had = new Set(unheard && plainLines(open.document.content()));
+  const stood = new Set(unheard && plainLines(open.document.content()));
   const before = unheard ? open.document.text.toString() : "";
   const disagreed = unheard ? listOpenConflicts(open.document) : [];
   const recorded = new Set(unheard && listTextConflicts(open.document).map(({ id }) => id));
@@ -207,8 +207,7 @@ export async function applyRemote(
   await tellForms(context, open);
   const put: PutLine[] = [];
   if (unheard && gone) {
-    const stood = idsOf(shown);
-    const arrived = { ackedSeq, update, unheard, integrated, stood };
+    const arrived = { ackedSeq, update, unheard, integrated };
     const meeting = await meetingOf(context.db, open, arrived);
     const removed = await removedSince(context.db, open.id, ackedSeq);
     const doubted = { known: recorded, unheard, ...meeting, removed, shown };
@@ -244,7 +243,7 @@ export async function applyRemote(
       const moved = findMovedLines(open.document.text, { ...later, both: side.both });
       return { ...side, moved };
     });
-    const takenLines = { mine: wholeLines(removed, byMe), theirs: had };
+    const takenLines = { mine: wholeLines(removed, byMe), theirs: stood };
     const facts = { again, apart, texts, readLines };
     const met: TextSpan[] = [];
     const found: string[] = [];

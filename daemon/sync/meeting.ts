@@ -2,10 +2,10 @@
 // others'. A service sends back what this machine sent where the answer that acknowledges it was
 // lost, or is still to come.
 //
-// What comes back shows what others deleted besides only by what else they did
-// (`deleted-alike.ts`), and whoever wrote behind it may have known of it. What was written here
-// behind it is as new as ever, and so is what others deleted of that. Text that is here and in an
-// update proves nothing alone: who has the same file makes the same characters.
+// What comes back shows nothing of what others deleted besides, and whoever wrote behind it may
+// have known of it. What was written here behind it is as new as ever, and so is what others
+// deleted of that. Text that is here and in an update proves nothing alone: who has the same file
+// makes the same characters.
 import type { Kysely } from "kysely";
 import { type IntegratedClocks, textRangesOf } from "../../shared/replica/merge/text-conflicts.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -18,7 +18,6 @@ import {
 } from "../../shared/replica/text/id-ranges.ts";
 import { echoIn, type LocalRows } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { findDeletedAlike } from "./deleted-alike.ts";
 
 const NONE: IdRanges = new Map();
 
@@ -28,9 +27,8 @@ interface Met {
   readonly update: Uint8Array;
   /** What was written here and is not acknowledged. */
   readonly unheard: Uint8Array;
-  /** What was here before the update, and the characters of the text then. */
+  /** What was here before the update. */
   readonly integrated: IntegratedClocks;
-  readonly stood: IdRanges;
 }
 
 /** The ids of the text's characters that each side wrote and deleted. */
@@ -38,9 +36,8 @@ export interface Meeting extends MySide {
   readonly theirs: IdRanges;
   readonly byThem: IdRanges;
   /**
-   * What was written here behind what comes back, and upon it; undefined where no text does. With
-   * what comes back and took out what others deleted, too. It meets the others once more: for it,
-   * what comes back is what both sides had before.
+   * What was written here behind what comes back, and upon it; undefined where no text does. It
+   * meets the others once more: for it, what comes back is what both sides had before.
    */
   readonly behind: MySide | undefined;
 }
@@ -61,8 +58,8 @@ export async function meetingOf(
   const { ackedSeq, update, unheard, integrated } = met;
   const echo = await echoOf(db, open, met);
   const sent = echo ? textRangesOf(echo.sent) : NONE;
-  const equal = difference(textRangesOf(update), sent);
-  const mine = difference(textRangesOf(unheard), equal);
+  const alike = difference(textRangesOf(update), sent);
+  const mine = difference(textRangesOf(unheard), alike);
   const byMe = deletedIn(unheard);
   const byThem = difference(deletedIn(update), echo ? deletedIn(echo.sent) : NONE);
   // At first contact everything is new, and nothing tells who deleted what when.
@@ -72,24 +69,13 @@ export async function meetingOf(
   const both = isKnown ? difference(intersection(meant, byThem), sent) : NONE;
   const later = echo?.deletedLater ?? NONE;
   const behind = { mine: difference(mine, sent), byMe: later, both: intersection(later, byThem) };
-  const alike = echo && isKnown ? findDeletedAlike({ ...met, ...echo }) : undefined;
   return {
     mine,
     theirs: textRangesOf(update, integrated),
     byMe,
     byThem,
     both,
-    behind: alike || (isKnown && sent.size > 0) ? joined(behind, alike) : undefined,
-  };
-}
-
-function joined(behind: MySide, alike: MySide | undefined): MySide {
-  if (!alike) return behind;
-  const { mine, byMe, both } = alike;
-  return {
-    mine: union(behind.mine, mine),
-    byMe: union(behind.byMe, byMe),
-    both: union(behind.both, both),
+    behind: isKnown && sent.size > 0 ? behind : undefined,
   };
 }
 
@@ -108,5 +94,5 @@ async function echoOf(
   // The whole document was sent, if anything was, and no row tells.
   const common = intersection(textRangesOf(unheard), textRangesOf(update));
   if (common.size === 0) return undefined;
-  return { sent: unheard, edits: [], deletedLater: NONE, putInOrder: NONE };
+  return { sent: unheard, deletedLater: NONE, putInOrder: NONE };
 }

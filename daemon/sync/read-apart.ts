@@ -12,7 +12,7 @@ import { type IntegratedClocks, tellTakenBack } from "../../shared/replica/merge
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { deletedIn, holdsAny, type IdRanges, union } from "../../shared/replica/text/id-ranges.ts";
-import { idsOf, type RemovedText } from "../../shared/replica/text/removed-text.ts";
+import type { RemovedText } from "../../shared/replica/text/removed-text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import { type CharacterId, idAt } from "../../shared/replica/text/text-spans.ts";
 import { removedSince } from "../home/outgoing.ts";
@@ -66,7 +66,7 @@ export async function tellReadApart(
   );
   const removed = await removedSince(context.db, open.id, since.seq);
   if (removed.length === 0) return;
-  const deleted = { mine: idsOf(removed), theirs: idsOf(shown), both: NONE };
+  const deleted = { mine: rangesOf(removed), theirs: rangesOf(shown), both: NONE };
   const had = readSideLines(document.text, {
     mine: since.written,
     theirs: writtenSince(document.ydoc, integrated),
@@ -83,6 +83,13 @@ export async function tellReadApart(
   const mended = mendedIn(update, theirs);
   const edits = findTakenBack(lines, { had, has: plainLines(has), isRead, mended });
   await tellTakenBack(context, open, { edits, sides, put });
+}
+
+function rangesOf(pieces: readonly RemovedText[]): IdRanges {
+  const each = pieces.map(({ client, clock, text }): IdRanges => {
+    return new Map([[client, [[clock, clock + text.length]]]]);
+  });
+  return each.reduce(union, NONE);
 }
 
 /**

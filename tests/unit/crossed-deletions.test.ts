@@ -57,7 +57,7 @@ for (const { what, part, before } of CROSSED) {
       await b.drain(await b.choiceOf(part));
       expect(await b.doc()).toBe(moved(part, before));
       await exchange([a, b]);
-      expect([await deletionsOf(a), await deletionsOf(b)]).toEqual([[], []]);
+      expect([await a.listed(), await b.listed()]).toEqual([[], []]);
     });
   }
 }

@@ -194,32 +194,6 @@ test("a line that both mend alike after a lost answer stands once and is not tol
     expect(await each.read(({ document }) => document.content())).toBe(mended);
   }
 });
-
-/** How the answers are lost to two rows of one machine, and whether another comes in between. */
-const LOST: Record<string, readonly [first: "none" | "lose answer", isBetween: boolean]> = {
-  "to the row that changes it": ["none", true],
-  "to the row that brings it and the one that changes it": ["lose answer", true],
-  "to the row that changes it, before the other is sent": ["none", false],
-};
-
-for (const [what, [mine, theirs]] of Object.entries(SECOND)) {
-  for (const [how, [first, isBetween]] of Object.entries(LOST)) {
-    test(`a line ${what} is told where the answer was lost ${how}`, async () => {
-      const { mover, deleter } = await startWithText();
-      await save(mover, ADDED);
-      await mover.sync(first);
-      await settle(deleter);
-      await save(deleter, ADDED.replace("second rule\n", theirs));
-      if (isBetween) await settle(deleter);
-      await save(mover, ADDED.replace("second rule\n", mine));
-      expect(await mover.sync("lose answer")).toBeFalse();
-      await settle(deleter, mover, mover, deleter);
-      expect(await told(mover)).toEqual([[mine, theirs].sort()]);
-      expect(await told(deleter)).toEqual([[mine, theirs].sort()]);
-    });
-  }
-}
-
 test("what is sent again after lost answers is not told where others have deleted something else", async () => {
   const { mover, deleter } = await startWithText();
   await save(mover, ADDED);

@@ -45,17 +45,6 @@ export function piecesOf({ text, spans }: CapturedText): RemovedText[] {
   return pieces;
 }
 
-/** The ids of all their characters. */
-export function idsOf(pieces: readonly RemovedText[]): IdRanges {
-  const ids = new Map<number, (readonly [number, number])[]>();
-  for (const { client, clock, text } of joined(pieces)) {
-    const own = ids.get(client) ?? [];
-    own.push([clock, clock + text.length]);
-    ids.set(client, own);
-  }
-  return ids;
-}
-
 /** The texts, without breaks, of lines all of whose characters are in `ids`. */
 export function wholeLines(removed: readonly RemovedText[], ids: IdRanges): Set<string> {
   return new Set(wholeLineIds(removed, ids).keys());

@@ -1,6 +1,10 @@
 import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const doubled = mistakesIn("shared/replica/merge/doubled-lines.ts", "unit/doubles.test.ts");
+const crossed = mistakesIn(
+  "shared/replica/merge/text-conflicts.ts",
+  "unit/crossed-deletions.test.ts",
+);
 const meeting = mistakesIn("daemon/sync/meeting.ts", "unit/echoed-rows.test.ts");
 const orderAtOnce = mistakesIn("daemon/home/outgoing.ts", "unit/new-sections.test.ts");
 const wantedGone = mistakesIn("daemon/sync/wanted-gone.ts", "unit/ended-conflicts.test.ts");
@@ -17,6 +21,12 @@ export const MERGING: readonly Mistake[] = [
     "return (one.ranks[i] ?? 0) < (other.ranks[i] ?? 0) ? [line, twin] : [twin, line];",
     'return line.side === "theirs" ? [line, twin] : [twin, line];',
   ),
+  crossed(
+    "what one side deleted is not told where the other perhaps moved it",
+    "one moves two lines past one, and the other deletes it: that is told, if the mover hears first",
+    "findCrossedDeletions(lines, disputed).map(",
+    "findCrossedDeletions([], disputed).map(",
+  ),
   meeting(
     "what two machines wrote alike counts as sent by one of them",
     "what two machines wrote alike is no echo: a line that one moves and the other deletes is told",
@@ -32,14 +42,8 @@ export const MERGING: readonly Mistake[] = [
   meeting(
     "what was written behind what comes back does not meet the others upon that",
     "a line that both mend unlike is told where the answer to it was lost",
-    "? joined(behind, alike) : undefined,",
-    "? { mine: NONE, byMe: NONE, both: NONE } : undefined,",
-  ),
-  meeting(
-    "of what comes back nobody else has deleted anything",
-    "a line that another deletes is told where the answer was lost to the row that changes it",
-    "const alike = echo && isKnown ? findDeletedAlike({ ...met, ...echo }) : undefined;",
-    "const alike = undefined;",
+    "behind: isKnown && sent.size > 0 ? behind : undefined,",
+    "behind: isKnown && sent.size > 0 ? { mine: NONE, byMe: NONE, both: NONE } : undefined,",
   ),
   orderAtOnce(
     "what was put in order where others' text came counts as somebody's edit",
