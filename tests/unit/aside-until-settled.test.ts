@@ -176,7 +176,8 @@ test("a file is written again once neither what git took nor what it put back is
   await b.save(START.replace(PUT, ""));
   await both();
   expect(await told()).toEqual([["set-aside", "", THEIRS]]);
-  const after = `${DOCUMENT.replace(THEIRS, "")}- later\n`;
+  // What is put just in their place would be a mended version of them.
+  const after = DOCUMENT.replace(THEIRS, "").replace("# Guide\n", "# Guide\n- later\n");
   await a.save(after);
   await both();
   expect([b.file(), await told()]).toEqual([after, []]);

@@ -131,10 +131,10 @@ function inWhole(
 /**
  * Puts what one side wrote where it belongs after what the other did: into a section that was moved
  * (`findFollowedMoves`), beside one that was renamed (`findNewSections`), and to the other name of
- * one that was moved (`findRivalHeadings`), which is a conflict. So is what one side deleted and the
- * other perhaps moved (`findCrossedDeletions`). To be called before the clean-up,
- * in its transaction. `disagreed`: the conflicts that were open before. Returns where in the text
- * lines begin that are no version of what stands beside them, and the ids of the new conflicts.
+ * one that was moved (`findRivalHeadings`), which is a conflict. So is what one side deleted and
+ * the other perhaps moved (`findCrossedDeletions`). To be called before the clean-up, in its
+ * transaction. `disagreed`: the conflicts that were open before. Returns where in the text lines
+ * begin that are no version of what stands beside them, and the ids of the new conflicts.
  */
 export async function followSections<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
