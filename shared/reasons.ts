@@ -5,6 +5,7 @@ import { GIT_REASONS } from "./git-reasons.ts";
 import { IGNORED_REASONS } from "./ignored-reasons.ts";
 import { equalJson, type JsonValue } from "./json.ts";
 import { LIMITS } from "./limits.ts";
+import { LINK_REASONS } from "./link-reasons.ts";
 import { MEMORY_REASONS } from "./memory-reasons.ts";
 import { PERSONAL_REASONS } from "./personal-reasons.ts";
 import { REPOSITORY_REASONS } from "./repository-reasons.ts";
@@ -22,11 +23,6 @@ interface RefusedSessions extends Said {
 
 /** At most this many refused sessions are named. */
 const SESSIONS_NAMED_MAX = 3;
-
-/** Where a symbolic link leads. */
-interface Target {
-  readonly target: string;
-}
 
 /** What a rule found in a text. */
 interface LooksLikeSecret {
@@ -86,7 +82,6 @@ export type NotKept = keyof typeof NOT_KEPT;
 
 const WAYS_ON =
   "`memsync doc write` gets it back, `memsync doc clear` deletes the text on every machine";
-const ANOTHER_FILE = "put a file in its place";
 
 /** Facts about a folder that is not at its path. */
 interface GoneFolder {
@@ -318,32 +313,6 @@ export const REASONS = {
     },
     advise: () => "`memsync link` there goes on with it",
   },
-  "link-outside": {
-    meaning: "the file is a symbolic link out of the folder",
-    say: ({ target }: Target) => {
-      return `is a symbolic link to ${target}, which is outside of this folder`;
-    },
-    advise: () => `${ANOTHER_FILE}, or a link inside`,
-  },
-  "link-into-git": {
-    meaning: "the file is a symbolic link into a .git",
-    say: ({ target }: Target) => `is a symbolic link to ${target}, which is git's own`,
-    advise: () => ANOTHER_FILE,
-  },
-  "link-into-repository": {
-    meaning: "the file is a symbolic link into another repository",
-    say: ({ target }: Target) => `is a symbolic link to ${target}, which is another repository's`,
-    advise: () => ANOTHER_FILE,
-  },
-  "link-to-itself": {
-    meaning: "the file is a symbolic link that never ends",
-    say: () => "is a symbolic link to itself",
-  },
-  "became-link": {
-    meaning: "a symbolic link took the file's place while it was looked at",
-    say: () => "is a symbolic link",
-    advise: () => ANOTHER_FILE,
-  },
   "not-a-file": { meaning: "a folder, a pipe or the like is there", say: () => "is not a file" },
   "not-utf8": {
     meaning: "the file's bytes are no UTF-8",
@@ -413,6 +382,7 @@ export const REASONS = {
   ...GIT_REASONS,
   ...ALSO_REASONS,
   ...IGNORED_REASONS,
+  ...LINK_REASONS,
   ...MEMORY_REASONS,
   ...PERSONAL_REASONS,
 } as const satisfies Readonly<Record<string, Entry>>;

@@ -10,10 +10,11 @@ import {
 } from "../../daemon/assistants/memory-folders/scan-memory-folders.ts";
 import { readPersonalFile, textHash } from "../../daemon/assistants/personal/read-personal-file.ts";
 import { PERSONAL_KEY, parseVersion } from "../../daemon/assistants/personal/version.ts";
-import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
+import { countedOf } from "../../daemon/disk/followable-files.ts";
 import { readFileAt } from "../../daemon/disk/read-file.ts";
 import { withoutIgnored } from "../../daemon/files/counted-file.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
+import { listInstructionFiles } from "../../daemon/files/instruction-files.ts";
 import { whyFileIgnored } from "../../daemon/files/why-ignored.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { memoryReason } from "../../daemon/held/judge.ts";
@@ -89,7 +90,7 @@ async function instructionFile(db: Db, link: Link): Promise<SourcePreview[]> {
   const known = await readFollowed(db, dir);
   const before = known && { path: known.path, hadText: known.base.text.trim() !== "" };
   const ignored = await readIgnored(db, dir);
-  const all = await listFollowable(dir, known?.path);
+  const all = await listInstructionFiles(createGit(), dir);
   const found = withoutIgnored(all, ignored, known?.path);
   const { path, followable } = countedOf(found, { chosen, before });
   if (!followable) return [];

@@ -89,7 +89,7 @@ async function filesOf(
   for (const { dir, file } of folders) {
     const known = await readFollowed(db, dir);
     const before = known && { path: known.path, hadText: known.base.text.trim() !== "" };
-    const there = await listFollowable(dir, known?.path);
+    const there = await listFollowable(dir);
     const isNew = there.length === 0 && !before?.hadText && found !== undefined;
     const used = isNew ? await nameToCreate(dir, await loadLocalDocument(db, found.id)) : undefined;
     const chosen = file ?? used;

@@ -43,11 +43,10 @@ export interface Followable {
 /**
  * Lists what is at these paths in a folder, in order of precedence. The folder's own path must
  * contain no symbolic link. A link to a file inside the folder stands for that file: the file is
- * written and the link stays. A link that leads out of the folder is never written. Never rejects.
- * `before`: the path that was followed so far. If a link led there, which is gone now and nothing
- * has taken its place, the file is still followed: its text is no less the project's.
+ * written and the link stays. A link that leads out of the folder is never written, nor is what is
+ * no instruction file. Never rejects.
  */
-export async function listFollowable(dir: string, before?: string): Promise<Followable[]> {
+export async function listFollowable(dir: string): Promise<Followable[]> {
   const found: Followable[] = [];
   for (const name of FOLLOWED_NAMES) {
     const followable = await findFollowable(dir, name);
@@ -55,18 +54,7 @@ export async function listFollowable(dir: string, before?: string): Promise<Foll
     const isListed = found.some(({ path }) => path === followable?.path);
     if (followable && !isListed) found.push(followable);
   }
-  if (found.length === 0 && before !== undefined) found.push(...(await formerTarget(dir, before)));
   return found;
-}
-
-async function formerTarget(dir: string, path: string): Promise<Followable[]> {
-  const [name] = FOLLOWED_NAMES;
-  if (FOLLOWED_NAMES.some((each) => each === path)) return [];
-  const target = join(dir, path);
-  const stats = await lstat(target).catch(() => undefined);
-  if (!stats?.isFile() || (await realpath(target).catch(() => "")) !== target) return [];
-  const problem = await problemOf(dir, target);
-  return problem ? [] : [{ name, path, inode: String(stats.ino), problem }];
 }
 
 async function findFollowable(dir: string, name: FollowedName): Promise<Followable | undefined> {
@@ -74,7 +62,9 @@ async function findFollowable(dir: string, name: FollowedName): Promise<Followab
     const own = await lstat(join(dir, name));
     const target = own.isSymbolicLink() ? await targetOf(join(dir, name)) : undefined;
     const real = target ?? (await realpath(join(dir, name)));
-    const problem = await problemOf(dir, real);
+    const isLed = relative(dir, real) !== name;
+    const problem =
+      (await problemOf(dir, real)) ?? (isLed ? await whyNoTarget(dir, real) : undefined);
     const inode = target === undefined ? String(own.ino) : await inodeOf(target);
     const leadsNowhere = inode === undefined;
     if (problem !== undefined) return { name, path: name, inode: undefined, problem, leadsNowhere };
@@ -123,6 +113,34 @@ async function problemOf(dir: string, target: string): Promise<Reason | undefine
   return undefined;
 }
 
+/** Whether a file may be the one that counts with no link to it. */
+export function isFollowedName(path: string): boolean {
+  return FOLLOWED_NAMES.some((name) => name === path);
+}
+
+/** Names of hidden folders, at the top, that are assistants' own. */
+const ASSISTANTS_FOLDERS: ReadonlySet<string> = new Set([".claude", ".cursor", ".github"]);
+const INSTRUCTIONS = /\.mdc?$/i;
+const MAY_BE_RUN = 0o111;
+
+/**
+ * Why a file of the folder is not shared because a link leads there. A link comes with a clone, and
+ * whoever made it must not choose which of a machine's files is sent and written.
+ */
+async function whyNoTarget(dir: string, target: string): Promise<Reason | undefined> {
+  const path = relative(dir, target);
+  if (isFollowedName(path)) return undefined;
+  const [first = "", ...below] = path.split(sep);
+  const isHidden = [
+    ASSISTANTS_FOLDERS.has(first.toLowerCase()) && below.length > 0 ? "" : first,
+    ...below,
+  ].some((step) => step.startsWith("."));
+  if (isHidden || !INSTRUCTIONS.test(path)) return { code: "link-to-other", target };
+  const stats = await lstat(target).catch(() => undefined);
+  const isProgram = stats?.isFile() === true && (stats.mode & MAY_BE_RUN) !== 0;
+  return isProgram ? { code: "link-to-program", target } : undefined;
+}
+
 /**
  * Why no file may be created at a path at which there is none: a folder on the way there is a link
  * that leads out of this folder or nowhere, is another repository, or no folder.
@@ -135,7 +153,9 @@ export async function whyNotCreated(dir: string, path: string): Promise<Reason |
     if (at === dir) return undefined;
     const real = await realpath(at);
     if (!(await stat(real)).isDirectory()) return { code: "not-a-file" };
-    return await problemOf(dir, join(real, relative(at, target)));
+    const made = join(real, relative(at, target));
+    const isLed = made !== target;
+    return (await problemOf(dir, made)) ?? (isLed ? await whyNoTarget(dir, made) : undefined);
   } catch (thrown) {
     return { code: "unreadable", said: messageOf(thrown) };
   }
@@ -177,7 +197,9 @@ export function countedOf(
   const isMissed = before?.hadText === true && !followed;
   const named = found.find(({ name, path }) => name === chosen || path === chosen);
   const followable = isMissed ? undefined : (followed ?? named ?? found[0]);
-  const path = followable?.path ?? before?.path ?? chosen ?? FOLLOWED_NAMES[0];
+  // Any other file was followed because a link led to it, and none does now.
+  const missing = [before?.path, chosen].find((each) => each !== undefined && isFollowedName(each));
+  const path = followable?.path ?? missing ?? FOLLOWED_NAMES[0];
   const beside = found.filter((each) => {
     return each.path !== path && (each.inode === undefined || each.inode !== followable?.inode);
   });

@@ -5,7 +5,7 @@ import { ABSENT_HASH, hashOf, readBytes, readFileAt } from "../disk/read-file.ts
 import { isJournalOf, isTemporaryOf } from "../disk/temporary-name.ts";
 import { openToWrite, overwriteDurably } from "../disk/write-in-place.ts";
 import type { FileContent } from "./file-edit.ts";
-import type { FileState } from "./file-state.ts";
+import { type FileState, fileText } from "./file-state.ts";
 import type { BegunState } from "./follow-store.ts";
 import { isMixOf } from "./mixed-file.ts";
 
@@ -18,6 +18,15 @@ export interface BegunWrite {
   readonly intended: string;
   /** Takes a save that was made from the former text. */
   readonly takeLate: (file: FileContent) => Promise<unknown>;
+}
+
+/** The write that would have led from one state of a file to another. */
+export function begunIn(
+  folder: string,
+  known: FileState & { readonly path: string },
+  to: FileState,
+) {
+  return { path: join(folder, known.path), former: fileText(known), intended: fileText(to) };
 }
 
 /** A mix is from a crash only if its journal was made at most this long before or after it. */

@@ -2,7 +2,7 @@ import type { Head } from "../git/git-refs.ts";
 import type { FileStanding } from "../git/git-state.ts";
 import type { WorkingTree } from "../git/working-tree.ts";
 import { repositoryAt } from "./folder-place.ts";
-import type { CheckedOut } from "./follow-store.ts";
+import type { CheckedOut, FollowedState } from "./follow-store.ts";
 
 /** What is checked out where a file stands. */
 export async function checkedOutAt(standing: FileStanding): Promise<CheckedOut> {
@@ -49,4 +49,12 @@ function headOf(standing: FileStanding): Head | undefined {
 
 function treeOf(standing: FileStanding): WorkingTree | undefined {
   return "file" in standing ? standing.file.tree : undefined;
+}
+
+/** Whether another branch or commit is checked out than where the file was last seen. */
+export function isElsewhere(
+  known: Pick<FollowedState, "checkedOut"> | undefined,
+  { head }: CheckedOut,
+): boolean {
+  return known !== undefined && known.checkedOut.head !== head;
 }

@@ -1,22 +1,26 @@
+import { join } from "node:path";
 import type { AccountId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { World } from "../../shared/world.ts";
 import {
   type Counted,
   countedOf,
   FOLLOWED_NAMES,
   type Followable,
-  listFollowable,
+  isFollowedName,
   whyNotCreated,
 } from "../disk/followable-files.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
-import type { FileStanding } from "../git/git-state.ts";
+import { type FileStanding, fileStanding } from "../git/git-state.ts";
+import type { Git } from "../git/run-git.ts";
 import { chooseFile, type Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type Ignored, takeIgnored } from "../ignored/ignore-file.ts";
 import { alsoNameOf, folderOf } from "./also-file.ts";
+import type { FileContent } from "./file-edit.ts";
 import { findAlso } from "./find-also.ts";
 import { findSuccessor } from "./find-successor.ts";
 import { findFirstFile } from "./first-file.ts";
@@ -24,13 +28,18 @@ import type { Sight } from "./follow-facts.ts";
 import { type FollowedState, readStoredText, writeFollowed } from "./follow-store.ts";
 import { followedWith, importsFurther, whyImporting } from "./followed-imports.ts";
 import { readTwice } from "./glimpses.ts";
+import { Grace } from "./grace.ts";
 import { importedPaths } from "./import-file.ts";
+import { listInstructionFiles } from "./instruction-files.ts";
+import { findLeftLink } from "./left-link.ts";
 import { nameToCreate } from "./project-file.ts";
 import { slashed, whyFileIgnored } from "./why-ignored.ts";
 
 export interface CountedFileOptions {
   readonly store: ReplicaStore<DaemonTables>;
   readonly log: Log;
+  readonly git: Git;
+  readonly world: World;
   readonly account: AccountId;
   /** Called when a look finds that something else is ignored than at the one before. */
   readonly onIgnored?: () => void;
@@ -40,14 +49,25 @@ export interface CountedFileOptions {
 export class CountedFile {
   readonly #link: Link;
   readonly #options: CountedFileOptions;
+  #found: readonly Followable[] = [];
   #beside: readonly Followable[] = [];
   #importing: readonly string[] = [];
   #name: string | undefined;
+  /** The name of a link whose place another file may be about to take. */
+  #leaving: string | undefined;
+  readonly #grace: Grace;
   #ignoredSign: string | undefined;
 
   constructor(link: Link, options: CountedFileOptions) {
     this.#link = link;
     this.#options = options;
+    this.#grace = new Grace(options.world);
+  }
+
+  /** What is kept of the names beside a file's text, as of the last look. */
+  around(path: string): Pick<Sight, "beside" | "linkedAs"> {
+    const linkedAs = this.#name === path ? this.#leaving : this.#name;
+    return { beside: this.#beside.map((each) => each.path), linkedAs };
   }
 
   /** Further files that could be followed, as of the last look. */
@@ -71,7 +91,8 @@ export class CountedFile {
     if (also !== undefined) return await this.#findAlso(also);
     const ignored = await this.#ignored();
     const before = stored && { path: stored.path, hadText: stored.base.text.trim() !== "" };
-    const all = await listFollowable(this.#link.dir, stored?.path);
+    const all = await listInstructionFiles(this.#options.git, this.#link.dir);
+    this.#found = all;
     const open = withoutIgnored(all, ignored, stored?.path);
     const found = withoutAlso(open, this.#link, stored?.path);
     const used = found.length > 0 || before?.hadText ? undefined : await this.#nameInUse();
@@ -80,8 +101,16 @@ export class CountedFile {
     const counted = countedOf(found, { chosen, before: used ? undefined : before });
     this.#beside = counted.beside;
     this.#name = counted.followable?.name;
+    this.#leaving = this.#findLeaving(stored);
     this.#importing = await this.#findImporting(counted);
     return counted;
+  }
+
+  #findLeaving({ linkedAs, path }: Partial<FollowedState> = {}): string | undefined {
+    const led = this.#found.find(({ name }) => name === linkedAs);
+    const graceMs = this.#grace.left(linkedAs !== undefined && led === undefined);
+    const isLeaving = led === undefined ? graceMs > 0 : led.path !== path;
+    return isLeaving ? linkedAs : undefined;
   }
 
   async #findImporting({ path, beside }: Counted): Promise<string[]> {
@@ -173,6 +202,38 @@ export class CountedFile {
     return await whyImporting({ ...from, followed: others, beside });
   }
 
+  /**
+   * Follows what is at the name of a link that leads to the followed file no more. `takeLate`:
+   * takes what the former file has been saved with since it was read. Resolves to the new path, or
+   * undefined where nothing has changed.
+   */
+  async leaveLink(
+    stored: FollowedState,
+    takeLate: (file: FileContent) => Promise<unknown>,
+  ): Promise<string | undefined> {
+    const { dir, file: chosen } = this.#link;
+    if (alsoNameOf(this.#link) !== undefined) return undefined;
+    const readAt = (path: string) => readTwice(dir, path);
+    const nameInUse = () => this.#nameInUse();
+    const left = await findLeftLink({ found: this.#found, stored, chosen, readAt, nameInUse });
+    if (!left) return undefined;
+    if (isFollowedName(stored.path)) {
+      const standing = await fileStanding(this.#options.git, join(dir, stored.path));
+      // On another branch the link may just be another one.
+      if (!isFree(standing)) return undefined;
+      const former = standing.kind === "tracked" ? undefined : await readAt(stored.path);
+      const isSaved = former?.kind === "text" && former.content.trim() !== "";
+      if (isSaved && former.hash !== stored.hash) await takeLate(former);
+    }
+    const beside = [...(stored.beside ?? []), stored.path];
+    await this.#options.store.write(async ({ db }) => {
+      await writeFollowed(db, dir, { ...stored, ...left, beside, next: undefined });
+    });
+    const told = { dir, from: stored.path, to: left.path };
+    this.#options.log.info(told, "a link leads to a followed file no more");
+    return left.path;
+  }
+
   /** Follows a renamed file under its new name from now on. False: it was not renamed. */
   async goOn(sight: Sight, known: FollowedState, counted: Counted): Promise<boolean> {
     if (counted.beside.length === 0 || !isFree(sight.standing)) return false;
@@ -182,10 +243,12 @@ export class CountedFile {
     const readBeside = (beside: Followable) => readTwice(dir, beside.path);
     const successor = await findSuccessor({ known, counted, read: sight.file, readBeside });
     if (!successor) return false;
-    const { path, isAnother } = successor;
+    const { path, isAnother: isGone } = successor;
+    const name = counted.beside.find((each) => each.path === path)?.name ?? path;
+    const linkedAs = name === path ? undefined : name;
     await this.#options.store.write(async ({ db }) => {
-      await writeFollowed(db, dir, { ...known, path, isGone: isAnother, next: undefined });
-      if (chosen !== undefined) await chooseFile(db, dir, path);
+      await writeFollowed(db, dir, { ...known, path, linkedAs, isGone, next: undefined });
+      if (chosen !== undefined) await chooseFile(db, dir, name);
     });
     const told = { dir, from: known.path, to: path };
     this.#options.log.info(told, "a followed file goes on under another name");

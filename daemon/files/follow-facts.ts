@@ -122,6 +122,8 @@ export interface Sight extends SinceRead {
   readonly shown: ShownLines | undefined;
   /** The paths of further files that could be followed. */
   readonly beside: readonly string[];
+  /** The name of the symbolic link that leads to the file; undefined where none is needed. */
+  readonly linkedAs?: string | undefined;
   /** For a missing file: whether it may be created. */
   readonly tree: TreeReadiness;
 }

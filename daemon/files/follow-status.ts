@@ -53,3 +53,15 @@ export function statusOfNotNow(path: string, { why }: NotNow): FollowStatus {
   // Where git stays busy, the next look leaves the file alone before it comes to this.
   return statusOf(path, why.code === "not-checked-out" ? "left-alone" : "waiting", why);
 }
+
+/** That the file which counts is known, or a link's target fit to be shared: no event tells it. */
+const UNTOLD_ENDS: ReadonlySet<string> = new Set([
+  "also-waits",
+  "link-to-program",
+  "link-to-ignored",
+]);
+
+/** Whether the reason may end without an event. */
+export function isEndUntold({ code }: Reason): boolean {
+  return UNTOLD_ENDS.has(code);
+}

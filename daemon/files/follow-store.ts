@@ -62,6 +62,8 @@ export interface BegunState extends FileState {
 /** A followed file as it was read or written last. */
 export interface FollowedState extends FileState {
   readonly path: string;
+  /** The name of the symbolic link that leads to the file; undefined where none was needed. */
+  readonly linkedAs?: string | undefined;
   /** What a write that was begun will leave. */
   readonly next: BegunState | undefined;
   /** `commit`: at which the text was read. The rest: where the file was last seen. */
@@ -100,6 +102,7 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
   const seq = row.base_seq;
   return {
     path: row.path,
+    linkedAs: row.linked_as ?? undefined,
     ...toState(row.hash, row.base, row.form),
     next:
       hash !== null && base !== null && form !== null
@@ -123,9 +126,10 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
 
 export async function writeFollowed(db: Db, dir: string, state: FollowedState): Promise<void> {
   const { path, hash, base, form, next, checkedOut, isGone, position, beside, kept } = state;
-  const { marked, setAside, holding } = state;
+  const { linkedAs, marked, setAside, holding } = state;
   const values = {
     path,
+    linked_as: linkedAs ?? null,
     hash,
     base: JSON.stringify(base),
     form: JSON.stringify(form),

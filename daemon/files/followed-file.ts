@@ -18,22 +18,22 @@ import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf, folderOf } from "./also-file.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
-import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
-import { checkedOutAt } from "./checked-out-at.ts";
+import { begunIn, clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
+import { checkedOutAt, isElsewhere } from "./checked-out-at.ts";
 import { CountedFile } from "./counted-file.ts";
 import type { FileContent } from "./file-edit.ts";
-import { type FileState, fileText } from "./file-state.ts";
+import type { FileState } from "./file-state.ts";
 import { isWithoutText, type Readable, type Sight, UNTOLD } from "./follow-facts.ts";
 import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
 import {
   beingWritten,
   type FollowStatus,
+  isEndUntold,
   stateOfMaking,
   statusOf,
   statusOfNotNow,
 } from "./follow-status.ts";
 import {
-  type CheckedOut,
   type FollowedState,
   type MarkedText,
   noteMarked,
@@ -214,8 +214,7 @@ export class FollowedFile {
 
   async #lookOnce(): Promise<Look> {
     const { git, store, world } = this.#options;
-    const { dir } = this.link;
-    const folder = this.#folder;
+    const [{ dir }, folder] = [this.link, this.#folder];
     const lookedAt = world.now();
     await this.#takeLateSaves();
     // What is seen from here on comes after what this look reads.
@@ -241,6 +240,7 @@ export class FollowedFile {
     if (stored?.next && (await finishBegunWrite(begunIn(folder, stored, stored.next)))) {
       return this.#lookAgain(stored.path);
     }
+    if (stored && (await this.#leaveLink(stored))) return this.#lookAgain(this.#status.path);
     if (read.kind === "problem") return await this.#takeProblem(read);
     const { path } = read;
     const known = stored?.path === path ? stored : undefined;
@@ -278,6 +278,15 @@ export class FollowedFile {
     return await this.#take(sight, known, { overtaken: saves, lookedAt });
   }
 
+  /** What was glimpsed of the former file is not this one's. */
+  async #leaveLink(stored: FollowedState): Promise<boolean> {
+    const path = await this.#counted.leaveLink(stored, (file) => this.#takeLate(stored, file));
+    if (path === undefined) return false;
+    this.#status = beingWritten(path);
+    this.#glimpses.forget(await this.#glimpses.seen());
+    return true;
+  }
+
   /** Programs write a file in steps, so a new text is taken only after two equal reads. */
   async #isWhole(read: Readable, known: FollowedState | undefined): Promise<boolean> {
     if (read.kind === "absent" || read.hash === known?.hash) return true;
@@ -302,17 +311,17 @@ export class FollowedFile {
       readonly marked: MarkedText | undefined;
     },
   ): Promise<Sight | Look> {
-    const beside = this.#counted.beside.map(({ path }) => path);
+    const around = this.#counted.around(read.path);
     if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
       const checkedOut = await checkedOutAt(standing);
       const tree = await this.#treeOf(read, standing);
-      return { file: read, standing, checkedOut, tree, beside, ...UNTOLD };
+      return { file: read, standing, checkedOut, tree, ...around, ...UNTOLD };
     }
     const { path } = read;
     const seen = await this.#tracked.take(standing, known, { path, marked });
     switch (seen.kind) {
       case "sight":
-        return { ...seen.sight, tree: await this.#treeOf(seen.sight.file, standing), beside };
+        return { ...seen.sight, tree: await this.#treeOf(seen.sight.file, standing), ...around };
       case "problem":
         return await this.#takeProblem(seen);
       case "moved":
@@ -330,8 +339,7 @@ export class FollowedFile {
 
   async #takeProblem({ path, why, overLimit, unread }: FileProblem): Promise<Look> {
     if (unread) return { status: statusOf(path, "failing", why), againMs: "later" };
-    // Nothing tells a further file that the one that counts is known.
-    const again = why.code === "also-waits" ? { againMs: "later" as const } : {};
+    const again = isEndUntold(why) ? { againMs: "later" as const } : {};
     if (!overLimit) return { status: statusOf(path, "left-alone", why), ...again };
     await this.#options.store.write((context) =>
       holdUnread(context, this.#options.account, { link: this.link, reason: why }),
@@ -488,12 +496,4 @@ type FileProblem = Extract<FileRead, { kind: "problem" }>;
 
 function earlier(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined ? other : Math.min(one, other ?? one);
-}
-
-function begunIn(folder: string, known: FollowedState, next: FileState) {
-  return { path: join(folder, known.path), former: fileText(known), intended: fileText(next) };
-}
-
-function isElsewhere(known: FollowedState | undefined, { head }: CheckedOut): boolean {
-  return known !== undefined && known.checkedOut.head !== head;
 }

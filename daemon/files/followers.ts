@@ -87,15 +87,7 @@ export class Followers {
       if (change !== "repository") file.look();
       else if (!isAlso(file)) onRepository?.(file.link);
     };
-    const followed = isAlso(file) ? undefined : () => file.status.path;
-    return watch({
-      dir: folderOf(file.link),
-      gitDir,
-      ...(followed && { followed }),
-      world,
-      log,
-      changed,
-    });
+    return watch({ dir: folderOf(file.link), gitDir, world, log, changed });
   }
 
   /** Follows no file of this folder any more. */

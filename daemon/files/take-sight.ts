@@ -469,7 +469,7 @@ class Taking {
     }: Known & { taken: TakenSave; isFree: boolean },
   ): Promise<TakenSight> {
     const { document, head: position } = open;
-    const { checkedOut, file, beside } = this.#sight;
+    const { checkedOut, file, beside, linkedAs } = this.#sight;
     const text = document.content();
     const isDue =
       isFree &&
@@ -491,7 +491,8 @@ class Taking {
       file.kind === "text"
         ? stillAside(known, this.#file, { told: aside, commit })
         : known?.setAside;
-    const seen = { path: file.path, checkedOut, isGone: false, position, beside, kept, setAside };
+    const at = { path: file.path, linkedAs, checkedOut };
+    const seen = { ...at, isGone: false, position, beside, kept, setAside };
     const found = { ...here, ...seen, holding: holding.all };
     const from = { ...found, next: undefined };
     await this.#write({ ...found, next });

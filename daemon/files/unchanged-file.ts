@@ -19,15 +19,19 @@ export async function isUnchanged(
     file,
     checkedOut,
     beside,
+    linkedAs,
   }: {
     readonly known: FollowedState;
     readonly file: { readonly content: string; readonly hash: string };
-  } & { readonly checkedOut: CheckedOut; readonly beside: readonly string[] },
+    readonly checkedOut: CheckedOut;
+    readonly beside: readonly string[];
+    readonly linkedAs?: string | undefined;
+  },
 ): Promise<boolean> {
   const { position, next, isGone, marked } = known;
   if (known.hash !== file.hash || isGone || next || marked) return false;
   if (position?.seq !== open.head.seq || position.epoch !== open.head.epoch) return false;
-  if (known.beside?.join() !== beside.join()) return false;
+  if (known.beside?.join() !== beside.join() || known.linkedAs !== linkedAs) return false;
   const { commit, head, headEntry, repository } = known.checkedOut;
   if (commit !== checkedOut.commit || head !== checkedOut.head) return false;
   if (headEntry !== checkedOut.headEntry) return false;

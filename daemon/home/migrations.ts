@@ -443,6 +443,12 @@ const ownMigrations: readonly Migration[] = [
         where trim(ignore_files.text) != ''`.execute(db);
     },
   },
+  {
+    name: "daemon-linked-as",
+    async up(db) {
+      await db.schema.alterTable("followed_files").addColumn("linked_as", "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -455,4 +461,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_065_559_116 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 2_393_347_988 };

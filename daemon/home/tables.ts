@@ -237,6 +237,8 @@ export interface FollowedFilesTable {
   dir: string;
   /** Relative to `dir`. */
   path: string;
+  /** The name of the symbolic link that leads there; null where none does. */
+  linked_as: string | null;
   /** SHA-256 of the file's bytes, in hex. */
   hash: string;
   /** `CapturedText` as JSON: the file's lines and where they stand in the document. */

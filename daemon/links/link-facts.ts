@@ -72,7 +72,9 @@ export async function turnToFile(db: Db, dir: string, name: FollowedName): Promi
   if (!known || known.path === path) return;
   const beside = found.map((each) => each.path).filter((each) => each !== path);
   await keepHeldSave(db, dir);
-  await writeFollowed(db, dir, { ...known, path, beside, isGone: true, next: undefined });
+  const linkedAs = chosen.name === path ? undefined : chosen.name;
+  const counts = { path, linkedAs, beside, isGone: true, next: undefined };
+  await writeFollowed(db, dir, { ...known, ...counts });
 }
 
 /** Stores what a folder is like when it is linked to a project. */

@@ -86,8 +86,6 @@ export type WatchFolder = (asked: AskedWatch) => FolderWatch;
 export interface AskedWatch {
   readonly dir: string;
   readonly gitDir: string | undefined;
-  /** The file that is followed, by its path from the folder. Left out: none is known. */
-  readonly followed?: () => string;
   readonly world: World;
   readonly log: Log;
   readonly changed: (change?: Change) => void;
@@ -299,17 +297,12 @@ class WatchedFolder implements FolderWatch {
     return await this.#follow(await this.#lookAt(paths));
   }
 
-  /**
-   * The same for what has been seen at the followed paths, the first of `seen`. Finds the file to
-   * which a link led that is gone, too.
-   */
+  /** The same for what has been seen at the followed paths, the first of `seen`. */
   async #follow(seen: readonly Seen[]): Promise<boolean> {
-    const { dir, followed } = this.#options;
+    const { dir } = this.#options;
     const atPaths = seen.slice(0, FOLLOWED_NAMES.length);
     const isLed = atPaths.some((each) => each?.isSymbolicLink() === true);
-    const former = followed?.();
-    const isFormer = former !== undefined && !FOLLOWED_NAMES.some((name) => name === former);
-    const found = isLed || isFormer ? await listFollowable(dir, former) : [];
+    const found = isLed ? await listFollowable(dir) : [];
     const led = found.filter(({ name, path }) => name !== path);
     const before = this.#targets;
     this.#targets = led.map(({ path }) => join(dir, path));
