@@ -38,6 +38,7 @@ import { alsoLines } from "../views/also-lines.ts";
 import { pastProjectLines } from "../views/past-project.ts";
 import { serviceShown } from "../views/shown-remotes.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
+import { unfollowedShown } from "../views/status-view.ts";
 import { agreeToRelink, isKnownNowhere, knownNowhere } from "../writes/agree-to-relink.ts";
 import { cameShown, readTrackedFile } from "../writes/coming-lines.ts";
 import { wasDeleted } from "../writes/refuse-deleted.ts";
@@ -289,6 +290,13 @@ async function isDeletedHere(env: Environment, id: string | undefined): Promise<
 }
 
 /** What is not sent though all that may be sent is. */
+async function syncedShown(status: DaemonStatus, { dir }: Environment): Promise<string> {
+  const unfollowed = unfollowedShown(await findStanding(status, dir));
+  const note = syncedNote(status);
+  if (unfollowed === undefined) return `everything is synced${note}`;
+  return `everything that is followed is synced${note}; ${unfollowed}`;
+}
+
 function syncedNote(status: DaemonStatus): string {
   const { held } = status;
   const notes = held.length > 0 ? [`${held.length} held here: \`memsync held\``] : [];
@@ -353,7 +361,7 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
   const status = await wholeStatus(env, answer.status);
   if (options.json) sayJson(status);
   if (answer.synced) {
-    if (!options.json) saySentence(`everything is synced${syncedNote(answer.status)}`);
+    if (!options.json) saySentence(await syncedShown(answer.status, env));
     return;
   }
   if (!options.json) {

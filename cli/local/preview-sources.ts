@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { basename, dirname, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import type { Kysely } from "kysely";
 import { folderSources } from "../../daemon/assistants/memory-folders/folder-sources.ts";
 import { keyOfName } from "../../daemon/assistants/memory-folders/memory-names.ts";
@@ -13,9 +13,12 @@ import { PERSONAL_KEY, parseVersion } from "../../daemon/assistants/personal/ver
 import { countedOf } from "../../daemon/disk/followable-files.ts";
 import { readFileAt } from "../../daemon/disk/read-file.ts";
 import { withoutIgnored } from "../../daemon/files/counted-file.ts";
+import { whyUnfollowed } from "../../daemon/files/follow-reasons.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
 import { listInstructionFiles } from "../../daemon/files/instruction-files.ts";
+import { TREE_MADE } from "../../daemon/files/tree-guard.ts";
 import { whyFileIgnored } from "../../daemon/files/why-ignored.ts";
+import { type FileStanding, fileStanding } from "../../daemon/git/git-state.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { memoryReason } from "../../daemon/held/judge.ts";
 import { readDeletion } from "../../daemon/home/deleted-project.ts";
@@ -90,7 +93,8 @@ async function instructionFile(db: Db, link: Link): Promise<SourcePreview[]> {
   const known = await readFollowed(db, dir);
   const before = known && { path: known.path, hadText: known.base.text.trim() !== "" };
   const ignored = await readIgnored(db, dir);
-  const all = await listInstructionFiles(createGit(), dir);
+  const git = createGit();
+  const all = await listInstructionFiles(git, dir);
   const found = withoutIgnored(all, ignored, known?.path);
   const { path, followable } = countedOf(found, { chosen, before });
   if (!followable) return [];
@@ -105,7 +109,18 @@ async function instructionFile(db: Db, link: Link): Promise<SourcePreview[]> {
   const read = await readFileAt(dir, path);
   if (read.kind === "problem") return is("left-alone", read.why);
   if (read.kind === "absent") return [];
-  return is(known?.path === path && known.hash === read.hash ? "sent" : "new");
+  if (known?.path === path && known.hash === read.hash) return is("sent");
+  const notNow = whyNotRead(await fileStanding(git, join(dir, path)));
+  return notNow ? is("left-alone", notNow) : is("new");
+}
+
+/** Why git has the file not read as it is now. */
+function whyNotRead(standing: FileStanding): Reason | undefined {
+  const by = { standing, tree: TREE_MADE };
+  if (standing.kind === "unknown") return whyUnfollowed("leave-unknown", by);
+  if (standing.kind === "busy") return whyUnfollowed("leave-busy", by);
+  const isElsewhere = standing.kind === "tracked" && !standing.onDefaultBranch;
+  return isElsewhere ? whyUnfollowed("leave-branch", by) : undefined;
 }
 
 async function heldFile(db: Db, dir: string): Promise<Reason | undefined> {

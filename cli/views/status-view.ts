@@ -105,11 +105,25 @@ function namedProjects({ projects, unlinked }: DaemonStatus): { id: string; name
 export function unfollowedLines(standing: Standing, command = "memsync link"): string[] {
   if (standing.kind === "lost") return [`here      ${lostTreeShown(standing.lost)}`];
   if (standing.kind !== "unfollowed") return [];
+  const { dir, renamed } = standing;
+  return [`here      ${tilde(renamed?.to ?? dir)}   ${notFollowed(standing, command)}`];
+}
+
+/** The same in a sentence; undefined of a folder in which there is nothing to follow. */
+export function unfollowedShown(standing: Standing): string | undefined {
+  if (standing.kind === "lost") return lostTreeShown(standing.lost);
+  if (standing.kind !== "unfollowed") return undefined;
   const { dir, file, others, renamed } = standing;
-  if (renamed) return [`here      ${tilde(renamed.to)}   not followed: ${renamedShown(renamed)}`];
+  if (!(file || others || renamed)) return undefined;
+  return `${tilde(renamed?.to ?? dir)} is ${notFollowed(standing, "memsync link")}`;
+}
+
+function notFollowed(standing: Extract<Standing, { kind: "unfollowed" }>, command: string): string {
+  const { file, others, renamed } = standing;
+  if (renamed) return `not followed: ${renamedShown(renamed)}`;
   const which = file === undefined ? "" : `, nor its ${file}`;
   const also = others ? `, though ${others.name} is in ${tilde(others.dir)}` : "";
-  return [`here      ${tilde(dir)}   not followed${which}${also}: \`${command}\` follows it`];
+  return `not followed${which}${also}: \`${command}\` follows it`;
 }
 
 const NONE_LINKED = "project   none linked; run `memsync link` in one";
