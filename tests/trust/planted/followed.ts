@@ -365,4 +365,16 @@ export const FOLLOWED: readonly Mistake[] = [
     "isGone(struct.origin) || isGone(struct.rightOrigin)",
     "true",
   ),
+  mistakesIn("daemon/disk/followable-files.ts", "unit/followed-links.test.ts")(
+    "a link to a hidden file is followed",
+    "a symbolic link to what is no instruction file is left alone: .envrc.md",
+    "if (isHidden || !INSTRUCTIONS.test(path))",
+    "if (!INSTRUCTIONS.test(path))",
+  ),
+  mistakesIn("daemon/files/left-link.ts", "unit/followed-links.test.ts")(
+    "where a link led is shared after the link is deleted",
+    "a symbolic link that is deleted shares its target no more, and deletes nothing",
+    "if (isThere || isFollowedName(path)) return undefined;",
+    "if (found.length >= 0) return undefined;",
+  ),
 ];
