@@ -61,10 +61,13 @@ test("an empty file that a program is about to write is no save that was overtak
 test("what git checked out and took away again is no save that was overtaken", async () => {
   await lab.run(a, "add", FILE);
   await lab.run(a, "commit", "-qm", "x");
+  await lab.commit(a, version("One."));
+  await lab.run(a, "reset", "-q", "--hard", "HEAD~1");
   await a.settle();
   const before = (await a.saves()).outcomes.length;
   const release = a.holdLook();
-  await lab.commit(a, version("One."));
+  // By one command: what stands there before its commit does would be somebody's save.
+  await lab.run(a, "reset", "-q", "--hard", "ORIG_HEAD");
   await a.saveDuringLook(version("One."));
   await lab.run(a, "reset", "-q", "--hard", "HEAD~1");
   await lab.commit(a, version("Two."));
