@@ -55,8 +55,9 @@ A memory that two machines wrote at the same time has one value, the later; the 
 One that a machine deleted or moved while another wrote it stands: a conflict, too.
 Of a line that both changed, both versions are in the document. So are lines that one machine had
 just added or deleted when another saved without having seen that. A deletion of most of a document
-is shown, too. A conflict is the same on every machine, with the same ID, until it is settled on one
-of them, or the memory is written again. What loses for good goes to the history.
+is shown, too, and one of lines that another machine may have moved. A conflict is the same on every
+machine, with the same ID, until it is settled on one of them, or the memory is written again. What
+loses for good goes to the history.
 
 Examples:
   memsync conflicts                     those of every project, of user and global

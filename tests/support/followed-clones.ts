@@ -106,3 +106,17 @@ export class FollowedClones {
     this.git.remove();
   }
 }
+
+/** Both follow a text, which is in a file of this name on a, and nothing in it is in doubt. */
+export async function followText(
+  { a, b }: Pair,
+  { name, text }: { readonly name: string; readonly text: string },
+): Promise<void> {
+  a.put(text, name);
+  await a.follow();
+  await b.follow();
+  await exchange([a, b]);
+  await b.save(text);
+  await exchange([a, b]);
+  for (const each of [a, b]) await each.pass(120_000);
+}

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { FollowedClones, followText } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
@@ -32,14 +32,7 @@ function at({ dir }: FollowedMachine, name: string): string {
 
 /** Both follow a text, in a file of this name on a. */
 async function start(name = FILE): Promise<void> {
-  await writeFile(at(a, name), TEXT);
-  await a.follow();
-  await b.follow();
-  await exchange([a, b]);
-  await b.save(TEXT);
-  await exchange([a, b]);
-  await a.pass(120_000);
-  await b.pass(120_000);
+  await followText({ a, b }, { name, text: TEXT });
 }
 
 /** Neither has anything twice, or lost. */

@@ -1,5 +1,6 @@
 import { hasWord } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
+import { plainLines } from "../text/text-form.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
@@ -16,10 +17,10 @@ export interface CrossedDeletion {
 
 /**
  * One side changed the order of two neighbours, and the other deleted one of them. A diff takes the
- * smaller one for the moved one. If the deleted one is the larger, nothing shows that it was moved,
- * and what moved is told only where it was deleted. Nobody can say which of the two was meant: all
- * that stood between the old and the new place of what a diff takes for moved may be what its
- * author took away. Only where the other side deleted all of that, and wrote nothing there.
+ * smaller one for the moved one. If the larger one was deleted, nothing shows that it was moved,
+ * and nobody can say which of the two was meant. So all that stood between the old and the new
+ * place of what a diff takes for moved is told, where the other side deleted all of it and wrote
+ * nothing there.
  *
  * Lines in `disputed`, the lines of open conflicts, are told already.
  */
@@ -39,7 +40,7 @@ export function findCrossedDeletions(
       if (!former || others.length > 0) return [];
       const crossed = former.end <= put.first ? [former.end, put.first] : [put.end, former.first];
       const text = deletedIn(lines, crossed, { by, mover });
-      const isTold = saidIn(text).every((line) => disputed.has(line));
+      const isTold = plainLines(text).every((line) => disputed.has(line) || !hasWord(line));
       return text === "" || isTold ? [] : [{ by, text, ...placeBeside(lines, put, former) }];
     });
   });
@@ -117,8 +118,4 @@ function endOfBlanks(lines: readonly SideLine[], end: number): number {
 
 function broken({ text }: SideLine): string {
   return text.endsWith("\n") ? text : `${text}\n`;
-}
-
-function saidIn(text: string): string[] {
-  return text.split("\n").filter(hasWord);
 }
