@@ -168,8 +168,12 @@ scenario("a deletion that a write undid is shown on both machines, and settled",
   await laptop.memsync("set", "build", "another edit");
   await desktop.memsync("move", "build", "--layer", "user");
   await meet(pair);
+  // The layers are documents of their own, and either may come first.
   for (const machine of pair) {
-    const [conflict] = await untilShown(machine, 1);
+    const [conflict] = await waitFor("the layer that it was moved to", async () => {
+      const found = await untilShown(machine, 1);
+      return found[0]?.also_in.length === 1 && found;
+    });
     expect(conflict).toMatchObject({ machine: "desktop", also_in: ["user"] });
   }
   const [moved] = await deletions(desktop);
