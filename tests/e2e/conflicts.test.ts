@@ -132,7 +132,7 @@ scenario("a deletion that a write undid is shown on both machines, and settled",
   const pair = await makePair(lab, "undone-deletion");
   const [laptop, desktop] = pair;
   const deletions = async (machine: Machine) => {
-    return (await conflictsOf(machine)).filter(({ kind }) => kind === "deletion");
+    return (await conflictsOf(machine)).filter((each) => each.kind === "deletion");
   };
   const untilShown = (machine: Machine, count: number) =>
     waitFor(`${count} deletions on ${machine.name}`, async () => {
