@@ -1,6 +1,7 @@
 /// <reference lib="es2024.collection" />
 
 import type { Kysely } from "kysely";
+import { hasSeveralEntries } from "../../daemon/home/entry-ids.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { settlesEntry } from "../../daemon/inbox/overlay.ts";
@@ -139,7 +140,7 @@ async function keysWithSeveralEntries(db: Kysely<DaemonTables>, id: number): Pro
     .selectFrom("memories")
     .select("key")
     .where("document_id", "=", id)
-    .where("entry_ids", "like", "%],[%")
+    .where(hasSeveralEntries)
     .orderBy("row_id")
     .execute();
   return rows.map(({ key }) => key);

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { parseStored } from "../../shared/json.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 
@@ -11,3 +12,6 @@ export function parseEntryIds(text: string): EntryId[] {
 export function entryIdsText(ids: readonly EntryId[]): string {
   return JSON.stringify(ids.map(({ client, clock }) => [client, clock]));
 }
+
+/** Whether a memory's row has several entries: in the words of the index of these rows. */
+export const hasSeveralEntries = sql<boolean>`instr(entry_ids, '],[') > 0`;

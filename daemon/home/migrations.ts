@@ -449,6 +449,14 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("followed_files").addColumn("linked_as", "text").execute();
     },
   },
+  {
+    // Conflicts are looked for after each commit, which read all memories of its document.
+    name: "daemon-memories-with-rivals",
+    async up(db) {
+      await sql`create index memories_with_rivals on memories (document_id, row_id)
+        where instr(entry_ids, '],[') > 0`.execute(db);
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -461,4 +469,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 2_393_347_988 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_421_952_321 };
