@@ -2,8 +2,8 @@ import type { Ratio } from "./row.ts";
 import type { Finished } from "./table.ts";
 
 /**
- * Ratios of the run in docs/measured.md, by what they compare. They outlive a machine, so that a
- * later run on any can be held against them.
+ * Ratios by what they compare: those in docs/measured.md, or better ones of a run before. They
+ * outlive a machine, so that a later run on any can be held against them.
  */
 const RECORDED: Readonly<Record<string, number>> = {
   "read beside a bare server": 2.32,
