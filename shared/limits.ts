@@ -13,6 +13,8 @@ export const LIMITS = {
   queryBytes: 512,
   /** A document of a larger encoded size accepts only deletions. */
   documentBytes: 11 * 1024 * 1024,
+  /** What a document may have beyond that of records which tell of memories' deletions. */
+  deletionRecordsBytes: 1024 * 1024,
   connectionsPerProject: 20,
   pageSize: 1000,
   /** The largest part of a backlog in one exchange. */

@@ -3,6 +3,8 @@ import { copyFileSync } from "node:fs";
 import fc from "fast-check";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
+import { removeMemory } from "../../shared/replica/document/memory-deletion.ts";
+import { nameMachine } from "../../shared/replica/log/machines.ts";
 import { deletedIn } from "../../shared/replica/text/id-ranges.ts";
 import { ExchangeClient, serve, served } from "../support/exchange-client.ts";
 import { failureOf } from "../support/failure.ts";
@@ -312,6 +314,33 @@ describe("rights and limits", () => {
     expect(await serve(store, { ...deleter.request(), update: whole })).toHaveProperty("seq", 2);
     expect(Object.keys(await memoriesOf(store)).length).toBe(count - 2);
     expect(await serve(store, client.request())).toHaveProperty("seq", 3);
+  });
+
+  test("a document over its size takes what tells of a memory's deletion", async () => {
+    const { store } = await newStore();
+    const value = "x".repeat(LIMITS.memoryValueBytes);
+    const count = Math.ceil(LIMITS.documentBytes / LIMITS.memoryValueBytes) + 4;
+    await store.write(async (context) => {
+      const { document } = await context.open(address());
+      document.change("local", () => {
+        for (let at = 0; at < count; at++) {
+          document.setEntry("memories", `key-${at}`, { value, now: context.now });
+        }
+      });
+    });
+    const client = new ExchangeClient(7);
+    client.take(await serve(store, {}));
+    expect(removeMemory(client.document, { key: "key-0", now: 1 })).toBeTrue();
+    nameMachine(client.document, 7, { name: "laptop", home: undefined, now: 1 });
+    expect(await serve(store, client.request())).toHaveProperty("seq", 2);
+    const deletions = await store.write(async (context) => {
+      const open = await context.open(address());
+      open.deleteMemory({ key: "key-1", now: context.now });
+      return ["key-0", "key-1"].map((key) => open.document.deletionsOf(key).length);
+    });
+    expect(deletions).toEqual([1, 1]);
+    set(client, "key-0", "small");
+    expect(await serve(store, client.request())).toHaveProperty("refused");
   });
 });
 

@@ -1,8 +1,11 @@
 import * as Y from "yjs";
 import { messageOf } from "../../errors.ts";
+import { isObject } from "../../json.ts";
 import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
 import { type ItemPlace, type ReplicaDocument, TEXT_ROOT } from "../document/document.ts";
 import { type EntryKind, kindOfRoot, ownerOfRoot } from "../document/entry-arrays.ts";
+import { removedKey } from "../document/own-metadata.ts";
+import { isWriterKey } from "../log/machines.ts";
 import {
   type DecodedUpdate,
   decodeUpdate,
@@ -17,12 +20,17 @@ import { problemOfTrial, SEARCH_STEPS_MAX } from "./trial.ts";
 import { visitInOrder } from "./visit-in-order.ts";
 
 /**
- * The outcome for an update from outside. `adds`: it does more than delete. `missing`: it depends
+ * What an update brings beside deletions. `records`: only what tells of them, and of who made them.
+ */
+export type Addition = "nothing" | "records" | "more";
+
+/**
+ * The outcome for an update from outside. `missing`: it depends
  * on something that the document lacks. `refused`: no replica would send it. After the last two,
  * nothing may be applied. `isOwn`: it holds under the own client id what was not written here.
  */
 export type Admission =
-  | { readonly kind: "admitted"; readonly adds: boolean }
+  | { readonly kind: "admitted"; readonly adds: Addition }
   | { readonly kind: "missing" }
   | { readonly kind: "refused"; readonly message: string; readonly isOwn?: boolean };
 
@@ -85,6 +93,7 @@ class AdmissionLook {
   readonly #places = new Map<Struct, ItemPlace>();
   readonly #order: InsertionOrder;
   #orderIsKnown = true;
+  #adds: Addition = "nothing";
   #insertions = 0;
 
   constructor(document: ReplicaDocument, update: DecodedUpdate) {
@@ -109,12 +118,9 @@ class AdmissionLook {
         this.#checkCut(client, clock + len);
       }
     }
-    const adds = [...clients].some(
-      ([client, structs]) => endOf(structs) > this.#integrated(client),
-    );
     // Consumes the structures.
     yield* this.#tryWhereNeeded();
-    return { kind: "admitted", adds };
+    return { kind: "admitted", adds: this.#adds };
   }
 
   #checkClient(client: number, structs: readonly Struct[], ownClient: number | undefined): void {
@@ -168,9 +174,21 @@ class AdmissionLook {
     if (place !== "text" && item.rightOrigin) throw new Refusal("an entry is not appended");
     this.#checkCuts(item, place);
     if (place === "text") this.#checkOrder(item);
+    this.#noteAddition(item, place);
     if (item.content instanceof Y.ContentDeleted) return;
     if (place === "text") checkCharacters(item.content);
     else checkEntries(item.content, place);
+  }
+
+  #noteAddition({ id, length, content }: Y.Item, place: ItemPlace): void {
+    const known = this.#integrated(id.client) - id.clock;
+    if (known >= length || this.#adds === "more") return;
+    const isRecord =
+      content instanceof Y.ContentDeleted ||
+      (place === "metadata" &&
+        content instanceof Y.ContentAny &&
+        content.arr.slice(Math.max(known, 0)).every(isRecordOfDeletion));
+    this.#adds = isRecord ? "records" : "more";
   }
 
   #checkOrder(item: Y.Item): void {
@@ -253,6 +271,12 @@ class AdmissionLook {
   #end(client: number): number {
     return Math.max(this.#integrated(client), endOf(this.#update.clients.get(client)));
   }
+}
+
+/** Whether an entry tells of a memory's deletion, or who the writer is. */
+function isRecordOfDeletion(entry: unknown): boolean {
+  const key = isObject(entry) ? entry.key : undefined;
+  return typeof key === "string" && (removedKey(key) !== undefined || isWriterKey(key));
 }
 
 /** A part of what a structure holds, to be compared; undefined where it was deleted. */

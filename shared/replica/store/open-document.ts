@@ -220,11 +220,15 @@ export class OpenDocument {
     };
   }
 
-  /** See `removeMemory`. A full document accepts a deletion, and has no room to say so. */
+  /**
+   * See `removeMemory`. A full document accepts a deletion, and has some room to say so. Where that
+   * is used up, too, nothing tells of the deletion.
+   */
   deleteMemory(removal: MemoryRemoval): boolean {
     const { key, seen } = removal;
-    if (this.isFull) return this.document.deleteEntry("memories", key, seen);
-    return removeMemory(this.document, removal);
+    const hasRoom = !this.#isOver(LIMITS.documentBytes + LIMITS.deletionRecordsBytes);
+    if (hasRoom) return removeMemory(this.document, removal);
+    return this.document.deleteEntry("memories", key, seen);
   }
 
   /** Whether it is over its size limit, so that it accepts only deletions. */
@@ -239,7 +243,7 @@ export class OpenDocument {
 
   /**
    * Applies an update from another replica if it is admitted; otherwise nothing changes. Over
-   * `bytesMax`, only deletions are accepted.
+   * `bytesMax`, only deletions are accepted, and what tells of them.
    */
   applyUpdate(update: Uint8Array, bytesMax: number = LIMITS.documentBytes): Admission {
     return this.#apply(update, inOneTurn(this.#admit(update, bytesMax)));
@@ -254,8 +258,9 @@ export class OpenDocument {
 
   *#admit(update: Uint8Array, bytesMax: number): Steps<Admission> {
     const admission = yield* admitInSteps(this.document, update, this.writer.clientId);
-    const adds = admission.kind === "admitted" && admission.adds;
-    return adds && this.#isOver(bytesMax) ? { kind: "refused", message: NO_ROOM } : admission;
+    if (admission.kind !== "admitted" || admission.adds === "nothing") return admission;
+    const besides = admission.adds === "records" ? LIMITS.deletionRecordsBytes : 0;
+    return this.#isOver(bytesMax + besides) ? { kind: "refused", message: NO_ROOM } : admission;
   }
 
   #apply(update: Uint8Array, admission: Admission): Admission {
