@@ -8,6 +8,7 @@ import {
   type LocalConflict,
   listConflicts,
   type MemoryConflict,
+  type MoveConflict,
   type TextConflict,
 } from "../local/local-conflicts.ts";
 import type { LocalDocument } from "../local/local-documents.ts";
@@ -44,6 +45,7 @@ import { dismissal } from "../writes/dismiss-conflict.ts";
 import { type Written, writeToInbox } from "../writes/inbox-write.ts";
 import { findLeftHeld, type LeftHeld, sayLeftHeld } from "../writes/left-held.ts";
 import { saveMemory, saveText } from "../writes/save.ts";
+import { leftBy, settleMove } from "../writes/settle-move.ts";
 
 interface Options extends PlaceOptions {
   readonly json?: boolean;
@@ -52,7 +54,8 @@ interface Options extends PlaceOptions {
 
 const HELP = `
 A memory that two machines wrote at the same time has one value, the later; the other is a conflict.
-One that a machine deleted or moved while another wrote it stands: a conflict, too.
+One that a machine deleted or moved while another wrote it stands: a conflict, too. So does one that
+was moved while another machine deleted it, or moved it elsewhere.
 Of a line that both changed, both versions are in the document. So are lines that one machine had
 just added or deleted when another saved without having seen that. A deletion of most of a document
 is shown, too, and one of lines that another machine may have moved. A conflict is the same on every
@@ -63,7 +66,8 @@ Examples:
   memsync conflicts                     those of every project, of user and global
   memsync conflicts show k3j5h2ab       both versions, whole, with their numbers
   memsync conflicts choose k3j5h2ab 2   only the second version stays in the document; of a memory
-                                        that stands though it was deleted: it is deleted after all
+                                        that stands though it was deleted: it is deleted after all;
+                                        of one that was moved: where it stays, or that it goes
   memsync conflicts restore k3j5h2ab    brings back the version that is not there
   memsync conflicts dismiss k3j5h2ab    all stays as it is, and no machine shows it any more`;
 
@@ -243,8 +247,8 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
 
 async function restore(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, { ...options, typed: `restore ${id}` });
-  if (conflict.kind === "deletion") {
-    throw new CommandFailed(`${id} is a deletion's: ${conflictAdvice(conflict, "")}`);
+  if (conflict.kind === "deletion" || conflict.kind === "move") {
+    throw new CommandFailed(`${id} is a ${conflict.kind}'s: ${conflictAdvice(conflict, "")}`);
   }
   const along = conflict.kind === "memory" ? await otherLosers(env, conflict) : [];
   const { leftHeld, there } =
@@ -333,6 +337,10 @@ async function choose(
   if (conflict.kind === "memory") {
     throw new CommandFailed(`${id} is a memory's: ${conflictAdvice(conflict, "")}`);
   }
+  if (conflict.kind === "move") {
+    await settleMoved(env, conflict, { version, options });
+    return;
+  }
   if (version !== "1" && version !== "2") {
     throw new UsageError(`choose 1 or 2: \`memsync conflicts show ${id}\` numbers them`);
   }
@@ -406,9 +414,50 @@ async function settleDeletion(
   saySentence(`${done}${where}; ${id} is settled ${synced}${besides}`);
 }
 
+/** Between the places that a memory was moved to, and its deletion. */
+async function settleMoved(
+  env: Environment,
+  conflict: MoveConflict,
+  { version, options }: { readonly version: string; readonly options: Options },
+): Promise<void> {
+  const { id, document, moved } = conflict;
+  const { key, outcomes } = moved;
+  const chosen = outcomes.find((_, at) => String(at + 1) === version);
+  if (!chosen) {
+    const last = outcomes.length;
+    throw new UsageError(
+      `choose 1 to ${last}: \`memsync conflicts show ${id}\` says what each of them is`,
+    );
+  }
+  const left: LeftHeld[] = [];
+  await writeToInbox(env.home, async (db) => {
+    for (const { document: place } of leftBy(conflict, chosen)) {
+      const of = { document: place.name, account: place.account };
+      const held = await findLeftHeld(db, of, { key, value: undefined });
+      if (held) left.push(held);
+    }
+    return settleMove(conflict, chosen, realWorld.now());
+  });
+  for (const held of left) sayAside(sayLeftHeld(held));
+  if (options.json) {
+    sayJson({ ...conflictJson(conflict), chosen: Number(version), settled: [] });
+    return;
+  }
+  const { standing } = chosen;
+  const done = standing
+    ? `"${key}" stays in ${standing.document.title} alone`
+    : `"${key}" is deleted, and the history of where it was has it`;
+  saySentence(`${done}; ${id} is settled ${await syncedNote(env, document)}`);
+}
+
 async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {
   if (conflict.kind === "text") {
     await saveText(env, conflict.document.name, dismissal(conflict));
+    return;
+  }
+  if (conflict.kind === "move") {
+    const now = realWorld.now();
+    await writeToInbox(env.home, async () => settleMove(conflict, undefined, now));
     return;
   }
   const { name: document, account } = conflict.document;

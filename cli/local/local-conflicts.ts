@@ -27,6 +27,7 @@ import { shownForm } from "../../shared/replica/text/text-form.ts";
 import { findVersion } from "./find-version.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
 import { type LosingVersion, readContested, type UndoneDeletion } from "./losing-versions.ts";
+import { type MovedMemory, MoveFinder } from "./moved-memories.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -49,6 +50,15 @@ export interface DeletionConflict {
   readonly deletion: UndoneDeletion;
   /** Other places that have a memory of this key: one that was moved is in two. */
   readonly others: readonly string[];
+}
+
+/** A memory that one machine moved, while another one deleted it or moved it elsewhere. */
+export interface MoveConflict {
+  readonly kind: "move";
+  readonly id: string;
+  /** The document that it left. */
+  readonly document: LocalDocument;
+  readonly moved: MovedMemory;
 }
 
 /** A place in a project's text that two machines changed differently. */
@@ -75,7 +85,7 @@ export interface PlacedVersion extends TextVersion {
   readonly inPart: boolean;
 }
 
-export type LocalConflict = MemoryConflict | DeletionConflict | TextConflict;
+export type LocalConflict = MemoryConflict | DeletionConflict | MoveConflict | TextConflict;
 
 /** The conflicts of the documents that `isMeant` accepts, of all if left out; newest first. */
 export async function listConflicts(
@@ -84,6 +94,7 @@ export async function listConflicts(
 ): Promise<LocalConflict[]> {
   const found: LocalConflict[] = [];
   const documents = await listLocalDocuments(db);
+  const moves = new MoveFinder(db, documents);
   for (const document of documents.filter(isMeant)) {
     const { losing: losers, deletions } = await readContested(db, document);
     for (const losing of losers) {
@@ -96,13 +107,21 @@ export async function listConflicts(
       const others = await otherPlaces(db, documents, { document, key });
       found.push({ kind: "deletion", id, document, deletion, others });
     }
+    for (const moved of await moves.list(document)) {
+      const id = memoryConflictId(document.name, moved.key, moved.deletions);
+      found.push({ kind: "move", id, document, moved });
+    }
     if (document.layer === "project") found.push(...(await textConflicts(db, document)));
   }
   return found.sort((one, other) => conflictTime(other) - conflictTime(one));
 }
 
-/** When the losing value was written, the memory was deleted, or two versions of a place met. */
+/**
+ * When the losing value was written, the memory was deleted or moved, or two versions of a place
+ * met.
+ */
 export function conflictTime(conflict: LocalConflict): number {
+  if (conflict.kind === "move") return Math.max(...conflict.moved.outcomes.map(({ at }) => at));
   if (conflict.kind === "deletion") return conflict.deletion.deletedAt;
   return conflict.kind === "memory" ? conflict.losing.writtenAt : conflict.foundAt;
 }
@@ -110,6 +129,7 @@ export function conflictTime(conflict: LocalConflict): number {
 /** The key of the memory that a conflict is about; undefined where it is about a text. */
 export function keyOf(conflict: LocalConflict): string | undefined {
   if (conflict.kind === "text") return undefined;
+  if (conflict.kind === "move") return conflict.moved.key;
   return (conflict.kind === "memory" ? conflict.losing : conflict.deletion).key;
 }
 

@@ -129,7 +129,8 @@ export async function listDeletions(
   return document.deletionsOf(key).map((each) => deletionIn(document, each));
 }
 
-function deletionIn(document: ReplicaDocument, deletion: Entry) {
+/** When a memory was deleted, and by which machine. */
+export function deletionIn(document: ReplicaDocument, deletion: Entry) {
   const { client } = deletion.id;
   const machine = isByItsAuthor(deletion) ? machineIn(document, client) : undefined;
   return { deletedAt: deletion.updated_at, machine };

@@ -10,6 +10,7 @@ import type { WrittenValue } from "../local/losing-versions.ts";
 import { count, firstLine, shortName } from "../screen/output.ts";
 import { visibleLines } from "../screen/visible.ts";
 import { valueLine } from "./memory-view.ts";
+import { moveAdvice, moveJson, moveLines, moveRow } from "./move-conflict-view.ts";
 import { formatShown } from "./text-format-view.ts";
 import { indentedText, machineShown, onMachine, timeShown } from "./version-view.ts";
 
@@ -24,6 +25,7 @@ export function conflictRow(conflict: LocalConflict): string[] {
     const stands = `deleted; stands: ${valueLine(winner.value)}`;
     return [shortName(key), shortName(machineShown(machine)), stands];
   }
+  if (conflict.kind === "move") return moveRow(conflict);
   const { record } = conflict;
   const gone = conflict.versions.filter((version) => !stands(version) && version.text !== "");
   const versions = gone.length > 0 ? gone : conflict.versions.filter(({ text }) => text !== "");
@@ -72,13 +74,15 @@ function whatOf({ record, versions }: TextConflict): string {
 }
 
 /** How to settle it. `place`: the options that say where it is, none where one stands there. */
-export function conflictAdvice({ id, ...conflict }: LocalConflict, place: string): string {
+export function conflictAdvice(conflict: LocalConflict, place: string): string {
+  const { id } = conflict;
   if (conflict.kind === "memory") {
     const restore = `\`memsync conflicts restore ${id}${place}\``;
     return `${restore} brings back what lost, \`dismiss\` lets it go`;
   }
+  const choose = `\`memsync conflicts choose ${id} 1${place}\``;
+  if (conflict.kind === "move") return moveAdvice(conflict, choose);
   if (conflict.kind === "deletion") {
-    const choose = `\`memsync conflicts choose ${id} 1${place}\``;
     return `${choose} lets it stay, as \`dismiss\` does; \`2\` deletes it after all`;
   }
   const { record } = conflict;
@@ -86,14 +90,14 @@ export function conflictAdvice({ id, ...conflict }: LocalConflict, place: string
   // What is in a file alone comes into the document.
   const keeps = record.kind === "set-aside" ? "keeps both there" : "keeps all as it is";
   return (
-    `\`memsync conflicts choose ${id} 1${place}\` or \`2\` leaves that version alone in the ` +
-    `document${undo}, \`dismiss\` ${keeps}`
+    `${choose} or \`2\` leaves that version alone in the ` + `document${undo}, \`dismiss\` ${keeps}`
   );
 }
 
 /** Both versions, complete. */
 export function conflictLines(conflict: LocalConflict): string[] {
   if (conflict.kind === "deletion") return deletionLines(conflict);
+  if (conflict.kind === "move") return moveLines(conflict);
   return conflict.kind === "memory" ? memoryLines(conflict) : textLines(conflict);
 }
 
@@ -222,6 +226,7 @@ export function conflictJson(conflict: LocalConflict) {
       also_in: [...conflict.others],
     };
   }
+  if (conflict.kind === "move") return { ...place, ...moveJson(conflict) };
   return {
     ...place,
     found_at: timestampOf(conflict.foundAt),

@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Kysely } from "kysely";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { MemoryWrite } from "../../daemon/inbox/inbox.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { explain } from "../../shared/reasons.ts";
+import { wireDocumentId } from "../../shared/replica/document/address.ts";
+import { entryTime } from "../../shared/replica/document/stored-value.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { memoryHistory } from "../local/local-history.ts";
@@ -75,22 +78,35 @@ export async function moveMemory(env: Environment, move: Move): Promise<Layer> {
     await refuseTaken(db, target, key);
     if (!allowSecret) await refuseSecret(db, memory);
     from = place.layer;
-    const writtenAt = realWorld.now();
-    const written = { kind: "memory", key, writtenAt } as const;
-    const { document, account } = place;
-    return [
-      {
-        ...written,
-        document: target.document,
-        account: target.account,
-        value: memory.value,
-        seen: [],
-        allowSecret,
-      },
-      { ...written, document, account, value: undefined, seen: memory.seen },
-    ];
+    return moveWrites({ memory, place, target, allowSecret }, realWorld.now());
   });
   return from;
+}
+
+/** Writes a memory to its new place, and deletes it where it was. */
+export function moveWrites(
+  {
+    memory: { key, value, seen },
+    place,
+    target,
+    allowSecret,
+  }: {
+    readonly memory: Pick<LocalMemory, "key" | "value" | "seen">;
+    readonly place: Pick<MemoryPlace, "document" | "account">;
+    readonly target: Pick<MemoryPlace, "document" | "account">;
+    readonly allowSecret: boolean;
+  },
+  writtenAt: number,
+): MemoryWrite[] {
+  const written = { kind: "memory", key, writtenAt } as const;
+  const of = ({ document, account }: Pick<MemoryPlace, "document" | "account">) => {
+    return { ...written, document, account };
+  };
+  const movedTo = { to: wireDocumentId(target.document), at: entryTime(writtenAt) };
+  return [
+    { ...of(target), value, seen: [], allowSecret },
+    { ...of(place), value: undefined, seen, movedTo },
+  ];
 }
 
 async function findIn(

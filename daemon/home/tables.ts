@@ -311,14 +311,14 @@ export type SaveOutcome = "taken" | "conflict" | "held" | "known" | "waiting" | 
 /** A write that was made without a daemon. */
 export interface InboxTable {
   id: Generated<number>;
-  kind: "memory" | "losers" | "text" | "text-conflict";
+  kind: "memory" | "move" | "losers" | "text" | "text-conflict";
   /** A project's id, `user/<user id>` or `global`. */
   document: string;
   /** The account of a `user` or `global` document. A project's is found by its id. */
   account: Generated<AccountId>;
   /** A memory's key, or the id of a text's conflict; empty for a text. */
   key: string;
-  /** Null deletes the key. */
+  /** Null deletes the key. Of a memory that was moved: where it is now, a `MovedTo` as JSON. */
   value: string | null;
   /** The text that the author of a new text saw; null for other writes. */
   base: string | null;

@@ -156,8 +156,9 @@ async function applyMemory(
     }
   }
   await replace();
-  if (value === undefined) open.deleteMemory({ key, now: writtenAt, seen });
-  else document.setEntry("memories", key, { value, now: writtenAt, seen });
+  if (value === undefined) {
+    open.deleteMemory({ key, now: writtenAt, seen, movedTo: write.movedTo });
+  } else document.setEntry("memories", key, { value, now: writtenAt, seen });
   made.set(place, entriesMade(document, key));
 }
 

@@ -1,8 +1,9 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
-import { parseStored } from "../../shared/json.ts";
+import { parseJson, parseStored } from "../../shared/json.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
+import { type MovedTo, movedToOf } from "../../shared/replica/document/memory-deletion.ts";
 import { entryIdsText, parseEntryIds } from "../home/entry-ids.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import type { DaemonTables, InboxTable } from "../home/tables.ts";
@@ -32,9 +33,14 @@ export interface MemoryWrite extends InboxItem {
   readonly seen: readonly EntryId[];
   /** The author says that what looks like a secret in it is none. */
   readonly allowSecret?: boolean;
+  /** It is deleted because it was moved. */
+  readonly movedTo?: MovedTo | undefined;
 }
 
-/** Dismisses what lost against the value of a memory: other values, and deletions. */
+/**
+ * Dismisses what lost against the value of a memory: other values, and deletions. The value itself,
+ * if it is named, is written anew.
+ */
 export interface LosersDismissal extends InboxItem {
   readonly kind: "losers";
   readonly key: string;
@@ -59,7 +65,8 @@ export type InboxWrite = MemoryWrite | LosersDismissal | TextWrite | TextConflic
 
 /** Appends a write to those that wait. Durable with its transaction's commit. */
 export async function appendToInbox(db: Db, write: InboxWrite): Promise<void> {
-  const { kind, document, account = LOCAL_ACCOUNT, writtenAt } = write;
+  const { document, account = LOCAL_ACCOUNT, writtenAt } = write;
+  const kind = write.kind === "memory" && write.movedTo ? "move" : write.kind;
   await db
     .insertInto("inbox")
     .values({ kind, document, account, written_at: writtenAt, ...columnsOf(write) })
@@ -71,7 +78,7 @@ function columnsOf(write: InboxWrite) {
     case "memory":
       return {
         key: write.key,
-        value: write.value ?? null,
+        value: write.movedTo ? JSON.stringify(write.movedTo) : (write.value ?? null),
         seen: entryIdsText(write.seen),
         base: null,
         allow_secret: write.allowSecret ? 1 : 0,
@@ -119,6 +126,15 @@ function toWrite(row: Selectable<InboxTable>): InboxWrite {
         value: row.value ?? undefined,
         seen: parseEntryIds(row.seen),
         allowSecret: row.allow_secret === 1,
+      };
+    case "move":
+      return {
+        kind: "memory",
+        ...item,
+        key,
+        value: undefined,
+        seen: parseEntryIds(row.seen),
+        movedTo: movedToOf({ value: parseJson(row.value ?? "{}") }),
       };
     case "losers":
       return { kind: "losers", ...item, key, seen: parseEntryIds(row.seen) };

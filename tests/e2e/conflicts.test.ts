@@ -27,6 +27,11 @@ type Conflict = { readonly id: string; readonly project_id: string | null } & (
       readonly winner: Written;
     }
   | {
+      readonly kind: "move";
+      readonly key: string;
+      readonly outcomes: readonly { readonly moved_to: string | null }[];
+    }
+  | {
       readonly kind: "text";
       readonly found_at: string;
       readonly versions: readonly {
@@ -183,6 +188,61 @@ scenario("a deletion that a write undid is shown on both machines, and settled",
     await untilShown(machine, 0);
     expect(await machine.memsync("get", "build")).toBe("edit of the laptop");
     expect((await machine.run(["get", "build", "--layer", "project"])).status).toBe(1);
+  }
+});
+
+scenario("a memory that one moved, and another deleted or moved, is settled", async (lab) => {
+  const pair = await makePair(lab, "moved-twice");
+  const [laptop, desktop] = pair;
+  /** Until each machine offers these places, null for none. */
+  const untilOffered = async (...offered: (string | null)[][]) => {
+    for (const machine of pair) {
+      await waitFor(`${offered.length} moves on ${machine.name}`, async () => {
+        const found = (await conflictsOf(machine)).filter((each) => each.kind === "move");
+        const shown = found.map(({ outcomes }) => outcomes.map((each) => each.moved_to));
+        return JSON.stringify(shown) === JSON.stringify(offered);
+      });
+    }
+  };
+  const idOf = async (machine: Machine) => (await conflictsOf(machine))[0]?.id ?? "";
+  const down = async () => {
+    await Promise.all(pair.map((machine) => machine.untilSynced()));
+    await Promise.all(pair.map((machine) => machine.down()));
+  };
+  await laptop.memsync("rm", "build");
+  await desktop.memsync("set", "build", "edit of the desktop");
+  await desktop.memsync("move", "build", "--layer", "user");
+  await meet(pair);
+  await untilOffered(["user", null]);
+  const id = await idOf(laptop);
+  expect(await idOf(desktop)).toBe(id);
+  expect(await laptop.memsync("conflicts")).toMatch(
+    / build +desktop, laptop +deleted \| moved to user: edit of the desktop/,
+  );
+  expect(await laptop.memsync("conflicts", "show", id)).toMatch(
+    /deleted and moved at once\n\n1 {2}stands in user, moved there .* on desktop\n {4}edit of the desktop\n\n2 {2}deleted .* on laptop\n/s,
+  );
+  expect((await desktop.run(["conflicts", "restore", id])).status).toBe(1);
+  expect((await desktop.run(["conflicts", "choose", id, "3"])).status).toBe(2);
+  expect(await laptop.memsync("conflicts", "choose", id, "2")).toMatch(/^"build" is deleted, /);
+  await untilOffered();
+  for (const machine of pair) expect((await machine.run(["get", "build"])).status).toBe(1);
+  await laptop.memsync("set", "build", "again");
+  await down();
+  await laptop.memsync("move", "build", "--layer", "user");
+  await desktop.memsync("move", "build", "--layer", "global", "--yes");
+  await meet(pair);
+  await untilOffered(["global", "user"]);
+  expect(await desktop.memsync("conflicts", "choose", await idOf(desktop), "1")).toMatch(
+    /^"build" stays in global alone; /,
+  );
+  await untilOffered();
+  for (const machine of pair) {
+    await waitFor(`no other one on ${machine.name}`, async () => {
+      return (
+        (await machine.memsync("list")).match(/^build .*$/gm)?.join() === "build  global  again"
+      );
+    });
   }
 });
 

@@ -1,10 +1,20 @@
-import { isObject } from "../../json.ts";
+import { isObject, type JsonObject } from "../../json.ts";
 import type { ReplicaDocument } from "./document.ts";
 import { type Entry, type EntryId, sameId } from "./entry-index.ts";
 import { REMOVED_PREFIX, removedKey } from "./own-metadata.ts";
 
-/** A document says of this many deletions which no write stands against; older ones go first. */
+/** A document says of this many deletions which nothing stands against; older ones go first. */
 const DELETIONS_MAX = 500;
+
+/** Where a memory is that was moved. The deletion that it left tells of that. */
+export interface MovedTo {
+  /** Its document now: a project's id, `user` or `global`. */
+  readonly to: string;
+  /** When it began there, in milliseconds since the Unix epoch: no other memory of its key did. */
+  readonly at: number;
+  /** When it had begun where it was. So a memory that was moved twice is found. */
+  readonly from?: number | undefined;
+}
 
 /** What a deletion of a memory is about. */
 export interface MemoryRemoval {
@@ -13,6 +23,8 @@ export interface MemoryRemoval {
   readonly now: number;
   /** The entries that its author saw; if left out, those that are visible now. */
   readonly seen?: readonly EntryId[] | undefined;
+  /** It was moved. */
+  readonly movedTo?: MovedTo | undefined;
   /** Its author is not this machine, and wrote into no document. */
   readonly elsewhere?: boolean;
 }
@@ -20,18 +32,23 @@ export interface MemoryRemoval {
 /**
  * Deletes a memory, and records that. A write that had not seen the deletion stands, and so does
  * the record: both together are a conflict, on every replica. A write that has seen the deletion
- * deletes the record. False: there was nothing to delete.
+ * deletes the record. So does another deletion, which is recorded in its place. A move is recorded
+ * even where somebody else has deleted the memory meanwhile: only so both are told. False: there
+ * was nothing to delete.
  */
 export function removeMemory(
   document: ReplicaDocument,
-  { key, now, seen, elsewhere = false }: MemoryRemoval,
+  { key, now, seen, movedTo, elsewhere = false }: MemoryRemoval,
 ): boolean {
   const entries = document.memories.get(key);
-  if (entries.length === 0 || seen?.length === 0) return false;
   const told = document.deletionsOf(key).filter(({ id }) => !seen || isAmong(id, seen));
+  const isAgain = seen !== undefined && told.length > 0;
+  if (seen?.length === 0 || (entries.length === 0 && !movedTo && !isAgain)) return false;
+  const gone = entries.filter(({ id }) => !seen || isAmong(id, seen));
   document.change("local", () => {
     document.deleteEntry("memories", key, seen);
-    recordDeletion(document, { key, now, elsewhere, told });
+    const value = movedTo ? moveValue(movedTo, gone) : elsewhere ? { elsewhere } : {};
+    recordDeletion(document, { key, now, value, told });
   });
   forgetSurplus(document);
   return true;
@@ -39,7 +56,7 @@ export function removeMemory(
 
 /** Records that somebody else deleted a memory that was written here meanwhile. */
 export function noteForeignDeletion(document: ReplicaDocument, key: string, now: number): void {
-  recordDeletion(document, { key, now, elsewhere: true, told: [] });
+  recordDeletion(document, { key, now, value: { elsewhere: true }, told: [] });
 }
 
 /** Whether this record was made by the machine that deleted the memory. */
@@ -47,50 +64,76 @@ export function isByItsAuthor({ value }: Entry): boolean {
   return !(isObject(value) && value.elsewhere === true);
 }
 
+/** Where a memory was moved to, as the deletion says that it left; undefined: it was deleted. */
+export function movedToOf({ value }: Pick<Entry, "value">): MovedTo | undefined {
+  const { to, at, from } = isObject(value) ? value : {};
+  if (typeof to !== "string" || typeof at !== "number") return undefined;
+  return { to, at, ...(typeof from === "number" && { from }) };
+}
+
+/** Whether deletions that had not seen each other say different things of a memory. */
+export function disagree(deletions: readonly Pick<Entry, "value">[]): boolean {
+  return new Set(deletions.map((each) => movedToOf(each)?.to)).size > 1;
+}
+
+function moveValue({ to, at, from }: MovedTo, gone: readonly Entry[]): JsonObject {
+  const begun = gone.length > 0 ? Math.min(...gone.map((each) => each.created_at)) : from;
+  return { to, at, ...(begun !== undefined && { from: begun }) };
+}
+
 function recordDeletion(
   document: ReplicaDocument,
   {
     key,
     now,
-    elsewhere,
+    value,
     told,
   }: {
     readonly key: string;
     readonly now: number;
-    readonly elsewhere: boolean;
+    readonly value: JsonObject;
     readonly told: readonly Entry[];
   },
 ): void {
-  const value = elsewhere ? { elsewhere } : {};
   const seen = told.map(({ id }) => id);
   document.setEntry("metadata", REMOVED_PREFIX + key, { value, now, seen });
 }
 
 /**
  * Dismisses what lost against a memory's value: the losing entries among `seen`, and the deletions
- * among them. Where a deletion is, the value is written anew. So it stays, and the deletion is a
- * conflict again, if another machine deletes the memory after all at the same time. True: it was
- * written anew.
+ * among them. Where a deletion is, or the value itself, the value is written anew. So it stays, and
+ * the deletion is a conflict again, if another machine deletes the memory after all at the same
+ * time. True: it was written anew.
  */
 export function dismissLosers(
   document: ReplicaDocument,
   { key, now, seen }: MemoryRemoval & { readonly seen: readonly EntryId[] },
 ): boolean {
-  document.deleteEntry("memories", key, seen);
-  const told = document.deletionsOf(key).filter(({ id }) => isAmong(id, seen));
   const [winner, ...others] = document.memories.get(key);
-  if (told.length === 0 || !winner) return false;
+  if (!winner) return false;
   const equal = others.filter(({ value }) => value === winner.value);
-  const replaced = [winner, ...equal, ...told].map(({ id }) => id);
+  const lost = others.filter((each) => !equal.includes(each) && isAmong(each.id, seen));
+  if (lost.length > 0) {
+    document.deleteEntry(
+      "memories",
+      key,
+      lost.map(({ id }) => id),
+    );
+  }
+  const told = document.deletionsOf(key).filter(({ id }) => isAmong(id, seen));
+  const standing = [winner, ...equal];
+  if (told.length === 0 && !standing.some(({ id }) => isAmong(id, seen))) return false;
+  const replaced = [...standing, ...told].map(({ id }) => id);
   return document.setEntry("memories", key, { value: winner.value, now, seen: replaced });
 }
 
-/** What a write stands against is a conflict, and stays until somebody settles it. */
+/** What a write stands against, or another deletion, stays until somebody settles it. */
 function forgetSurplus(document: ReplicaDocument): void {
   const { memories, metadata } = document;
   const keys = [...metadata.keys()].filter((key) => {
     const removed = removedKey(key);
-    return removed !== undefined && memories.get(removed).length === 0;
+    if (removed === undefined || memories.get(removed).length > 0) return false;
+    return !disagree(metadata.get(key));
   });
   if (keys.length <= DELETIONS_MAX) return;
   const time = (key: string) => metadata.get(key)[0]?.updated_at ?? 0;

@@ -9,7 +9,8 @@ import { DELETION_KEY } from "../document/deletion-entry.ts";
 import type { DocumentChanges, ReplicaDocument } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
 import { machineName } from "../document/machine-name.ts";
-import { OWN_METADATA_PREFIX, TRIMMED_PREFIX } from "../document/own-metadata.ts";
+import { disagree } from "../document/memory-deletion.ts";
+import { OWN_METADATA_PREFIX, removedKey, TRIMMED_PREFIX } from "../document/own-metadata.ts";
 import { deletionOf } from "../document/project-deletion.ts";
 import { crowdedKeys, HISTORY, type Revision } from "../history/revisions.ts";
 import { machineIn, machineKey, machineKnown } from "../log/machines.ts";
@@ -41,8 +42,7 @@ export async function deriveRows(db: Db, target: RowsTarget, given: Changed): Pr
     ...(text?.replaced ? [text.replaced] : []),
   ];
   const metadata = [...changes.metadataKeys].map((key) => {
-    const winner = document.metadata.get(key)[0];
-    return [key, winner && JSON.stringify(winner.value)] as const;
+    return [key, metadataShown(key, document.metadata.get(key))] as const;
   });
   return {
     revisions,
@@ -51,6 +51,13 @@ export async function deriveRows(db: Db, target: RowsTarget, given: Changed): Pr
     metadata: new Map(metadata),
     text: text?.row,
   };
+}
+
+/** The latest value of a key. Of deletions that say different things of a memory all are shown. */
+function metadataShown(key: string, entries: readonly Entry[]): string | undefined {
+  const values = entries.map(({ value }) => value);
+  const isWhole = removedKey(key) !== undefined && disagree(entries);
+  return values.length === 0 ? undefined : JSON.stringify(isWhole ? values : values[0]);
 }
 
 interface Changed {

@@ -30,6 +30,10 @@ const writer = mistakesIn(`${FOLDERS}/write-memory-folder.ts`, TRACKED);
 const DELETIONS = "unit/memory-deletions.test.ts";
 const write = mistakesIn("shared/replica/document/document.ts", DELETIONS);
 const deletion = mistakesIn("shared/replica/document/memory-deletion.ts", DELETIONS);
+const MOVED = "unit/moved-memories.test.ts";
+const surplus = mistakesIn("shared/replica/document/memory-deletion.ts", MOVED);
+const followed = mistakesIn("cli/local/moved-memories.ts", MOVED);
+const settled = mistakesIn("cli/writes/settle-move.ts", MOVED);
 const plain = mistakesIn("daemon/plain/merge-items.ts", DELETIONS);
 
 /** In memories, and in what is done with the files in which assistants keep them. */
@@ -43,8 +47,26 @@ export const MEMORIES: readonly Mistake[] = [
   deletion(
     "a deletion takes away a value that it has not seen",
     "a deletion of what was written over before it was applied is told as well",
-    'document.deleteEntry("memories", key, seen);\n    record',
-    'document.deleteEntry("memories", key);\n    record',
+    'document.deleteEntry("memories", key, seen);\n    const value',
+    'document.deleteEntry("memories", key);\n    const value',
+  ),
+  surplus(
+    "what nobody has settled is forgotten after so many later deletions",
+    "what nobody has settled outlives any number of later deletions",
+    "return !disagree(metadata.get(key));",
+    "return true;",
+  ),
+  followed(
+    "a memory that was moved twice is looked for in its second place alone",
+    "a memory is followed to where it was moved on, or deleted",
+    "if (told.length > 0) return await",
+    "if (told.length < 0) return await",
+  ),
+  settled(
+    "where a memory is to stay it is not written anew",
+    "different choices at once are told again",
+    "seen: each.winning };",
+    "seen: [] };",
   ),
   deletion(
     "a memory that is to stay is not written anew",

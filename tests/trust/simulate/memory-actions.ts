@@ -1,4 +1,6 @@
+import { moveWrites } from "../../../cli/writes/move-memory.ts";
 import { LOCAL_USER } from "../../../daemon/gateway/mount.ts";
+import { LOCAL_ACCOUNT } from "../../../daemon/home/local-account.ts";
 import { openHomeDatabase } from "../../../daemon/home/open-home.ts";
 import { appendToInbox } from "../../../daemon/inbox/inbox.ts";
 import { readLocalMemories } from "../../../daemon/reading/local-memories.ts";
@@ -34,7 +36,8 @@ function drawPlace({ dice, projects }: Cluster): Place {
 
 function ask(cluster: Cluster, node: string, place: Place): MemoryWrite {
   const { dice, memories } = cluster;
-  const write = memories.ask(node, place.document, dice.pick(KEYS), dice.chance(DELETIONS));
+  const [key, deletes] = [dice.pick(KEYS), dice.chance(DELETIONS)];
+  const write = memories.ask(node, place.document, { key, deletes });
   const what = write.value === undefined ? `deletes ${write.key}` : `writes "${write.value}"`;
   cluster.note(`${node} ${what} in ${place.document}`);
   return write;
@@ -78,8 +81,13 @@ function settle(write: MemoryWrite, state: "acknowledged" | "failed", alive: boo
 /** As the command line does without a daemon. */
 async function writeOffline(cluster: Cluster, machine: Machine): Promise<void> {
   const place = drawPlace(cluster);
+  const to = otherPlace(cluster, place);
+  // Chance decides nothing of this, so that each seed's other draws stay as they were.
+  if (cluster.memories.count % 3 === 0 && (await moveOffline(cluster, machine, { place, to }))) {
+    return;
+  }
   const write = ask(cluster, machine.name, place);
-  const document = place.layer === "user" ? `user/${LOCAL_USER}` : place.document;
+  const document = localName(place.document);
   const writtenAt = Math.floor(machine.clock.at(cluster.scheduler.now));
   try {
     const database = await openHomeDatabase(machine.databasePath);
@@ -99,6 +107,67 @@ async function writeOffline(cluster: Cluster, machine: Machine): Promise<void> {
     write.state = machine.isStopped ? "in doubt" : "failed";
     write.waits = machine.isStopped;
   }
+}
+
+function localName(document: string): string {
+  return document === "user" ? `user/${LOCAL_USER}` : document;
+}
+
+function otherPlace({ memories, projects }: Cluster, { layer }: Place): string {
+  if (layer !== "project") return projects[0] ?? "global";
+  return memories.count % 2 === 0 ? "user" : "global";
+}
+
+/**
+ * As `memsync move` does without a daemon. What it writes is not quite what was there, since the
+ * ledger knows a write by its value. False: there was nothing to move, or something in its way.
+ */
+export async function moveOffline(
+  cluster: Cluster,
+  machine: Machine,
+  { place, to, key }: { readonly place: Pick<Place, "document">; to: string; key?: string },
+): Promise<boolean> {
+  const { memories } = cluster;
+  const writtenAt = Math.floor(machine.clock.at(cluster.scheduler.now));
+  const account = LOCAL_ACCOUNT;
+  let writes: MemoryWrite[] = [];
+  try {
+    const database = await openHomeDatabase(machine.databasePath);
+    try {
+      await writeTransaction(database.writer, async (db) => {
+        const there = new Set((await readLocalMemories(db, localName(to))).map((each) => each.key));
+        const wanted = key === undefined ? KEYS : [key];
+        const memory = (await readLocalMemories(db, localName(place.document))).find((each) => {
+          return each.held === undefined && wanted.includes(each.key) && !there.has(each.key);
+        });
+        if (!memory) return;
+        const asked = { key: memory.key, deletes: false };
+        const moved = memories.ask(machine.name, to, asked);
+        const left = { ...asked, deletes: true, moved };
+        writes = [moved, memories.ask(machine.name, place.document, left)];
+        cluster.note(`${machine.name} moves ${memory.key} from ${place.document} to ${to}`);
+        const waiting = moveWrites(
+          {
+            memory: { ...memory, value: moved.value ?? "" },
+            place: { document: localName(place.document), account },
+            target: { document: localName(to), account },
+            allowSecret: false,
+          },
+          writtenAt,
+        );
+        for (const write of waiting) await appendToInbox(db, write);
+      });
+      for (const write of writes) memories.waitInInbox(write);
+    } finally {
+      await database.close();
+    }
+  } catch {
+    for (const write of writes) {
+      write.state = machine.isStopped ? "in doubt" : "failed";
+      write.waits = machine.isStopped;
+    }
+  }
+  return writes.length > 0;
 }
 
 /** A client of the published interface writes or deletes a memory on the service. */

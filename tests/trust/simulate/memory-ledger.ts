@@ -12,6 +12,8 @@ export interface MemoryWrite {
   readonly value: string | undefined;
   /** What tells of it, of a deletion that was done. */
   deletion?: string;
+  /** Of a deletion: the write of the memory in the place that it was moved to. */
+  readonly moved: MemoryWrite | undefined;
   state: WriteState;
   /** It waits in an inbox: acknowledged, and not in the document yet. */
   waits: boolean;
@@ -45,13 +47,25 @@ export class MemoryLedger {
     this.#report = report;
   }
 
-  ask(node: string, document: string, key: string, deletes: boolean): MemoryWrite {
+  ask(
+    node: string,
+    document: string,
+    {
+      key,
+      deletes,
+      moved,
+    }: Pick<MemoryWrite, "key"> & {
+      readonly deletes: boolean;
+      readonly moved?: MemoryWrite | undefined;
+    },
+  ): MemoryWrite {
     const value = deletes ? undefined : `${key} ${this.#writes.length} by ${node}`;
     const write: MemoryWrite = {
       node,
       document,
       key,
       value,
+      moved,
       state: "asked",
       waits: false,
       excused: false,
@@ -59,6 +73,19 @@ export class MemoryLedger {
     this.#writes.push(write);
     if (value !== undefined) this.#byValue.set(value, write);
     return write;
+  }
+
+  /** How many writes there were. */
+  get count(): number {
+    return this.#writes.length;
+  }
+
+  /** The deletions of memories that were moved, as far as they are told. */
+  moves(): readonly (MemoryWrite & { readonly deletion: string; readonly moved: MemoryWrite })[] {
+    return this.#writes.flatMap((write) => {
+      const { deletion, moved } = write;
+      return deletion !== undefined && moved ? [{ ...write, deletion, moved }] : [];
+    });
   }
 
   /** Saved for the daemon's next start, seeing what waits there already. */

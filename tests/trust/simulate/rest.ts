@@ -1,14 +1,16 @@
+import { keyOf, type LocalConflict, listConflicts } from "../../../cli/local/local-conflicts.ts";
 import { LOCAL_ACCOUNT } from "../../../daemon/home/local-account.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { parseTextConflict } from "../../../shared/replica/conflicts/text-conflict-record.ts";
 import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
+import { disagree } from "../../../shared/replica/document/memory-deletion.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../../shared/replica/document/own-metadata.ts";
 import { splitForm } from "../../../shared/replica/text/text-form.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Machine } from "./machine.ts";
 import { isBound } from "./moves.ts";
 import type { ServerNode } from "./server-node.ts";
-import { type Shadow, viewOf } from "./shadow.ts";
+import { commonName, type Shadow, viewOf } from "./shadow.ts";
 import { standingOf, valuesOf } from "./standing.ts";
 
 /** What still differs, or waits, when nothing happens any more; empty when all is at rest. */
@@ -129,6 +131,31 @@ export async function checkDisks(cluster: Cluster): Promise<void> {
       .execute();
     const shown = rows.map((row) => [row.name, row.key, row.value, row.entry_ids].join("\n"));
     compareRows(cluster, name, shown, shadow);
+    checkMoves(cluster, machine, await listConflicts(running.store.reader));
+  }
+}
+
+/**
+ * Where a memory stands that somebody moved, while somebody else deleted it or moved it elsewhere,
+ * each machine tells of that.
+ */
+function checkMoves(
+  cluster: Cluster,
+  { name, shadow }: Machine,
+  conflicts: readonly LocalConflict[],
+): void {
+  for (const { document, key, deletion, moved } of cluster.memories.moves()) {
+    const left = shadow.documents.get(document);
+    const standing = standingOf(left, key);
+    const isOpen = standing.includes(deletion) && disagree(left?.deletionsOf(key) ?? []);
+    const isThere = valuesOf(shadow.documents.get(moved.document), key)[0] === moved.value;
+    if (!isOpen || !isThere || valuesOf(left, key).length > 0) continue;
+    const isTold = conflicts.some((each) => {
+      return (
+        each.kind === "move" && commonName(each.document.name) === document && keyOf(each) === key
+      );
+    });
+    if (!isTold) cluster.report(`${name} does not tell that ${key} was moved, and not by all`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { listConflicts } from "../../../cli/local/local-conflicts.ts";
 import { memoryIdOf, type ProjectId } from "../../../shared/ids.ts";
 import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { revisionName } from "../../../shared/replica/history/revision-name.ts";
@@ -7,6 +8,7 @@ import { Cluster } from "./cluster.ts";
 import { Dice } from "./dice.ts";
 import type { GitUser } from "./git/git-user.ts";
 import type { Machine } from "./machine.ts";
+import { moveOffline } from "./memory-actions.ts";
 import { bindAnew } from "./moves.ts";
 import { pass, waitFor } from "./passing.ts";
 import { toldBy } from "./rest.ts";
@@ -122,7 +124,7 @@ export class Stage {
   remember(number: number, key: string): string {
     const { running, name } = this.machine(number);
     if (!running) throw new Error(`${name} is down`);
-    const write = this.cluster.memories.ask(name, this.project, key, false);
+    const write = this.cluster.memories.ask(name, this.project, { key, deletes: false });
     const { value: content = "" } = write;
     const created = { content, layer: "project", key, project_id: this.project } as const;
     this.wait(Promise.resolve(running.services.memories.create(running.caller, created)));
@@ -134,10 +136,29 @@ export class Stage {
   forget(number: number, key: string): void {
     const { running, name } = this.machine(number);
     if (!running) throw new Error(`${name} is down`);
-    const write = this.cluster.memories.ask(name, this.project, key, true);
+    const write = this.cluster.memories.ask(name, this.project, { key, deletes: true });
     const id = memoryIdOf(this.project, key);
     this.wait(Promise.resolve(running.services.memories.remove(running.caller, id)));
     write.state = "acknowledged";
+  }
+
+  /** Moves a memory of the project to a layer, on a machine whose daemon is down. */
+  move(number: number, key: string, to: "user" | "global"): void {
+    const place = { document: this.project };
+    this.wait(moveOffline(this.cluster, this.machine(number), { place, to, key }));
+  }
+
+  /** The keys of memories that a machine shows as moved, and not by all. */
+  movesTold(number: number): string[] {
+    const { running, name } = this.machine(number);
+    if (!running) throw new Error(`${name} is down`);
+    let told: string[] = [];
+    this.wait(
+      listConflicts(running.store.reader).then((conflicts) => {
+        told = conflicts.flatMap((each) => (each.kind === "move" ? [each.moved.key] : []));
+      }),
+    );
+    return told;
   }
 
   /** What stands of a memory on a machine: its values, and the deletions that are told of. */

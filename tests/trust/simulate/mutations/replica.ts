@@ -104,8 +104,22 @@ export const REPLICA: readonly Mutation[] = [
     "a memory's deletion leaves nothing that tells of it",
     "a deletion that an earlier write undoes is told on both machines",
     "shared/replica/document/memory-deletion.ts",
-    "recordDeletion(document, { key, now, elsewhere, told });",
+    "recordDeletion(document, { key, now, value, told });",
     "",
+  ),
+  mutation(
+    "a move leaves a deletion that does not say where the memory went",
+    "a memory that one machine moves while another deletes it is told on both",
+    "shared/replica/document/memory-deletion.ts",
+    "const value = movedTo ? moveValue(movedTo, gone) : elsewhere ? { elsewhere } : {};",
+    "const value = elsewhere ? { elsewhere } : {};",
+  ),
+  mutation(
+    "a row does not tell that a memory was moved in two ways",
+    "a memory that two machines move to two layers is told on both",
+    "shared/replica/store/rows.ts",
+    "JSON.stringify(isWhole ? values : values[0]);",
+    "JSON.stringify(values[0]);",
   ),
   mutation(
     "a write leaves the deletion that it has seen",

@@ -22,6 +22,11 @@ function expectStanding(stage: Stage, value: string | undefined, deletions: numb
   }
 }
 
+/** Expects that each machine shows one move that somebody else did not make. */
+function expectMoveTold(stage: Stage): void {
+  for (const number of [1, 2]) stage.expect(`moves of m${number}`, stage.movesTold(number), [KEY]);
+}
+
 /** Deletions of memories, and writes that had not seen them. */
 export const DELETIONS: readonly Scenario[] = [
   {
@@ -72,6 +77,35 @@ export const DELETIONS: readonly Scenario[] = [
       const value = stage.remember(2, KEY);
       stage.pass();
       expectStanding(stage, value, 0);
+    },
+  },
+  {
+    name: "a memory that one machine moves while another deletes it is told on both",
+    play(stage) {
+      begin(stage);
+      stage.forget(1, KEY);
+      stage.pass();
+      stage.stop(2);
+      stage.move(2, KEY, "user");
+      stage.start(2);
+      stage.connect(2);
+      expectStanding(stage, undefined, 2);
+      expectMoveTold(stage);
+    },
+  },
+  {
+    name: "a memory that two machines move to two layers is told on both",
+    play(stage) {
+      begin(stage);
+      stage.stop(2);
+      stage.move(2, KEY, "user");
+      stage.stop(1);
+      stage.move(1, KEY, "global");
+      stage.start(1);
+      stage.start(2);
+      stage.connect(2);
+      expectStanding(stage, undefined, 2);
+      expectMoveTold(stage);
     },
   },
 ];

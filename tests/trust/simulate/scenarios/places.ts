@@ -16,7 +16,10 @@ export const PLACES: readonly Scenario[] = [
       stage.pass();
       stage.bindAnew();
       stage.pass();
-      const write = stage.cluster.memories.ask("the other service", stage.project, "beta", false);
+      const write = stage.cluster.memories.ask("the other service", stage.project, {
+        key: "beta",
+        deletes: false,
+      });
       writeAt(stage, write.key, write.value ?? "");
       write.state = "acknowledged";
       stage.pass();
