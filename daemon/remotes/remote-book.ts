@@ -6,6 +6,7 @@ import type { World } from "../../shared/world.ts";
 import { documentsOf } from "../budget/sync-units.ts";
 import { readDeletion } from "../home/deleted-project.ts";
 import { giveHeldTo } from "../home/held-store.ts";
+import { listLinks } from "../home/links.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, randomAccount } from "../home/local-account.ts";
 import { forgetPositions } from "../home/positions.ts";
 import { findProjectName } from "../home/project-name.ts";
@@ -133,7 +134,8 @@ const NAMED_MAX = 3;
 
 /**
  * Removes a remote. Refuses while something is bound to it or waits for it. `isGone`: its service
- * will never be back, so nothing waits; what is on this machine alone goes into the embedded one.
+ * will never be back, so nothing waits; what is on this machine alone goes into the embedded one, as
+ * do projects that no folder is linked to.
  */
 export async function removeRemote(
   context: Context,
@@ -150,13 +152,10 @@ export async function removeRemote(
   });
   const deleted = await deletedAmong(db, bound);
   const there = bound.filter((project) => !deleted.includes(project));
-  if (there.length > 0) {
-    throw new AppError(
-      "invalid_request",
-      `${there.length === 1 ? "a project is" : `${there.length} projects are`} bound to ${name} ` +
-        `(${await namesShown(db, there)}): bind each to another remote with ` +
-        "`memsync link DIR --remote NAME` first",
-    );
+  const linked = new Set((await listLinks(db)).map(({ projectId }) => projectId));
+  const inUse = there.filter((project) => linked.has(project));
+  if (inUse.length > 0 || (there.length > 0 && !isGone)) {
+    throw new AppError("invalid_request", await whyBound(db, name, { there, inUse }));
   }
   const all = await listUnsentDeletions(db, [], () => serviceNameOf(remote));
   const unsent = all.filter((project) => deleted.includes(project));
@@ -178,8 +177,27 @@ export async function removeRemote(
   const to = embedded?.account ?? LOCAL_ACCOUNT;
   if (isWaiting) await saveOwn(context, remote, to);
   // What is left of a deleted project says so to whatever comes later.
-  for (const project of deleted) await moveProject(context, project, to);
+  for (const project of bound) await moveProject(context, project, to);
   await deleteRemote(db, name);
+}
+
+async function whyBound(
+  db: Context["db"],
+  name: string,
+  { there, inUse }: { readonly there: readonly ProjectId[]; readonly inUse: readonly ProjectId[] },
+): Promise<string> {
+  const bound =
+    `${there.length === 1 ? "a project is" : `${there.length} projects are`} bound to ${name} ` +
+    `(${await namesShown(db, there)})`;
+  if (inUse.length > 0) {
+    const which = inUse.length === there.length ? "each" : await namesShown(db, inUse);
+    return `${bound}: bind ${which} to another remote with \`memsync link DIR --remote NAME\` first`;
+  }
+  return (
+    `${bound} and linked to no folder here: \`memsync link DIR --id ID --remote NAME\` binds it to ` +
+    "another remote, `memsync project rm ID` deletes it everywhere, and --gone keeps it on this " +
+    "machine alone if the service will never be back"
+  );
 }
 
 /** Moves the memories of `user` and `global` to another account. Throws where one can't be. */

@@ -242,6 +242,25 @@ scenario(
 );
 
 scenario(
+  "a remote that is gone can be removed once its project is linked to no folder",
+  async (lab) => {
+    const { b, machine, pb } = await bothBound(lab);
+    await machine.untilSynced();
+    await b.end();
+    await set(machine, pb, "late");
+    const { id } = await machine.projectOf(pb);
+    const linked = await machine.run(["remote", "rm", "client-b", "--gone"]);
+    expect(linked.stderr.replaceAll(/\n\s*/g, " ")).toContain("bind each to another remote");
+    await machine.memsync("unlink", pb);
+    const refused = await machine.run(["remote", "rm", "client-b"]);
+    expect(refused.stderr.replaceAll(/\n\s*/g, " ")).toContain("linked to no folder here");
+    await machine.memsync("remote", "rm", "client-b", "--gone");
+    await machine.memsync("link", pb, "--id", id);
+    expect(await machine.memsync("get", "late", "--project", pb)).toBe("value of late");
+  },
+);
+
+scenario(
   "`remote rm` keeps what is bound, and a new remote of that name starts empty",
   async (lab) => {
     const { a, b, pb, machine } = await bothBound(lab);

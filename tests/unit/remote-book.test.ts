@@ -239,6 +239,16 @@ test("of a remote whose service is gone for good, what is here alone goes into t
   expect(await keysOf(store, LOCAL_ACCOUNT, own(LOCAL_ACCOUNT))).toEqual(["unsynced"]);
 });
 
+test("a project that is linked nowhere does not keep a remote whose service is gone", async () => {
+  const { store, a } = await twoRemotes();
+  await remember(store, a, PROJECT, "kept");
+  const remove = (isGone: boolean) =>
+    store.write((context) => removeRemote(context, "a", { isGone }));
+  await expect(remove(false)).rejects.toThrow(/linked to no folder here.*--gone keeps it/);
+  await remove(true);
+  expect(await keysOf(store, LOCAL_ACCOUNT, PROJECT)).toEqual(["kept"]);
+});
+
 test("a remote is not removed while its service has refused a memory that is nowhere else", async () => {
   const { store, a } = await twoRemotes();
   await remember(store, a, own(a), "refused");
