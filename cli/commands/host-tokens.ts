@@ -14,7 +14,7 @@ interface JsonFlag {
 
 interface TokenFlags extends DatabaseFlag, JsonFlag {
   readonly account: string;
-  readonly user: string;
+  readonly user?: string;
   readonly name: string;
   readonly scope: "read" | "write";
   readonly project: readonly string[];
@@ -29,7 +29,7 @@ export function addTokenCommands(server: Command, env: Environment): void {
   withDatabase(token.command("create"))
     .description("mint a token; it is shown this once")
     .requiredOption("--account <account>", "an account's name or id")
-    .option("--user <name>", "whose token; the user is made when new", "owner")
+    .option("--user <name>", "whose token, a new user's too (without it: the owner's)")
     .option("--name <name>", "what the token is for", "token")
     .addOption(new Option("--scope <scope>").choices(["read", "write"]).default("write"))
     .option("--project <id...>", "bind the token to these projects", [])
@@ -70,13 +70,15 @@ async function createToken(env: Environment, flags: TokenFlags): Promise<void> {
       missing: await admin.missingProjects(account, projects ?? []),
     };
   });
+  const { user: owner, isNewUser, ...shown } = made;
+  if (isNewUser) sayAside(`${account} has a new user, ${owner}, whose token it is`);
   // A client may choose a project's id, so the token may be there before its project.
   if (missing.length > 0) {
     const which = missing.join(", ");
     sayAside(`${account} has no ${which} yet: where it is mistyped, revoke ${made.id}`);
   }
-  if (flags.json) sayJson(made);
-  else say(made.token);
+  if (flags.json) sayJson(shown);
+  else say(shown.token);
 }
 
 function parseProject(text: string): ProjectId {

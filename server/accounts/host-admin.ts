@@ -30,8 +30,11 @@ const ID_BYTES = 10;
 export interface TokenRequest {
   /** Id or name of the account. */
   readonly account: string;
-  /** The user's name in the account. A new name creates a user. */
-  readonly user: string;
+  /**
+   * The user's name in the account. A new name creates a user. If left out, it is the one user
+   * `owner`, who is made with an account's first token.
+   */
+  readonly user?: string | undefined;
   readonly name: string;
   readonly scope: "read" | "write";
   /** The token is restricted to these projects; null: to none. */
@@ -39,6 +42,19 @@ export interface TokenRequest {
   /** Milliseconds since the Unix epoch; null never expires. */
   readonly expiresAt: number | null;
 }
+
+/** A new token, with what is known of it only now. */
+export interface MintedToken {
+  readonly id: string;
+  readonly token: string;
+  /** Whose it is. */
+  readonly user: string;
+  /** The user was made for it. */
+  readonly isNewUser: boolean;
+}
+
+/** The user of an account whose tokens name none. */
+const OWNER = "owner";
 
 /**
  * Manages who may use a host, for `memsync server account` and `memsync server token`. Works on the
@@ -52,9 +68,7 @@ export class HostAdmin {
 
   /** Refuses a name that is taken or unreadable. */
   async createAccount(name: string, plan: AccountRow["plan"]): Promise<AccountRow> {
-    assertName("an account", name);
-    // The name becomes a part of paths and commands.
-    if (/[/\\]/.test(name)) throw refused("the name of an account has no slashes");
+    assertNewName("an account", name);
     const id = asAccountId(`acct_${this.#randomPart()}`);
     const account: AccountRow = { id, name, plan, createdAt: this.world.now() };
     await this.database.write(async (db) => {
@@ -85,11 +99,10 @@ export class HostAdmin {
   }
 
   /** Creates a token. It is returned only now, and stored nowhere. */
-  async createToken(
-    request: TokenRequest,
-  ): Promise<{ readonly id: string; readonly token: string }> {
-    assertName("a user", request.user);
+  async createToken(request: TokenRequest): Promise<MintedToken> {
+    const named = request.user ?? OWNER;
     assertName("a token", request.name);
+    let isNewUser = false;
     const token = mintToken(this.world);
     const id = `tok_${this.#randomPart()}`;
     const now = this.world.now();
@@ -97,9 +110,12 @@ export class HostAdmin {
       const account = await findAccount(db, request.account);
       if (!account) throw noAccount(request.account);
       await keepOthersOut(db, account.id);
-      let user = await findUser(db, account.id, request.user);
+      let user = await findUser(db, account.id, named);
+      isNewUser = !user;
       if (!user) {
-        user = this.#newUser(account.id, request.user);
+        if (request.user === undefined) await refuseIfAmbiguous(db, account);
+        assertNewName("a user", named);
+        user = this.#newUser(account.id, named);
         await insertUser(db, user, now);
       }
       const { name, scope, projects, expiresAt } = request;
@@ -107,7 +123,7 @@ export class HostAdmin {
       const userId = user.id;
       await insertToken(db, { id, hash, userId, name, scope, projects, createdAt: now, expiresAt });
     });
-    return { id, token };
+    return { id, token, user: named, isNewUser };
   }
 
   /** Those of the projects that the account does not have, or does not have yet. */
@@ -157,6 +173,30 @@ function assertName(whose: string, name: string): void {
   const rule = `1 to ${LIMITS.projectNameBytes} bytes without control characters`;
   throw refused(`the name of ${whose} is ${rule}`);
 }
+
+/** The names of accounts and users are typed, and become parts of paths and commands. */
+function assertNewName(whose: string, name: string): void {
+  assertName(whose, name);
+  if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N}._@+-]*$/u.test(name)) return;
+  throw refused(
+    `the name of ${whose} begins with a letter or a digit, and has only those and . _ @ + - in it`,
+  );
+}
+
+/** Nobody is made a user by the way, where it may be another one who is meant. */
+async function refuseIfAmbiguous(
+  db: Parameters<typeof listUsers>[0],
+  { id, name }: AccountRow,
+): Promise<void> {
+  const users = await listUsers(db, id);
+  if (users.length === 0) return;
+  const names = users.slice(0, NAMED_MAX).map((each) => each.name);
+  const shown = `${names.join(", ")}${users.length > names.length ? ", …" : ""}`;
+  throw refused(`${name} has users (${shown}): say by --user whose token it is to be`);
+}
+
+/** A refusal names at most this many users. */
+const NAMED_MAX = 5;
 
 function noAccount(named: string): AppError {
   return refused(

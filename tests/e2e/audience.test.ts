@@ -368,7 +368,10 @@ scenario(
 
 scenario("a token of another account is refused under the name of a remote", (lab) =>
   withTeam(lab, async ({ folder, server }) => {
-    const [acme, rival] = [await folder.token("acme"), await folder.token("rival")];
+    const [acme, rival] = [
+      await folder.token("acme", "--user", "ann"),
+      await folder.token("rival"),
+    ];
     const machine = machineIn(lab, "one");
     const login = (token: string, ...args: string[]) =>
       machine.run(["login", "--url", server.url, "--token-stdin", ...args], { stdin: token });
@@ -378,7 +381,7 @@ scenario("a token of another account is refused under the name of a remote", (la
     expect(stderr).toContain("this token is of the account rival, and ");
     expect(stderr).toContain(" is the account acme: ");
     expect((await login(rival, "--remote", "theirs")).status).toBe(0);
-    expect((await login(await folder.token("acme"))).status).toBe(0);
+    expect((await login(await folder.token("acme", "--user", "ann"))).status).toBe(0);
   }),
 );
 

@@ -145,10 +145,31 @@ describe("a server", () => {
     expect(admin.revokeToken("nope")).rejects.toThrow(token);
   });
 
+  test("a token that names no user makes one only where there is none", async () => {
+    const { admin } = await start();
+    await admin.createAccount("other", "team");
+    const { user: _, ...request } = { ...REQUEST, account: "other" };
+    expect(await admin.createToken(request)).toMatchObject({ user: "owner", isNewUser: true });
+    expect(await admin.createToken(request)).toMatchObject({ user: "owner", isNewUser: false });
+    await admin.createAccount("third", "team");
+    const named = await admin.createToken({ ...request, account: "third", user: "ann" });
+    expect(named).toMatchObject({ user: "ann", isNewUser: true });
+    await expect(admin.createToken({ ...request, account: "third" })).rejects.toThrow(
+      "third has users (ann): say by --user whose token it is to be",
+    );
+    expect((await admin.listUsers("third")).map(({ name }) => name)).toEqual(["ann"]);
+  });
+
   test("a server refuses a second account of one name and a token of none", async () => {
     const { admin } = await start();
     expect(admin.createAccount("acme", "pro")).rejects.toThrow("there already");
-    expect(admin.createAccount("../acme", "pro")).rejects.toThrow("no slashes");
+    for (const name of ["../acme", "Bad Name!", "-acme", "a/b", "a\\b", "acme$"]) {
+      await expect(admin.createAccount(name, "pro")).rejects.toThrow("begins with a letter");
+    }
+    await admin.createAccount("Müller-2.de", "pro");
+    await expect(admin.createToken({ ...REQUEST, user: "an n" })).rejects.toThrow(
+      "the name of a user begins with a letter or a digit, and has only those and . _ @ + - in it",
+    );
     expect(admin.createToken({ ...REQUEST, account: "nobody" })).rejects.toThrow(
       'there is no account "nobody": `memsync server account list` lists them',
     );
