@@ -14,8 +14,9 @@ import { rawArguments } from "./place/changed-arguments.ts";
 import { type Environment, readEnvironment } from "./place/environment.ts";
 import { takeLauncherPipe } from "./place/launcher-end.ts";
 import { CommandEnded, CommandFailed, UsageError } from "./screen/errors.ts";
+import { FAILURE_OF, type FailureCode } from "./screen/failure-codes.ts";
 import { homeFailure } from "./screen/home-failure.ts";
-import { complain } from "./screen/output.ts";
+import { complain, hasSaidJson, sayJson } from "./screen/output.ts";
 
 /** The end of the list of all commands, which is longer than a screen. */
 const FIRST_STEPS = `
@@ -69,10 +70,14 @@ function refuseRelativeHome({ variables, home }: Environment): void {
 /** Runs one command line and resolves to its exit status. Errors are printed on standard error. */
 async function runCommand(args: readonly string[], env: Environment): Promise<number> {
   let program: Command | undefined;
+  let wantsJson = false;
   try {
     const isByNpm = env.variables.npm_lifecycle_event !== undefined;
     refuseChangedArguments({ args, rawArguments, isByNpm });
     program = await createProgram(env, args[0]);
+    program.hook("preAction", (_, action) => {
+      wantsJson = action.optsWithGlobals().json === true;
+    });
     assertHelpIsThere(program, args);
     await program.parseAsync([...args], { from: "user" });
     await tellNotices(args, env);
@@ -87,8 +92,10 @@ async function runCommand(args: readonly string[], env: Environment): Promise<nu
       if (thrown.sentence !== undefined) await refuse(args, thrown.sentence);
       return thrown.status;
     }
-    await refuse(args, sentence(thrown, placeOf(args, env)), furtherOf(thrown));
+    const said = sentence(thrown, placeOf(args, env));
+    await refuse(args, said, furtherOf(thrown));
     if (thrown instanceof UsageError) return USED_WRONGLY;
+    if (wantsJson) await sayFailure(args, codeOf(thrown), said);
     await tellNotices(args, env);
     return FAILED;
   }
@@ -103,6 +110,21 @@ async function refuse(
   const { typedHider } = await import("./screen/typed-secrets.ts");
   const hide = await typedHider(args);
   complain(hide(said), further.map(hide));
+}
+
+/**
+ * What a program reads of a failure. A command that has printed its answer before it failed has
+ * said there what is wrong.
+ */
+async function sayFailure(args: readonly string[], code: FailureCode, said: string): Promise<void> {
+  if (hasSaidJson()) return;
+  const { typedHider } = await import("./screen/typed-secrets.ts");
+  sayJson({ error: { code, message: (await typedHider(args))(said) } });
+}
+
+function codeOf(thrown: unknown): FailureCode {
+  if (thrown instanceof CommandFailed) return thrown.code;
+  return thrown instanceof AppError ? FAILURE_OF[thrown.code] : "unforeseen";
 }
 
 /** A notice that can't be shown must not change a command's result. */

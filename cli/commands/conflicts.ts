@@ -149,7 +149,9 @@ async function find(env: Environment, id: string, meant: Meant): Promise<LocalCo
   });
   const places = found.length === 1 ? "another project" : `${found.length} projects`;
   const isNot = here === undefined ? "" : ", and none of the project here";
-  throw new CommandFailed(`${id} is a conflict of ${places}${isNot}: ${commands.join(", ")}`);
+  throw new CommandFailed(`${id} is a conflict of ${places}${isNot}: ${commands.join(", ")}`, {
+    code: "ambiguous",
+  });
 }
 
 function isSettled(
@@ -163,6 +165,7 @@ function isSettled(
   if (!covering) {
     return new CommandFailed(
       `there is no conflict ${id}: \`memsync conflicts\` lists those there are`,
+      { code: "not-found" },
     );
   }
   const place = isHere(covering) ? "" : ` --project ${covering.document.name}`;

@@ -102,6 +102,7 @@ async function ask(
     throw new CommandFailed(
       "connections are made by the service, and no daemon is running that could ask it: " +
         "start one with `memsync start`",
+      { code: "no-daemon" },
     );
   }
   const options = { deadlineMs: ASKED_DEADLINE_MS };

@@ -261,7 +261,7 @@ async function unlink(env: Environment, dir: string | undefined, { json }: JsonO
   const id = links.find((each) => each.dir === folder)?.projectId;
   const body = { dir: folder };
   const answer = await daemon.call<{ unlinked: boolean }>("POST", "/_memsync/unlink", { body });
-  if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`);
+  if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`, { code: "not-found" });
   // Without a commit or a remote to derive an id from, the next link would be a new project.
   const link = `memsync link ${shellWord(folder)} --id ${id}`;
   const again = id === undefined ? "" : `: \`${link}\` has them again`;
@@ -371,7 +371,9 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
     sayText(conflictCountLines(status));
   }
   const why = whyUnsynced(status, realWorld.now());
-  throw new CommandFailed(answer.offline ? `${awayWord(status.remotes)}: ${why}` : why);
+  throw new CommandFailed(answer.offline ? `${awayWord(status.remotes)}: ${why}` : why, {
+    code: answer.offline ? "offline" : "not-synced",
+  });
 }
 
 /** What is waited for, and for how long. */

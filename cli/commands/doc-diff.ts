@@ -91,10 +91,13 @@ function fileSide({ id, files, current }: ProjectText, from: Side): Side {
   if (placed === undefined) {
     throw new CommandFailed(
       `${id} is linked to no folder here: name two versions, as \`memsync doc history\` lists them`,
+      { code: "unlinked" },
     );
   }
   if (others.length > 0) {
-    throw new CommandFailed(`${id} has several files here: say which by --project DIR`);
+    throw new CommandFailed(`${id} has several files here: say which by --project DIR`, {
+      code: "ambiguous",
+    });
   }
   const { file } = placed;
   if (!existsSync(file)) {
@@ -105,7 +108,9 @@ function fileSide({ id, files, current }: ProjectText, from: Side): Side {
     const instead = isBlank(from.content)
       ? "there is nothing to compare"
       : "name two versions, as `memsync doc history` lists them";
-    throw new CommandFailed(`${missing}, and the document has no text: ${instead}`);
+    throw new CommandFailed(`${missing}, and the document has no text: ${instead}`, {
+      code: "not-found",
+    });
   }
   return { name: tilde(file), content: readFileSync(file, "utf8") };
 }

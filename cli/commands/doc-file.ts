@@ -56,10 +56,14 @@ async function write(env: Environment, options: Options): Promise<void> {
   const { id, current, ...found } = await findText(env, options.project);
   const files = [...found.files, ...found.also];
   if (files.length === 0) {
-    throw new CommandFailed(`${id} is linked to no folder here: \`memsync doc > FILE\` writes it`);
+    throw new CommandFailed(`${id} is linked to no folder here: \`memsync doc > FILE\` writes it`, {
+      code: "unlinked",
+    });
   }
   if (!current || current.value.trim() === "") {
-    throw new CommandFailed("the document has no text: `memsync doc history` lists what it had");
+    throw new CommandFailed("the document has no text: `memsync doc history` lists what it had", {
+      code: "not-found",
+    });
   }
   const written: string[] = [];
   for (const placed of files) {
@@ -78,7 +82,9 @@ async function write(env: Environment, options: Options): Promise<void> {
 async function clear(env: Environment, options: Options): Promise<void> {
   const { id, current, seenSeq } = await findText(env, options.project);
   if (!current || current.value === "") {
-    throw new CommandFailed("the document has no text: there is nothing to delete");
+    throw new CommandFailed("the document has no text: there is nothing to delete", {
+      code: "not-found",
+    });
   }
   const lines = count(plainLines(current.value).length, "line", "lines");
   await agreeTo(`Delete ${lines} of text here and on every other machine, files too?`, options);

@@ -182,7 +182,9 @@ async function printHealth(flags: HealthFlags): Promise<void> {
 }
 
 function noEmulator(url: string): CommandFailed {
-  return new CommandFailed(`no emulator answers at ${url}: start one with \`memsync emulator\``);
+  return new CommandFailed(`no emulator answers at ${url}: start one with \`memsync emulator\``, {
+    code: "not-found",
+  });
 }
 
 function listensOnAll({ host }: ListenFlags): boolean {

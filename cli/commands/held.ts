@@ -135,10 +135,15 @@ async function find(
   const [first, ...more] = (await readAll(env))
     .map(({ item, document }) => ({ ...item, remote: document?.remote ?? null }))
     .filter((item) => item.id === id && (remote === undefined || item.remote === remote));
-  if (!first) throw new CommandFailed(`nothing is held as ${id}: \`memsync held\` lists what is`);
+  if (!first)
+    throw new CommandFailed(`nothing is held as ${id}: \`memsync held\` lists what is`, {
+      code: "not-found",
+    });
   if (more.length === 0) return first;
   const names = [first, ...more].map((item) => item.remote).join(", ");
-  throw new CommandFailed(`${id} is held for several remotes: say which by --remote, ${names}`);
+  throw new CommandFailed(`${id} is held for several remotes: say which by --remote, ${names}`, {
+    code: "ambiguous",
+  });
 }
 
 async function show(env: Environment, id: string, options: Options): Promise<void> {

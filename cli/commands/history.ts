@@ -103,7 +103,10 @@ async function find(env: Environment, key: string, options: PlaceOptions): Promi
       if (memories.some((each) => each.key === key)) throw heldOnly(key);
     }
     const message = `there is no memory "${key}" and no history of one`;
-    throw unlinked ?? new CommandFailed(`${message}: \`memsync list\` shows the keys`);
+    throw (
+      unlinked ??
+      new CommandFailed(`${message}: \`memsync list\` shows the keys`, { code: "not-found" })
+    );
   });
 }
 
@@ -117,6 +120,7 @@ function pick(found: readonly Found[], key: string, revision: string) {
   }
   throw new CommandFailed(
     `"${key}" has no version ${revision}: \`memsync history ${shellWord(key)}\` lists those it has`,
+    { code: "not-found" },
   );
 }
 

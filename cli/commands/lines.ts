@@ -84,7 +84,9 @@ async function settle(env: Environment, { ids, as }: Decision, { json }: LinesFl
   const told = await readTold(env);
   const unknown = ids.find((id) => !told.some((each) => each.id === id));
   if (unknown !== undefined) {
-    throw new CommandFailed(`no line in question is ${unknown}: \`memsync lines\` lists them`);
+    throw new CommandFailed(`no line in question is ${unknown}: \`memsync lines\` lists them`, {
+      code: "not-found",
+    });
   }
   const meant = told.filter(({ id }) => ids.includes(id));
   const { hasDaemon } = await changeHome(env.home, async (db) => {

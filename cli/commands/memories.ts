@@ -223,5 +223,5 @@ function noMemory(key: string, known: readonly LocalMemory[]): CommandFailed {
     key,
     known.map((memory) => memory.key),
   );
-  return new CommandFailed(`there is no memory "${key}"${nearly}`);
+  return new CommandFailed(`there is no memory "${key}"${nearly}`, { code: "not-found" });
 }

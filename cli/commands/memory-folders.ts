@@ -194,7 +194,8 @@ class FolderCommands {
       });
     });
     const unknown = names.find((name) => !asked.some((each) => each.name === name));
-    if (unknown !== undefined) throw new CommandFailed(`nothing is asked about ${unknown}`);
+    if (unknown !== undefined)
+      throw new CommandFailed(`nothing is asked about ${unknown}`, { code: "not-found" });
     const kept = as === "delete" ? await this.#writtenSince(asked) : [];
     const settled = asked.filter((file) => !kept.includes(file));
     if (settled.length > 0 && as === "delete") await agreeToDelete(settled, flags);

@@ -225,7 +225,9 @@ async function take(env: Environment, name: string, { yes, json }: PersonalFlags
   const file = (await filesOf(env)).find(({ assistant }) => assistant === place?.id);
   const { asked } = file ?? {};
   if (!place || asked === undefined || asked === "missing") {
-    throw new CommandFailed(`nothing in ${place?.name ?? name}'s file waits to be taken`);
+    throw new CommandFailed(`nothing in ${place?.name ?? name}'s file waits to be taken`, {
+      code: "not-found",
+    });
   }
   await agreeTo(`${QUESTIONS[asked]} The history keeps what was there.`, {
     yes,

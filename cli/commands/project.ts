@@ -133,7 +133,8 @@ async function getDeletable(
   const other = unlinked.find((each) => each.id === id);
   const project = linked ?? other;
   const deleted = await withLocal(env, async (db) => db && (await nameOfDeleted(db, id)));
-  if (deleted !== undefined) throw new CommandFailed(`${deleted} is deleted already`);
+  if (deleted !== undefined)
+    throw new CommandFailed(`${deleted} is deleted already`, { code: "deleted" });
   if (!project) {
     const first = `\`memsync link DIR --id ${id}\``;
     throw new CommandFailed(`nothing of ${id} is synced from here yet: ${first} first`);

@@ -117,7 +117,7 @@ function failAtEnd(failures: readonly StepFailure[], unread: readonly SetupStep[
   }
   const last = sentences.pop();
   for (const { sentence, further } of sentences) complain(sentence, further);
-  if (last) throw new CommandFailed(last.sentence, last.further);
+  if (last) throw new CommandFailed(last.sentence, { further: last.further });
 }
 
 function isUnread({ read }: SetupStep): boolean {

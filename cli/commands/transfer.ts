@@ -102,7 +102,9 @@ async function runExport(
   const { markdown = false } = flags;
   if (markdown && file === undefined) throw new UsageError("--markdown needs the name of a folder");
   if (file !== undefined && !flags.force && !markdown && existsSync(file)) {
-    throw new CommandFailed(`${file} is there already: name another file, or say --force`);
+    throw new CommandFailed(`${file} is there already: name another file, or say --force`, {
+      code: "taken",
+    });
   }
   const progress = new Progress("exporting", "documents");
   const { home, held } = await withLocal(env, async (db) => {

@@ -203,7 +203,8 @@ async function joinRunning(
   { json }: UpOptions,
 ): Promise<DaemonStatus> {
   const daemon = await findDaemon(env.home);
-  if (!daemon) throw new CommandFailed("the daemon that ran has ended: try again");
+  if (!daemon)
+    throw new CommandFailed("the daemon that ran has ended: try again", { code: "no-daemon" });
   sayOfRunning(env, daemon.introduction);
   const known = json ? undefined : linkedDirs(await askStatus(daemon));
   const status = await linkAndLook(daemon, folders);

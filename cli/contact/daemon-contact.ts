@@ -3,7 +3,9 @@ import type { Home } from "../../daemon/home/home.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { type Introduction, parseIntroduction } from "../../daemon/supervise/introduction.ts";
 import { count } from "../../shared/count.ts";
+import type { ErrorCode } from "../../shared/errors.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import { FAILURE_OF, type FailureCode } from "../screen/failure-codes.ts";
 
 /** A daemon that does not answer within this time counts as dead. */
 export const LIVENESS_DEADLINE_MS = 3000;
@@ -88,13 +90,21 @@ async function askIntroduction(home: Home, deadlineMs: number): Promise<Introduc
 function unanswered(thrown: unknown, deadlineMs: number | undefined): CommandFailed {
   const isLate = thrown instanceof Error && thrown.name === "TimeoutError";
   if (!isLate) {
-    return new DaemonEnded("the daemon ended before it answered: `memsync logs` shows why");
+    return new DaemonEnded("the daemon ended before it answered: `memsync logs` shows why", {
+      code: "no-daemon",
+    });
   }
   const seconds = Math.ceil((deadlineMs ?? 0) / MS_PER_S);
   const inTime = seconds > 0 ? `within ${count(seconds, "second", "seconds")}` : "in time";
   return new DaemonSilent(
     `the daemon did not answer ${inTime}: \`memsync restart\` starts another in its place`,
+    { code: "daemon-silent" },
   );
+}
+
+function codeOfAnswer(code: string | undefined): FailureCode {
+  const known = (Object.keys(FAILURE_OF) as ErrorCode[]).find((each) => each === code);
+  return known ? FAILURE_OF[known] : "failed";
 }
 
 async function callOnce<Answer>(
@@ -103,7 +113,7 @@ async function callOnce<Answer>(
   { path, body, remote, deadlineMs }: DaemonCallOptions & { readonly path: string },
 ): Promise<Answer> {
   let response: Response;
-  let answer: Answer & { error?: { message?: string } };
+  let answer: Answer & { error?: { code?: string; message?: string } };
   try {
     response = await fetch(`http://localhost${path}`, {
       unix: home.socket,
@@ -118,5 +128,7 @@ async function callOnce<Answer>(
     throw unanswered(thrown, deadlineMs);
   }
   if (response.ok) return answer;
-  throw new CommandFailed(answer.error?.message ?? `the daemon answered ${response.status}`);
+  throw new CommandFailed(answer.error?.message ?? `the daemon answered ${response.status}`, {
+    code: codeOfAnswer(answer.error?.code),
+  });
 }

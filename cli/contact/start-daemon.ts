@@ -128,7 +128,9 @@ async function askUntilAnswers(home: Home, look: () => void): Promise<GatewayCli
     look();
     await delay(realWorld, POLL_MS);
   }
-  throw new CommandFailed("the daemon does not answer yet: `memsync logs` shows what it does");
+  throw new CommandFailed("the daemon does not answer yet: `memsync logs` shows what it does", {
+    code: "daemon-silent",
+  });
 }
 
 /** Tells the last lines that were logged after the log had `said` bytes. */
@@ -139,7 +141,7 @@ function notStarted(home: Home, said: number): CommandFailed {
   const words = lastWords(lines.slice(-LAST_LINES));
   const why = words.length > 1 ? "it said" : (words[0] ?? whyNothing(home));
   const further = words.length > 1 ? words.map((each) => `  ${each}`) : [];
-  return new CommandFailed(`the daemon did not start: ${why}`, further);
+  return new CommandFailed(`the daemon did not start: ${why}`, { further });
 }
 
 /** A daemon whose disk is full has no place to say so. */

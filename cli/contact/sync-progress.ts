@@ -49,7 +49,9 @@ export async function callSync(
     return await daemon.call<SyncResult>("POST", `/_memsync/${call}`, { body, deadlineMs });
   } catch (thrown) {
     if (!(thrown instanceof DaemonSilent)) throw thrown;
-    throw new DaemonSilent(`${thrown.message}; \`memsync preview\` shows what is not synced yet`);
+    throw new DaemonSilent(`${thrown.message}; \`memsync preview\` shows what is not synced yet`, {
+      code: "daemon-silent",
+    });
   }
 }
 

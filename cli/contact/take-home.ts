@@ -29,5 +29,6 @@ export async function takeHome(home: Home): Promise<Lock | undefined> {
   const which = pid === undefined ? "" : ` (process ${pid})`;
   throw new CommandFailed(
     `another memsync process${which} holds ${home.dir} and does not answer: end it and try again`,
+    { code: "daemon-silent" },
   );
 }

@@ -53,9 +53,9 @@ export function choosePlaces(
   const chosen = wanted.filter((each) => !left.some(({ place }) => place === each));
   const [first] = left;
   if (chosen.length === 0 && first) {
-    throw new CommandFailed(`${first.place.name} ${first.why}`, [
-      `${first.place.path} would hide it; make that file yourself if you want that`,
-    ]);
+    throw new CommandFailed(`${first.place.name} ${first.why}`, {
+      further: [`${first.place.path} would hide it; make that file yourself if you want that`],
+    });
   }
   return { chosen, left };
 }

@@ -84,6 +84,7 @@ export async function findMeant(
     named === undefined
       ? `${linking}, or say --project`
       : `${linking}, or name one of \`memsync projects\`${await othersNamedSo(db, named)}`,
+    { code: "unlinked" },
   );
 }
 

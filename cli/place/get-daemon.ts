@@ -48,10 +48,14 @@ export async function noDaemon(env: Environment): Promise<CommandFailed> {
   const why = await whyNoDaemon(env.home);
   try {
     const { said, advice } = NO_ANSWER[why === "none" && !(await isInUse(env)) ? "new" : why];
-    return new CommandFailed(`${said}${advice}${await whatWaits(env)}`);
+    return new CommandFailed(`${said}${advice}${await whatWaits(env)}`, {
+      code: NO_ANSWER[why].code,
+    });
   } catch (thrown) {
     // No daemon starts on such a home, or mends it, as this says.
-    return new CommandFailed(`${NO_ANSWER[why].said}; ${homeFailure(thrown, env.home.dir)}`);
+    return new CommandFailed(`${NO_ANSWER[why].said}; ${homeFailure(thrown, env.home.dir)}`, {
+      code: NO_ANSWER[why].code,
+    });
   }
 }
 
@@ -80,17 +84,24 @@ const POLL_MS = 50;
 
 /** What a command says that needs a daemon and finds none. */
 const NO_ANSWER = {
-  none: { said: "no daemon is running", advice: ": start it with `memsync start`" },
+  none: {
+    code: "no-daemon",
+    said: "no daemon is running",
+    advice: ": start it with `memsync start`",
+  },
   /** The same in a home without a project. */
   new: {
+    code: "no-daemon",
     said: "no daemon is running",
     advice: ": `memsync up` in a project's folder starts one, and follows that project",
   },
   starting: {
+    code: "daemon-silent",
     said: "the daemon is starting and does not answer yet",
     advice: ": try again in a moment",
   },
   silent: {
+    code: "daemon-silent",
     said: "the daemon does not answer",
     advice: ": `memsync restart` starts another in its place",
   },

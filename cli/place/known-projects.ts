@@ -17,7 +17,9 @@ export async function assertKnownProject(
   if (known.includes(id)) return;
   const link = `\`memsync link DIR --id ${id}\``;
   const nearly = didYouMean(id, known) || `: \`memsync projects\` lists them, ${link} follows it`;
-  throw new CommandFailed(`there is no project ${id} on this machine${nearly}`);
+  throw new CommandFailed(`there is no project ${id} on this machine${nearly}`, {
+    code: "not-found",
+  });
 }
 
 /** Generated ids are longer. Shorter ones were chosen by people and may resemble each other. */
@@ -34,7 +36,10 @@ export async function refuseMistyped(
   const known = db && id.length >= MADE_LENGTH_MIN ? await listKnownProjects(db) : [];
   if (known.length === 0 || known.includes(id)) return;
   const nearly = didYouMean(id, known);
-  if (nearly) throw new CommandFailed(`there is no project ${id} on this machine${nearly}`);
+  if (nearly)
+    throw new CommandFailed(`there is no project ${id} on this machine${nearly}`, {
+      code: "not-found",
+    });
 }
 
 async function listKnownProjects(db: Kysely<DaemonTables>): Promise<string[]> {

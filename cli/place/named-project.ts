@@ -25,5 +25,6 @@ export async function findNamedProject(
     return id;
   throw new CommandFailed(
     `${named} is a folder here, and the name of ${id}: say ./${named}, or ${id}`,
+    { code: "ambiguous" },
   );
 }

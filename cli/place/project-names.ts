@@ -27,7 +27,9 @@ export function oneNamed(known: readonly NamedProject[], named: string): Project
   const [id, ...others] = new Set(known.flatMap((each) => (each.name === named ? [each.id] : [])));
   if (others.length === 0) return id;
   const ids = [id, ...others].join(", ");
-  throw new CommandFailed(`several projects are named ${named}: say which by ${ids}`);
+  throw new CommandFailed(`several projects are named ${named}: say which by ${ids}`, {
+    code: "ambiguous",
+  });
 }
 
 /** The project with this name, if there is no folder with it. */
@@ -43,5 +45,6 @@ export async function findByName(
   const nearly = didYouMean(named, names) || "; `memsync projects` lists those there are";
   throw new CommandFailed(
     `there is no folder ${folder}, and ${named} is no project's id or name${nearly}`,
+    { code: "not-found" },
   );
 }

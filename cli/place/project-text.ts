@@ -64,6 +64,7 @@ export function pickVersion({ versions }: ProjectText, revision: string): Versio
   if (version) return version;
   throw new CommandFailed(
     `the document has no version ${revision}: \`memsync doc history\` lists those it has`,
+    { code: "not-found" },
   );
 }
 

@@ -13,6 +13,7 @@ export async function agreeTo(
   }: { readonly yes?: boolean | undefined; readonly undone?: string },
 ) {
   if (yes) return;
-  if (!isTerminal()) throw new CommandFailed(`${undone}: ${question} Say so by --yes`);
-  if (!(await confirm(question))) throw new CommandFailed(undone);
+  if (!isTerminal())
+    throw new CommandFailed(`${undone}: ${question} Say so by --yes`, { code: "needs-yes" });
+  if (!(await confirm(question))) throw new CommandFailed(undone, { code: "declined" });
 }

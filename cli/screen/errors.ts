@@ -1,4 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
+import type { FailureCode } from "./failure-codes.ts";
 
 /**
  * Ends a command with exit status 1: it was understood but could not be done. `further`: lines
@@ -6,12 +7,20 @@ import { AppError } from "../../shared/errors.ts";
  */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
+  readonly further: readonly string[];
+  /** What `--json` prints of it, for programs. */
+  readonly code: FailureCode;
 
   constructor(
     message: string,
-    readonly further: readonly string[] = [],
+    {
+      further = [],
+      code = "failed",
+    }: { readonly further?: readonly string[]; readonly code?: FailureCode } = {},
   ) {
     super(message);
+    this.further = further;
+    this.code = code;
   }
 }
 

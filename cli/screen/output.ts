@@ -75,8 +75,16 @@ function cellShown(cell: string): string {
   return hasTerminal() ? visible(cell) : inOneLine(cell);
 }
 
+let isJsonSaid = false;
+
+/** Whether a value for `--json` was printed. */
+export function hasSaidJson(): boolean {
+  return isJsonSaid;
+}
+
 /** Prints a value for `--json`. */
 export function sayJson(value: unknown): void {
+  isJsonSaid = true;
   process.stdout.write(`${visibleJson(JSON.stringify(value, null, 2))}\n`);
 }
 

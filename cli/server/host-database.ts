@@ -29,6 +29,7 @@ export function presentDatabase(env: Environment, flags: DatabaseFlag): string {
   if (isPostgresAddress(path) || existsSync(path)) return path;
   throw new CommandFailed(
     `there is no database at ${path}: name the server's by --database-url, or make an account`,
+    { code: "not-found" },
   );
 }
 

@@ -179,7 +179,7 @@ function runOwn([program = "", ...rest]: readonly string[]): void {
     throw new CommandFailed(`${shown} did not end within ${COMMAND_MS_MAX / 1000} s`);
   }
   const said = (error?.message ?? `${stderr}${stdout}`).trim().split("\n");
-  throw new CommandFailed(`${shown} failed`, said);
+  throw new CommandFailed(`${shown} failed`, { further: said });
 }
 
 function isTimeout(error: Error | undefined): boolean {

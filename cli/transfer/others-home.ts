@@ -98,6 +98,6 @@ export async function claudeMemNotes(
   const names = [...notes].map(([name, { length }]) => `  ${name}   ${length}`);
   throw new CommandFailed(
     "say which of its projects is meant, and where its notes go: `--of NAME --project DIR`",
-    names.sort(),
+    { further: names.sort(), code: "ambiguous" },
   );
 }

@@ -153,6 +153,8 @@ function readOrRefuse(named: string, read: () => PortableHome, advice?: string):
     if (details.length === 0) throw new CommandFailed(`${intro} ${thrown.message}`);
     const places = details.slice(0, PLACES_MAX).map(({ path, message }) => `  ${path} ${message}`);
     const more = details.length > PLACES_MAX ? ["  and more"] : [];
-    throw new CommandFailed(intro, [...places, ...more, ...(advice ? [advice] : [])]);
+    throw new CommandFailed(intro, {
+      further: [...places, ...more, ...(advice ? [advice] : [])],
+    });
   }
 }

@@ -44,7 +44,7 @@ export async function agreeToAudience(
   const question = `Is it to be ${done} there?`;
   if (await mayBeSeen(env, account, { ...options, audience, question, kept })) return;
   const instead = done === "saved" ? ": what is in the layer user is seen by you alone" : "";
-  throw new CommandFailed(`nothing was ${done}${instead}`);
+  throw new CommandFailed(`nothing was ${done}${instead}`, { code: "declined" });
 }
 
 /** Whether others may see what is about to be written. */

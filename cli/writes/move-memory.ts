@@ -47,13 +47,17 @@ export async function findSource(
   const [source, ...others] = found;
   if (others.length > 0) {
     const layers = found.map(({ place }) => place.layer).join(" and ");
-    throw new CommandFailed(`"${key}" is in ${layers}: say which one by --from`);
+    throw new CommandFailed(`"${key}" is in ${layers}: say which one by --from`, {
+      code: "ambiguous",
+    });
   }
   if (source) return source;
   const isThere = db && (await findIn(db, target, key)) !== undefined;
-  if (isThere) throw new CommandFailed(`"${key}" is in ${target.layer} already`);
+  if (isThere) throw new CommandFailed(`"${key}" is in ${target.layer} already`, { code: "taken" });
   const where = sources.length === 1 ? ` in ${sources[0]?.layer}` : "";
-  throw new CommandFailed(`there is no memory "${key}"${where}${didYouMean(key, keys)}`);
+  throw new CommandFailed(`there is no memory "${key}"${where}${didYouMean(key, keys)}`, {
+    code: "not-found",
+  });
 }
 
 /**
@@ -123,6 +127,7 @@ async function refuseTaken(db: Kysely<DaemonTables>, target: MemoryPlace, key: s
   throw new CommandFailed(
     `${layer} has a "${key}" of its own, which nothing is written over: ` +
       `\`memsync rm KEY --layer ${layer}\` deletes it`,
+    { code: "taken" },
   );
 }
 

@@ -14,7 +14,7 @@ export async function refuseDeleted(
   project: string,
 ): Promise<void> {
   const deletion = db && (await readDeletion(db, project));
-  if (deletion) throw new CommandFailed(wasDeleted(project, deletion));
+  if (deletion) throw new CommandFailed(wasDeleted(project, deletion), { code: "deleted" });
 }
 
 /** Nothing is left to read of a deleted project, which looks as if nothing had ever been there. */

@@ -134,8 +134,8 @@ const NAMED_MAX = 3;
 
 /**
  * Removes a remote. Refuses while something is bound to it or waits for it. `isGone`: its service
- * will never be back, so nothing waits; what is on this machine alone goes into the embedded one, as
- * do projects that no folder is linked to.
+ * will never be back, so nothing waits; what is on this machine alone goes into the embedded one,
+ * as do projects that no folder is linked to.
  */
 export async function removeRemote(
   context: Context,
@@ -191,12 +191,13 @@ async function whyBound(
     `(${await namesShown(db, there)})`;
   if (inUse.length > 0) {
     const which = inUse.length === there.length ? "each" : await namesShown(db, inUse);
-    return `${bound}: bind ${which} to another remote with \`memsync link DIR --remote NAME\` first`;
+    const command = "`memsync link DIR --remote NAME`";
+    return `${bound}: bind ${which} to another remote with ${command} first`;
   }
   return (
-    `${bound} and linked to no folder here: \`memsync link DIR --id ID --remote NAME\` binds it to ` +
-    "another remote, `memsync project rm ID` deletes it everywhere, and --gone keeps it on this " +
-    "machine alone if the service will never be back"
+    `${bound} and linked to no folder here: \`memsync link DIR --id ID --remote NAME\` binds it ` +
+    "to another remote, `memsync project rm ID` deletes it everywhere, and --gone keeps it on " +
+    "this machine alone if the service will never be back"
   );
 }
 

@@ -23,6 +23,7 @@ import {
   SyntaxKind,
 } from "typescript/unstable/ast";
 import { FINDINGS } from "../../cli/doctor/finding-codes.ts";
+import { FAILURES } from "../../cli/screen/failure-codes.ts";
 import { REASONS } from "../../shared/reasons.ts";
 import { finding, nodesIn, ROOT, readSources, type Source, sampleSources } from "./source-tree.ts";
 
@@ -307,6 +308,7 @@ test("the document of codes lists each, with its meaning", async () => {
   const listed = [...text.matchAll(/^\| `[a-z0-9-]+` \| .+ \|$/gm)].map(([line]) => line);
   const known = [
     ...Object.entries(REASONS).map(([code, { meaning }]) => `| \`${code}\` | ${meaning} |`),
+    ...Object.entries(FAILURES).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
     ...Object.entries(FINDINGS).map(([code, [, state, meaning]]) => {
       return `| \`${code}\` | ${state}: ${meaning} |`;
     }),
