@@ -3,6 +3,7 @@ import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { seedText } from "../../shared/replica/document/seed.ts";
 import { nameMachine } from "../../shared/replica/log/machines.ts";
+import { findCarriedOff } from "../../shared/replica/merge/carried-off.ts";
 import { readMergedText } from "../../shared/replica/merge/merged-lines.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
@@ -109,7 +110,8 @@ export async function applyEdit(
   const isMet = mine.size > 0 && theirs.size > 0;
   const removed = both.size === 0 && !isMet ? [] : piecesOf(seen);
   const edits = { mine, theirs, deleted, removed, disagreed };
-  const placed = await followSections(context, open, edits);
+  const sideLines = both.size > 0 ? readSideLines(document.text, edits) : undefined;
+  const placed = await followSections(context, open, { ...edits, lines: sideLines });
   // The caller records conflicts about lines that the file has shown and the save lacks.
   const apart = new Set([...placed.apart, ...startsOf(open, rangesOutside(shown, seen))]);
   const moved = findMovedLines(document.text, { mine, theirs, both, removed });
@@ -136,6 +138,7 @@ export async function applyEdit(
     again,
     met,
     texts,
+    carried: sideLines && findCarriedOff(sideLines),
   };
   const kept = await tellKeptEdits(context, open, { sides, put: unseen, moved, readLines });
   const shared = await tellSharedVersions(context, open, disagreed);

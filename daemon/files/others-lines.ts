@@ -1,3 +1,4 @@
+import { likeness, wordsOf } from "../../shared/replica/text/likeness.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { RemovedText } from "../../shared/replica/text/removed-text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
@@ -32,9 +33,9 @@ export function saysOthers(
   const texts = committed.map(wordsOf);
   const says: SaysOthers = (line) => {
     const words = wordsOf(line);
-    const likeness = Math.max(0, ...theirs.map((each) => alike(words, each)));
+    const alike = Math.max(0, ...theirs.map((each) => likeness(words, each)));
     // What was made of a committed line, more likely than of theirs, is this machine's.
-    return likeness > 0 && !texts.some((each) => alike(words, each) > likeness);
+    return alike > 0 && !texts.some((each) => likeness(words, each) > alike);
   };
   for (const piece of removed) {
     for (const line of piece.text.split("\n").map(withoutMark)) {
@@ -43,23 +44,4 @@ export function saysOthers(
     }
   }
   return says;
-}
-
-/** From 0 to 1; 0 where one is not the other with some words mended, or more of them. */
-function alike(one: readonly string[], other: readonly string[]): number {
-  if (one.length === 0 || other.length === 0) return 0;
-  if (one.join(" ") === other.join(" ")) return 1;
-  const left = [...other];
-  for (const word of one) {
-    const at = left.indexOf(word);
-    if (at !== -1) left.splice(at, 1);
-  }
-  const common = other.length - left.length;
-  const isMended = common >= 2 && common * 2 >= Math.min(one.length, other.length);
-  return isMended ? common / Math.max(one.length, other.length) : 0;
-}
-
-/** Neither a mark of a list, nor an indentation, nor a full stop is a word. */
-function wordsOf(line: string): string[] {
-  return line.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }

@@ -17,8 +17,9 @@ import {
   forgetEnded,
   listTextConflicts,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { findCarriedOff } from "../../shared/replica/merge/carried-off.ts";
 import type { PutLine } from "../../shared/replica/merge/doubles.ts";
-import type { SideTexts } from "../../shared/replica/merge/kept-edits.ts";
+import type { MetSides, SideTexts } from "../../shared/replica/merge/kept-edits.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
 import { readSideLines, type SideLine, textOfSide } from "../../shared/replica/merge/side-lines.ts";
@@ -217,7 +218,7 @@ export async function applyRemote(
     const vanished = [...textIn(unheard), ...removed];
     const taken = { mine: byMe, theirs: difference(byThem, gone) };
     const deleted = { both, ...taken };
-    let texts: SideTexts | undefined;
+    let ofSides: Pick<MetSides, "texts" | "carried"> = {};
     let apart: ReadonlySet<number> = new Set();
     let readLines: () => SideLine[] = () => [];
     if (ackedSeq > 0) {
@@ -227,9 +228,7 @@ export async function applyRemote(
         // Whoever sent that has put in order already what this machine had sent.
         apart = apartStarts(lines);
       } else {
-        const ofThem = textOfSide(lines, "theirs");
-        const base = textOfSide(lines, "base");
-        texts = ofThem === undefined ? undefined : { base, mine: before, theirs: ofThem };
+        ofSides = { texts: textsOfSides(lines, before), carried: findCarriedOff(lines) };
         readLines = () => readSideLines(open.document.text, met);
         ({ apart } = await followSections(context, open, { ...met, lines, disagreed }));
       }
@@ -244,7 +243,7 @@ export async function applyRemote(
       return { ...side, moved };
     });
     const takenLines = { mine: wholeLines(removed, byMe), theirs: stood };
-    const facts = { again, apart, texts, readLines };
+    const facts = { again, apart, texts: ofSides.texts, readLines };
     const met: TextSpan[] = [];
     const found: string[] = [];
     for (const { mine, byMe, both, moved } of meetings) {
@@ -254,7 +253,7 @@ export async function applyRemote(
       found.push(...cleaned.conflicts);
       if (ackedSeq === 0) continue;
       const deleted = { both, mine: byMe, theirs: taken.theirs };
-      const sides = { mine, theirs, deleted, taken: takenLines, again, met, texts };
+      const sides = { mine, theirs, deleted, taken: takenLines, again, met, ...ofSides };
       found.push(...(await tellKeptEdits(context, open, { sides, put, moved, readLines })));
     }
     for (const record of found.length > 0 ? wanted.ended : []) forgetEnded(open.document, record);
@@ -267,6 +266,12 @@ export async function applyRemote(
     await tellReadApart(context, open, arrived);
   }
   return undefined;
+}
+
+/** The texts of two sides, `mine` being that of before they met. */
+function textsOfSides(lines: readonly SideLine[], mine: string): SideTexts | undefined {
+  const theirs = textOfSide(lines, "theirs");
+  return theirs === undefined ? undefined : { base: textOfSide(lines, "base"), mine, theirs };
 }
 
 /** What this replica has and the service may lack: everything, before the first acknowledgement. */

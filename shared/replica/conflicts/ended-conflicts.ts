@@ -1,6 +1,7 @@
 import { type Author, isSameMachine } from "../document/author.ts";
+import { LinesByWord } from "../text/likeness.ts";
 import { diffLines, hasWord, type LineHunk } from "../text/line-diff.ts";
-import { lineAhead, namesSamePlace, neighbourStart } from "../text/neighbour-lines.ts";
+import { isTelling, lineAhead, namesSamePlace, neighbourStart } from "../text/neighbour-lines.ts";
 import { holdsAnyLine, holdsLines } from "../text/standing-lines.ts";
 import { plainLines } from "../text/text-form.ts";
 import { isOver } from "./over-conflict.ts";
@@ -27,8 +28,8 @@ export interface EndedConflict {
 }
 
 /**
- * The conflicts that an edit has ended by mending the lines of a version, while the other one still
- * counts: nobody has chosen, so what stands there now disagrees with that as the former lines did.
+ * The conflicts that an edit has ended by mending the lines of a version, in their place or where it
+ * moved them, while the other one still counts: nobody has chosen, so what stands there now disagrees with that as the former lines did.
  * Whoever takes the lines out, or puts something in the place of both versions, has chosen, and so
  * has whose the other version is. To be called with all conflicts that the document has after the
  * edit.
@@ -51,7 +52,7 @@ export function findEnded(
     ] as const;
     for (const [version, other] of pairs) {
       if (isBy(other, by) || !isLeft(record, other, after)) continue;
-      const places = edit.mended(version, other);
+      const places = edit.madeOf(version, other);
       const text = places.map((place) => place.text).join("");
       if (text === "" || open.some(({ versions }) => isToldBy(versions, text))) continue;
       return [{ record, next: nextOf(record, other, { text, ...by, at, places }) }];
@@ -92,7 +93,7 @@ function nextOf(
   return { kind: text === "" ? "both" : "unseen", versions: [mended, left] };
 }
 
-/** What an edit put in the place of lines. */
+/** What an edit made of lines: in their place, or where it moved them. */
 class MendingEdit {
   readonly #before: readonly string[];
   readonly #after: readonly string[];
@@ -104,8 +105,13 @@ class MendingEdit {
     this.#hunks = diffLines(this.#before, this.#after);
   }
 
-  /** The lines in the place of those of a version, none of which the other one has. */
-  mended(version: TextVersion, other: TextVersion): PlacedLines[] {
+  /** What it made of the lines of a version, none of which the other one has. */
+  madeOf(version: TextVersion, other: TextVersion): PlacedLines[] {
+    const mended = this.#mended(version, other);
+    return mended.length > 0 ? mended : this.#carriedOff(version, other);
+  }
+
+  #mended(version: TextVersion, other: TextVersion): PlacedLines[] {
     const [own, others] = [version, other].map(({ text }) => new Set(plainLines(text)));
     const isOwn = (line: string) => hasWord(line) && own?.has(line) === true;
     const isOthers = (line: string) => hasWord(line) && others?.has(line) === true;
@@ -121,6 +127,31 @@ class MendingEdit {
     });
   }
 
+  /** Lines elsewhere that say the same, or were made of that: from the first of a hunk to its last. */
+  #carriedOff(version: TextVersion, other: TextVersion): PlacedLines[] {
+    const own = new Set(plainLines(version.text).filter(isTelling));
+    const others = new Set(plainLines(other.text));
+    const isTwin = version.text === other.text;
+    const lines = this.#before.map((text, at) => ({ text, at }));
+    const gone = new Set(
+      this.#hunks.flatMap((hunk) => {
+        const removed = lines.slice(hunk.at, hunk.at + hunk.removed);
+        return isTwin && !this.#isAt(hunk, version) ? [] : removed;
+      }),
+    );
+    const byWord = new LinesByWord(lines);
+    const isMade = (text: string) => {
+      if (!isTelling(text) || (!isTwin && others.has(text))) return false;
+      return byWord.mostAlike(text).some((line) => gone.has(line) && own.has(line.text));
+    };
+    return this.#hunks.flatMap((hunk) => {
+      const added = this.#after.slice(hunk.from, hunk.from + hunk.added);
+      const put = added.slice(added.findIndex(isMade), added.findLastIndex(isMade) + 1);
+      const from = hunk.from + Math.max(0, added.findIndex(isMade));
+      return put.length > 0 ? [this.#placed(put, { from, added: put.length }, () => true)] : [];
+    });
+  }
+
   /** Whether a hunk is where one of two versions of the same lines stood. */
   #isAt({ at }: LineHunk, { places }: TextVersion): boolean {
     const behind = linesOf(this.#before.slice(neighbourStart(this.#before, at), at));
@@ -130,7 +161,7 @@ class MendingEdit {
   /** The place is named by what stands around both versions: either may go. */
   #placed(
     put: readonly string[],
-    { from, added }: LineHunk,
+    { from, added }: Pick<LineHunk, "from" | "added">,
     isApart: (line: string) => boolean,
   ): PlacedLines {
     const before = this.#after.slice(0, from).filter(isApart);

@@ -106,6 +106,18 @@ export function twiceConflict<Tables extends ReplicaTables>(
   };
 }
 
+/** The conflict of what both sides made of the same lines, and put at different places. */
+export function carriedConflict<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  { mine, theirs }: MovedTwice,
+): NewTextConflict {
+  return {
+    kind: "both",
+    versions: [keptVersion(context, open, mine), keptVersion(context, open, theirs)],
+  };
+}
+
 /** The conflict of lines that stand at one place, and that the other side had at another. */
 export function apartConflict<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,

@@ -6,6 +6,7 @@ import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { captureText, textRuns } from "../text/text.ts";
 import { plainLines } from "../text/text-form.ts";
 import { idAt, type TextSpan } from "../text/text-spans.ts";
+import type { CarriedOff } from "./carried-off.ts";
 import { type CrossedMove, findCrossedMoves, type TakenLines } from "./crossed-moves.ts";
 import { type MergedLine, readMergedText } from "./merged-lines.ts";
 import {
@@ -13,6 +14,7 @@ import {
   type MovedLines,
   movedByOne,
   movedRuns,
+  unionOfMoved,
   type WritingSide,
 } from "./moved-lines.ts";
 import { isAgain, NOTHING_AGAIN, type PutAgain } from "./put-again.ts";
@@ -52,6 +54,8 @@ export interface MovedApart {
 export interface KeptOfSides {
   readonly edits: readonly KeptEdit[];
   readonly twice: MovedTwice | undefined;
+  /** What both made of the same lines, at different places. */
+  readonly rivals: MovedTwice | undefined;
   readonly apart: readonly MovedApart[];
   /** What stands under a heading under which neither side had it; see `findStrayedLines`. */
   readonly strayed: readonly MovedApart[];
@@ -84,6 +88,8 @@ export interface MetSides {
   readonly met?: readonly TextSpan[];
   /** The whole text as each side had it, where that is known. */
   readonly texts?: SideTexts | undefined;
+  /** What each side moved and mended of what both took away, as far as that is known. */
+  readonly carried?: CarriedOff | undefined;
 }
 
 /** The whole text as each side had it, and what both began with, as far as that is known. */
@@ -100,7 +106,7 @@ export interface SideTexts extends Readonly<Record<WritingSide, string>> {
  */
 export function findKeptEdits(
   ytext: Y.Text,
-  { mine, theirs, deleted, taken, again = NOTHING_AGAIN, met = [], texts }: MetSides,
+  { mine, theirs, deleted, taken, again = NOTHING_AGAIN, met = [], texts, carried }: MetSides,
   moved: MovedLines | undefined,
 ): KeptOfSides {
   const graves = {
@@ -111,30 +117,59 @@ export function findKeptEdits(
   const hasGraves = graves.both.size + graves.mine.size + graves.theirs.size > 0;
   const isByBoth = mine.size > 0 && theirs.size > 0;
   if (!hasGraves && !moved && !isByBoth && !texts)
-    return { edits: [], twice: undefined, apart: [], strayed: [], missing: [] };
+    return {
+      edits: [],
+      twice: undefined,
+      rivals: undefined,
+      apart: [],
+      strayed: [],
+      missing: [],
+    };
   const { lines } = readMergedText(ytext, mine, theirs);
   const isNew = newLines(ytext, { again, met });
   const inPlace = editsInPlace(lines, graves, isNew);
-  const alone = moved && movedEdits(lines, movedByOne(moved));
+  const alone = movedEdits(lines, unionOfMoved(movedByOne(moved), carried?.alone));
   const twice = movedEdits(lines, linesTwice(lines, moved), withHeading);
+  const rivals = rivalsIn(lines, carried, twice);
   const crossed = taken && isByBoth ? findCrossedMoves(lines, taken, graves) : [];
   // Whatever is part of lines that were moved twice is settled with these.
-  const whole = [...twice.mine, ...twice.theirs];
-  const isInTwice = ({ at }: KeptEdit) =>
-    whole.some((each) => each.at <= at && at < each.at + each.text.length);
-  const byOne = [...(alone?.mine ?? []), ...(alone?.theirs ?? [])];
-  const edits = [...inPlace, ...byOne.filter((edit) => !isInTwice(edit))];
-  const told = [...edits, ...twice.mine, ...twice.theirs];
+  const [inTwice, inRivals] = [sidesOf(twice), sidesOf(rivals)];
+  const byOne = sidesOf(alone).filter((edit) => !isWithinAny(edit, inTwice));
+  const edits = [...inPlace, ...byOne].filter((edit) => !isWithinAny(edit, inRivals));
+  const told = [...edits, ...inTwice, ...inRivals];
   const apart = crossed.map((each) => movedApart(lines, each));
   const misplaced = texts ? findMisplaced(lines, texts) : { strayed: [], missing: [], left: [] };
   const known = saidBy([...told, ...apart.map(({ standing }) => standing)]);
   return {
     edits: [...edits, ...misplaced.left.filter((edit) => !isSaid(edit, known))],
     twice: twice.mine.length > 0 ? twice : undefined,
+    rivals,
     apart,
     strayed: misplaced.strayed.filter(({ standing }) => !isSaid(standing, known)),
     missing: misplaced.missing.filter((edit) => !isSaid(edit, known)),
   };
+}
+
+/** What stands of what both made of the same lines; none where one side has nothing of it. */
+function rivalsIn(
+  lines: readonly MergedLine[],
+  carried: CarriedOff | undefined,
+  twice: MovedTwice,
+): MovedTwice | undefined {
+  if (!carried) return undefined;
+  const { mine, theirs } = movedEdits(lines, carried.apart);
+  const inTwice = sidesOf(twice);
+  const isOther = (edit: KeptEdit) => !isWithinAny(edit, inTwice);
+  const rivals = { mine: mine.filter(isOther), theirs: theirs.filter(isOther) };
+  return rivals.mine.length > 0 && rivals.theirs.length > 0 ? rivals : undefined;
+}
+
+function sidesOf(moved: MovedTwice | undefined): readonly KeptEdit[] {
+  return moved ? [...moved.mine, ...moved.theirs] : [];
+}
+
+function isWithinAny({ at }: KeptEdit, edits: readonly KeptEdit[]): boolean {
+  return edits.some((each) => each.at <= at && at < each.at + each.text.length);
 }
 
 /** What lines with a word say. */

@@ -12,6 +12,16 @@ export type WritingSide = "mine" | "theirs";
 /** What lines say that two sides took from where they stood, and that each put elsewhere. */
 export type MovedLines = Readonly<Record<WritingSide, ReadonlySet<string>>>;
 
+const NOTHING_MOVED: MovedLines = { mine: new Set(), theirs: new Set() };
+
+/** The lines of both, for each side. */
+export function unionOfMoved(one: MovedLines, other: MovedLines = NOTHING_MOVED): MovedLines {
+  return {
+    mine: new Set([...one.mine, ...other.mine]),
+    theirs: new Set([...one.theirs, ...other.theirs]),
+  };
+}
+
 /** What each side inserted, what both deleted, and the deleted text as far as it is known. */
 interface MovingSides {
   readonly mine: IdRanges;
@@ -44,7 +54,7 @@ export function findMovedLines(ytext: Y.Text, sides: MovingSides): MovedLines | 
 }
 
 /** What one side moved and the other deleted. */
-export function movedByOne({ mine, theirs }: MovedLines): MovedLines {
+export function movedByOne({ mine, theirs }: MovedLines = NOTHING_MOVED): MovedLines {
   return {
     mine: new Set([...mine].filter((line) => !theirs.has(line))),
     theirs: new Set([...theirs].filter((line) => !mine.has(line))),

@@ -45,6 +45,7 @@ export function namedWriters(
   return {
     edits: kept.edits.map(named),
     twice: kept.twice && ofTwice(kept.twice),
+    rivals: kept.rivals && ofTwice(kept.rivals),
     apart: kept.apart.map(ofApart),
     strayed: kept.strayed.map(ofApart),
     missing: kept.missing.map(named),

@@ -37,6 +37,7 @@ import {
   apartConflict,
   authorOf,
   bothConflict,
+  carriedConflict,
   crossedConflict,
   keptConflict,
   keptVersion,
@@ -203,7 +204,7 @@ interface FollowedText {
 
 /** What two sides did, the lines of all three texts if they were read, and what is in dispute. */
 interface FollowedSides extends TextOfSides {
-  readonly lines?: readonly SideLine[];
+  readonly lines?: readonly SideLine[] | undefined;
   readonly disagreed: readonly TextConflictRecord[];
 }
 
@@ -256,12 +257,13 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   const { text } = open.document;
   const sides = withPut(met, put);
   const found = findKeptEdits(text, sides, moved);
-  const { edits, twice, apart, strayed, missing } = namedWriters(text, found, put);
+  const { edits, twice, rivals, apart, strayed, missing } = namedWriters(text, found, put);
   const count = edits.length + apart.length + strayed.length + missing.length;
-  if (count === 0 && !twice) return [];
+  if (count === 0 && !twice && !rivals) return [];
   const known = knownOfText(open);
   const all = conflictsOfKept(context, open, { edits, sides, known });
   if (twice) all.push(twiceConflict(context, open, twice));
+  if (rivals) all.push(carriedConflict(context, open, rivals));
   const ofPlaces = known.filter(({ kind }) => PLACING.includes(kind));
   const disputed = saidBy(ofPlaces.flatMap(({ versions }) => versions));
   const untold = strayed.filter(({ standing }) => !isSaid(standing, disputed));

@@ -7,6 +7,7 @@ const crossed = mistakesIn(
 );
 const meeting = mistakesIn("daemon/sync/meeting.ts", "unit/echoed-rows.test.ts");
 const orderAtOnce = mistakesIn("daemon/home/outgoing.ts", "unit/new-sections.test.ts");
+const carried = mistakesIn("shared/replica/merge/carried-off.ts", "unit/carried-off.test.ts");
 const wantedGone = mistakesIn("daemon/sync/wanted-gone.ts", "unit/ended-conflicts.test.ts");
 const ended = mistakesIn(
   "shared/replica/conflicts/ended-conflicts.ts",
@@ -56,6 +57,18 @@ export const MERGING: readonly Mistake[] = [
     "a save in the very millisecond behind what came from others is somebody's edit",
     "this.#committedAt = now === this.#committedAt ? now + 1 : now;",
     "this.#committedAt = now;",
+  ),
+  carried(
+    "what was moved and mended in one edit counts as a line of its own",
+    "of a line that is old and that a moves to the end and mends the deletion is told, a first",
+    "byText.get(said(text)) ?? byWord.mostAlike(text);",
+    "byText.get(said(text)) ?? [];",
+  ),
+  ended(
+    "whoever moves and mends a line that another wanted gone has chosen",
+    "a conflict goes on where the other side, which has heard of it, moves and mends that line",
+    "return mended.length > 0 ? mended : this.#carriedOff(version, other);",
+    "return mended;",
   ),
   wantedGone(
     "what others have recorded of lines that were taken out here says nothing of these",
