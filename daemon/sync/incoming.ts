@@ -243,7 +243,8 @@ export async function applyRemote(
       return { ...side, moved };
     });
     const takenLines = { mine: wholeLines(removed, byMe), theirs: stood };
-    const facts = { again, apart, texts: ofSides.texts, readLines };
+    const ended = new Set(wanted.ended.map(({ id }) => id));
+    const facts = { again, apart, texts: ofSides.texts, readLines, ended };
     const met: TextSpan[] = [];
     const found: string[] = [];
     for (const { mine, byMe, both, moved } of meetings) {
@@ -254,7 +255,8 @@ export async function applyRemote(
       if (ackedSeq === 0) continue;
       const deleted = { both, mine: byMe, theirs: taken.theirs };
       const sides = { mine, theirs, deleted, taken: takenLines, again, met, ...ofSides };
-      found.push(...(await tellKeptEdits(context, open, { sides, put, moved, readLines })));
+      const kept = { sides, put, moved, readLines, ended };
+      found.push(...(await tellKeptEdits(context, open, kept)));
     }
     for (const record of found.length > 0 ? wanted.ended : []) forgetEnded(open.document, record);
     await tellSharedVersions(context, open, disagreed);

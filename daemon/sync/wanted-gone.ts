@@ -48,17 +48,29 @@ export function findWantedGone(
 ): WantedGone {
   const content = document.content();
   const isUnheard = unheardIn(document.metadata, unheard);
-  const none: WantedGone = { ended: [], ids: new Map() };
-  return listTextConflicts(document).reduce((found, record) => {
-    if (!ENDED_BY_EDITS.includes(record.kind) || !isOver(record, content)) return found;
+  const byBoth = intersection(byMe, byThem);
+  const ended: TextConflictRecord[] = [];
+  let ids: IdRanges = new Map();
+  for (const record of listTextConflicts(document)) {
+    if (!ENDED_BY_EDITS.includes(record.kind)) continue;
     const lines = new Set(record.versions.flatMap(({ text }) => plainLines(text)).filter(hasWord));
-    const byUnknowing = [
-      ...(known.has(record.id) ? [] : [intersection(idsOfLines(removed, lines), byMe)]),
-      ...(isUnheard(record.id) ? [intersection(idsOfLines(shown, lines), byThem)] : []),
-    ].reduce(union, new Map());
-    if (byUnknowing.size === 0) return found;
-    return { ended: [...found.ended, record], ids: union(found.ids, byUnknowing) };
-  }, none);
+    const takenFrom = (pieces: readonly RemovedText[], by: IdRanges) =>
+      intersection(idsOfLines(pieces, lines), by);
+    const isNew = !known.has(record.id);
+    if (isOver(record, content)) {
+      const byUnknowing = [
+        ...(isNew ? [takenFrom(removed, byMe)] : []),
+        ...(isUnheard(record.id) ? [takenFrom(shown, byThem)] : []),
+      ].reduce(union, new Map());
+      if (byUnknowing.size === 0) continue;
+      ids = union(ids, byUnknowing);
+      ended.push(record);
+    } else if (record.kind === "moved" && (isNew || isUnheard(record.id))) {
+      // What one side moved still stands. The other one took it from where it stood before.
+      if (takenFrom(removed, byBoth).size > 0) ended.push(record);
+    }
+  }
+  return { ended, ids };
 }
 
 /** Whether a conflict was recorded by what the others have not heard of. */

@@ -54,6 +54,7 @@ async function having(age: "old" | "fresh") {
 const PLACES = {
   "to the end and mends": [MENDED, guide("", MENDED)],
   "to another section and mends": [MENDED, inBuild(MENDED)],
+  "to the end": [LINE, guide("", LINE)],
 } as const;
 
 for (const age of ["old", "fresh"] as const)

@@ -282,3 +282,29 @@ test("a conflict goes on where another machine mends what git took out, and has 
   await exchangeOverService([a, b]);
   expect(await toldBy([a, b])).toEqual([["", BY_A]]);
 });
+
+for (const first of ["a", "b"] as const) {
+  test(`a line that one joins to another is a version beside that other alone, ${first} first`, async () => {
+    const { a, b } = await startFresh();
+    await b.save(GUIDE);
+    await a.save(GUIDE.replace("three\n", `three ${FRESH}`));
+    await exchangeOverService(first === "a" ? [a, b] : [b, a]);
+    expect(await toldBy([a, b])).toEqual([["three\n", `three ${FRESH}`]]);
+    await b.drain(await b.choiceOf("three\n"));
+    await exchange([a, b]);
+    expect(await a.doc()).toBe(GUIDE);
+  });
+
+  test(`a line that one moves in doubt and the other deletes has its deletion as a version, ${first} first`, async () => {
+    const { a, b } = await startFresh();
+    await b.save(`${GUIDE}${FRESH}`);
+    await a.save(GUIDE);
+    await exchangeOverService(first === "a" ? [a, b] : [b, a]);
+    expect(await toldBy([a, b])).toEqual([["", FRESH]]);
+    expect(await a.doc()).toBe(`${GUIDE}${FRESH}`);
+    await a.drain(await a.choiceOf(""));
+    await exchange([a, b]);
+    expect(await a.doc()).toBe(GUIDE);
+    expect(await toldBy([a, b])).toEqual([]);
+  });
+}

@@ -275,6 +275,24 @@ for (const [length, isWhole] of [
   });
 }
 
+test("of lines that two mend in a section that a third deletes a version has the heading", async () => {
+  const [a, b, c] = await lab.machines(["a", "b", "c"], BASE);
+  if (!a || !b || !c) throw new Error("there are three machines");
+  const [ofA, ofC] = [ONE.replace("- a1", "- a1, mended"), ONE.replace("- a2", "- a2, mended")];
+  await a.save(guide(ofA, TWO, THREE));
+  await b.save(guide(TWO, THREE));
+  await c.save(guide(ofC, TWO, THREE));
+  await exchange([a, c]);
+  await exchange([b, a, c]);
+  const both = ONE.replace("- a1", "- a1, mended").replace("- a2", "- a2, mended");
+  const whole = `${both.trimEnd()}\n`;
+  expect(await chosenText(b, whole)).toBe(guide(both, TWO, THREE));
+  const told = (await b.conflicts()).filter(({ versions }) => {
+    return versions.some(({ text }) => text === "");
+  });
+  expect(told.flatMap(({ versions }) => versions.map(({ text }) => text))).toEqual(["", whole]);
+});
+
 test("a conflict is over once nothing is left of the lines that stood", async () => {
   const [texts] = MET["one mends a line of a section that the other deletes"] as Met;
   const [a, b] = await lab.savedApart(BASE, texts);

@@ -74,6 +74,7 @@ export async function cleanUpText<Tables extends ReplicaTables>(
     theirs,
     texts,
     readLines,
+    ended,
     ...facts
   }: Pick<MetSides, "mine" | "theirs" | "texts"> & MetFacts,
 ): Promise<CleanedText> {
@@ -89,11 +90,11 @@ export async function cleanUpText<Tables extends ReplicaTables>(
     removeDoubles(document.text, mine, { theirs, cleanUpFacts: facts }),
   );
   closeGaps();
-  const known = conflicts.length > 0 ? listOpenConflicts(document) : [];
+  const known = conflicts.length > 0 ? openBesides(document, ended) : [];
   const found = sameOnce(conflicts).flatMap((conflict) => {
     return twoByTwo(bothConflict(context, open, conflict), known);
   });
-  const whole = inWhole(open, found, { known, readLines });
+  const whole = inWhole(open, found, { known, readLines, ended });
   return { met, put, conflicts: await recordConflicts(context, open, whole) };
 }
 
@@ -104,14 +105,24 @@ interface MetFacts extends CleanUpFacts {
    * known.
    */
   readonly readLines: ReadLines;
+  /** Ids of the conflicts that one side has ended unheard; what they said is told anew. */
+  readonly ended?: ReadonlySet<string> | undefined;
 }
 
 type ReadLines = () => readonly SideLine[];
 
+/** The conflicts that nothing has settled yet, and no side has ended unheard. */
+function openBesides(
+  document: OpenDocument["document"],
+  ended: ReadonlySet<string> = new Set(),
+): TextConflictRecord[] {
+  return listOpenConflicts(document).filter(({ id }) => !ended.has(id));
+}
+
 /**
  * The conflicts that are not told yet, each version with all that its side had at the place. Lines
  * that are or were in a conflict belong to neither side alone, even if the conflict ended when the
- * two met.
+ * two met. Of one that a side has ended unheard it is known what each side wanted of them.
  */
 function inWhole(
   { document }: OpenDocument,
@@ -119,12 +130,15 @@ function inWhole(
   {
     known,
     readLines,
-  }: Pick<MetFacts, "readLines"> & { readonly known: readonly TextConflictRecord[] },
+    ended = new Set(),
+  }: Pick<MetFacts, "readLines" | "ended"> & { readonly known: readonly TextConflictRecord[] },
 ): NewTextConflict[] {
   const content = document.content();
   const untold = found.filter((conflict) => !isToldWhole(conflict, known, content));
   if (untold.length === 0) return [];
-  const told = listTextConflicts(document).filter(({ kind }) => PLACING.includes(kind));
+  const told = listTextConflicts(document).filter(({ id, kind }) => {
+    return PLACING.includes(kind) && !ended.has(id);
+  });
   const texts = told.flatMap(({ versions }) => versions.map(({ text }) => text));
   return wholeVersions(untold, readLines(), new Set(texts.flatMap(plainLines)));
 }
@@ -248,7 +262,8 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
     put,
     moved,
     readLines,
-  }: Pick<MetFacts, "readLines"> & {
+    ended,
+  }: Pick<MetFacts, "readLines" | "ended"> & {
     readonly sides: MetSides;
     readonly put: readonly PutLine[];
     readonly moved: MovedLines | undefined;
@@ -260,7 +275,7 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   const { edits, twice, rivals, apart, strayed, missing } = namedWriters(text, found, put);
   const count = edits.length + apart.length + strayed.length + missing.length;
   if (count === 0 && !twice && !rivals) return [];
-  const known = knownOfText(open);
+  const known = knownOfText(open, ended);
   const all = conflictsOfKept(context, open, { edits, sides, known });
   if (twice) all.push(twiceConflict(context, open, twice));
   if (rivals) all.push(carriedConflict(context, open, rivals));
@@ -270,11 +285,15 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   all.push(...[...apart, ...untold].map((each) => apartConflict(context, open, each)));
   const untoldMissing = missing.filter((edit) => !isSaid(edit, disputed));
   all.push(...untoldMissing.map((edit) => missingConflict(context, open, edit)));
-  return await recordConflicts(context, open, inWhole(open, all, { known, readLines }));
+  const whole = inWhole(open, all, { known, readLines, ended });
+  return await recordConflicts(context, open, whole);
 }
 
-function knownOfText({ document }: OpenDocument): TextConflictRecord[] {
-  return listOpenConflicts(document).filter(({ kind }) => kind !== "deletion");
+function knownOfText(
+  { document }: OpenDocument,
+  ended?: ReadonlySet<string>,
+): TextConflictRecord[] {
+  return openBesides(document, ended).filter(({ kind }) => kind !== "deletion");
 }
 
 /**

@@ -26,7 +26,8 @@ const WHOLE_LENGTH_MAX = 12_000;
  * back, and not a line under a heading that nobody meant.
  *
  * Conflicts of one place become one. `all`: the lines of all three texts as they are now.
- * `disputed`: the lines of open conflicts; a place with such a line is told as it was found.
+ * `disputed`: the lines of open conflicts; a place with such a line is told as it was found, unless
+ * one side deleted all of it.
  */
 export function wholeVersions(
   found: readonly NewTextConflict[],
@@ -35,11 +36,15 @@ export function wholeVersions(
 ): NewTextConflict[] {
   if (!found.some(({ kind }) => kind === "both")) return [...found];
   const isOpen = ({ text }: SideLine) => hasWord(text) && disputed.has(plain(text));
-  const places = contestedPlaces(all).filter(({ lines }) => !lines.some(isOpen));
+  const places = contestedPlaces(all);
+  const undisputed = places.filter(({ lines }) => !lines.some(isOpen));
   const told = new Set<ContestedPlace>();
   return found.flatMap((conflict) => {
     if (conflict.kind !== "both") return [conflict];
-    const [place, ...others] = places.filter((each) => ordersOf(each, conflict).length > 0);
+    // Who deleted all of a place disagrees with all that the other side has there.
+    const isDeletion = conflict.versions.some(({ text }) => text === "");
+    const among = isDeletion ? places : undisputed;
+    const [place, ...others] = among.filter((each) => ordersOf(each, conflict).length > 0);
     const [order, ...further] = place ? ordersOf(place, conflict) : [];
     if (!place || !order || others.length + further.length > 0) return [conflict];
     if (told.has(place)) return [];

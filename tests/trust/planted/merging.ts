@@ -58,6 +58,12 @@ export const MERGING: readonly Mistake[] = [
     "this.#committedAt = now === this.#committedAt ? now + 1 : now;",
     "this.#committedAt = now;",
   ),
+  wantedGone(
+    "a move in doubt says nothing of whoever deleted the line where it stood",
+    "a line that one moves in doubt and the other deletes has its deletion as a version, a first",
+    "if (takenFrom(removed, byBoth).size > 0) ended.push(record);",
+    "",
+  ),
   carried(
     "what was moved and mended in one edit counts as a line of its own",
     "of a line that is old and that a moves to the end and mends the deletion is told, a first",
@@ -73,7 +79,7 @@ export const MERGING: readonly Mistake[] = [
   wantedGone(
     "what others have recorded of lines that were taken out here says nothing of these",
     "of a line in its first minute it is told that it is mended, and was deleted apart, b first",
-    "...(known.has(record.id) ? [] : [intersection(idsOfLines(removed, lines), byMe)]),",
+    "...(isNew ? [takenFrom(removed, byMe)] : []),",
     "",
   ),
   ended(
