@@ -1,4 +1,7 @@
-import { diffLines } from "../../shared/replica/text/line-diff.ts";
+import { findCrossings } from "../../shared/replica/merge/crossings.ts";
+import type { SideLine } from "../../shared/replica/merge/side-lines.ts";
+import { diffLines, type LineHunk } from "../../shared/replica/text/line-diff.ts";
+import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
 import {
   equalForms,
   type ShownForm,
@@ -25,6 +28,11 @@ export interface FileChange {
   readonly taken: readonly string[];
   /** Lines that left one place and appeared at another. */
   readonly moved: readonly string[];
+  /**
+   * The document's characters of what was between the two places, which may be what was moved: a
+   * diff takes the smaller part for the moved one.
+   */
+  readonly crossed?: readonly (readonly TextSpan[])[] | undefined;
   /** The text's former line endings and the like, where they changed. */
   readonly former: ShownForm | undefined;
   /** git brought it with a commit. */
@@ -55,10 +63,10 @@ export interface Arrival extends FileChange, ArrivalTime {
 export function changeBetween(from: FileState, to: FileState): FileChange | undefined {
   const [had, has] = [new SpanSet(from.base.spans), new SpanSet(to.base.spans)];
   const brought = has.without(had).spans();
-  const { moved, taken } = leavingLines(from, to, had.without(has));
+  const leaving = leavingLines(from, to, had.without(has));
   const [was, is] = [shownForm(fileText(from)), shownForm(fileText(to))];
   const former = equalForms(was, is) ? undefined : was;
-  return changeOf({ brought, taken, moved, former });
+  return changeOf({ brought, ...leaving, former });
 }
 
 /**
@@ -78,16 +86,17 @@ function changeOf(change: FileChange): FileChange | undefined {
   return brought.length + taken.length + moved.length > 0 || former ? change : undefined;
 }
 
-/** The document's lines that a write removes from their places; not blank ones. */
+/** The document's lines that a write removes from their places, and moves; not blank ones. */
 function leavingLines(
   from: FileState,
   to: FileState,
   gone: SpanSet,
-): Pick<FileChange, "taken" | "moved"> {
+): Pick<FileChange, "taken" | "moved" | "crossed"> {
   const [before, after] = [linesOf(from.base), linesOf(to.base)];
   const come = new Map<string, number>();
   const left: CapturedLine[] = [];
-  for (const hunk of diffLines(textsOf(before), textsOf(after))) {
+  const hunks = diffLines(textsOf(before), textsOf(after));
+  for (const hunk of hunks) {
     left.push(...before.slice(hunk.at, hunk.at + hunk.removed));
     for (const text of textsOf(after.slice(hunk.from, hunk.from + hunk.added))) {
       come.set(text, (come.get(text) ?? 0) + 1);
@@ -102,7 +111,46 @@ function leavingLines(
     if (count > 0) come.set(text, count - 1);
     (count > 0 ? moved : taken).push(text);
   }
-  return { moved, taken };
+  const crossed = moved.length > 0 ? crossedIn(before, after, hunks) : [];
+  return { moved, taken, ...(crossed.length > 0 && { crossed }) };
+}
+
+/** What stays, and over which something was moved: all between its former and its new place. */
+function crossedIn(
+  before: readonly CapturedLine[],
+  after: readonly CapturedLine[],
+  hunks: readonly LineHunk[],
+): (readonly TextSpan[])[] {
+  const spans = new Map<SideLine, readonly TextSpan[]>();
+  const lines: SideLine[] = [];
+  const add = (each: readonly CapturedLine[], how: Pick<SideLine, "side" | "gone">) => {
+    for (const line of each) {
+      const sideLine = { ...how, text: withoutMark(line.text), from: 0, to: 0 };
+      lines.push(sideLine);
+      spans.set(sideLine, line.spans);
+    }
+  };
+  let next = 0;
+  for (const { at, removed, from, added } of [...hunks, endOf(before, after)]) {
+    const stays = at - next;
+    add(after.slice(from - stays, from), { side: "base", gone: NOT_GONE });
+    add(before.slice(at, at + removed), { side: "base", gone: { ...NOT_GONE, theirs: true } });
+    add(after.slice(from, from + added), { side: "theirs", gone: NOT_GONE });
+    next = at + removed;
+  }
+  return findCrossings(lines, "theirs").flatMap(({ between }) => {
+    const stay = lines
+      .slice(...between)
+      .filter(({ side, gone }) => side === "base" && !gone.theirs);
+    const isSaid = stay.some(({ text }) => isTelling(text));
+    return isSaid ? [stay.flatMap((line) => spans.get(line) ?? [])] : [];
+  });
+}
+
+const NOT_GONE = { mine: false, theirs: false };
+
+function endOf(before: readonly CapturedLine[], after: readonly CapturedLine[]): LineHunk {
+  return { at: before.length, removed: 0, from: after.length, added: 0 };
 }
 
 function textsOf(lines: readonly CapturedLine[]): string[] {

@@ -1,8 +1,10 @@
 import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { Author } from "../../shared/replica/document/author.ts";
-import { hasWord, type LineHunk } from "../../shared/replica/text/line-diff.ts";
+import { commonLines, hasWord, type LineHunk } from "../../shared/replica/text/line-diff.ts";
+import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
+import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import type { Arrival } from "./arrivals.ts";
 import type { Hunk } from "./decided-save.ts";
 import { codeLinesIn, indicesFrom, isBlank, isCodeEdge, RunFinder, runsOf } from "./line-runs.ts";
@@ -61,7 +63,7 @@ export interface SavePlan {
  * - Lines that others brought and that the save lacks stay.
  * - Lines that others removed and that the save has return.
  * - Lines that others moved, and that the save has at their former place, stay where others put
- *   them.
+ *   them. So do those over which others moved some, if the save lacks all of them.
  * - Lines that others brought together, and that the save has elsewhere without exception, are
  *   moved.
  */
@@ -108,14 +110,14 @@ class Planner {
 
   constructor(facts: SaveFacts) {
     this.#facts = facts;
-    this.#unseen = facts.unseen.map((arrival) => {
-      const { brought, moved } = arrival;
-      return { arrival, brought: new SpanSet(brought), moved: new Set(moved) };
-    });
     this.#before = linesOf(facts.base);
     this.#saved = splitLines(facts.lines);
     this.#shown = this.#before.map(({ text }) => withoutMark(text));
     this.#after = this.#saved.map(withoutMark);
+    this.#unseen = facts.unseen.map((arrival) => {
+      const brought = [...arrival.brought, ...this.#lackingOf(arrival)];
+      return { arrival, brought: new SpanSet(brought), moved: new Set(arrival.moved) };
+    });
     this.#broughtBy = this.#before.map(({ spans }) => this.#bringerOf(spans));
     this.#code = codeLinesIn(this.#shown);
     const hunks = saveHunks(this.#shown, this.#after, (at) => this.#broughtBy[at] !== undefined);
@@ -359,6 +361,20 @@ class Planner {
       if (texts.length === 0 || texts.some((at) => !this.#leftOut.has(at))) continue;
       for (const at of all) this.#leftOut.add(at);
     }
+  }
+
+  /** What others have perhaps moved, where the save lacks all of it: then it counts as moved. */
+  #lackingOf({ crossed = [] }: Arrival): TextSpan[] {
+    if (crossed.length === 0) return [];
+    const stays = new Set(commonLines(this.#shown, this.#after).map(([at]) => at));
+    return crossed.flatMap((spans) => {
+      const own = new SpanSet(spans);
+      const isOwn = (at: number) => own.hasAny(this.#before[at]?.spans ?? []);
+      const said = indicesFrom(0, this.#before.length).filter((at) => {
+        return isTelling(this.#textAt(at)) && isOwn(at);
+      });
+      return said.some((at) => stays.has(at)) ? [] : spans;
+    });
   }
 
   #undoneOf(arrival: Arrival): Undone {

@@ -61,7 +61,7 @@ export async function notePutByGit(
 
 /** The part of a file's change that is the commit's, and not a person's beside it. */
 function ofCommit(
-  { brought, taken, moved }: FileChange,
+  { brought, taken, moved, crossed }: FileChange,
   {
     had,
     has,
@@ -96,6 +96,7 @@ function ofCommit(
     taken: taken.filter((line) => isGone(line) && !stays.has(line)),
     // Of what is only fetched, a person may have moved the same lines.
     moved: before ? [] : moved.filter((line) => inCommit.has(line)),
+    ...(!before && { crossed }),
   };
 }
 

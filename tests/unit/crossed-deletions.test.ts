@@ -88,3 +88,46 @@ test("what the deleter put elsewhere was moved by both, and not deleted", async 
   expect(kinds).not.toContain("deletion");
   expect(await a.doc()).toContain("make clean");
 });
+
+for (const { what, part, before } of CROSSED) {
+  test(`others moved ${what}, and a save of the text of before lacks it: it stands there, told`, async () => {
+    const [a, b] = await lab.pair(GUIDE);
+    await a.save(moved(part, before));
+    await exchange([a, b]);
+    await b.pass(2000);
+    await b.save(without(part));
+    await exchange([a, b]);
+    expect(await a.doc()).toBe(moved(part, before));
+    const told = await deletionsOf(a);
+    expect(told).toHaveLength(1);
+    const [[kind, ...texts] = []] = told;
+    expect(kind).toBe("unseen");
+    const said = (text: string) => text.split("\n").filter((line) => line !== "");
+    expect(texts.map((text) => said(text ?? ""))).toEqual([[], said(part)]);
+    await b.drain(await b.choiceOf(""));
+    await exchange([a, b]);
+    expect(await a.doc()).toBe(without(part));
+  });
+}
+
+test("a save that lacks a part of what others moved something over deletes that", async () => {
+  const [a, b] = await lab.pair(GUIDE);
+  await a.save(moved(BUILD, "## Deploy\n"));
+  await exchange([a, b]);
+  await b.pass(2000);
+  const text = moved(BUILD, "## Deploy\n").replace("make clean\n", "");
+  await b.save(text);
+  await exchange([a, b]);
+  expect(await a.doc()).toBe(text);
+  expect(await deletionsOf(a)).toEqual([]);
+});
+
+test("one swaps two lines and mends one, and the other deletes the one that stayed: that is told", async () => {
+  const [a, b] = await lab.pair(GUIDE);
+  await a.save(without("- roll back\n"));
+  await b.save(
+    moved("- roll back\n", "- deploy it\n").replace("- deploy it", "- deploy it, says B"),
+  );
+  await exchange([a, b]);
+  expect(await deletionsOf(a)).toEqual([["deletion", "", "- roll back\n"]]);
+});

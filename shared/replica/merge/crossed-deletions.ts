@@ -1,6 +1,7 @@
 import { hasWord } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
+import { findCrossings, type Run } from "./crossings.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
@@ -17,10 +18,10 @@ export interface CrossedDeletion {
 
 /**
  * One side changed the order of two neighbours, and the other deleted one of them. A diff takes the
- * smaller one for the moved one. If the larger one was deleted, nothing shows that it was moved,
- * and nobody can say which of the two was meant. So all that stood between the old and the new
- * place of what a diff takes for moved is told, where the other side deleted all of it and wrote
- * nothing there.
+ * smaller one for the moved one (`findCrossings`). If the larger one was deleted, nothing shows that
+ * it was moved, and nobody can say which of the two was meant. So all that stood between the old and
+ * the new place of what a diff takes for moved is told, where the other side deleted all of it and
+ * wrote nothing there.
  *
  * Lines in `disputed`, the lines of open conflicts, are told already.
  */
@@ -30,56 +31,12 @@ export function findCrossedDeletions(
 ): CrossedDeletion[] {
   return (["mine", "theirs"] as const).flatMap((mover) => {
     const by = mover === "mine" ? "theirs" : "mine";
-    const isPut = ({ side }: SideLine) => side === mover;
-    const isTaken = ({ side, gone }: SideLine) => side === "base" && gone[mover] && !gone[by];
-    const taken = runsOf(lines, isTaken, ({ side }) => side !== "base");
-    const isElsewhere = ({ side, gone }: SideLine) =>
-      side === by || (side === "base" && gone[mover]);
-    return runsOf(lines, isPut, isElsewhere).flatMap((put) => {
-      const [former, ...others] = taken.filter((run) => isSame(run, put));
-      if (!former || others.length > 0) return [];
-      const crossed = former.end <= put.first ? [former.end, put.first] : [put.end, former.first];
-      const text = deletedIn(lines, crossed, { by, mover });
+    return findCrossings(lines, mover).flatMap(({ put, former, between }) => {
+      const text = deletedIn(lines, between, { by, mover });
       const isTold = plainLines(text).every((line) => disputed.has(line) || !hasWord(line));
       return text === "" || isTold ? [] : [{ by, text, ...placeBeside(lines, put, former) }];
     });
   });
-}
-
-/** Lines [first, end), of which those count that say something and are meant. */
-interface Run {
-  readonly first: number;
-  readonly end: number;
-  readonly said: readonly string[];
-}
-
-/** The runs of lines that are meant; lines that are passed over are not there for their author. */
-function runsOf(
-  lines: readonly SideLine[],
-  isMeant: (line: SideLine) => boolean,
-  isPassed: (line: SideLine) => boolean,
-): Run[] {
-  const runs: Run[] = [];
-  let isNext = false;
-  for (const [at, line] of lines.entries()) {
-    if (!hasWord(line.text)) continue;
-    if (isMeant(line)) {
-      const last = isNext ? runs.pop() : undefined;
-      runs.push({
-        first: last?.first ?? at,
-        end: at + 1,
-        said: [...(last?.said ?? []), line.text],
-      });
-      isNext = true;
-    } else if (!isPassed(line)) isNext = false;
-  }
-  return runs;
-}
-
-function isSame(one: Run, other: Run): boolean {
-  return (
-    one.said.length === other.said.length && one.said.every((line, i) => line === other.said[i])
-  );
 }
 
 /** What the other side deleted of [from, to): all that says something; "" if that is not so. */

@@ -8,6 +8,7 @@ const crossed = mistakesIn(
 const meeting = mistakesIn("daemon/sync/meeting.ts", "unit/echoed-rows.test.ts");
 const orderAtOnce = mistakesIn("daemon/home/outgoing.ts", "unit/new-sections.test.ts");
 const carried = mistakesIn("shared/replica/merge/carried-off.ts", "unit/carried-off.test.ts");
+const arrived = mistakesIn("daemon/files/arrivals.ts", "unit/crossed-deletions.test.ts");
 const wantedGone = mistakesIn("daemon/sync/wanted-gone.ts", "unit/ended-conflicts.test.ts");
 const ended = mistakesIn(
   "shared/replica/conflicts/ended-conflicts.ts",
@@ -75,6 +76,12 @@ export const MERGING: readonly Mistake[] = [
     "a conflict goes on where the other side, which has heard of it, moves and mends that line",
     "return mended.length > 0 ? mended : this.#carriedOff(version, other);",
     "return mended;",
+  ),
+  arrived(
+    "what others moved a smaller part over is as old as it was",
+    "others moved a section past a smaller one, and a save of the text of before lacks it: it stands there, told",
+    "const crossed = moved.length > 0 ? crossedIn(before, after, hunks) : [];",
+    "const crossed: TextSpan[][] = [];",
   ),
   wantedGone(
     "what others have recorded of lines that were taken out here says nothing of these",
