@@ -214,7 +214,7 @@ export async function applyRemote(
     const doubted = { known: recorded, unheard, ...meeting, removed, shown };
     // At first contact everything is new, and nothing tells who deleted what when.
     const wanted = ackedSeq > 0 ? findWantedGone(open, doubted) : { ended: [], ids: new Map() };
-    const { mine, theirs, byMe, byThem, both, behind } = alsoByBoth(meeting, wanted.ids);
+    const { mine, theirs, came, byMe, byThem, both, behind } = alsoByBoth(meeting, wanted.ids);
     const vanished = [...textIn(unheard), ...removed];
     const taken = { mine: byMe, theirs: difference(byThem, gone) };
     const deleted = { both, ...taken };
@@ -222,7 +222,7 @@ export async function applyRemote(
     let apart: ReadonlySet<number> = new Set();
     let readLines: () => SideLine[] = () => [];
     if (ackedSeq > 0) {
-      const met = { mine, theirs, deleted, removed: [...removed, ...shown] };
+      const met = { mine, theirs: came, deleted, removed: [...removed, ...shown] };
       const lines = readSideLines(open.document.text, met);
       if (behind) {
         // Whoever sent that has put in order already what this machine had sent.

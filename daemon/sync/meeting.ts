@@ -10,6 +10,7 @@ import type { Kysely } from "kysely";
 import { type IntegratedClocks, textRangesOf } from "../../shared/replica/merge/text-conflicts.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import {
+  broughtIn,
   deletedIn,
   difference,
   type IdRanges,
@@ -35,6 +36,8 @@ interface Met {
 export interface Meeting extends MySide {
   readonly theirs: IdRanges;
   readonly byThem: IdRanges;
+  /** All that they wrote, with what is gone again: nothing tells what that said. */
+  readonly came: IdRanges;
   /**
    * What was written here behind what comes back, and upon it; undefined where no text does. It
    * meets the others once more: for it, what comes back is what both sides had before.
@@ -69,9 +72,11 @@ export async function meetingOf(
   const both = isKnown ? difference(intersection(meant, byThem), sent) : NONE;
   const later = echo?.deletedLater ?? NONE;
   const behind = { mine: difference(mine, sent), byMe: later, both: intersection(later, byThem) };
+  const had: IdRanges = new Map([...integrated].map(([client, end]) => [client, [[0, end]]]));
   return {
     mine,
     theirs: textRangesOf(update, integrated),
+    came: difference(broughtIn(update), had),
     byMe,
     byThem,
     both,

@@ -122,6 +122,28 @@ test("a save that lacks a part of what others moved something over deletes that"
   expect(await deletionsOf(a)).toEqual([]);
 });
 
+const ADDED = BUILD.replace("lint it\n", "lint it\nadded by C\n");
+
+for (const how of ["choose the deletion", "dismiss"] as const) {
+  test(`a third machine adds to what one deletes and another moves: after ${how} the move is told`, async () => {
+    const [a, b, c] = await lab.machines(["a", "b", "c"], GUIDE);
+    if (!a || !b || !c) throw new Error("there are three machines");
+    await a.save(without(BUILD));
+    await b.save(moved(BUILD, "## Deploy\n"));
+    await c.save(GUIDE.replace(BUILD, ADDED));
+    await exchange([a, c]);
+    const [told] = await a.conflicts();
+    if (how === "dismiss") await a.dismiss(told?.id ?? "");
+    else await a.drain(await a.choiceOf(""));
+    await exchange([a, c]);
+    expect(await a.listed()).toEqual([]);
+    await exchange([b, a, c]);
+    expect(await deletionsOf(a)).toEqual([["deletion", "", BUILD]]);
+    await b.drain(await b.choiceOf(BUILD));
+    expect(await b.doc()).toContain(`${TEST}${BUILD}${DEPLOY}`);
+  });
+}
+
 test("one swaps two lines and mends one, and the other deletes the one that stayed: that is told", async () => {
   const [a, b] = await lab.pair(GUIDE);
   await a.save(without("- roll back\n"));
@@ -130,4 +152,14 @@ test("one swaps two lines and mends one, and the other deletes the one that stay
   );
   await exchange([a, b]);
   expect(await deletionsOf(a)).toEqual([["deletion", "", "- roll back\n"]]);
+});
+
+test("what the deleter mended is not told to be gone", async () => {
+  const [a, b] = await lab.pair(GUIDE);
+  await a.save(
+    GUIDE.replace("make clean", "make clean, says A").replace("make all", "make all, says A"),
+  );
+  await b.save(moved(BUILD, "## Deploy\n"));
+  await exchange([a, b]);
+  expect(await deletionsOf(a)).toEqual([]);
 });

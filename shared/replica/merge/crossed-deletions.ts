@@ -1,3 +1,4 @@
+import { LinesByWord } from "../text/likeness.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
@@ -20,8 +21,7 @@ export interface CrossedDeletion {
  * One side changed the order of two neighbours, and the other deleted one of them. A diff takes the
  * smaller one for the moved one (`findCrossings`). If the larger one was deleted, nothing shows that
  * it was moved, and nobody can say which of the two was meant. So all that stood between the old and
- * the new place of what a diff takes for moved is told, where the other side deleted all of it and
- * wrote nothing there.
+ * the new place of what a diff takes for moved is told, where the other side deleted all of it.
  *
  * Lines in `disputed`, the lines of open conflicts, are told already.
  */
@@ -39,7 +39,10 @@ export function findCrossedDeletions(
   });
 }
 
-/** What the other side deleted of [from, to): all that says something; "" if that is not so. */
+/**
+ * What the other side deleted of [from, to): all that says something; "" if that is not so. What it
+ * wrote there besides stands, and may be there because somebody has kept it beside the deletion.
+ */
 function deletedIn(
   lines: readonly SideLine[],
   [from, to]: readonly number[],
@@ -47,14 +50,18 @@ function deletedIn(
 ): string {
   const between = lines.slice(from, to);
   const isDeleted = ({ side, gone }: SideLine) => side === "base" && gone[by];
-  const said = between.filter(({ text }) => hasWord(text));
+  const said = between.filter(({ side, text }) => side !== by && hasWord(text));
   if (!said.every(isDeleted)) return "";
   const left = between.filter((line) => isDeleted(line) && !line.gone[mover]);
   const first = left.findIndex(({ text }) => hasWord(text));
   if (first === -1) return "";
-  const written = new Set(lines.flatMap(({ side, text }) => (side === by ? [text] : [])));
-  // What stands elsewhere by the same side was moved by it, and not deleted.
-  if (left.some(({ text }) => hasWord(text) && written.has(text))) return "";
+  const isBy = ({ side }: SideLine) => side === by;
+  const written = new Set(lines.filter(isBy).map(({ text }) => text));
+  const mended = new LinesByWord(between.filter(isBy));
+  // What stands elsewhere by the same side was moved by it, and what it mended was not deleted.
+  const isKept = ({ text }: SideLine) =>
+    (hasWord(text) && written.has(text)) || mended.mostAlike(text).length > 0;
+  if (left.some(isKept)) return "";
   return left.slice(first).map(broken).join("");
 }
 

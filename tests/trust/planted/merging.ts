@@ -7,6 +7,7 @@ const crossed = mistakesIn(
 );
 const meeting = mistakesIn("daemon/sync/meeting.ts", "unit/echoed-rows.test.ts");
 const orderAtOnce = mistakesIn("daemon/home/outgoing.ts", "unit/new-sections.test.ts");
+const came = mistakesIn("daemon/sync/meeting.ts", "unit/crossed-deletions.test.ts");
 const carried = mistakesIn("shared/replica/merge/carried-off.ts", "unit/carried-off.test.ts");
 const arrived = mistakesIn("daemon/files/arrivals.ts", "unit/crossed-deletions.test.ts");
 const wantedGone = mistakesIn("daemon/sync/wanted-gone.ts", "unit/ended-conflicts.test.ts");
@@ -82,6 +83,12 @@ export const MERGING: readonly Mistake[] = [
     "others moved a section past a smaller one, and a save of the text of before lacks it: it stands there, told",
     "const crossed = moved.length > 0 ? crossedIn(before, after, hunks) : [];",
     "const crossed: TextSpan[][] = [];",
+  ),
+  came(
+    "of what came and is gone again nobody wrote anything",
+    "a third machine adds to what one deletes and another moves: after dismiss the move is told",
+    "came: difference(broughtIn(update), had),",
+    "came: textRangesOf(update, integrated),",
   ),
   wantedGone(
     "what others have recorded of lines that were taken out here says nothing of these",
