@@ -348,13 +348,17 @@ export class FollowedMachine {
     await this.settle();
   }
 
-  /** What `conflicts choose` would leave in the inbox for one version of a conflict. */
-  async choiceOf(text: string, id?: string): Promise<InboxWrite[]> {
+  /**
+   * What `conflicts choose` would leave in the inbox for one version of a conflict. `last`: of two
+   * versions that say the same, the second.
+   */
+  async choiceOf(text: string, id?: string, last = false): Promise<InboxWrite[]> {
     const { reader } = this.#store;
     const all = await listConflicts(reader);
     for (const each of all) {
       if (each.kind !== "text" || (id !== undefined && each.id !== id)) continue;
-      const chosen = each.versions.findIndex((version) => version.text === text);
+      const isMeant = (version: { readonly text: string }) => version.text === text;
+      const chosen = each.versions[last ? "findLastIndex" : "findIndex"](isMeant);
       if (chosen === -1) continue;
       return textWrites(PROJECT, chooseVersion(each, chosen, all).choice, this.#world.now());
     }

@@ -63,7 +63,7 @@ function runsOf(lines: readonly SideLine[], isMeant: (line: SideLine) => boolean
 }
 
 /** The lines that stand, in the order in which they do after the moves. */
-function afterMoves(lines: readonly SideLine[], moves: readonly Followed[]): SideLine[] {
+export function afterMoves(lines: readonly SideLine[], moves: readonly Followed[]): SideLine[] {
   const gone = new Set(moves.flatMap((move) => [...move.lines, ...move.replaced]));
   const left = lines.filter((line) => line.to > line.from);
   const put = (at: number) => moves.flatMap((move) => (move.at === at ? move.lines : []));
@@ -75,7 +75,7 @@ function afterMoves(lines: readonly SideLine[], moves: readonly Followed[]): Sid
   ];
 }
 
-function editOf(
+export function editOf(
   after: readonly SideLine[],
   [first, end]: readonly [number, number],
   by: WritingSide,

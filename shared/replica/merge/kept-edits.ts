@@ -214,9 +214,11 @@ function movedApart(
   lines: readonly MergedLine[],
   { by, standing, beside }: CrossedMove,
 ): MovedApart {
-  const there = keptEdit(lines, by, standing);
+  const texts = lines.map(({ text }) => text);
+  const after = blanksAfter(texts, standing);
+  const there = { ...keptEdit(lines, by, standing), after };
   const other = placedBefore(lines, by === "mine" ? "theirs" : "mine", { run: standing, beside });
-  return { standing: there, other: { ...other, at: lines[beside]?.from ?? 0 } };
+  return { standing: there, other: { ...other, at: lines[beside]?.from ?? 0, after } };
 }
 
 /** The lines of a run as if they stood before the line `beside`. */
@@ -237,7 +239,10 @@ function placedBefore(
  * How many blank lines behind a run belong to it: those that end it, if it is a paragraph, a list
  * or a block of its own.
  */
-function blanksAfter(lines: readonly string[], [first, end]: readonly [number, number]): number {
+export function blanksAfter(
+  lines: readonly string[],
+  [first, end]: readonly [number, number],
+): number {
   const before = lines[first - 1]?.trim() ?? "";
   if (before !== "" && !endsHeading(lines, first - 1)) return 0;
   const next = lines.slice(end).findIndex((line) => line.trim() !== "");

@@ -32,7 +32,7 @@ import {
   type PutLine,
   removeDoubles,
 } from "./doubles.ts";
-import { findFollowedMoves, makeMoves } from "./followed-moves.ts";
+import { type Followed, findFollowedMoves, makeMoves } from "./followed-moves.ts";
 import {
   apartConflict,
   authorOf,
@@ -52,6 +52,7 @@ import { findNewSections } from "./new-sections.ts";
 import { findOwnSections } from "./own-sections.ts";
 import { namedWriters, withPut, writerNamer } from "./put-lines.ts";
 import { findRivalHeadings } from "./rival-headings.ts";
+import { findSharedMoves } from "./shared-moves.ts";
 import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
 import { isToldWhole, wholeVersions } from "./whole-versions.ts";
 
@@ -147,9 +148,10 @@ function inWhole(
  * Puts what one side wrote where it belongs after what the other did: into a section that was moved
  * (`findFollowedMoves`), beside one that was renamed (`findNewSections`), and to the other name of
  * one that was moved (`findRivalHeadings`), which is a conflict. So is what one side deleted and
- * the other perhaps moved (`findCrossedDeletions`). To be called before the clean-up, in its
- * transaction. `disagreed`: the conflicts that were open before. Returns where in the text lines
- * begin that are no version of what stands beside them, and the ids of the new conflicts.
+ * the other perhaps moved (`findCrossedDeletions`), and what both did (`findSharedMoves`). To be
+ * called before the clean-up, in its transaction. `disagreed`: the conflicts that were open before.
+ * Returns where in the text lines begin that are no version of what stands beside them, and the ids
+ * of the new conflicts.
  */
 export async function followSections<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
@@ -176,14 +178,17 @@ export async function followSections<Tables extends ReplicaTables>(
     ),
   ];
   const placed = new Set(moves.flatMap((move) => move.lines));
-  const isPlaced = (line: SideLine) => placed.has(line);
-  moves.push(...findOwnSections(lines, disputed).filter((each) => !each.lines.some(isPlaced)));
+  const isFree = ({ lines: own }: Pick<Followed, "lines">) => !own.some((each) => placed.has(each));
+  moves.push(...findOwnSections(lines, disputed).filter(isFree));
+  const shared = findSharedMoves(lines, disputed).filter(({ back }) => isFree(back));
+  moves.push(...shared.map(({ back }) => back));
   const carried = findCarriedLines(lines, moves);
   const found = [
     ...crossed,
     ...rivals.map((each) => rivalConflict(context, open, { ...each, all: lines })),
     ...carried.edits.map((edit) => keptConflict(context, open, edit)),
     ...(carried.twice ? [twiceConflict(context, open, carried.twice)] : []),
+    ...shared.map(({ apart }) => apartConflict(context, open, apart)),
   ];
   document.change("local", () => makeMoves(document.text, moves));
   const conflicts = await recordConflicts(context, open, found);

@@ -9,6 +9,7 @@ const meeting = mistakesIn("daemon/sync/meeting.ts", "unit/echoed-rows.test.ts")
 const orderAtOnce = mistakesIn("daemon/home/outgoing.ts", "unit/new-sections.test.ts");
 const came = mistakesIn("daemon/sync/meeting.ts", "unit/crossed-deletions.test.ts");
 const carried = mistakesIn("shared/replica/merge/carried-off.ts", "unit/carried-off.test.ts");
+const shared = mistakesIn("shared/replica/merge/shared-moves.ts", "unit/shared-moves.test.ts");
 const arrived = mistakesIn("daemon/files/arrivals.ts", "unit/crossed-deletions.test.ts");
 const wantedGone = mistakesIn("daemon/sync/wanted-gone.ts", "unit/ended-conflicts.test.ts");
 const ended = mistakesIn(
@@ -89,6 +90,12 @@ export const MERGING: readonly Mistake[] = [
     "a third machine adds to what one deletes and another moves: after dismiss the move is told",
     "came: difference(broughtIn(update), had),",
     "came: textRangesOf(update, integrated),",
+  ),
+  shared(
+    "what each side moved past a larger part stays where it is",
+    "both move the larger section up and down, a the former, and a tells first: it is told",
+    "if (shared.length === 0 || isOpen || !other || more.length > 0) return [];",
+    "if (shared.length >= 0) return [];",
   ),
   wantedGone(
     "what others have recorded of lines that were taken out here says nothing of these",

@@ -1,0 +1,118 @@
+import { isTelling, lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
+import { afterMoves, editOf } from "./carried-lines.ts";
+import { type Crossing, findCrossings } from "./crossings.ts";
+import type { Followed } from "./followed-moves.ts";
+import { blanksAfter, type KeptEdit, type MovedApart } from "./kept-edits.ts";
+import type { WritingSide } from "./moved-lines.ts";
+import type { SideLine } from "./side-lines.ts";
+
+/** A part that both sides moved, and what goes back to where it stood before. */
+export interface SharedMove {
+  readonly back: Followed;
+  readonly apart: MovedApart;
+}
+
+/**
+ * Both sides moved one part to different places, past smaller ones: a diff shows of each side only
+ * that the smaller one was moved. Done together, both would stand on the wrong side of what nobody
+ * moved past the other. So one side's smaller part goes back, and where that side had the larger
+ * one is told. Both machines take the same side's.
+ *
+ * Lines in `disputed`, the lines of open conflicts, are told already.
+ */
+export function findSharedMoves(
+  lines: readonly SideLine[],
+  disputed: ReadonlySet<string>,
+): SharedMove[] {
+  const theirs = findCrossings(lines, "theirs");
+  if (theirs.length === 0) return [];
+  return findCrossings(lines, "mine").flatMap((own) => {
+    const shared = stayingIn(lines, "mine", own);
+    const isOpen = shared.some(({ text }) => disputed.has(text.replace(/\n$/, "")));
+    const [other, ...more] = theirs.filter((each) =>
+      isSame(stayingIn(lines, "theirs", each), shared),
+    );
+    if (shared.length === 0 || isOpen || !other || more.length > 0) return [];
+    const isOwn = own.put.said.join("") < other.put.said.join("");
+    const [by, crossing] = isOwn ? (["mine", own] as const) : (["theirs", other] as const);
+    const back = backOf(lines, by, crossing);
+    const stays = isOwn ? other : own;
+    const standing = {
+      by: isOwn ? "theirs" : "mine",
+      at: lines[stays.put.first]?.from ?? 0,
+    } as const;
+    return [{ back, apart: apartOf(lines, { shared, back, crossing, by, standing }) }];
+  });
+}
+
+/** What says something between the two places, and neither side took away; none if it is not all. */
+function stayingIn(
+  lines: readonly SideLine[],
+  mover: WritingSide,
+  { between }: Crossing,
+): readonly SideLine[] {
+  // What the other side wrote was not there for the mover.
+  const isThere = ({ side, text }: SideLine) =>
+    (side === "base" || side === "mixed" || side === mover) && isTelling(text);
+  const said = lines.slice(...between).filter(isThere);
+  const isStanding = ({ side, gone }: SideLine) => side === "base" && !gone.mine && !gone.theirs;
+  return said.every(isStanding) ? said : [];
+}
+
+function isSame(one: readonly SideLine[], other: readonly SideLine[]): boolean {
+  return one.length === other.length && one.every((line, at) => line === other[at]);
+}
+
+/** Puts what a side moved where it had taken it, with the blank lines that it moved along. */
+function backOf(lines: readonly SideLine[], by: WritingSide, { put, former }: Crossing): Followed {
+  const isOwn = (line: SideLine | undefined) => line?.side === by;
+  let [first, end] = [put.first, put.end];
+  while (isOwn(lines[first - 1])) first--;
+  while (isOwn(lines[end])) end++;
+  const at = lines[former.first]?.from ?? 0;
+  return { lines: lines.slice(first, end).filter(isOwn), replaced: [], at };
+}
+
+interface Shared {
+  readonly shared: readonly SideLine[];
+  readonly back: Followed;
+  readonly crossing: Crossing;
+  /** Whose part goes back. */
+  readonly by: WritingSide;
+  readonly standing: Pick<KeptEdit, "by" | "at">;
+}
+
+function apartOf(
+  lines: readonly SideLine[],
+  { shared, back, crossing: { put, former }, by, standing }: Shared,
+): MovedApart {
+  const after = afterMoves(lines, [back]);
+  const at = shared.map((line) => after.indexOf(line));
+  const run = [Math.min(...at), Math.max(...at) + 1] as const;
+  const edit = editOf(after, run, standing.by);
+  const blanks = blanksAfter(
+    after.map(({ text }) => text),
+    run,
+  );
+  const rest = [...after.slice(0, run[0]), ...after.slice(run[1])].map(({ text }) => {
+    return text.endsWith("\n") ? text : `${text}\n`;
+  });
+  const own = back.lines
+    .map((line) => after.indexOf(line))
+    .map((each) => {
+      return each > run[0] ? each - (run[1] - run[0]) : each;
+    });
+  // What it had moved up was below the larger part, which it had so below that.
+  const place = put.first < former.first ? Math.max(...own) + 1 : Math.min(...own);
+  return {
+    standing: { ...edit, at: standing.at, after: blanks },
+    other: {
+      by,
+      text: edit.text,
+      behind: rest.slice(neighbourStart(rest, place), place).join(""),
+      ahead: lineAhead(rest, place),
+      at: lines[put.first]?.from ?? 0,
+      after: blanks,
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { FollowedFolders } from "../support/followed-folders.ts";
+import { exchange, exchangeOverService } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const BUILD = "## Build\n\nnpm run build\nmake all\nmake clean\nlint it\nfmt it\n\n";
+const INTRO = "one\ntwo\nthree\n\n";
+const TEST = "## Test\n\nnpm test\njest\n\n";
+const DEPLOY = "## Deploy\n\n- deploy it\n- roll back\n- tell them all about it\n- end\n";
+const guide = (...parts: readonly string[]) => `# Title\n\n${parts.join("")}`;
+const BASE = guide(INTRO, BUILD, TEST, DEPLOY);
+const TOP = guide(BUILD, INTRO, TEST, DEPLOY);
+const DOWN = guide(INTRO, TEST, BUILD, DEPLOY);
+const END = guide(INTRO, TEST, DEPLOY, "\n", `${BUILD.trimEnd()}\n`);
+
+let lab: FollowedFolders;
+
+beforeEach(() => {
+  lab = new FollowedFolders();
+});
+
+afterEach(() => lab.end());
+
+const MOVED = { "up and down": [TOP, DOWN], "to the end and down": [END, DOWN] } as const;
+
+for (const [how, texts] of Object.entries(MOVED))
+  for (const [who, [ofA, ofB]] of [
+    ["a", texts],
+    ["b", [...texts].reverse()],
+  ] as const)
+    for (const first of ["a", "b"] as const)
+      test(`both move the larger section ${how}, ${who} the former, and ${first} tells first: it is told`, async () => {
+        const [a, b] = await lab.savedApart(BASE, [ofA ?? "", ofB ?? ""]);
+        await exchangeOverService(first === "a" ? [a, b] : [b, a]);
+        expect(texts as readonly string[]).toContain(await a.doc());
+        for (const machine of [a, b]) {
+          const told = (await machine.conflicts()).map(({ kind, versions }) => [
+            kind,
+            ...versions.map(({ text }) => text),
+          ]);
+          const section = `${BUILD.trimEnd()}\n`;
+          expect(told).toEqual([["moved", section, section]]);
+        }
+      });
+
+for (const [how, texts] of Object.entries(MOVED))
+  test(`of a larger section that both move ${how} the other place can be chosen`, async () => {
+    const [a, b] = await lab.savedApart(BASE, [texts[0], texts[1]]);
+    await exchangeOverService([a, b]);
+    const here = await b.doc();
+    const [told] = await b.conflicts();
+    const isLast = told?.versions[0].isStanding === true;
+    await b.drain(await b.choiceOf(`${BUILD.trimEnd()}\n`, told?.id, isLast));
+    await exchange([a, b]);
+    const said = (text: string) => text.split("\n").filter((line) => line !== "");
+    expect([here, await a.doc()].map(said).sort()).toEqual(texts.map(said).sort());
+    expect(await a.listed()).toEqual([]);
+  });
+
+test("two machines that hear of each other at once put the same part back", async () => {
+  const [a, b] = await lab.savedApart(BASE, [TOP, DOWN]);
+  const [ofA, ofB] = [await a.update(), await b.update()];
+  await a.load(ofB);
+  await b.load(ofA);
+  await exchange([a, b]);
+  expect([TOP, DOWN]).toContain(await a.doc());
+  expect((await a.conflicts()).map(({ kind }) => kind)).toEqual(["moved"]);
+});
+
+test("sections that were moved past each other and past nothing else are told of as before", async () => {
+  const [a, b] = await lab.savedApart(BASE, [
+    TOP,
+    guide(INTRO, BUILD, DEPLOY, "\n", `${TEST.trimEnd()}\n`),
+  ]);
+  await exchangeOverService([a, b]);
+  expect(await a.doc()).toBe(guide(BUILD, INTRO, DEPLOY, "\n", `${TEST.trimEnd()}\n`));
+  expect(await a.conflicts()).toEqual([]);
+});
