@@ -71,6 +71,14 @@ async function makePair(lab: Lab, account: string, more: readonly string[] = [])
       return (await conflictsOf(machine)).length === folders.length;
     });
   }
+  // A file is written after its conflict is known.
+  for (const [one, other] of folders) {
+    await waitFor("both lines in both files", async () => {
+      const text = await read(one);
+      const isWhole = text.split("- run tests").length === 3 && text.includes("- run checks");
+      return isWhole && (await read(other)) === text;
+    });
+  }
   return { a, b, folders };
 }
 
