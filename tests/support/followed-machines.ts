@@ -32,11 +32,12 @@ import {
   listTextConflicts,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
-import { type Life, mortalStore } from "./mortal-store.ts";
+import { type Life, mortalStore, nextTransaction } from "./mortal-store.ts";
 import { projectId } from "./project-id.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -218,11 +219,13 @@ export class FollowedMachine {
     await this.#file?.settled();
   }
 
-  /** Begins a look that is not taken until the function that it gives is called. */
-  holdLook(): () => Promise<void> {
+  /** Begins a look. Unless it is over, it waits for the home until what this gives is called. */
+  async holdLook(): Promise<() => Promise<void>> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const held = this.#store.write(() => promise);
+    const waits = nextTransaction(this.#life);
     this.#file?.look();
+    await Promise.race([waits, this.#file?.settled()]);
     return async () => {
       resolve();
       await held;
@@ -291,9 +294,11 @@ export class FollowedMachine {
   }
 
   async doc(): Promise<string> {
-    return await this.#store.write(async (context) => {
-      return (await context.open(ADDRESS)).document.content();
-    });
+    return await this.#read((document) => document.content());
+  }
+
+  async #read<Found>(read: (document: ReplicaDocument) => Found): Promise<Found> {
+    return await this.#store.write(async (context) => read((await context.open(ADDRESS)).document));
   }
 
   /** As a person's command or a REST user does. */
@@ -305,9 +310,7 @@ export class FollowedMachine {
   }
 
   async conflicts(): Promise<TextConflictRecord[]> {
-    return await this.#store.write(async (context) => {
-      return listTextConflicts((await context.open(ADDRESS)).document);
-    });
+    return await this.#read(listTextConflicts);
   }
 
   /** The ids of those conflicts that a person is shown. */
@@ -331,10 +334,7 @@ export class FollowedMachine {
     const all = await listConflicts(this.#store.reader);
     const conflict = all.find((each) => each.id === id);
     if (conflict?.kind !== "text") {
-      await this.#store.write(async (context) => {
-        forgetTextConflict((await context.open(ADDRESS)).document, id);
-      });
-      return;
+      return await this.#read((document) => forgetTextConflict(document, id));
     }
     await this.drain(textWrites(PROJECT, dismissal(conflict), this.#world.now()));
   }
@@ -409,9 +409,7 @@ export class FollowedMachine {
 
   /** All that is here. */
   async update(): Promise<Uint8Array> {
-    return await this.#store.write(async (context) => {
-      return Y.encodeStateAsUpdate((await context.open(ADDRESS)).document.ydoc);
-    });
+    return await this.#read(({ ydoc }) => Y.encodeStateAsUpdate(ydoc));
   }
 
   /** Takes an update as from a service. */

@@ -1,9 +1,18 @@
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 
-/** How many more transactions a process makes before it is killed. */
 export interface Life {
+  /** How many more transactions the process makes before it is killed. */
   left: number;
+  /** Called when it asks for the next one. */
+  asked?: () => void;
+}
+
+/** Resolves when the process asks for its next transaction. */
+export function nextTransaction(life: Life): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  life.asked = resolve;
+  return promise;
 }
 
 /** A store that a kill takes away from who has it. */
@@ -14,6 +23,7 @@ export function mortalStore(
   const write: typeof store.write = (act) => {
     if (life.left <= 0) return Promise.reject(new Error("killed"));
     life.left -= 1;
+    life.asked?.();
     return store.write(act);
   };
   return new Proxy(store, {

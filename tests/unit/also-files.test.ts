@@ -170,7 +170,7 @@ test("what was saved before a file became an import is in the history", async ()
   a.put(short);
   a.put(short, GEMINI);
   await a.follow(ALSO);
-  const release = a.holdLook();
+  const release = await a.holdLook();
   for (const text of [next, "@GEMINI.md\n"]) await a.saveDuringLook(text);
   await release();
   expect(a.status).toMatchObject({ why: { code: "also-imports" } });
