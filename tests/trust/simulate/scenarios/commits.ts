@@ -30,6 +30,32 @@ function repositoryOf(stage: Stage, number: number) {
   return stage.git(number).repository;
 }
 
+/** With no service the first machine deletes what it pulled of the second; then one calls first. */
+function deletedAfterPull(name: string, first: 1 | 2): Scenario {
+  return {
+    name,
+    cast: TRACKED,
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      stage.cutOff(1);
+      stage.cutOff(2);
+      stage.save(2, lines("one", "two", "both (m2 1)"));
+      stage.pass(QUIET_MS);
+      stage.wait(stage.git(2).commit("both"));
+      stage.git(2).push();
+      pull(stage, 1);
+      stage.pass(SEEN_MS);
+      stage.save(1, lines("one", "two"));
+      stage.pass(QUIET_MS);
+      for (const number of first === 1 ? [1, 2] : [2, 1]) stage.connect(number);
+      stage.pass(QUIET_MS);
+      stage.expect("it is told here", stage.conflictsOf(1).includes("both"), true);
+      stage.expect("it is told there", stage.conflictsOf(2).includes("both"), true);
+    },
+  };
+}
+
 /** What git's branches and commits mean for a tracked file. */
 export const COMMITS: readonly Scenario[] = [
   {
@@ -170,53 +196,9 @@ export const COMMITS: readonly Scenario[] = [
       stage.pass(QUIET_MS);
     },
   },
-  {
-    name: "what one machine pulled with no service and deleted is told",
-    cast: TRACKED,
-    play(stage) {
-      stage.begin(lines("one", "two"));
-      stage.pass(QUIET_MS);
-      stage.cutOff(1);
-      stage.cutOff(2);
-      stage.save(2, lines("one", "two", "both (m2 1)"));
-      stage.pass(QUIET_MS);
-      stage.wait(stage.git(2).commit("both"));
-      stage.git(2).push();
-      pull(stage, 1);
-      stage.pass(SEEN_MS);
-      stage.save(1, lines("one", "two"));
-      stage.pass(QUIET_MS);
-      stage.connect(2);
-      stage.connect(1);
-      stage.pass(QUIET_MS);
-      stage.expect("it is told here", stage.conflictsOf(1).includes("both"), true);
-      stage.expect("it is told there", stage.conflictsOf(2).includes("both"), true);
-    },
-  },
-  {
-    name: "what one machine pulled, deleted and sent before the other is told",
-    cast: TRACKED,
-    play(stage) {
-      stage.begin(lines("one", "two"));
-      stage.pass(QUIET_MS);
-      stage.cutOff(1);
-      stage.cutOff(2);
-      stage.save(2, lines("one", "two", "both (m2 1)"));
-      stage.pass(QUIET_MS);
-      stage.wait(stage.git(2).commit("both"));
-      stage.git(2).push();
-      pull(stage, 1);
-      stage.pass(SEEN_MS);
-      stage.save(1, lines("one", "two"));
-      stage.pass(QUIET_MS);
-      // Of what is gone the service keeps no text.
-      stage.connect(1);
-      stage.connect(2);
-      stage.pass(QUIET_MS);
-      stage.expect("it is told here", stage.conflictsOf(1).includes("both"), true);
-      stage.expect("it is told there", stage.conflictsOf(2).includes("both"), true);
-    },
-  },
+  deletedAfterPull("what one machine pulled with no service and deleted is told", 2),
+  // Of what is gone the service keeps no text.
+  deletedAfterPull("what one machine pulled, deleted and sent before the other is told", 1),
   {
     name: "another branch's text is not the project's",
     cast: TRACKED,

@@ -1,22 +1,27 @@
-import { lines } from "../stage.ts";
+import { lines, type Stage } from "../stage.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** Long enough for the network's calls, shorter than what is looked at late. */
 const MOMENT_MS = 400;
+
+/** The first machine's process ends once it has written its file, before it notes that. */
+function endWhenWritten(stage: Stage): void {
+  const { cluster } = stage;
+  const machine = stage.machine(1);
+  cluster.onFileWritten = (each) => {
+    if (each !== machine) return;
+    cluster.onFileWritten = undefined;
+    machine.process?.end();
+  };
+}
 
 /** What becomes of files that are written, exchanged and cut off in the middle. */
 export const FILES: readonly Scenario[] = [
   {
     name: "a crash between a file's renaming and its note loses and doubles nothing",
     play(stage) {
-      const { cluster } = stage;
       stage.begin(lines("one", "two"));
-      const machine = stage.machine(1);
-      cluster.onFileWritten = (each) => {
-        if (each !== machine) return;
-        cluster.onFileWritten = undefined;
-        machine.process?.end();
-      };
+      endWhenWritten(stage);
       stage.save(2, lines("one", "two", "three"));
       stage.pass();
       stage.kill(1);
@@ -33,14 +38,8 @@ export const FILES: readonly Scenario[] = [
   {
     name: "what somebody deletes after a crash between a file's renaming and its note is told",
     play(stage) {
-      const { cluster } = stage;
       stage.begin(lines("one", "two"));
-      const machine = stage.machine(1);
-      cluster.onFileWritten = (each) => {
-        if (each !== machine) return;
-        cluster.onFileWritten = undefined;
-        machine.process?.end();
-      };
+      endWhenWritten(stage);
       stage.save(2, lines("one", "two", "three (m2 1)"));
       stage.pass();
       stage.kill(1);
