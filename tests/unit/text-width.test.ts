@@ -14,6 +14,8 @@ const COLUMNS: readonly (readonly [string, number])[] = [
   ["👩‍👩‍👧", 2],
   ["a…b", 3],
   ["\u200b", 0],
+  ["\ufdd0plain\ufdd1 text", 10],
+  ["\ufdd2日本\ufdd3", 4],
 ];
 
 test("a line takes as many columns as a terminal gives it", () => {
@@ -26,6 +28,7 @@ test("a line takes as many columns as a terminal gives it", () => {
 test("a line is cut to so many columns, and never within a character", () => {
   expect(cut("plain text", 10)).toBe("plain text");
   expect(cut("plain text", 9)).toBe("plain te…");
+  expect(cut("\ufdd0plain\ufdd1 text", 9)).toBe("\ufdd0plain\ufdd1 te…");
   expect(cut("日本語の値", 10)).toBe("日本語の値");
   expect(cut("日本語の値", 6)).toBe("日本…");
   expect(cut("👩‍👩‍👧👩‍👩‍👧", 3)).toBe("👩‍👩‍👧…");
