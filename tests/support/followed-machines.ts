@@ -17,7 +17,6 @@ import { QUIET_MS } from "../../daemon/git/read-tracked-text.ts";
 import type { Git } from "../../daemon/git/run-git.ts";
 import { type Link, putLink } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import { unacknowledged } from "../../daemon/home/outgoing.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -37,6 +36,7 @@ import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
+import { openTestReplica } from "./empty-home.ts";
 import { type Life, mortalStore, nextTransaction } from "./mortal-store.ts";
 import { projectId } from "./project-id.ts";
 import { waitFor } from "./wait-for.ts";
@@ -114,7 +114,7 @@ export class FollowedMachine {
   ): Promise<FollowedMachine> {
     mkdirSync(home, { recursive: true });
     const identity = { home: basename(home) };
-    const store = await openReplica(join(home, "memsync.db"), world, {
+    const store = await openTestReplica(join(home, "memsync.db"), world, {
       machine: name,
       homeId: () => identity.home,
     });

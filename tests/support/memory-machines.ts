@@ -27,12 +27,12 @@ import type { FolderMode } from "../../daemon/home/folder-switches.ts";
 import type { Link } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { settleMemoryFile } from "../../daemon/home/memory-files.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { silentLog } from "../../shared/log.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
+import { openTestReplica } from "./empty-home.ts";
 import { type Life, mortalStore } from "./mortal-store.ts";
 import { projectId } from "./project-id.ts";
 import { remembering } from "./remembered-git.ts";
@@ -105,7 +105,7 @@ export class MemoryMachine {
   /** As a daemon does that starts. */
   async begin(): Promise<void> {
     const path = join(this.folder, "memsync.db");
-    this.store = await openReplica(path, this.world, { machine: this.name, homeId: this.name });
+    this.store = await openTestReplica(path, this.world, { machine: this.name, homeId: this.name });
     const run = remembering(createGit());
     const git: Git = (folder, args) => {
       this.gitRuns.count += 1;

@@ -16,7 +16,6 @@ import { PersonalKeeper } from "../../daemon/assistants/personal/personal-keeper
 import { PERSONAL_KEY } from "../../daemon/assistants/personal/version.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import {
   forgetPersonalFile,
   type PersonalDecision,
@@ -30,6 +29,7 @@ import { userDocument } from "../../shared/replica/document/address.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
+import { openTestReplica } from "./empty-home.ts";
 import { remembering } from "./remembered-git.ts";
 
 const ADDRESS = userDocument(LOCAL_ACCOUNT, LOCAL_USER);
@@ -61,7 +61,7 @@ export class PersonalMachine {
   /** As a daemon does that starts. */
   async begin(): Promise<void> {
     const path = join(this.folder, "memsync.db");
-    this.store = await openReplica(path, this.world, { machine: this.name, homeId: this.name });
+    this.store = await openTestReplica(path, this.world, { machine: this.name, homeId: this.name });
     this.keeper = new PersonalKeeper({
       store: this.store,
       world: this.world,

@@ -2,7 +2,6 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { createCalls, type Send } from "../../daemon/service/http-service.ts";
 import { ServiceRounds } from "../../daemon/sync/service-rounds.ts";
@@ -11,6 +10,7 @@ import { silentLog } from "../../shared/log.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { openTestReplica } from "./empty-home.ts";
 import { projectId } from "./project-id.ts";
 import { seededWorld } from "./random.ts";
 import { refusingSend } from "./refusing-service.ts";
@@ -129,7 +129,7 @@ export class SyncCluster {
   async #machine(at: number, machine?: string): Promise<Machine> {
     const path = join(this.#dir, `machine-${at}.db`);
     const world = seededWorld(this.#random);
-    const open = () => openReplica(path, world, { machine, homeId: machine });
+    const open = () => openTestReplica(path, world, { machine, homeId: machine });
     let store = await open();
     let [fault, calls, faultAt]: [Fault, number, number] = ["none", 0, 0];
     const send = async (request: Request): Promise<Response> => {

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isShared, seenBy } from "../../cli/views/seen-by.ts";
 import { findAudience, keepAgreed, keepHeard } from "../../daemon/home/audience-store.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { Audiences } from "../../daemon/remotes/audiences.ts";
 import { guardToken } from "../../daemon/remotes/guard-token.ts";
@@ -19,6 +18,7 @@ import { globalDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-audience-"));
@@ -38,7 +38,7 @@ const answered = (status: number) => failureBy({ code: "call-answered", status, 
 
 /** A home with one remote. */
 async function home() {
-  const store = await openReplica(join(folder, `home-${stores.length}.db`), realWorld);
+  const store = await openTestReplica(join(folder, `home-${stores.length}.db`), realWorld);
   stores.push(store);
   const book = { world: realWorld, environment: { url: undefined, token: undefined } };
   const remote = await store.write((context) =>

@@ -7,7 +7,6 @@ import { type DeletionConflict, listConflicts } from "../../cli/local/local-conf
 import { memoryHistory } from "../../cli/local/local-history.ts";
 import { listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
@@ -17,6 +16,7 @@ import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { removeMemory } from "../../shared/replica/document/memory-deletion.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 import { projectId } from "../support/project-id.ts";
 
 const PROJECT = projectId("dismissed-deletions");
@@ -30,7 +30,7 @@ let store: ReplicaStore<DaemonTables>;
 /** A memory was written here while another machine deleted it. */
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "memsync-dismissed-"));
-  store = await openReplica(join(folder, "memsync.db"), realWorld, { machine: "laptop" });
+  store = await openTestReplica(join(folder, "memsync.db"), realWorld, { machine: "laptop" });
   const other = new ReplicaDocument([], 7);
   other.setEntry("memories", KEY, { value: "base", now: 1 });
   const first = Y.encodeStateAsUpdate(other.ydoc);

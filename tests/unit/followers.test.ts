@@ -16,7 +16,6 @@ import { Followers, RESCAN_INTERVAL_MS } from "../../daemon/files/followers.ts";
 import { GRACE_MS } from "../../daemon/files/grace.ts";
 import type { Git } from "../../daemon/git/run-git.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { WatchFolder } from "../../daemon/watch/watched-folder.ts";
@@ -24,6 +23,7 @@ import { silentLog } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { DISK } from "../support/disk.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 import { projectId } from "../support/project-id.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -50,7 +50,7 @@ beforeEach(async () => {
   world = createDrivenWorld();
   asked = [];
   watched = undefined;
-  store = await openReplica(join(root, "memsync.db"), world, { machine: "machine" });
+  store = await openTestReplica(join(root, "memsync.db"), world, { machine: "machine" });
   await store.write(async (context) => {
     const { id } = await context.open(ADDRESS);
     await writePosition(context.db, SERVICE, {

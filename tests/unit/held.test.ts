@@ -1,63 +1,25 @@
-import { afterEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { searchLocalMemories } from "../../cli/search/local-search.ts";
 import { memoryJson } from "../../cli/views/memory-view.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../daemon/gateway/mount.ts";
-import { createWithholding } from "../../daemon/gateway/withholding.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/gateway/mount.ts";
 import { heldReason } from "../../daemon/held/advice.ts";
 import { allowHeld, dropJust, listHeld } from "../../daemon/home/held-store.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
 import { importHome } from "../../daemon/portable/import-home.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
-import { devAccounts } from "../../server/emulator/state/dev-tokens.ts";
-import { RequestLimits } from "../../server/limits/request-limits.ts";
-import { createServices } from "../../server/services/create-services.ts";
-import type { Services } from "../../server/services/services.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { type LocalServices, localServicesOfTests, ME } from "../support/local-services.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { projectId } from "../support/project-id.ts";
-import { caller, EVERYTHING, refusal } from "../support/test-services.ts";
-import { createTestWorld } from "../support/test-world.ts";
+import { EVERYTHING, refusal } from "../support/test-services.ts";
 
 const PROJECT = projectId("held");
-const ME = caller({ account: LOCAL_ACCOUNT, user: LOCAL_USER });
 const SECRET = `token ${PLANTED.github}`;
 
-interface Home {
-  readonly store: ReplicaStore<DaemonTables>;
-  readonly services: Services;
-}
+const openHome = localServicesOfTests({ id: PROJECT });
 
-const opened: { folder: string; store: ReplicaStore<DaemonTables> }[] = [];
-
-async function openHome(): Promise<Home> {
-  const folder = mkdtempSync(join(tmpdir(), "memsync-held-"));
-  const world = createTestWorld();
-  const store = await openReplica(join(folder, "memsync.db"), world);
-  opened.push({ folder, store });
-  const services = createServices(serviceStoreOf(store), world, {
-    usage: new RequestLimits(world),
-    account: devAccounts,
-    withholding: createWithholding(),
-  });
-  await services.projects.put(ME, { id: PROJECT });
-  return { store, services };
-}
-
-afterEach(async () => {
-  for (const { folder, store } of opened.splice(0)) {
-    await store.close();
-    rmSync(folder, { recursive: true });
-  }
-});
-
-function set({ services }: Home, key: string, content: string) {
+function set({ services }: LocalServices, key: string, content: string) {
   return services.memories.create(
     ME,
     { key, content, layer: "project" },
@@ -65,27 +27,30 @@ function set({ services }: Home, key: string, content: string) {
   );
 }
 
-async function listed({ services }: Home, query: object = {}) {
+async function listed({ services }: LocalServices, query: object = {}) {
   const page = await services.memories.list(ME, { ...EVERYTHING, projectId: PROJECT, ...query });
   return page.items.map(({ key, content }) => [key, content]);
 }
 
-function inDocument<Value>({ store }: Home, look: (open: OpenDocument) => Value): Promise<Value> {
+function inDocument<Value>(
+  { store }: LocalServices,
+  look: (open: OpenDocument) => Value,
+): Promise<Value> {
   return store.write(async (context) =>
     look(await context.open({ owner: LOCAL_ACCOUNT, name: PROJECT })),
   );
 }
 
-const valuesOf = (home: Home, key: string) =>
+const valuesOf = (home: LocalServices, key: string) =>
   inDocument(home, ({ document }) => document.memories.get(key).map(({ value }) => value));
 
 /** A write that came from another machine: no entry that is here is replaced by it. */
-const writtenElsewhere = (home: Home, key: string, value: string) =>
+const writtenElsewhere = (home: LocalServices, key: string, value: string) =>
   inDocument(home, ({ document }) =>
     document.setEntry("memories", key, { value, now: Date.now(), seen: [] }),
   );
 
-async function inbox(home: Home, ...writes: readonly InboxWrite[]): Promise<void> {
+async function inbox(home: LocalServices, ...writes: readonly InboxWrite[]): Promise<void> {
   await home.store.write(async ({ db }) => {
     for (const write of writes) await appendToInbox(db, write);
   });
@@ -96,7 +61,7 @@ const memory = (key: string, value: string | undefined, changes: object = {}): I
   return { kind: "memory", document: PROJECT, key, value, seen: [], writtenAt: 1, ...changes };
 };
 
-async function updatesHold({ store }: Home, text: string): Promise<boolean> {
+async function updatesHold({ store }: LocalServices, text: string): Promise<boolean> {
   const rows = await store.reader.selectFrom("updates").select("payload").orderBy("seq").execute();
   return rows.some(({ payload }) => Buffer.from(payload).includes(text));
 }

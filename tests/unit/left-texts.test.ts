@@ -1,59 +1,33 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../daemon/gateway/mount.ts";
-import { createWithholding } from "../../daemon/gateway/withholding.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/gateway/mount.ts";
 import { heldAdvice } from "../../daemon/held/advice.ts";
 import { allowHeld, listHeld } from "../../daemon/home/held-store.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { applyAllowed } from "../../daemon/inbox/apply-allowed.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox } from "../../daemon/inbox/inbox.ts";
 import { EXPORT_FORMAT } from "../../daemon/portable/format.ts";
 import { importHome } from "../../daemon/portable/import-home.ts";
 import { readCommittedText } from "../../daemon/reading/local-text.ts";
-import { devAccounts } from "../../server/emulator/state/dev-tokens.ts";
-import { RequestLimits } from "../../server/limits/request-limits.ts";
-import { createServices } from "../../server/services/create-services.ts";
-import type { Services } from "../../server/services/services.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { type LocalServices, localServicesOfTests, ME } from "../support/local-services.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { projectId } from "../support/project-id.ts";
-import { caller } from "../support/test-services.ts";
-import { createTestWorld } from "../support/test-world.ts";
 
 const PROJECT = projectId("left-texts");
 const ADDRESS = { owner: LOCAL_ACCOUNT, name: PROJECT };
-const ME = caller({ account: LOCAL_ACCOUNT, user: LOCAL_USER });
 const FIRST = "# Shop\n";
 const HELD = `${FIRST}step one, then step two\nGITHUB_TOKEN=${PLANTED.github}\n`;
 /** All of it but its secret. */
 const CLEAN = `${FIRST}step one, then step two\nGITHUB_TOKEN=<yours>\n`;
 
-let folder: string;
-let store: ReplicaStore<DaemonTables>;
-let services: Services;
+let store: LocalServices["store"];
+let services: LocalServices["services"];
+const open = localServicesOfTests({ id: PROJECT, claude_md_content: FIRST });
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "memsync-left-"));
-  const world = createTestWorld();
-  store = await openReplica(join(folder, "memsync.db"), world);
-  services = createServices(serviceStoreOf(store), world, {
-    usage: new RequestLimits(world),
-    account: devAccounts,
-    withholding: createWithholding(),
-  });
-  await services.projects.put(ME, { id: PROJECT, claude_md_content: FIRST });
-});
-
-afterEach(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true });
+  ({ store, services } = await open());
 });
 
 async function imported(text: string, metadata: JsonObject) {

@@ -9,10 +9,10 @@ import { recall } from "../../cli/mcp/recall.ts";
 import { remember } from "../../cli/mcp/remember.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
 let folder: string;
@@ -59,7 +59,7 @@ test("a search finds no held memory by the words that an assistant is not shown"
 
 test("an older value that came from elsewhere is not shown where it looks like a secret", async () => {
   mkdirSync(join(folder, "home"), { mode: 0o700 });
-  const store = await openReplica(join(folder, "home", "memsync.db"), realWorld);
+  const store = await openTestReplica(join(folder, "home", "memsync.db"), realWorld);
   for (const value of [`use ${PLANTED.github}`, "use the vault"]) {
     await store.write(async (context) => {
       const { document } = await context.open(userDocument(LOCAL_ACCOUNT, LOCAL_USER));

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox } from "../../daemon/inbox/inbox.ts";
@@ -14,6 +13,7 @@ import { changeRemote, describeRemotes } from "../../daemon/remotes/remote-chang
 import type { AccountId } from "../../shared/ids.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 import { PLANTED, TOKEN_FOUND } from "../support/planted-secrets.ts";
 import { NOW } from "../support/replicas.ts";
 
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 /** A home with the embedded service and the remotes a and b. */
 async function home() {
-  const store = await openReplica(join(folder, `home-${stores.length}.db`), realWorld);
+  const store = await openTestReplica(join(folder, `home-${stores.length}.db`), realWorld);
   stores.push(store);
   const [a, b] = await store.write(async (context) => [
     (await addRemote(context, BOOK, { name: "a", url: "https://a.example.com" })).account,

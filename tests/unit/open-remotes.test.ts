@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeOf } from "../../daemon/home/home.ts";
 import { LOCAL_USER } from "../../daemon/home/local-account.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import { EMBEDDED } from "../../daemon/home/remote.ts";
 import { setTokenPlace } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -18,6 +17,7 @@ import { silentLog } from "../../shared/log.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const ENVIRONMENT = { url: undefined, token: undefined };
@@ -41,7 +41,7 @@ const keyring: Keyring = {
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "memsync-open-remotes-"));
   world = createDrivenWorld();
-  store = await openReplica(join(folder, "memsync.db"), world);
+  store = await openTestReplica(join(folder, "memsync.db"), world);
   isLocked = true;
   isEmbeddedBroken = false;
   remotes = new OpenRemotes({

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keptTextOf, readKeptText } from "../../daemon/home/kept-text.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox, type InboxWrite, readInbox } from "../../daemon/inbox/inbox.ts";
@@ -13,8 +12,8 @@ import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 import { projectId } from "../support/project-id.ts";
-
 import { createTestWorld } from "../support/test-world.ts";
 
 const PROJECT = projectId("read");
@@ -25,7 +24,7 @@ let store: ReplicaStore<DaemonTables>;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "memsync-reading-"));
-  store = await openReplica(join(folder, "memsync.db"), createTestWorld());
+  store = await openTestReplica(join(folder, "memsync.db"), createTestWorld());
   await store.write(async (context) => {
     const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
     document.setContent(START, 1);

@@ -6,7 +6,6 @@ import { readEnvironment } from "../../cli/place/environment.ts";
 import { importInto } from "../../cli/writes/import-into.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { prepareHome } from "../../daemon/home/home.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import { readPosition, writePosition } from "../../daemon/home/positions.ts";
 import { findBinding, listRemotes } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -31,6 +30,7 @@ import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 import { projectId } from "../support/project-id.ts";
 
 const PROJECT = projectId("book");
@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 async function openStore() {
-  const store = await openReplica(join(folder, `home-${made++}.db`), realWorld);
+  const store = await openTestReplica(join(folder, `home-${made++}.db`), realWorld);
   stores.push(store);
   return store;
 }
@@ -171,7 +171,7 @@ test("what waits in the inbox goes where its project is bound by then, the rest 
 test("an import without a daemon gives what waits of a new project to the default alone", async () => {
   const env = readEnvironment({ MEMSYNC_HOME: join(folder, "imported") });
   prepareHome(env.home);
-  const before = await openReplica(env.home.database, realWorld);
+  const before = await openTestReplica(env.home.database, realWorld);
   const b = await before.write(async (context) => {
     // What there was before remotes had names stays with A.
     await nameRemotes(context, under(A));
@@ -182,7 +182,7 @@ test("an import without a daemon gives what waits of a new project to the defaul
   await before.close();
   const nothing = { format: 1, projects: [], user: { memories: [] }, global: { memories: [] } };
   await importInto(env, nothing, () => {});
-  const after = await openReplica(env.home.database, realWorld);
+  const after = await openTestReplica(env.home.database, realWorld);
   stores.push(after);
   expect(await findBinding(after.reader, PROJECT)).toBe(b.remote.account);
 });

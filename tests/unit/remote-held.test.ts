@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { findHeld, listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import type { Link } from "../../daemon/home/links.ts";
 import { LOCAL_USER } from "../../daemon/home/local-account.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -21,6 +20,7 @@ import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 import { PLANTED, TOKEN_FOUND } from "../support/planted-secrets.ts";
 import { projectId } from "../support/project-id.ts";
 import { NOW } from "../support/replicas.ts";
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 /** A home with two remotes; the project is bound to the first one. */
 async function twoRemotes() {
-  const store = await openReplica(join(folder, `home-${stores.length}.db`), realWorld);
+  const store = await openTestReplica(join(folder, `home-${stores.length}.db`), realWorld);
   stores.push(store);
   const book = { world: realWorld, environment: { url: undefined, token: undefined } };
   const accounts = await store.write(async (context) => {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import * as Y from "yjs";
 import { activityLine } from "../../cli/screen/activity-view.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import { SyncJournal } from "../../daemon/sync/sync-journal.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
@@ -13,6 +12,7 @@ import { removeMemory } from "../../shared/replica/document/memory-deletion.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 import { projectId } from "../support/project-id.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-journal-"));
@@ -23,7 +23,7 @@ const ADDRESS = projectDocument(LOCAL_ACCOUNT, PROJECT);
 
 /** A journal beside a replica, with the lines that it makes. */
 async function journalOf(name: string) {
-  const store = await openReplica(join(folder, name), realWorld, { machine: "laptop" });
+  const store = await openTestReplica(join(folder, name), realWorld, { machine: "laptop" });
   const lines: string[] = [];
   const journal = new SyncJournal({
     store,

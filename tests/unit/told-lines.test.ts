@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ToldLines } from "../../daemon/files/told-lines.ts";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
+import { openTestReplica } from "../support/empty-home.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
 test("which lines a save has brought back is told for a day, and not kept for ever", async () => {
   const world = createDrivenWorld("a");
   const folder = mkdtempSync(join(tmpdir(), "line-arrivals-"));
-  const store = await openReplica(join(folder, "memsync.db"), world, {
+  const store = await openTestReplica(join(folder, "memsync.db"), world, {
     machine: "a",
     homeId: () => "home",
   });
