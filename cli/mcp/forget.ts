@@ -10,7 +10,7 @@ import { withLocal } from "../place/place.ts";
 import { visible } from "../screen/visible.ts";
 import { writeMemory } from "../writes/inbox-write.ts";
 import { sayLeftHeld } from "../writes/left-held.ts";
-import { whySecret } from "./kept-secret.ts";
+import { namedKeys, whySecret } from "./kept-secret.ts";
 import {
   findScope,
   placesOf,
@@ -52,7 +52,7 @@ export async function forget(
       place: target,
       memory,
       why: db && memory && (await whySecret(db, memory)),
-      keys: known.map((each) => each.key),
+      keys: await namedKeys(known),
       elsewhere: others,
     };
   });

@@ -11,10 +11,23 @@ type Db = Kysely<DaemonTables>;
  * like a secret, so it is held, or will be as soon as a daemon runs. Undefined for any other.
  */
 export async function whySecret(db: Db, memory: LocalMemory): Promise<string | undefined> {
-  const { held, heldCode, in_inbox: waits } = memory;
-  if (held !== undefined && heldCode !== "looks-like-secret") return undefined;
-  if (held === undefined && !waits) return undefined;
-  return await whyLikeSecret(db, memory);
+  return mayBeSecret(memory) ? await whyLikeSecret(db, memory) : undefined;
+}
+
+/** Held as a secret, or not judged yet. Everything else is in its document, and so on its way. */
+function mayBeSecret({ held, heldCode, in_inbox: waits }: LocalMemory): boolean {
+  return held === undefined ? waits : heldCode === "looks-like-secret";
+}
+
+/**
+ * The keys that a tool may name beside the one that it was asked about. One with a secret in it is
+ * not among them: that it is near to a guess would tell it, letter by letter.
+ */
+export async function namedKeys(memories: readonly LocalMemory[]): Promise<string[]> {
+  const { secretHider } = await import("../../daemon/held/secret-scan.ts");
+  const hide = await secretHider();
+  const named = memories.filter((each) => !mayBeSecret(each) || hide(each.key) === each.key);
+  return named.map(({ key }) => key);
 }
 
 /** The same for any value of a key, such as an older one. */

@@ -10,7 +10,7 @@ import { memoryHistory, type Version } from "../local/local-history.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { type FoundMemory, type SearchedPlace, withConnected } from "../search/local-search.ts";
-import { whyLikeSecret, withheldText } from "./kept-secret.ts";
+import { namedKeys, whyLikeSecret, withheldText } from "./kept-secret.ts";
 import {
   findScope,
   type ProjectScope,
@@ -68,8 +68,10 @@ async function readCurrent(
   for (const place of places) {
     const memories = await readLocalMemories(db, place.document, place.account);
     const memory = memories.find((each) => each.key === key);
-    keys.push(...memories.map((each) => each.key));
-    if (!memory) continue;
+    if (!memory) {
+      keys.push(...(await namedKeys(memories)));
+      continue;
+    }
     const found: FoundMemory = { memory, place };
     const shown = await shownMemory(env, db, { found, passageOf: (whole) => whole });
     const revision = revisionName(memory.value);

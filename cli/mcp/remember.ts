@@ -14,7 +14,7 @@ import { audienceOf } from "../writes/audience.ts";
 import { type LeftHeld, sayLeftHeld } from "../writes/left-held.ts";
 import { readOutOfReach, staysHere } from "../writes/out-of-reach.ts";
 import { saveMemory } from "../writes/save.ts";
-import { whySecret } from "./kept-secret.ts";
+import { namedKeys, whySecret } from "./kept-secret.ts";
 import {
   findScope,
   type ProjectScope,
@@ -101,7 +101,7 @@ async function findTarget(
   const known = db ? await readLocalMemories(db, place.document, place.account) : [];
   const before = known.find((each) => each.key === key);
   const wasSecret = db && before ? (await whySecret(db, before)) !== undefined : false;
-  return { scope, place, before, wasSecret, keys: known.map((each) => each.key) };
+  return { scope, place, before, wasSecret, keys: await namedKeys(known) };
 }
 
 function revisionOf(memory: LocalMemory | undefined): string | undefined {

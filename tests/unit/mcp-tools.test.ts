@@ -7,6 +7,8 @@ import { forget } from "../../cli/mcp/forget.ts";
 import { readMemory } from "../../cli/mcp/read-memory.ts";
 import { recall } from "../../cli/mcp/recall.ts";
 import { remember } from "../../cli/mcp/remember.ts";
+import { memoryResources } from "../../cli/mcp/resources.ts";
+import { refused } from "../../cli/mcp/tool-result.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
@@ -45,6 +47,29 @@ test("a secret is remembered as held, and no tool gives it to an assistant again
     await forget(env, undefined, { key: "deploy", layer: "user" }),
   ];
   expect(JSON.stringify(answers)).not.toContain(PLANTED.github);
+});
+
+test("no tool names a held key with a secret in it beside the one that it was asked about", async () => {
+  const secret = PLANTED.github;
+  await save(`deploy-${secret}`, "x");
+  const near = `deploy-${secret.slice(0, -1)}`;
+  const { data: saved } = await save("deploy", "v");
+  const of = { layer: "user" } as const;
+  const answers = [
+    saved,
+    await save(near, "v"),
+    await forget(env, undefined, { key: near, ...of }),
+    await refused(await read(near).catch((thrown) => thrown), "home"),
+    await refused(await forget(env, undefined, { key: near, ...of }).catch((e) => e), "home"),
+    await recall(env, undefined, {}),
+    await recall(env, undefined, { query: "deploy" }),
+    await memoryResources(env, undefined),
+  ];
+  expect(JSON.stringify(answers)).not.toContain(secret);
+  expect(saved).not.toHaveProperty("similar");
+  expect(answers[3]).toMatchObject({ structuredContent: { similar: [] } });
+  // Others stay what they are, also while they wait.
+  expect((await save("deploy-x", "v")).data.similar).toEqual(["deploy"]);
 });
 
 test("a search finds no held memory by the words that an assistant is not shown", async () => {
