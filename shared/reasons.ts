@@ -139,6 +139,13 @@ export const REASONS = {
     meaning: "an update of the service's breaks a rule of the document",
     say: ({ said }: Said) => `the service's update is not acceptable: ${said}`,
   },
+  "begins-as-personal": {
+    meaning: "a memory begins as the personal text does, at a service that keeps no keys",
+    say: () =>
+      "it begins as the personal text does, and where a service keeps no keys others would take " +
+      "it for that",
+    advise: () => "leave out its first line; until then it stays on this machine",
+  },
   untakable: {
     meaning: "what a published-only service holds is over a limit here",
     say: () => "what it holds is too large, or no text, and stays there as it is",

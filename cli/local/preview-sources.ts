@@ -9,7 +9,7 @@ import {
   scanMemoryFolders,
 } from "../../daemon/assistants/memory-folders/scan-memory-folders.ts";
 import { readPersonalFile, textHash } from "../../daemon/assistants/personal/read-personal-file.ts";
-import { PERSONAL_KEY, parseVersion } from "../../daemon/assistants/personal/version.ts";
+import { parseVersion } from "../../daemon/assistants/personal/version.ts";
 import { countedOf } from "../../daemon/disk/followable-files.ts";
 import { readFileAt } from "../../daemon/disk/read-file.ts";
 import { withoutIgnored } from "../../daemon/files/counted-file.ts";
@@ -27,6 +27,7 @@ import type { Home } from "../../daemon/home/home.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import { LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { listPersonalFiles, type PersonalFile } from "../../daemon/home/personal-files.ts";
+import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import { listTranscripts } from "../../daemon/home/session-records.ts";
 import { recordsSessions } from "../../daemon/home/session-switch.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";

@@ -1,11 +1,12 @@
-import { isPersonalValue, parseVersion } from "../../daemon/assistants/personal/version.ts";
+import { parseVersion } from "../../daemon/assistants/personal/version.ts";
+import { beginsAsPersonal } from "../../daemon/home/personal-mark.ts";
 import type { LocalMemory } from "../../daemon/reading/local-memories.ts";
 import { withSummaryFirst } from "../../shared/replica/text/front-matter.ts";
 import { firstLine } from "../screen/output.ts";
 
 /** What says most about a memory's value, for a table. */
 export function valueLine(value: string): string {
-  const text = isPersonalValue(value) ? parseVersion(value).text : value;
+  const text = beginsAsPersonal(value) ? parseVersion(value).text : value;
   return firstLine(withSummaryFirst(text));
 }
 

@@ -1,5 +1,6 @@
 import { layerOf } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { beginsAsPersonal, PERSONAL_KEY } from "../home/personal-mark.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { applyItems, itemsOf } from "./apply-items.ts";
 import { readState, rememberReading } from "./document-state.ts";
@@ -11,12 +12,14 @@ import {
   itemName,
   type JournaledWrite,
   journalDelete,
+  keysOfService,
   NOTHING_READ,
   type PlainState,
+  putRefused,
 } from "./plain-store.ts";
 import { UNKNOWN_TEXT } from "./plain-text.ts";
 import type { OwnReading } from "./reading.ts";
-import { keepRefused, type Removal } from "./refusals.ts";
+import { keepRefused, type Removal, type SendItem } from "./refusals.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -75,7 +78,9 @@ export async function applyOwn(
     items: merged.send.map((each) => ({ kind: "memories", ...each }) as const),
     removals: [...merged.remove, ...superseded],
   };
-  const { items, removals } = await keepRefused(db, open.id, { refused: known.refused, wanted });
+  const allowed = await keepRefused(db, open.id, { refused: known.refused, wanted });
+  const { removals } = allowed;
+  const items = await withoutCopies(db, open.id, allowed.items);
   await rememberReading(context, options, {
     open,
     from,
@@ -96,6 +101,24 @@ export async function applyOwn(
     replacesId: merged.base.get(key)?.id ?? null,
   }));
   return { creations, removals };
+}
+
+/**
+ * Without what others would take for the personal text, which they know by its first line alone,
+ * for the service tells them no key.
+ */
+async function withoutCopies(
+  db: Context["db"],
+  documentId: number,
+  items: readonly SendItem[],
+): Promise<SendItem[]> {
+  const named = new Set([PERSONAL_KEY, ...(await keysOfService(db, documentId))]);
+  const isCopy = ({ key, value }: SendItem) => !named.has(key) && beginsAsPersonal(String(value));
+  for (const { key, value } of items.filter(isCopy)) {
+    const reason = { code: "begins-as-personal" } as const;
+    await putRefused(db, documentId, { kind: "memories", key, hash: hashOfValue(value), reason });
+  }
+  return items.filter((each) => !isCopy(each));
 }
 
 /** Nobody else deleted what we deleted: if it is in the document, it was written again since. */

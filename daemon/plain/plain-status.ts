@@ -57,6 +57,7 @@ function refusedNote({ kind, key, reason }: RefusedItem): StatusNote {
 
 function howItStands(kind: RefusedKind, code: ReasonCode): string {
   if (code === "untakable") return "can't be taken from the service";
+  if (code === "begins-as-personal") return "is not sent";
   return kind === "deletion" ? "is deleted here only" : "is refused by the service";
 }
 

@@ -206,6 +206,19 @@ async function writeItems(
   }
 }
 
+/** The keys of memories for which a service that keeps none has only an id. */
+export async function keysOfService(db: Db, documentId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("plain_items")
+    .select("key")
+    .where("document_id", "=", documentId)
+    .where("kind", "=", "memories")
+    .whereRef("key", "=", "memory_id")
+    .orderBy("key")
+    .execute();
+  return rows.map(({ key }) => key);
+}
+
 /** Records that the service holds nothing under a key. */
 export async function dropItem(
   db: Db,

@@ -13,7 +13,6 @@ import { dirname, join } from "node:path";
 import * as Y from "yjs";
 import { standingVersions } from "../../daemon/assistants/personal/personal-document.ts";
 import { PersonalKeeper } from "../../daemon/assistants/personal/personal-keeper.ts";
-import { PERSONAL_KEY } from "../../daemon/assistants/personal/version.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import {
@@ -23,7 +22,9 @@ import {
   putPersonalFile,
   settlePersonalFile,
 } from "../../daemon/home/personal-files.ts";
+import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { putItem } from "../../daemon/plain/plain-store.ts";
 import { silentLog } from "../../shared/log.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
@@ -173,8 +174,16 @@ export class PersonalMachine {
   /** All versions of the text that stand in the document. */
   async standing(): Promise<string[]> {
     return await this.store.write(async (context) => {
-      const { document } = await context.open(ADDRESS);
-      return standingVersions(document).map(({ version }) => version.text);
+      const standing = await standingVersions(context.db, await context.open(ADDRESS));
+      return standing.map(({ version }) => version.text);
+    });
+  }
+
+  /** The value of each key that stands. */
+  async memories(): Promise<Map<string, unknown>> {
+    return await this.store.write(async (context) => {
+      const { memories } = (await context.open(ADDRESS)).document;
+      return new Map([...memories.keys()].map((key) => [key, memories.get(key)[0]?.value]));
     });
   }
 
@@ -183,6 +192,15 @@ export class PersonalMachine {
       const { document } = await context.open(ADDRESS);
       if (value === undefined) document.deleteEntry("memories", key);
       else document.setEntry("memories", key, { value, now: context.now });
+    });
+  }
+
+  /** As where a service that keeps no keys has told of a memory: its key is the service's id. */
+  async keyFromService(key: string): Promise<void> {
+    await this.store.write(async (context) => {
+      const { id } = await context.open(ADDRESS);
+      const item = { value: "", id: key, createdAt: null, seen: true };
+      await putItem(context.db, id, { kind: "memories", key, item });
     });
   }
 

@@ -11,11 +11,11 @@ import {
 } from "../../daemon/assistants/personal/block.ts";
 import { mergeVersions, newestOf } from "../../daemon/assistants/personal/merge-versions.ts";
 import {
-  isPersonalValue,
   type PersonalVersion,
   parseVersion,
   versionOf,
 } from "../../daemon/assistants/personal/version.ts";
+import { beginsAsPersonal } from "../../daemon/home/personal-mark.ts";
 
 /** Files with every odd ending, mark and character that may come before a block. */
 const content = fc
@@ -103,7 +103,7 @@ test("a value names what it was made of, and any other value is a text as it is"
       const first = versionOf(own, []);
       const second = versionOf(own, [first.id]);
       expect(parseVersion(second.value)).toEqual(second);
-      expect(isPersonalValue(second.value)).toBe(true);
+      expect(beginsAsPersonal(second.value)).toBe(true);
       expect(second.id).not.toBe(first.id);
       expect(newestOf([first, second], among())).toEqual([second]);
     }),

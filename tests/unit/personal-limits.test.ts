@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { PERSONAL_KEY, versionOf } from "../../daemon/assistants/personal/version.ts";
+import { versionOf } from "../../daemon/assistants/personal/version.ts";
+import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import { explain } from "../../shared/reasons.ts";
 import { admitUpdate } from "../../shared/replica/admission/admit.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
@@ -89,6 +90,7 @@ test("a version that is too long to be merged is named by its key, where it has 
   await a.look();
   const beside = versionOf(rules("desktop", 18), []);
   await a.writeMemory(beside.value, key);
+  await a.keyFromService(key);
   await a.look();
   const [file] = a.keeper.status.files;
   const other = a.block("claude") === beside.text ? PERSONAL_KEY : key;

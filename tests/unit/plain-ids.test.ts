@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
+import { readPlainStatus } from "../../daemon/plain/plain-status.ts";
+import { keysOfService } from "../../daemon/plain/plain-store.ts";
 import type { Send } from "../../daemon/service/http-service.ts";
-import { memoriesOf, set, settle, startPlain } from "../support/plain-cluster.ts";
+import { memoriesOf, said, set, settle, startPlain } from "../support/plain-cluster.ts";
 import type { Machine, SyncCluster } from "../support/sync-cluster.ts";
 
 const BASE = "http://localhost";
@@ -40,6 +43,26 @@ test("memories that come back under other ids are the same ones", async () => {
     Object.fromEntries(notes.map((key) => [key, `note ${key}`])),
   );
   expect(await memoriesOf(second, "user")).toEqual(before);
+});
+
+test("a copy of the personal text is not sent, for others would take it for the text", async () => {
+  const value = "<!-- memsync:personal version -->\nrule one\n";
+  await set(first, "my-backup", value, "user");
+  await set(first, PERSONAL_KEY, value, "user");
+  await settle(first, second);
+  expect(Object.values(await memoriesOf(second, "user"))).toEqual([value]);
+  const { id, named } = await second.read(async (open) => {
+    return { id: open.id, named: [...open.document.memories.keys()] };
+  }, "user");
+  expect(await keysOfService(second.store.reader, id)).toEqual(named);
+  const own = await first.read((open) => open.id, "user");
+  const { notes } = await readPlainStatus(first.store.reader, own);
+  expect(notes).toMatchObject([{ code: "begins-as-personal" }]);
+  expect(said(notes)).toStartWith("my-backup is not sent: it begins as the personal text does");
+  await set(first, "my-backup", "rule one\n", "user");
+  await settle(first, second);
+  expect(Object.values(await memoriesOf(second, "user"))).toContain("rule one\n");
+  expect((await readPlainStatus(first.store.reader, own)).notes).toEqual([]);
 });
 
 test("a memory that is listed under another id than it was given is the same one", async () => {

@@ -4,10 +4,10 @@ import { readFileAt } from "../../disk/read-file.ts";
 import { dropJust, type HeldItem } from "../../home/held-store.ts";
 import { forgetHeldFiles, listHeldFiles } from "../../home/memory-files.ts";
 import { forgetHeldPersonal, listPersonalFiles } from "../../home/personal-files.ts";
+import { PERSONAL_KEY } from "../../home/personal-mark.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { ownerOf } from "../memory-folders/held-memories.ts";
 import { readPersonalFile, textHash } from "./read-personal-file.ts";
-import { PERSONAL_KEY } from "./version.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -8,10 +8,11 @@ import {
   placeOf,
 } from "../../home/held-store.ts";
 import { listPersonalFiles, type PersonalFile } from "../../home/personal-files.ts";
+import { PERSONAL_KEY } from "../../home/personal-mark.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { dropRegained, type HeldTextPlace, leaveHeldText } from "../memory-folders/left-held.ts";
 import { uniteLeft } from "../memory-folders/unite-left.ts";
-import { PERSONAL_KEY, parseVersion } from "./version.ts";
+import { parseVersion } from "./version.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
 

@@ -1,13 +1,14 @@
-import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import type { Entry, EntryId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
+import { beginsAsPersonal, PERSONAL_KEY } from "../../home/personal-mark.ts";
 import {
   type KeptVersion,
   keepPersonalVersion,
   readPersonalVersions,
 } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import { keysOfService } from "../../plain/plain-store.ts";
 import {
   ancestorsOf,
   areApart,
@@ -15,7 +16,7 @@ import {
   mergeVersions,
   newestOf,
 } from "./merge-versions.ts";
-import { isPersonalValue, PERSONAL_KEY, type PersonalVersion, parseVersion } from "./version.ts";
+import { type PersonalVersion, parseVersion } from "./version.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -29,15 +30,19 @@ export interface StandingVersion {
 }
 
 /**
- * All versions of the personal text in a user's document, the latest first. A service without the
- * exchange keeps no keys of a user's memories, so a value is known by its first line as well.
+ * All versions of the personal text in a user's document, the latest first. What has another key is
+ * none, however it begins: it is somebody's copy. Only where a service that keeps no keys has given
+ * a memory its key, the first line is how it is known.
  */
-export function standingVersions(document: ReplicaDocument): StandingVersion[] {
+export async function standingVersions(
+  db: Context["db"],
+  { id, document }: Pick<OpenDocument, "id" | "document">,
+): Promise<StandingVersion[]> {
   const standing: StandingVersion[] = [];
-  for (const key of document.memories.keys()) {
+  for (const key of [PERSONAL_KEY, ...(await keysOfService(db, id))]) {
     for (const [at, entry] of document.memories.get(key).entries()) {
       const value = String(entry.value);
-      if (key !== PERSONAL_KEY && !isPersonalValue(value)) continue;
+      if (key !== PERSONAL_KEY && !beginsAsPersonal(value)) continue;
       standing.push({ version: parseVersion(value), key, entry, isWinner: at === 0 });
     }
   }
@@ -83,7 +88,7 @@ export async function knownVersions(
 export async function settleVersions(context: Context, open: OpenDocument): Promise<CountedText> {
   const { document } = open;
   for (;;) {
-    const standing = standingVersions(document);
+    const standing = await standingVersions(context.db, open);
     const known = await knownVersions(context.db, standing);
     const newest = newestOf(
       standing.map(({ version }) => version),
@@ -106,9 +111,10 @@ export async function settleVersions(context: Context, open: OpenDocument): Prom
       return { current: first.version, apart: apart && { key } };
     }
     await keep(context, merged, { isOwn: true });
-    const seen = entriesOf(document);
-    await writeVersion(context, open, { version: merged, key: first.key, seen });
-    await dropObsolete(context, open, { standing: standingVersions(document), newest: [merged] });
+    const seen = document.memories.get(PERSONAL_KEY).map((each) => each.id);
+    await writeVersion(context, open, { version: merged, seen });
+    const now = await standingVersions(context.db, open);
+    await dropObsolete(context, open, { standing: now, newest: [merged] });
   }
 }
 
@@ -148,29 +154,35 @@ async function dropObsolete(
   await context.flush(open);
 }
 
-/** A new version under a key. `seen`: the entries that it replaces there. */
+/**
+ * A new version, under the personal text's own key whatever the one has that it is made of, which
+ * goes as a version of before. `seen`: the entries that it replaces.
+ */
 export async function writeVersion(
   context: Context,
   open: OpenDocument,
   {
     version,
-    key,
     seen,
     now = context.now,
   }: {
     readonly version: PersonalVersion;
-    readonly key: string;
-    readonly seen: (key: string) => readonly EntryId[];
+    readonly seen: readonly EntryId[];
     readonly now?: number;
   },
 ): Promise<void> {
-  open.document.setEntry("memories", key, { value: version.value, now, seen: seen(key) });
+  open.document.setEntry("memories", PERSONAL_KEY, { value: version.value, now, seen });
   await context.flush(open);
 }
 
-/** All entries of a key. */
-function entriesOf(document: ReplicaDocument) {
-  return (key: string) => document.memories.get(key).map(({ id }) => id);
+/** The entries of the text's own key that have this version: those that an edit of it replaces. */
+export function entriesWith(
+  standing: readonly StandingVersion[],
+  version: PersonalVersion | undefined,
+): EntryId[] {
+  return standing.flatMap((each) => {
+    return each.key === PERSONAL_KEY && each.version.id === version?.id ? [each.entry.id] : [];
+  });
 }
 
 async function keep(

@@ -7,12 +7,13 @@ import type { DaemonTables } from "../../home/tables.ts";
 import { settleText } from "../memory-folders/settled-text.ts";
 import { ancestorsOf } from "./merge-versions.ts";
 import {
+  entriesWith,
   knownVersions,
   settleVersions,
   standingVersions,
   writeVersion,
 } from "./personal-document.ts";
-import { PERSONAL_KEY, versionOf } from "./version.ts";
+import { versionOf } from "./version.ts";
 
 /** Has the personal text as somebody decided about some of its lines. Undefined: there is none. */
 export async function settlePersonalLines(
@@ -22,7 +23,7 @@ export async function settlePersonalLines(
 ): Promise<SettledChange | undefined> {
   const { current } = await settleVersions(context, open);
   if (!current) return undefined;
-  const standing = standingVersions(open.document);
+  const standing = await standingVersions(context.db, open);
   const known = await knownVersions(context.db, standing);
   const parents = [current.id, ...ancestorsOf(current, known)];
   const formers = known.all.map((each) => each.text).reverse();
@@ -35,12 +36,7 @@ export async function settlePersonalLines(
   const version = versionOf(text, parents);
   const { id, value } = version;
   await keepPersonalVersion(context.db, { id, value, isOwn: true });
-  const key = standing[0]?.key ?? PERSONAL_KEY;
-  const seen = (of: string) =>
-    standing.flatMap((each) => {
-      return each.key === of && each.version.id === current.id ? [each.entry.id] : [];
-    });
-  await writeVersion(context, open, { version, key, seen });
+  await writeVersion(context, open, { version, seen: entriesWith(standing, current) });
   await settleVersions(context, open);
   return change;
 }

@@ -1,6 +1,5 @@
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import type { Reason } from "../../../shared/reasons.ts";
-import type { EntryId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import type { CameLine } from "../../files/line-arrival-store.ts";
@@ -8,6 +7,7 @@ import { disputedLines, takenUnseen } from "../../files/unseen-lines.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
 import { putHeld } from "../../home/held-store.ts";
 import type { PersonalFile } from "../../home/personal-files.ts";
+import { PERSONAL_KEY } from "../../home/personal-mark.ts";
 import { keepPersonalVersion } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { isMendedLine } from "../memory-folders/mended-line.ts";
@@ -17,6 +17,7 @@ import { isMeantAsEdit } from "./former-text.ts";
 import { endHeldBlock, heldBlockPlace, leaveHeldBlock } from "./held-blocks.ts";
 import { ancestorsOf } from "./merge-versions.ts";
 import {
+  entriesWith,
   knownVersions,
   settleVersions,
   standingVersions,
@@ -25,7 +26,7 @@ import {
 import type { PersonalMerge } from "./personal-status.ts";
 import { readMerges } from "./read-merges.ts";
 import { textHash } from "./read-personal-file.ts";
-import { NO_TEXT, PERSONAL_KEY, type PersonalVersion, parseVersion, versionOf } from "./version.ts";
+import { NO_TEXT, type PersonalVersion, parseVersion, versionOf } from "./version.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -168,7 +169,7 @@ async function takeEdit(
   },
 ): Promise<TakenBlock> {
   const { db } = context;
-  const standing = standingVersions(open.document);
+  const standing = await standingVersions(db, open);
   const known = await knownVersions(db, standing);
   const isFirst = shown === undefined || shown.id === NO_TEXT.id;
   const saved = versionOf(text, isFirst ? [] : [shown.id, ...ancestorsOf(shown, known)]);
@@ -178,19 +179,15 @@ async function takeEdit(
   if (exceedsBytes(value, LIMITS.memoryValueBytes)) {
     return { file, why: { code: "personal-too-large" } };
   }
-  const replaced = (key: string): EntryId[] =>
-    standing.flatMap((each) => {
-      return each.key === key && each.version.id === shown?.id ? [each.entry.id] : [];
-    });
+  const replaced = entriesWith(standing, shown);
   const hash = textHash(text);
-  const key = standing[0]?.key ?? PERSONAL_KEY;
   if (file.held === hash) return { file, why: { code: "personal-held" } };
   const already = [...standing.map((each) => each.version.text), shown?.text ?? ""];
   const why = await whyMemoryHeld(db, open, { memory: { key: PERSONAL_KEY, value }, already });
   if (why) {
     const place = heldBlockPlace(open, hash);
     const writtenAt = context.now;
-    await putHeld(db, { ...place, value, seen: replaced(PERSONAL_KEY), writtenAt, ...why });
+    await putHeld(db, { ...place, value, seen: replaced, writtenAt, ...why });
     return { file: { ...file, held: hash }, why: { code: "personal-held" } };
   }
   await endHeldBlock(db, open, { text, hash });
@@ -198,7 +195,7 @@ async function takeEdit(
     await keepPersonalVersion(db, { id: each.id, value: each.value, isOwn: true });
   }
   const now = Math.min(context.now, Math.round(savedAt));
-  await writeVersion(context, open, { version, key, seen: replaced, now });
+  await writeVersion(context, open, { version, seen: replaced, now });
   await settleVersions(context, open);
   const undone = shown ? [...file.undone, textHash(shown.text)].slice(-UNDONE_MAX) : [];
   return { file: { ...showing(file, saved), undone }, base: shown?.text ?? "" };

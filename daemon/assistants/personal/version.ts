@@ -1,16 +1,12 @@
 import { createHash } from "node:crypto";
 import { base32 } from "../../../shared/ids.ts";
+import { PERSONAL_MARK } from "../../home/personal-mark.ts";
 import type { MetPair } from "../memory-folders/met-pairs.ts";
 import { blockText } from "./block.ts";
-
-/** The key of the memory that the personal text is. */
-export const PERSONAL_KEY = "personal/instructions";
 
 const ID_LENGTH = 10;
 /** A value names at most this many ancestors. Older ones are known to who has had them. */
 const PARENTS_MAX = 24;
-const MARK =
-  /^<!--\s+memsync:personal\s+version((?:\s[a-z2-7]{10})*)(\sunited|\sboth(?:\s\d+-\d+)+)?\s+-->\r?\n?/;
 
 /** What is to be told of a merge. */
 export interface MergeNotes {
@@ -39,7 +35,7 @@ export interface PersonalVersion {
  * somebody may have set it, has none.
  */
 export function parseVersion(value: string): PersonalVersion {
-  const [mark = "", ids = "", said = ""] = MARK.exec(value) ?? [];
+  const [mark = "", ids = "", said = ""] = PERSONAL_MARK.exec(value) ?? [];
   const parents = ids.split(" ").filter((id) => id !== "");
   const text = blockText(value.slice(mark.length));
   return { id: idOf(value), text, parents, notes: notesIn(said, text), value };
@@ -95,11 +91,6 @@ const UNITED_MARK = "united";
 
 /** What a block shows that was put into a file while there was no text anywhere. */
 export const NO_TEXT: PersonalVersion = versionOf("", []);
-
-/** Whether a value says of itself that it is the personal text, whatever its key is. */
-export function isPersonalValue(value: string): boolean {
-  return MARK.test(value);
-}
 
 function idOf(value: string): string {
   return base32(createHash("sha256").update(value).digest()).slice(0, ID_LENGTH);
