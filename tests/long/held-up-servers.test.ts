@@ -95,8 +95,8 @@ test.concurrent.each(["before", "after"] as const)(
     await using here = await openHost(way.address);
     await using there = await openHost(address, here.token);
     expect((await here.write("first")).status).toBe(200);
-    way.watch("INSERT INTO updates", "after", () => {
-      way.watch("COMMIT", when, () => way.hush());
+    way.watch.for("INSERT INTO updates", "after", () => {
+      way.watch.for("COMMIT", when, () => way.hush());
     });
     const write = here.write("silent");
     await waitFor("silence", () => way.isHushed);

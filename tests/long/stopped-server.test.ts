@@ -43,7 +43,7 @@ test(
     const [atOne, atTwo] = [await one.listen(), await two.listen()];
 
     // It stands in its transaction: it has not been told that its rows are written.
-    way.watch("INSERT INTO updates", "before", () => stopped.process.freeze());
+    way.watch.for("INSERT INTO updates", "before", () => stopped.process.freeze());
     const write = one.write("stopped");
     await waitFor("a transaction that stands", async () => {
       const [row] = await runOnPostgres(

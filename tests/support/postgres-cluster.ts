@@ -42,17 +42,17 @@ function withDatabase(address: string, name: string): string {
 }
 
 async function startEmbedded(): Promise<string> {
-  const { pid, folder, address } = await startPostgres();
-  endWithThisProcess(String(pid), folder);
+  const { folder, address } = await startPostgres();
+  endWithThisProcess(folder);
   return address;
 }
 
-/** However this process ends: the pipe is closed then. */
-function endWithThisProcess(pid: string, folder: string): void {
-  const watcher = spawn(
-    "sh",
-    ["-c", 'cat >/dev/null; kill -QUIT "$0"; sleep 0.2; rm -rf "$1"', pid, folder],
-    { stdio: ["pipe", "ignore", "ignore"], detached: true },
-  );
+/** What runs in a cluster's folder by then, however this process ends: the pipe is closed then. */
+export function endWithThisProcess(folder: string): void {
+  const end = 'kill -QUIT "$(head -n 1 "$0/data/postmaster.pid")"; sleep 0.2; rm -rf "$0"';
+  const watcher = spawn("sh", ["-c", `cat >/dev/null; ${end}`, folder], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
   watcher.unref();
 }

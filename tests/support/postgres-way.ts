@@ -1,10 +1,21 @@
 import { connect, createServer, type Server } from "node:net";
 
-/** What is to be done as a statement comes by: before the database gets it, or with that. */
+/** One of the connections that lead over a way. */
+interface Passage {
+  /** The process of PostgreSQL that serves it; 0 before it has said so. */
+  pid: number;
+}
+
+/**
+ * What is to be done as a statement comes by: before the database gets it, or with that; or as soon
+ * as it is done, and nobody has been told.
+ */
 interface Watched {
   readonly statement: string;
-  readonly when: "before" | "after";
-  readonly callback: () => void;
+  readonly when: "before" | "after" | "done";
+  readonly callback: (passage: Passage) => void;
+  /** Only there; anywhere if left out. */
+  readonly on?: Passage | undefined;
 }
 
 /**
@@ -15,15 +26,7 @@ export async function openWay(address: string) {
   let leadsTo = address;
   let isCut = false;
   let isHushed = false;
-  let watched: Watched | undefined;
-  const statements = new Statements();
-  const pass = (data: Buffer, send: () => void) => {
-    const met = statements.areIn(data, watched?.statement) ? watched : undefined;
-    if (met) watched = undefined;
-    if (met?.when === "before") met.callback();
-    if (!isHushed) send();
-    if (met?.when === "after") met.callback();
-  };
+  const watch = new Watch();
   const open = new Set<{ destroy(): void }>();
   const forgotten = new WeakSet<object>();
   // Who is silent does not answer the end of a connection either.
@@ -35,6 +38,7 @@ export async function openWay(address: string) {
     const { port, searchParams } = new URL(leadsTo);
     const socket = `${searchParams.get("host")}/.s.PGSQL.${port || 5432}`;
     const database = connect({ path: socket, allowHalfOpen: true });
+    const passage: Passage = { pid: 0 };
     for (const each of [client, database]) {
       open.add(each);
       each.on("error", () => {});
@@ -45,10 +49,10 @@ export async function openWay(address: string) {
       [database, client],
     ] as const) {
       from.on("data", (data: Buffer) => {
-        const send = () => void to.write(data);
+        const send = () => isHushed || to.write(data);
         if (forgotten.has(from)) client.destroy();
-        else if (from === client) pass(data, send);
-        else if (!isHushed) send();
+        else if (from === client) watch.asked(passage, data, send);
+        else watch.answered(passage, data, send);
       });
       from.on("end", () => isHushed || to.end());
       from.on("close", () => isHushed || to.destroy());
@@ -79,10 +83,8 @@ export async function openWay(address: string) {
     hush() {
       isHushed = true;
     },
-    /** Calls back once, before the next statement that begins so goes on, or as soon as it has. */
-    watch(statement: string, when: Watched["when"], callback: () => void) {
-      watched = { statement, when, callback };
-    },
+    /** Calls back as a statement comes by. */
+    watch,
     /** What was swallowed stays lost. */
     mend() {
       if (isHushed) for (const each of open) each.destroy();
@@ -91,6 +93,47 @@ export async function openWay(address: string) {
     },
     close: () => server.close(),
   };
+}
+
+/** Looks at what comes by. */
+class Watch {
+  readonly #statements = new Statements();
+  #next: Watched | undefined;
+
+  /** Calls back once, for the next statement that begins so. */
+  for(
+    statement: string,
+    when: Watched["when"],
+    callback: Watched["callback"],
+    on?: Watched["on"],
+  ): void {
+    this.#next = { statement, when, callback, on };
+  }
+
+  asked(passage: Passage, data: Buffer, send: () => void): void {
+    const next = this.#on(passage);
+    const isIn = this.#statements.areIn(data, next?.statement);
+    const met = isIn && next?.when !== "done" ? next : undefined;
+    if (met) this.#next = undefined;
+    if (met?.when === "before") met.callback(passage);
+    send();
+    if (met?.when === "after") met.callback(passage);
+  }
+
+  answered(passage: Passage, data: Buffer, send: () => void): void {
+    passage.pid ||= pidIn(data);
+    const next = this.#on(passage);
+    if (next?.when === "done" && data.includes(`${next.statement}\0`)) {
+      this.#next = undefined;
+      next.callback(passage);
+    } else {
+      send();
+    }
+  }
+
+  #on(passage: Passage): Watched | undefined {
+    return (this.#next?.on ?? passage) === passage ? this.#next : undefined;
+  }
 }
 
 /** The names under which a server prepares its statements: the same on all of its connections. */
@@ -107,6 +150,12 @@ class Statements {
     const alike = [...this.#texts].filter(([, text]) => text.startsWith(wanted));
     return alike.some(([name]) => packet.includes(`${name}\0`));
   }
+}
+
+/** What a new connection says of its process (BackendKeyData); 0 in any other packet. */
+function pidIn(data: Buffer): number {
+  const at = data.indexOf("K\0\0\0\f", 0, "latin1");
+  return at === -1 ? 0 : data.readInt32BE(at + 5);
 }
 
 /** The same database, at a port of this machine. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  closeSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -17,11 +18,14 @@ import { waitFor } from "./wait-for.ts";
 
 /** A server that ends with `end`, or when its process is killed. */
 export interface PostgresProcess {
+  /** Of the process that runs now. */
   readonly pid: number;
   /** The folder of its socket and its data. */
   readonly folder: string;
   /** A superuser's address. */
   readonly address: string;
+  /** On the same data, after it has ended. Rejects while processes of the former one go on. */
+  startAgain(): Promise<void>;
 }
 
 /** The user `nobody`, whom every system has: PostgreSQL does not run as root. */
@@ -65,19 +69,33 @@ export async function startPostgres(additional: readonly string[] = []): Promise
     "max_connections=200",
     ...additional,
   ].flatMap((each) => ["-c", each]);
-  const log = join(folder, "log");
-  const server = spawn(join(programs, "bin/postgres"), ["-D", data, ...settings], {
-    ...as,
-    env,
-    cwd: folder,
-    stdio: ["ignore", "ignore", openSync(log, "w")],
-  });
-  await ready(server, log);
-  // It outlives nobody, and keeps nobody alive.
-  server.unref();
+  const start = async () => {
+    const log = join(folder, "log");
+    const output = openSync(log, "w");
+    const server = spawn(join(programs, "bin/postgres"), ["-D", data, ...settings], {
+      ...as,
+      env,
+      cwd: folder,
+      stdio: ["ignore", "ignore", output],
+    });
+    closeSync(output);
+    await ready(server, log);
+    // It outlives nobody, and keeps nobody alive.
+    server.unref();
+    return server.pid ?? 0;
+  };
+  let pid = await start();
   const socket = encodeURIComponent(folder);
-  const address = `postgres://memsync:memsync@localhost/postgres?host=${socket}`;
-  return { pid: server.pid ?? 0, folder, address };
+  return {
+    get pid() {
+      return pid;
+    },
+    folder,
+    address: `postgres://memsync:memsync@localhost/postgres?host=${socket}`,
+    async startAgain() {
+      pid = await start();
+    },
+  };
 }
 
 /** Resolves once the server has said in its log that it takes connections. */
