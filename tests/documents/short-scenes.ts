@@ -67,6 +67,10 @@ export const OPERATING: Scene = {
       command,
       notRun: "tests/long/standby.test.ts runs it",
     })),
+    ...["pg_dump", "createdb", "pg_restore"].map((command) => ({
+      command,
+      notRun: "tests/long/dumped.test.ts runs it",
+    })),
     { command: "memsync server user rm", typed: YES },
     { command: "memsync server account rm", typed: YES },
     {

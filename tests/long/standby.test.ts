@@ -1,126 +1,28 @@
 import { expect } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DemoMachine } from "../../cli/demo/demo-machine.ts";
+import { openScene, SHOP, steps } from "../support/guide-scene.ts";
+import { connectLive } from "../support/live-client.ts";
 import { inCi, testWith } from "../support/needs.ts";
-import { POSTGRES_PROGRAMS, PostgresFolders } from "../support/postgres-folders.ts";
+import { POSTGRES_PROGRAMS } from "../support/postgres-folders.ts";
 import { runOnPostgres } from "../support/postgres-servers.ts";
-import { openWay } from "../support/postgres-way.ts";
-import type { RunningProcess } from "../support/running-process.ts";
-import { ServerFolder } from "../support/server-process.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const GUIDE = join(import.meta.dir, "../../docs/operating.md");
 const TIMEOUT_MS = 240_000;
-
-/** A project that no machine has: whoever writes it calls the interface. */
-const REST = "proj_rest";
-
-/** A new primary that keeps its log in the folder ARCHIVE, as a base for everything below. */
-const PRIMARY = `
-  mkdir "$ARCHIVE"
-  printf memsync > password
-  initdb --pgdata "$PRIMARY" --username memsync --auth password \\
-    --pwfile password --encoding UTF8 --locale C
-  cat >> "$PRIMARY/postgresql.conf" <<END
-listen_addresses = ''
-unix_socket_directories = '$PWD'
-archive_mode = on
-archive_command = 'test ! -f "$ARCHIVE/%f" && cp "%p" "$ARCHIVE/%f"'
-END
-  pg_ctl start --wait --silent --pgdata "$PRIMARY" --log primary.log
-`;
-
-/** The commands of the guide in the block that begins so. */
-async function steps(begin: string): Promise<string> {
-  const blocks = (await Bun.file(GUIDE).text()).matchAll(/^```sh\n([\s\S]*?)^```$/gm);
-  const found = [...blocks].flatMap(([, block = ""]) => (block.startsWith(begin) ? [block] : []));
-  expect([begin, found.length]).toEqual([begin, 1]);
-  return found[0] ?? "";
-}
-
-/** A primary, a way to whatever has taken its place, two servers, and a machine with a daemon. */
-async function openScene() {
-  const folders = new PostgresFolders(["PRIMARY", "STANDBY", "ARCHIVE", "BACKUP", "RESTORED"]);
-  folders.run("PRIMARY", PRIMARY);
-  await runOnPostgres(folders.address("PRIMARY", "postgres"), "CREATE DATABASE memsync");
-  const way = await openWay(folders.address("PRIMARY"));
-  const server = await ServerFolder.create("bun", way.address);
-  const token = await server.token();
-  let urls = ["http://127.0.0.1:0", "http://127.0.0.1:0"];
-  let servers: readonly RunningProcess[] = [];
-  /** At the ports that they have had before, if they have had any. */
-  const startServers = async () => {
-    const ports = urls.map((url) => new URL(url).port);
-    servers = ports.map((port) => server.spawn(["server", "--port", port, "--limits", "off"]));
-    const ready = servers.map((each) => each.untilPrinted(/memsync server ready at (\S+)/));
-    urls = await Promise.all(ready);
-  };
-  await startServers();
-  const root = mkdtempSync(join(tmpdir(), "memsync-machine-"));
-  const [one = "", two = ""] = urls;
-  const machine = await DemoMachine.start(root, "laptop", { url: one, token });
-  const lines: string[] = [];
-  const headers = { Authorization: `Bearer ${token}` };
-  const made = JSON.stringify({ id: REST, name: "rest" });
-  await fetch(`${one}/api/projects`, { method: "POST", headers, body: made });
-  return {
-    folders,
-    way,
-    server,
-    /** Ends the servers, as the guide wants it before a restore. */
-    endServers: () => Promise.all(servers.map((each) => each.end("SIGTERM"))),
-    startServers,
-    epochOf: async (name: string) =>
-      (await runOnPostgres(folders.address(name), "SELECT epoch FROM incarnation"))[0]?.epoch,
-    /** The machine's daemon saves a line. */
-    async save(line: string) {
-      lines.push(line);
-      await machine.save(`${lines.join("\n")}\n`);
-      await waitFor("the save to be read", () => machine.isSaved());
-    },
-    synced: () => waitFor("a sync", () => machine.sync()),
-    write: async (key: string, by = token) =>
-      await fetch(`${two}/v1/memories`, {
-        method: "POST",
-        headers: { Authorization: `Bearer ${by}` },
-        body: JSON.stringify({ key, content: key, project_id: REST }),
-      }),
-    /** Whether a server has the machine's file, and which keys it has of what was written. */
-    async told() {
-      const project = await (await fetch(`${two}/api/projects/proj_shop`, { headers })).text();
-      const memories = await (
-        await fetch(`${two}/v1/memories?layer=project&project_id=${REST}`, { headers })
-      ).text();
-      const keys = [...memories.matchAll(/"key":"([^"]+)"/g)].map(([, key = ""]) => key);
-      return { hasFile: lines.every((line) => project.includes(line)), keys };
-    },
-    async [Symbol.asyncDispose]() {
-      await machine.stop();
-      await server[Symbol.asyncDispose]();
-      way.close();
-      folders[Symbol.dispose]();
-      rmSync(root, { recursive: true });
-    },
-  };
-}
 
 testWith(
   inCi(POSTGRES_PROGRAMS),
   "a standby that lacks the last writes takes over by the guide's steps, and daemons bring them back",
   async () => {
     await using scene = await openScene();
-    const { folders, way } = scene;
+    const { folders, machine, two } = scene;
     const address = { ADDRESS: folders.address("PRIMARY", "postgres") };
-    await scene.save("- first");
-    await scene.synced();
+    await machine.save("- first");
+    await machine.synced();
     folders.run(
       "STANDBY",
       await steps('pg_basebackup --dbname "$ADDRESS" --pgdata "$STANDBY"'),
       address,
     );
-    expect((await scene.write("kept")).status).toBe(200);
+    expect((await two.write("kept")).status).toBe(200);
     const standby = (...sql: readonly string[]) =>
       runOnPostgres(folders.address("STANDBY"), ...sql);
     const count = "SELECT count(*)::int AS found FROM memories WHERE key = 'kept'";
@@ -129,30 +31,32 @@ testWith(
     await standby("ALTER SYSTEM SET primary_conninfo = ''", "SELECT pg_reload_conf()");
     const receivers = "SELECT count(*)::int AS found FROM pg_stat_wal_receiver";
     await waitFor("the stream to end", async () => (await standby(receivers))[0]?.found === 0);
-    expect((await scene.write("lost")).status).toBe(200);
-    await scene.save("- of the tail");
-    await scene.synced();
+    expect((await two.write("lost")).status).toBe(200);
+    await machine.save("- of the tail");
+    await machine.synced();
     const before = await scene.epochOf("PRIMARY");
 
     let isOver = false;
     const acknowledged: string[] = [];
     const writing = (async () => {
       for (let at = 0; !isOver; at++) {
-        const wasPromoted = way.leadsTo === folders.address("STANDBY");
-        const { status } = await scene.write(`during-${at}`);
+        const wasPromoted = scene.leadsTo === folders.address("STANDBY");
+        const { status } = await two.write(`during-${at}`);
         if (status === 200 && wasPromoted) acknowledged.push(`during-${at}`);
       }
     })();
-    await scene.save("- while nothing answers");
+    await machine.save("- while nothing answers");
     folders.run("STANDBY", await steps('pg_ctl stop --mode immediate --pgdata "$PRIMARY"'));
-    way.lead(folders.address("STANDBY"));
+    scene.lead(folders.address("STANDBY"));
     await waitFor("writes to go on", () => acknowledged.length > 2);
     isOver = true;
     await writing;
-    await scene.save("- afterwards");
-    await scene.synced();
-    await waitFor("the daemon to bring its file", async () => (await scene.told()).hasFile);
-    const { keys } = await scene.told();
+    await machine.save("- afterwards");
+    await machine.synced();
+    await waitFor("the daemon to bring its file", () =>
+      two.hasLines("- first", "- of the tail", "- while nothing answers", "- afterwards"),
+    );
+    const keys = await two.keys();
     for (const key of ["kept", ...acknowledged]) expect(keys).toContain(key);
     // What was written by REST alone is gone, as the guide says.
     expect(keys).not.toContain("lost");
@@ -166,7 +70,7 @@ testWith(
   "a database that is put back to a moment by the guide's steps gets from daemons what came later",
   async () => {
     await using scene = await openScene();
-    const { folders, way, server } = scene;
+    const { folders, machine, server, two } = scene;
     const address = { ADDRESS: folders.address("PRIMARY", "postgres") };
     const primary = (...sql: readonly string[]) =>
       runOnPostgres(folders.address("PRIMARY"), ...sql);
@@ -176,14 +80,14 @@ testWith(
       address,
     );
     const lent = await server.token("acme", "--name", "lent");
-    await scene.save("- before the moment");
-    await scene.synced();
-    expect((await scene.write("before")).status).toBe(200);
+    await machine.save("- before the moment");
+    await machine.synced();
+    expect((await two.write("before")).status).toBe(200);
     const [row] = await primary("SELECT clock_timestamp()::text AS moment");
     const moment = { MOMENT: String(row?.moment) };
-    await scene.save("- after the moment");
-    await scene.synced();
-    expect((await scene.write("after")).status).toBe(200);
+    await machine.save("- after the moment");
+    await machine.synced();
+    expect((await two.write("after")).status).toBe(200);
     const revoke = async () => {
       const listed = await server.memsync("server", "token", "list");
       const id = /^(tok_\w+) +lent /m.exec(listed)?.[1] ?? "";
@@ -195,7 +99,7 @@ testWith(
 
     await scene.endServers();
     folders.run("RESTORED", await steps('pg_ctl stop --mode fast --pgdata "$PRIMARY"'), moment);
-    way.lead(folders.address("RESTORED"));
+    scene.lead(folders.address("RESTORED"));
     await waitFor("the end of the recovery", async () => {
       const asked = "SELECT pg_is_in_recovery() AS is_standby";
       return (await runOnPostgres(folders.address("RESTORED"), asked))[0]?.is_standby === false;
@@ -203,12 +107,72 @@ testWith(
     // It is valid again, and is revoked before any server is started.
     await revoke();
     await scene.startServers();
-    expect((await scene.told()).keys).toEqual(["before"]);
-    const refused = await scene.write("refused", lent);
+    expect(await two.keys()).toEqual(["before"]);
+    const refused = await two.write("refused", { by: lent });
     expect(refused.status).toBe(401);
-    await scene.synced();
-    await waitFor("the daemon to bring its file", async () => (await scene.told()).hasFile);
+    await machine.synced();
+    await waitFor("the daemon to bring its file", () =>
+      two.hasLines("- before the moment", "- after the moment"),
+    );
     expect(await scene.epochOf("RESTORED")).not.toBe(before);
+  },
+  TIMEOUT_MS,
+);
+
+testWith(
+  inCi(POSTGRES_PROGRAMS),
+  "of two primaries at once the promoted one gets from daemons what the former took meanwhile",
+  async () => {
+    await using scene = await openScene();
+    const { folders, machine, one, two } = scene;
+    const other = await scene.otherMachine();
+    await machine.save("- first");
+    await machine.synced();
+    await waitFor("the other machine to hear", async () => (await other.lines()).length === 1);
+    const address = { ADDRESS: folders.address("PRIMARY", "postgres") };
+    const copying = await steps('pg_basebackup --dbname "$ADDRESS" --pgdata "$STANDBY"');
+    folders.run("STANDBY", copying, address);
+    expect((await two.write("kept")).status).toBe(200);
+    const count = "SELECT count(*)::int AS found FROM memories WHERE key = 'kept'";
+    await waitFor("the standby to follow", async () => {
+      return (await runOnPostgres(folders.address("STANDBY"), count))[0]?.found === 1;
+    });
+
+    // The former one was not fenced: a server and a machine still find it.
+    folders.run("STANDBY", 'pg_ctl promote --wait --silent --pgdata "$STANDBY"');
+    scene.lead(folders.address("STANDBY"), [1]);
+    const sockets = await Promise.all(scene.urls.map((url) => connectLive(url, scene.token)));
+    await waitFor("a write at the promoted one", async () => {
+      return (await two.write("at the promoted")).status === 200;
+    });
+    expect((await one.write("at the former")).status).toBe(200);
+    expect((await one.write("heard at the former", { id: SHOP })).status).toBe(200);
+    await machine.save("- at the former");
+    await other.save("- at the promoted");
+    await Promise.all([machine.synced(), other.synced()]);
+    expect(await one.keys()).toEqual(["kept", "at the former"]);
+    expect(await two.keys()).toEqual(["kept", "at the promoted"]);
+    expect(await scene.epochOf("STANDBY")).not.toBe(await scene.epochOf("PRIMARY"));
+
+    folders.run("", 'pg_ctl stop --mode immediate --silent --pgdata "$PRIMARY"');
+    scene.lead(folders.address("STANDBY"));
+    await waitFor("writes to go on", async () => (await one.write("afterwards")).status === 200);
+    // Who listened there has to look anew.
+    expect((await sockets[0]?.closed)?.code).toBe(1001);
+    const lines = ["- first", "- at the former", "- at the promoted"];
+    for (const each of [machine, other]) {
+      await each.synced();
+      await waitFor("both lines in a file", async () => {
+        const found = await each.lines();
+        return lines.every((line) => found.includes(line));
+      });
+    }
+    for (const each of [one, two]) {
+      expect(await each.hasLines(...lines)).toBe(true);
+      expect(await each.keys(SHOP)).toEqual(["heard at the former"]);
+      // What was written by calls alone, and no machine has heard, is gone with the former one.
+      expect(await each.keys()).toEqual(["kept", "at the promoted", "afterwards"]);
+    }
   },
   TIMEOUT_MS,
 );

@@ -401,3 +401,26 @@ test("an account whose row is gone gets another", async () => {
   await set(host, "b");
   expect(await keysInMemory(host)).toEqual(["a", "b"]);
 });
+
+test("a database whose rows were put back, as by a dump, is another one", async () => {
+  const database = await newDatabase();
+  const [one, other] = [await database.open(), await database.open()];
+  const before = await set(one, "a");
+  await ask(
+    database.address,
+    `CREATE TABLE dumped AS TABLE incarnation; DELETE FROM incarnation;
+    INSERT INTO incarnation SELECT * FROM dumped`,
+  );
+  const after = await set(one, "b");
+  expect(after.epoch).not.toBe(before.epoch);
+  expect((await set(other, "c")).epoch).toBe(after.epoch);
+});
+
+test("a database whose rows were only moved or locked is the same", async () => {
+  const database = await newDatabase();
+  const host = await database.open();
+  const before = await set(host, "a");
+  for (const how of ["FREEZE", "FULL"]) await ask(database.address, `VACUUM (${how}) incarnation`);
+  await ask(database.address, "SELECT * FROM incarnation FOR UPDATE");
+  expect((await set(host, "b")).epoch).toBe(before.epoch);
+});

@@ -16,9 +16,16 @@ const INCARNATION = `concat_ws(' ',
 /** Which of a server's databases it is: one that is made of another has the tables' oids. */
 const DATABASE_OID = "(SELECT oid FROM pg_database WHERE datname = current_database())::bigint";
 
+/**
+ * The transaction that has written the row, as the row itself says by `xmin`. Who puts back what a
+ * dump has, into whatever tables, writes it anew; neither a lock nor a vacuum does.
+ */
+const WRITTEN_BY = "pg_current_xact_id()::xid::text";
+
 /** Whether the row is of the database as it is now. */
 export const IS_SAME = `(mark = ${INCARNATION}
-  AND coalesce(database_oid, ${DATABASE_OID}) = ${DATABASE_OID})`;
+  AND coalesce(database_oid, ${DATABASE_OID}) = ${DATABASE_OID}
+  AND coalesce(written_by, xmin::text) = xmin::text)`;
 
 /**
  * The epoch of the database as it is now, by the first of its servers that sees it; `newEpoch` is
@@ -28,18 +35,20 @@ export function currentEpoch<Tables>(pool: SessionPool<Tables>, newEpoch: string
   return inTransaction(pool, async (session) => {
     const known = await readForUpdate(session);
     if (known?.is_same) {
-      // Who did not know the oid has left it out.
+      // Who did not know these has left them out.
       await session.change(
-        `UPDATE incarnation SET database_oid = ${DATABASE_OID} WHERE database_oid IS NULL`,
+        `UPDATE incarnation SET database_oid = ${DATABASE_OID}, written_by = ${WRITTEN_BY}
+        WHERE database_oid IS NULL OR written_by IS NULL`,
         [],
       );
       return known.epoch;
     }
     await session.change(
-      `INSERT INTO incarnation (mark, database_oid, epoch)
-      VALUES (${INCARNATION}, ${DATABASE_OID}, $1)
+      `INSERT INTO incarnation (mark, database_oid, written_by, epoch)
+      VALUES (${INCARNATION}, ${DATABASE_OID}, ${WRITTEN_BY}, $1)
       ON CONFLICT (one) DO UPDATE
-      SET mark = excluded.mark, database_oid = excluded.database_oid, epoch = excluded.epoch`,
+      SET mark = excluded.mark, database_oid = excluded.database_oid,
+        written_by = excluded.written_by, epoch = excluded.epoch`,
       [newEpoch],
     );
     // Of two servers that begin at once the second has waited for the first.

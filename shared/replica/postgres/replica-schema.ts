@@ -86,4 +86,9 @@ export const replicaOnPostgres: readonly PostgresMigration[] = [
     breaks: false,
     statements: ["ALTER TABLE incarnation ADD database_oid bigint"],
   },
+  {
+    name: "replica-0003-written-by",
+    breaks: false,
+    statements: [`ALTER TABLE incarnation ADD written_by ${TEXT}`],
+  },
 ];

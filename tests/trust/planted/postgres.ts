@@ -33,4 +33,10 @@ export const POSTGRES: readonly Mistake[] = [
     "return isUnanswered(thrown) || LOST",
     "return LOST",
   ),
+  mistakesIn("shared/replica/postgres/incarnation.ts", "unit/postgres-replica.test.ts")(
+    "a database is the same, whoever has put its rows back",
+    "a database whose rows were put back, as by a dump, is another one",
+    "AND coalesce(written_by, xmin::text) = xmin::text",
+    "",
+  ),
 ];
