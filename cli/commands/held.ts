@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { fileAt } from "../../daemon/files/also-file.ts";
 import { heldReason, heldReasonNow } from "../../daemon/held/advice.ts";
-import { allowHeld, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
+import { allowHeld, type HeldItem, heldId, listHeld } from "../../daemon/home/held-store.ts";
 import { type HeldStatus, heldStatus } from "../../daemon/status/held-status.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
@@ -132,18 +132,27 @@ async function find(
   id: string,
   { remote }: Options,
 ): Promise<HeldItem & Pick<HeldStatus, "remote">> {
-  const [first, ...more] = (await readAll(env))
+  const all = (await readAll(env))
     .map(({ item, document }) => ({ ...item, remote: document?.remote ?? null }))
-    .filter((item) => item.id === id && (remote === undefined || item.remote === remote));
-  if (!first)
-    throw new CommandFailed(`nothing is held as ${id}: \`memsync held\` lists what is`, {
-      code: "not-found",
-    });
+    .filter((item) => remote === undefined || item.remote === remote);
+  const [first, ...more] = all.filter((item) => item.id === id);
+  if (!first) throw isNotHeld(id, all);
   if (more.length === 0) return first;
   const names = [first, ...more].map((item) => item.remote).join(", ");
   throw new CommandFailed(`${id} is held for several remotes: say which by --remote, ${names}`, {
     code: "ambiguous",
   });
+}
+
+/** What was held, and written over since, has another id. */
+function isNotHeld(id: string, all: readonly HeldItem[]): CommandFailed {
+  const left = all.filter((item) => heldId({ ...item, apart: undefined }) === id);
+  const ids = left.map((item) => item.id).join(", ");
+  const message =
+    left.length === 0
+      ? `nothing is held as ${id}: \`memsync held\` lists what is`
+      : `what was held as ${id} was written over, and is held as ${ids}: \`memsync held show ID\``;
+  return new CommandFailed(message, { code: "not-found" });
 }
 
 async function show(env: Environment, id: string, options: Options): Promise<void> {

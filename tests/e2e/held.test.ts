@@ -171,6 +171,22 @@ scenario("a held text that is written over is told, and stays until it is droppe
   expect(await a.memsync("held", "show", (await heldIds(a))[0] ?? "")).toBe(heldText);
 });
 
+scenario("the id of what was held leads to it once it is written over", async (lab) => {
+  const machine = lab.machine("a", join(lab.git.folder, "p"), emulator.account("held-over"));
+  await lab.git.write(join(machine.folder, FILE), "# P\n");
+  await machine.up();
+  await machine.memsync("set", "deploy", SECRET);
+  const [former = ""] = await heldIds(machine);
+  await machine.memsync("set", "deploy", "over it");
+  const [left = ""] = await heldIds(machine);
+  expect(left).not.toBe(former);
+  const asked = await machine.run(["held", "allow", former]);
+  expect(asked.stderr.replaceAll(/\n\s*/g, " ")).toContain(
+    `what was held as ${former} was written over, and is held as ${left}: `,
+  );
+  expect(await machine.memsync("held", "show", left)).toContain(SECRET);
+});
+
 scenario("one refused write blocks no other, over real connections", async (lab) => {
   const service = emulator.account("held-refused");
   const refusing = openRefusingService(service.url, holding("BAD"));
