@@ -58,8 +58,8 @@ export function brokenCommand(line: string, columnsMax: number): string[] {
 }
 
 /**
- * The line, broken at spaces into lines of this width; lines after the first are indented. A word
- * that is wider stays whole.
+ * The line, broken at spaces into lines of this width; lines after the first are indented, as far
+ * as a long word leaves room for it. A word that is wider than the lines stays whole.
  *
  * ```
  * wrapped("one two three", 9, 2); // ["one two", "  three"]
@@ -72,8 +72,10 @@ export function wrapped(line: string, columnsMax: number, indent: number): strin
     const more = shownColumns(word);
     if (current !== "" && columns + more > columnsMax) {
       lines.push(current);
-      current = " ".repeat(indent) + word.trimStart();
-      columns = indent + more - (word.length - word.trimStart().length);
+      const alone = more - (word.length - word.trimStart().length);
+      const room = alone > columnsMax ? indent : Math.min(indent, columnsMax - alone);
+      current = " ".repeat(room) + word.trimStart();
+      columns = room + alone;
     } else {
       current += word;
       columns += more;

@@ -244,3 +244,19 @@ scenario(
   },
   { needs: TERMINALS },
 );
+
+scenario(
+  "at 40 columns no id runs over the margin",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    await machine.memsync("start", machine.folder);
+    await machine.memsync("set", "build", "npm run build, never make");
+    for (const args of [["status"], ["conflicts"], ["projects"], ["up"]]) {
+      await using terminal = new TerminalSession(lab, machine, args);
+      terminal.resize(40, 24);
+      expect(await terminal.ended()).toBe(0);
+      expect([args, terminal.screen.wraps]).toEqual([args, 0]);
+    }
+  },
+  { needs: TERMINALS },
+);

@@ -43,6 +43,12 @@ test("a line is broken at spaces, and no word of it is lost or cut", () => {
     "  /long/path/that/fits/nowhere",
     "  b",
   ]);
+  // An id that fits by itself is not pushed over the margin by the indentation.
+  expect(wrapped("here      widget   proj_abcdefgh", 14, 10)).toEqual([
+    "here",
+    "        widget",
+    " proj_abcdefgh",
+  ]);
   expect(wrapped("記憶 記憶 記憶", 10, 1)).toEqual(["記憶 記憶", " 記憶"]);
 });
 
