@@ -124,6 +124,20 @@ test("a save that lacks a part of what others moved something over deletes that"
 
 const ADDED = BUILD.replace("lint it\n", "lint it\nadded by C\n");
 
+for (const changed of [ADDED, BUILD.replace("make all", "make all by C")]) {
+  test(`a third machine makes ${JSON.stringify(changed)} of what one deletes and another moves: one conflict says all`, async () => {
+    const [a, b, c] = await lab.machines(["a", "b", "c"], GUIDE);
+    if (!a || !b || !c) throw new Error("there are three machines");
+    await a.save(without(BUILD));
+    await b.save(moved(BUILD, "## Deploy\n"));
+    await c.save(GUIDE.replace(BUILD, changed));
+    await exchange([a, c]);
+    await exchange([b, a, c]);
+    expect(await deletionsOf(a)).toEqual([["both", "", `${changed.trimEnd()}\n`]]);
+    expect(await deletionsOf(b)).toEqual(await deletionsOf(a));
+  });
+}
+
 for (const how of ["choose the deletion", "dismiss"] as const) {
   test(`a third machine adds to what one deletes and another moves: after ${how} the move is told`, async () => {
     const [a, b, c] = await lab.machines(["a", "b", "c"], GUIDE);

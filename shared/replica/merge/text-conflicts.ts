@@ -18,11 +18,12 @@ import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "../store/open-document.ts";
 import type { WriteContext } from "../store/write-context.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
+import { hasWord } from "../text/line-diff.ts";
 import type { RemovedText } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
 import { plainLines, readForm } from "../text/text-form.ts";
 import { findCarriedLines } from "./carried-lines.ts";
-import { findCrossedDeletions } from "./crossed-deletions.ts";
+import { type CrossedDeletion, findCrossedDeletions } from "./crossed-deletions.ts";
 import { closeDoubledGaps } from "./doubled-gaps.ts";
 import {
   type CleanUp,
@@ -164,11 +165,13 @@ export async function followSections<Tables extends ReplicaTables>(
     return { apart: new Set(), conflicts: [] };
   }
   const lines = known ?? readSideLines(document.text, sides);
-  const texts = disagreed.flatMap(({ versions }) => versions.map(({ text }) => text));
-  const disputed = new Set(texts.flatMap(plainLines));
-  const crossed = findCrossedDeletions(lines, disputed).map((each) => crossedConflict(open, each));
+  const disputed = new Set(disputedIn(disagreed));
+  const crossed = findCrossedDeletions(lines, disputed);
   if (mine.size === 0 || theirs.size === 0) {
-    return { apart: new Set(), conflicts: await recordConflicts(context, open, crossed) };
+    return {
+      apart: new Set(),
+      conflicts: await recordConflicts(context, open, untold(open, crossed)),
+    };
   }
   const { sections, rivals } = apartIn(lines, disputed);
   const moves = [
@@ -184,16 +187,30 @@ export async function followSections<Tables extends ReplicaTables>(
   moves.push(...shared.map(({ back }) => back));
   const carried = findCarriedLines(lines, moves);
   const found = [
-    ...crossed,
     ...rivals.map((each) => rivalConflict(context, open, { ...each, all: lines })),
     ...carried.edits.map((edit) => keptConflict(context, open, edit)),
     ...(carried.twice ? [twiceConflict(context, open, carried.twice)] : []),
     ...shared.map(({ apart }) => apartConflict(context, open, apart)),
   ];
   document.change("local", () => makeMoves(document.text, moves));
+  found.push(...untold(open, crossed));
   const conflicts = await recordConflicts(context, open, found);
   const after = moves.length === 0 ? lines : readSideLines(document.text, sides);
   return { apart: apartStarts(after, disputed), conflicts };
+}
+
+/** The notices of deletions of which no conflict says all, as one may that came from others. */
+function untold(open: OpenDocument, crossed: readonly CrossedDeletion[]): NewTextConflict[] {
+  if (crossed.length === 0) return [];
+  const said = new Set(disputedIn(listOpenConflicts(open.document)));
+  const isTold = ({ text }: CrossedDeletion) =>
+    plainLines(text).every((line) => said.has(line) || !hasWord(line));
+  return crossed.flatMap((each) => (isTold(each) ? [] : crossedConflict(open, each)));
+}
+
+/** The lines of conflicts. */
+function disputedIn(records: readonly TextConflictRecord[]): string[] {
+  return records.flatMap(({ versions }) => versions.flatMap(({ text }) => plainLines(text)));
 }
 
 /**

@@ -28,8 +28,8 @@ export const MERGING: readonly Mistake[] = [
   crossed(
     "what one side deleted is not told where the other perhaps moved it",
     "one moves two lines past one, and the other deletes it: that is told, if the mover hears first",
-    "findCrossedDeletions(lines, disputed).map(",
-    "findCrossedDeletions([], disputed).map(",
+    "const crossed = findCrossedDeletions(lines, disputed);",
+    "const crossed = findCrossedDeletions([], disputed);",
   ),
   meeting(
     "what two machines wrote alike counts as sent by one of them",
