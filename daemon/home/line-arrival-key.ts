@@ -44,8 +44,8 @@ export function glimpseKey(path: string): string {
   return `glimpse:${path}`;
 }
 
-/** Forgets all of these. Durable with the transaction. */
-export async function forgetLines(db: Kysely<DaemonTables>, path: string): Promise<void> {
+/** All of these of a file. */
+export function keysOfLines(path: string): string[] {
   const keys = [
     lineArrivalKey,
     toldLineKey,
@@ -56,6 +56,10 @@ export async function forgetLines(db: Kysely<DaemonTables>, path: string): Promi
     waitingSinceKey,
     glimpseKey,
   ];
-  const dirs = keys.map((keyOf) => keyOf(path));
-  await db.deleteFrom("file_arrivals").where("dir", "in", dirs).execute();
+  return keys.map((keyOf) => keyOf(path));
+}
+
+/** Forgets what is under all of these. Durable with the transaction. */
+export async function forgetLines(db: Kysely<DaemonTables>, path: string): Promise<void> {
+  await db.deleteFrom("file_arrivals").where("dir", "in", keysOfLines(path)).execute();
 }

@@ -25,6 +25,7 @@ import {
   UNREAD,
 } from "./read-damaged.ts";
 import { type RemoteRow, SalvagedBindings } from "./salvaged-bindings.ts";
+import { lineKeysOf, shownFiles } from "./salvaged-files.ts";
 
 /** What was recovered from a damaged database. */
 export interface Salvaged {
@@ -65,6 +66,10 @@ const TABLES = [
   "allowed_secrets",
   "followed_files",
   "file_arrivals",
+  "memory_folders",
+  "memory_files",
+  "personal_files",
+  "personal_versions",
   "saves",
   "sessions",
   "connections",
@@ -82,10 +87,16 @@ const COPIED = [
   "former_ignore_files",
   "project_names",
   "allowed_secrets",
+  "memory_folders",
+  "personal_files",
+  "personal_versions",
   "sessions",
   "connections",
   "current_projects",
 ] as const;
+
+/** Tables whose `id` is what a row is about, and no number of the row. */
+const WITH_ID: readonly string[] = ["personal_versions", "sessions"];
 
 type Table = (typeof TABLES)[number];
 type Tables = Readonly<Record<Table, DamagedTable>>;
@@ -232,9 +243,12 @@ async function bringOver(
       "followed_files",
       tables.followed_files.rows.filter(({ dir }) => followed.has(dir)),
     );
+    const files = shownFiles(tables, found);
+    put("memory_files", files);
+    const lines = lineKeysOf(files, tables);
     put(
       "file_arrivals",
-      tables.file_arrivals.rows.filter(({ dir }) => followed.has(dir)),
+      tables.file_arrivals.rows.filter(({ dir }) => followed.has(dir) || lines.has(`${dir}`)),
     );
     put("saves", renumbered(tables.saves));
     put("held", tables.held.rows.filter(isSoundWrite).map(owned));
@@ -269,7 +283,7 @@ function insertAll(connection: SqliteConnection, table: string, rows: readonly R
   const there = columnsIn(connection, table);
   for (const row of rows) {
     const columns = Object.keys(row).filter((name) => name !== "id" && there.has(name));
-    if (table === "sessions") columns.push("id");
+    if (WITH_ID.includes(table)) columns.push("id");
     const marks = columns.map(() => "?").join(", ");
     const names = columns.map((name) => `"${name}"`).join(", ");
     try {

@@ -85,6 +85,12 @@ export async function takeMemoryFile(
     if (known) await takeMissing(db, open, { folder, format, known, git });
     return;
   }
+  const deletions = known ? [] : deletedSince(open, seen);
+  if (deletions.length > 0) {
+    const shown = { name, hash: file.hash, text: file.content, seen: deletions };
+    await putMemoryFile(db, folder, { ...shown, asked: "deleted", tracked: git?.tracked });
+    return;
+  }
   if (known && known.hash === file.hash) {
     await takeUnchanged(context, open, { folder, format, known, git });
     return;
@@ -95,6 +101,18 @@ export async function takeMemoryFile(
   await putMemoryFile(db, folder, { ...taken, tracked: git?.tracked });
   const key = keyOfName(format, name);
   if (taken.held === undefined) await endHeld(context, open, { key, file });
+}
+
+/**
+ * The deletions of a memory that were made after its file was saved. Nobody knows what such a file
+ * showed: its home was lost, or it was put here before anybody looked. It may be what was deleted.
+ */
+function deletedSince({ document }: OpenDocument, { format, name, file }: SeenMemoryFile) {
+  const key = keyOfName(format, name);
+  if (!file || document.memories.get(key).length > 0) return [];
+  const deletions = document.deletionsOf(key);
+  const isLater = deletions.some(({ updated_at }) => updated_at >= file.savedAt);
+  return isLater ? deletions.map(({ id }) => id) : [];
 }
 
 /** The file no longer has the text that is held of it. */
