@@ -1,24 +1,12 @@
 import { AppError } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
-import {
-  type DocumentAddress,
-  globalDocument,
-  projectDocument,
-  userDocument,
-} from "../../shared/replica/document/address.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
 import { beginAnew, deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import { type AppliedUpdate, serveExchange } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { Draft, WriteContext } from "../../shared/replica/store/write-context.ts";
 import { NO_PAUSE } from "../../shared/turns.ts";
-import type {
-  DocumentAnswer,
-  DocumentForbidden,
-  DocumentRequest,
-  ExchangeAnswer,
-  ExchangeRequest,
-} from "../../shared/wire/exchange.ts";
-import { LAYERS, type Layer } from "../../shared/wire/layer.ts";
+import type { ExchangeAnswer, ExchangeRequest } from "../../shared/wire/exchange.ts";
 import type { SessionUpload } from "../../shared/wire/session.ts";
 import type { SyncAnswer, SyncPayload } from "../../shared/wire/sync.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
@@ -37,10 +25,12 @@ import {
   noSuchProject,
 } from "./access.ts";
 import { rememberProject } from "./current-project.ts";
+import { FORBIDDEN, serveEach } from "./each-layer.ts";
 import { longExchange, longSync } from "./long-edits.ts";
 import { doOnce } from "./once.ts";
 import { asOfOneMoment } from "./one-moment.ts";
 import { type PlainChanges, writePlain } from "./plain-write.ts";
+import { answerPoll } from "./poll.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { Caller, ExchangeOptions, Services } from "./services.ts";
 import { SyncMarks } from "./sync-marks.ts";
@@ -101,13 +91,18 @@ export function createSyncService(
       }),
 
     exchange: (caller, id, asked) =>
-      caller.canWrite
-        ? counted(marks, caller, (synced) => {
-            const work = (draft?: Draft<AppliedUpdate>) => (context: Context) =>
-              exchange(context, caller, { id, request: asked, options: asked, synced, draft });
-            return writeLongAs(store, caller, { long: longExchange(caller, id, asked), work });
-          })
-        : exchangeReading(store, caller, { id, request: asked }),
+      counted(marks, caller, async (synced) => {
+        const poll = await answerPoll(store, caller, { id, request: asked });
+        if (poll) {
+          const { answer, documentId } = poll;
+          if (caller.canWrite && documentId !== undefined) synced({ id: documentId }, world.now());
+          return answer;
+        }
+        if (!caller.canWrite) return await exchangeReading(store, caller, { id, request: asked });
+        const work = (draft?: Draft<AppliedUpdate>) => (context: Context) =>
+          exchange(context, caller, { id, request: asked, options: asked, synced, draft });
+        return await writeLongAs(store, caller, { long: longExchange(caller, id, asked), work });
+      }),
   };
 }
 
@@ -118,7 +113,7 @@ interface Written {
 }
 
 /** Called with the project that a call has synced, and when. */
-type Synced = (project: OpenDocument, at: number) => void;
+type Synced = (project: Pick<OpenDocument, "id">, at: number) => void;
 
 /** Counts a sync once it is durable. */
 async function counted<Answer>(
@@ -337,33 +332,6 @@ async function assertReadable(
   assertBoundTo(caller, id);
 }
 
-const FORBIDDEN: DocumentForbidden = { forbidden: true };
-
-async function serveEach(
-  caller: Caller,
-  id: ProjectId | null,
-  {
-    request,
-    serve,
-  }: {
-    readonly request: ExchangeRequest;
-    readonly serve: (
-      address: DocumentAddress,
-      document: DocumentRequest,
-    ) => Promise<DocumentAnswer>;
-  },
-): Promise<ExchangeAnswer["documents"]> {
-  const documents: { [document in Layer]?: DocumentAnswer } = {};
-  for (const layer of LAYERS) {
-    const document = request.documents[layer];
-    const address = addressOf(caller, id, layer);
-    if (!document || !address) continue;
-    const reachable = layer === "project" || caller.boundTo === null;
-    documents[layer] = reachable ? await serve(address, document) : FORBIDDEN;
-  }
-  return documents;
-}
-
 async function openReachable(
   context: Context,
   caller: Caller,
@@ -380,15 +348,4 @@ async function openReachable(
   await writePlain(open, { name }, context);
   await context.flush(open);
   return open;
-}
-
-/** A call without a project can't contain a `project` document. */
-function addressOf(
-  { account, user }: Caller,
-  id: ProjectId | null,
-  layer: Layer,
-): DocumentAddress | undefined {
-  if (layer === "user") return userDocument(account, user);
-  if (layer === "global") return globalDocument(account);
-  return id === null ? undefined : projectDocument(account, id);
 }

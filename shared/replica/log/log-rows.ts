@@ -143,8 +143,20 @@ export async function headsOf(
   owner: AccountId,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, Position>> {
+  const rows = await headRowsOf(db, owner, names);
+  return new Map([...rows].map(([name, { position }]) => [name, position]));
+}
+
+/** The same with the documents' ids. */
+export async function headRowsOf(
+  db: Db,
+  owner: AccountId,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, { readonly id: number; readonly position: Position }>> {
   const rows = await findHeads(db, { owner, names: JSON.stringify(names) });
-  return new Map(rows.map(({ name, epoch, seq }) => [name, { epoch: epoch ?? "", seq }]));
+  return new Map(
+    rows.map(({ id, name, epoch, seq }) => [name, { id, position: { epoch: epoch ?? "", seq } }]),
+  );
 }
 
 /** The newest row's epoch is the one that was begun last. */
@@ -152,8 +164,8 @@ const findHeads = compiled(
   (db: Db, { owner, names }: { readonly owner: AccountId; readonly names: string }) =>
     compilable(
       db,
-      sql<{ name: string; seq: number; epoch: string | null }>`
-        select name, seq, (select epoch from epochs where document_id = documents.id
+      sql<{ id: number; name: string; seq: number; epoch: string | null }>`
+        select id, name, seq, (select epoch from epochs where document_id = documents.id
           order by first_seq desc limit 1) as epoch
         from documents
         where owner = ${owner} and name in ${textsIn(db, names)}`,
