@@ -1,17 +1,14 @@
 import type { AccountId } from "../../shared/ids.ts";
 import { chunksOf } from "../../shared/turns.ts";
 import type { Timer, World } from "../../shared/world.ts";
-import { countSync, type SyncCount } from "../stores/project-store.ts";
+import { countSync, countSyncs, type SyncCount } from "../stores/project-store.ts";
 import type { ServiceStore } from "./service-store.ts";
 
 /** Marks are written this long after the first of them. A crash may lose as much. */
 const WRITE_AFTER_MS = 1000;
 
-/**
- * How many owners one write may have. It waits until it has all of them, and their other writes
- * wait for it. If another server has one of them, only these few are late.
- */
-const OWNERS_AT_ONCE = 8;
+/** One write counts those of so many documents. */
+const DOCUMENTS_AT_ONCE = 256;
 
 /** A sync of a document; `at` in milliseconds since the Unix epoch. */
 interface Mark {
@@ -20,7 +17,14 @@ interface Mark {
   readonly at: number;
 }
 
-type Pending = Map<number, SyncCount & { readonly owner: AccountId }>;
+/** The marks of a document together. */
+interface Marks extends SyncCount {
+  readonly owner: AccountId;
+  /** Whether somebody else had the document's row when they were to be written. */
+  readonly wasLate?: boolean | undefined;
+}
+
+type Pending = Map<number, Marks>;
 
 /**
  * When documents were last synced, and how often. Kept in memory for up to a second and written
@@ -44,15 +48,20 @@ export class SyncMarks {
     readonly store: ServiceStore,
     readonly world: World,
   ) {
-    store.onSettle((owner) => (this.#concerns(owner) ? this.#settle() : undefined));
+    store.onSettle((owner) => (this.#concerns(owner) ? this.#settle("all") : undefined));
   }
 
   add({ owner, documentId, at }: Mark): void {
-    const count = (this.#pending.get(documentId)?.count ?? 0) + 1;
-    this.#pending.set(documentId, { owner, count, at });
+    const before = this.#pending.get(documentId);
+    const count = (before?.count ?? 0) + 1;
+    this.#pending.set(documentId, { owner, count, at, wasLate: before?.wasLate });
+    this.#writeLater();
+  }
+
+  #writeLater(): void {
     this.#timer ??= this.world.setTimer(WRITE_AFTER_MS, () => {
       this.#timer = undefined;
-      void this.#settle();
+      void this.#settle("free");
     });
   }
 
@@ -63,58 +72,72 @@ export class SyncMarks {
   }
 
   /**
-   * Resolves when all marks so far are on the disk. It never rejects: a disk that is full keeps
-   * nobody from reading, and what could not be written waits for the next sync or reader.
+   * Resolves when all marks so far are on the disk, or those of rows that are free. It never
+   * rejects: a disk that is full keeps nobody from reading, and what could not be written waits for
+   * the next sync or reader.
    */
-  #settle(): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#write());
+  #settle(which: "all" | "free"): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write(which));
     return this.#writing;
   }
 
-  async #write(): Promise<void> {
+  async #write(which: "all" | "free"): Promise<void> {
     if (this.#pending.size === 0) return;
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#written = this.#pending;
     this.#pending = new Map();
-    await Promise.all(byOwners(this.#written).map((marks) => this.#writeSome(marks)));
+    for (const some of chunksOf([...this.#written], DOCUMENTS_AT_ONCE)) {
+      const late = [...(await this.#writeSome(new Map(some)))];
+      // The second time they are waited for. A row that is gone is nobody's.
+      const isWaitedFor = ({ wasLate }: Marks) => which === "all" || wasLate === true;
+      const waiting = late.filter(([, marks]) => isWaitedFor(marks));
+      await Promise.all(waiting.map((each) => this.#writeLate(...each)));
+      this.#keep(late.filter(([, marks]) => !isWaitedFor(marks)));
+    }
     this.#written = new Map();
   }
 
-  async #writeSome(marks: Pending): Promise<void> {
-    const owner = ownersOf(marks);
+  /** They are written a little later. */
+  #keep(late: readonly (readonly [number, Marks])[]): void {
+    if (late.length === 0) return;
+    const kept = new Map(late.map(([id, marks]) => [id, { ...marks, wasLate: true }] as const));
+    this.#pending = together(kept, this.#pending);
+    this.#writeLater();
+  }
+
+  /**
+   * Columns of no replica, so no account is held for them: servers that have one account's machines
+   * would keep each other from writing. Whoever writes waits for these rows, so their transaction
+   * waits for nobody, and has nothing else in it. Resolves to what somebody else has just now.
+   */
+  async #writeSome(marks: Pending): Promise<Pending> {
     try {
-      const count = async ({ db }: { readonly db: ServiceStore["reader"] }) => {
-        for (const [documentId, mark] of marks) {
-          await countSync(db, { documentId, count: mark.count, at: mark.at });
-        }
-      };
-      await this.store.write(count, { owner });
+      const counting = this.store.write(({ db }) => countSyncs(db, marks), { isLong: true });
+      const counted = new Set(await counting);
+      return new Map([...marks].filter(([documentId]) => !counted.has(documentId)));
     } catch {
       this.#pending = together(marks, this.#pending);
+      return new Map();
     }
   }
-}
 
-/** Marks in parts, each of so many owners that one write may have. */
-function byOwners(marks: Pending): Pending[] {
-  const parts = chunksOf(ownersOf(marks), OWNERS_AT_ONCE);
-  if (parts.length === 1) return [marks];
-  return parts.map((owners) => {
-    const some = new Set(owners);
-    return new Map([...marks].filter(([, { owner }]) => some.has(owner)));
-  });
-}
-
-function ownersOf(marks: Pending): AccountId[] {
-  return [...new Set([...marks.values()].map(({ owner }) => owner))];
+  async #writeLate(documentId: number, marks: Marks): Promise<void> {
+    const { owner, count, at } = marks;
+    try {
+      await this.store.write(({ db }) => countSync(db, { documentId, count, at }), { owner });
+    } catch {
+      this.#pending = together(new Map([[documentId, marks]]), this.#pending);
+    }
+  }
 }
 
 function together(earlier: Pending, later: Pending): Pending {
   const all = new Map(earlier);
   for (const [documentId, mark] of later) {
-    const count = mark.count + (earlier.get(documentId)?.count ?? 0);
-    all.set(documentId, { ...mark, count });
+    const before = earlier.get(documentId);
+    const count = mark.count + (before?.count ?? 0);
+    all.set(documentId, { ...mark, count, wasLate: before?.wasLate });
   }
   return all;
 }

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Kysely } from "kysely";
+import { type ExpressionBuilder, type Kysely, sql } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../shared/json.ts";
 import { getProjectOf } from "../../shared/replica/document/address.ts";
@@ -7,6 +7,7 @@ import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
+import { isPostgres } from "../../shared/sqlite/dialects.ts";
 import { chunksOf, type Pause } from "../../shared/turns.ts";
 import type { PageEnd } from "./cursor.ts";
 import type { ServiceTables } from "./tables.ts";
@@ -157,7 +158,20 @@ export interface SyncCount {
   readonly at: number;
 }
 
-/** Counts syncs of a document; durable with the commit. */
+/** By document. */
+export type SyncCounts = ReadonlyMap<number, SyncCount>;
+
+/**
+ * Counts syncs of documents; durable with the commit. Resolves to the documents of which they are
+ * counted: on PostgreSQL a row that somebody else has just now is left out, and nobody waited for.
+ */
+export async function countSyncs(db: Db, counts: SyncCounts): Promise<readonly number[]> {
+  if (isPostgres(db)) return await countFree(db, counts);
+  for (const [documentId, { count, at }] of counts) await countSync(db, { documentId, count, at });
+  return [...counts.keys()];
+}
+
+/** The same of one document, whoever has it. */
 export const countSync = compiled(
   (db: Db, { documentId, count, at }: SyncCount & { readonly documentId: number }) =>
     db
@@ -165,6 +179,22 @@ export const countSync = compiled(
       .set((set) => ({ last_synced_at: at, sync_count: set("sync_count", "+", count) }))
       .where("id", "=", documentId),
 );
+
+async function countFree(db: Db, counts: SyncCounts): Promise<readonly number[]> {
+  const all = [...counts];
+  const { rows } = await sql<{ id: number }>`
+    update documents set last_synced_at = free.at, sync_count = sync_count + free.count
+    from (select documents.id, given.count, given.at
+      from unnest(
+        ${all.map(([id]) => id)}::bigint[],
+        ${all.map(([, { count }]) => count)}::bigint[],
+        ${all.map(([, { at }]) => at)}::bigint[]
+      ) as given (id, count, at)
+      join documents on documents.id = given.id
+      for update of documents skip locked) as free
+    where documents.id = free.id returning documents.id`.execute(db);
+  return rows.map(({ id }) => id);
+}
 
 /** What a document's metadata says to clients. */
 export interface ShownMetadata {
