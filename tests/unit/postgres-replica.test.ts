@@ -78,6 +78,18 @@ test("what one server writes the other has, in memory and in its rows", async ()
   expect(await keysInMemory(one)).toEqual(["a", "b", "c"]);
 });
 
+test("a document whose further rows are not there any more is read again", async () => {
+  const database = await newDatabase();
+  const [one, other] = [await database.open(), await database.open()];
+  await set(one, "a");
+  await set(other, "b");
+  await other.store.write((context) => context.compact(notes()), { owner: ann });
+  await ask(database.address, "DELETE FROM updates");
+  expect(await keysInMemory(one)).toEqual(["a", "b"]);
+  await set(one, "c");
+  expect(await keysInMemory(other)).toEqual(["a", "b", "c"]);
+});
+
 test("two servers that write one account at the same time lose nothing", async () => {
   const database = await newDatabase();
   const [one, other] = [await database.open(), await database.open()];

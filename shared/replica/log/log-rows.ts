@@ -196,6 +196,34 @@ export async function rowsBetween(
 }
 
 /**
+ * The rows that follow upon row `afterSeq` up to the newest one, `headSeq`; undefined if they are
+ * not all there and sound.
+ */
+export async function rowsUpTo(
+  db: Db,
+  documentId: number,
+  { afterSeq, headSeq }: { readonly afterSeq: number; readonly headSeq: number },
+): Promise<{ readonly updates: readonly Uint8Array[]; readonly epoch: string } | undefined> {
+  const rows = await findRowsAfter(db, { documentId, afterSeq });
+  const areSound = rows.every(({ seq, payload, checksum }, at) => {
+    return seq === afterSeq + at + 1 && crc32(payload) === checksum;
+  });
+  const last = rows.at(-1);
+  if (!areSound || last?.seq !== headSeq) return undefined;
+  return { updates: rows.map(({ payload }) => payload), epoch: last.epoch };
+}
+
+const findRowsAfter = compiled(
+  (db: Db, given: { readonly documentId: number; readonly afterSeq: number }) =>
+    db
+      .selectFrom("updates")
+      .select(["seq", "epoch", "payload", "checksum"])
+      .where("document_id", "=", given.documentId)
+      .where("seq", ">", given.afterSeq)
+      .orderBy("seq"),
+);
+
+/**
  * Merges updates, at least one, into one.
  *
  * ```

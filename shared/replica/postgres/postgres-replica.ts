@@ -18,7 +18,7 @@ import { documentsWithLargeLogs } from "../log/large-logs.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "../store/open-document.ts";
 import { type AskedWrite, Replica, type ReplicaSetup } from "../store/replica.ts";
-import { Context } from "../store/write-context.ts";
+import { addressKey, Context } from "../store/write-context.ts";
 import { newWriter } from "../store/writer.ts";
 import { CommitFeed } from "./commit-feed.ts";
 import { Hints } from "./hints.ts";
@@ -289,9 +289,11 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     this.#feed.beginAs(current);
   }
 
-  /** Drops what another server has written over. */
+  /** What another server has written is taken when it is needed. */
   #renew(owner: AccountId, version: number): void {
-    if (this.#known.get(owner) !== version) this.#forget(owner);
+    if (this.#known.get(owner) !== version) {
+      for (const open of this.#openOf(owner)) open.fallBehind();
+    }
     this.#known.delete(owner);
     this.#known.set(owner, version);
   }
@@ -305,9 +307,11 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
 
   #forget(owner: AccountId): void {
     this.#known.delete(owner);
-    for (const [key, { address }] of this.openDocuments) {
-      if (address.owner === owner) this.openDocuments.delete(key);
-    }
+    for (const { address } of this.#openOf(owner)) this.openDocuments.delete(addressKey(address));
+  }
+
+  #openOf(owner: AccountId): OpenDocument[] {
+    return [...this.openDocuments.values()].filter(({ address }) => address.owner === owner);
   }
 
   /** What a transaction works with is not forgotten meanwhile, or it would be there twice. */

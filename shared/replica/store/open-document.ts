@@ -29,6 +29,7 @@ import {
   loadDocument,
   mergeUpdates,
   type NewRow,
+  rowsUpTo,
   type StoredDocument,
   writeSnapshot,
 } from "../log/log-rows.ts";
@@ -47,6 +48,9 @@ const ROWS_PER_SNAPSHOT = 256;
  * the whole document's size, because a client that lags further gets the whole document.
  */
 const ROWS_KEPT = 1024;
+
+/** A document that lacks more rows is loaded anew. */
+const CAUGHT_UP_MAX = 256;
 
 /** Why a document over its size limit accepts only deletions. */
 export const NO_ROOM = explain({ code: "no-room" });
@@ -117,6 +121,7 @@ export class OpenDocument {
   #committedAt: number | undefined;
   /** What `prepare` has worked out, for `flush`. */
   #planned: Planned | undefined;
+  #isBehind = false;
   /** What was read from the disk, until the document is built from it. */
   #updates: readonly Uint8Array[];
   #document: ReplicaDocument | undefined;
@@ -194,6 +199,47 @@ export class OpenDocument {
   /** Whether the document in memory certainly equals the one on the disk. */
   get isClean(): boolean {
     return !this.#touched && !this.dirty;
+  }
+
+  /** Whether another process may have added to its log; see `catchUp`. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
+  /** Another process may have added to its log, and has changed nothing that was there. */
+  fallBehind(): void {
+    this.#isBehind = true;
+  }
+
+  /**
+   * Takes what others have added up to row `headSeq`, the newest one. False: it has to be loaded
+   * anew.
+   */
+  async catchUp(db: Kysely<ReplicaTables>, headSeq: number): Promise<boolean> {
+    const afterSeq = this.#head.seq;
+    if (!this.isClean || headSeq - afterSeq > CAUGHT_UP_MAX) return false;
+    if (headSeq !== afterSeq) {
+      const rows = await rowsUpTo(db, this.id, { afterSeq, headSeq });
+      if (!rows) return false;
+      this.#take(rows.updates);
+      this.#head = { epoch: rows.epoch, seq: headSeq };
+    }
+    this.#isBehind = false;
+    return true;
+  }
+
+  /** Updates that are in the log. */
+  #take(updates: readonly Uint8Array[]): void {
+    for (const update of updates) this.#bytes += update.length;
+    if (!this.#document) {
+      this.#updates = [...this.#updates, ...updates];
+      return;
+    }
+    for (const update of updates) Y.applyUpdate(this.#document.ydoc, update, "remote");
+    assert(!this.#document.hasPending(), "a row of the log needs nothing that comes later");
+    this.#document.drainChanges();
+    this.#pending = [];
+    this.#touched = false;
   }
 
   /**

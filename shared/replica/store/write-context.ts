@@ -196,10 +196,19 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   async find(address: DocumentAddress): Promise<OpenDocument | undefined> {
     const isHeld = this.#held?.has(address.owner) ?? true;
     assert(isHeld, "a write says whose documents it opens");
-    const open = this.openDocuments.get(addressKey(address));
-    if (open) return this.#markUsed(open);
+    const key = addressKey(address);
+    const open = this.openDocuments.get(key);
+    if (open && !open.isBehind) return this.#markUsed(open);
     const [row] = await findDocument(this.#replica, { owner: address.owner, name: address.name });
+    if (open && row && (await this.#catchUp(open, row))) return this.#markUsed(open);
+    this.openDocuments.delete(key);
     return row && (await this.#load(row.id, address));
+  }
+
+  /** Whether a document that is behind is, from now on, the one on the disk. */
+  async #catchUp(open: OpenDocument, { id, seq }: FoundDocument): Promise<boolean> {
+    const isSame = open.id === id && open.writer.clientId === this.writers.of(id).clientId;
+    return isSame && (await open.catchUp(this.#replica, seq));
   }
 
   async open(address: DocumentAddress): Promise<OpenDocument> {
@@ -354,6 +363,11 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
 /** A document never changes its address, so one in memory needs no look at the disk. */
 export function addressKey({ owner, name }: DocumentAddress): string {
   return `${owner}\n${name}`;
+}
+
+interface FoundDocument {
+  readonly id: number;
+  readonly seq: number;
 }
 
 const findDocument = compiled(

@@ -50,7 +50,12 @@ export const MUTATIONS: readonly ServersMutation[] = [
   ]),
   mutation("a document in memory counts, whatever others have written", 1, [
     REPLICA,
-    "if (this.#known.get(owner) !== version) this.#forget(owner);",
+    "for (const open of this.#openOf(owner)) open.fallBehind();",
+    "",
+  ]),
+  mutation("a document counts the rows of others, and does not take them", 1, [
+    "shared/replica/store/open-document.ts",
+    "this.#take(rows.updates);",
     "",
   ]),
   {
