@@ -103,6 +103,7 @@ function unanswered(thrown: unknown, deadlineMs: number | undefined): CommandFai
 }
 
 function codeOfAnswer(code: string | undefined): FailureCode {
+  // The table is written here, with these keys alone.
   const known = (Object.keys(FAILURE_OF) as ErrorCode[]).find((each) => each === code);
   return known ? FAILURE_OF[known] : "failed";
 }
