@@ -77,6 +77,7 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
     ...linesOf(true),
     ...unfollowed,
     ...serviceLines({ ...status, remotes }, several, time),
+    ...unusedLines(status),
     ...(short ? [] : [`gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`]),
     ...linesOf(false),
     ...(rest !== undefined ? [rest] : none ? [NONE_LINKED] : []),
@@ -162,6 +163,13 @@ function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: T
       ...tokenExpiryLines(remote, time),
       ...requestLines(service, time),
     ];
+  });
+}
+
+function unusedLines({ unused_remotes: unused }: DaemonStatus): string[] {
+  return unused.map(({ name, url }) => {
+    const binds = `\`memsync link --remote ${name}\``;
+    return `remote    ${name}   ${url}: nothing here is bound to it: ${binds}`;
   });
 }
 

@@ -112,6 +112,9 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     gateway: { url: sources.gatewayUrl },
     service: usual.service,
     remotes,
+    unused_remotes: open.view.remotes.flatMap(({ name, url, account }) => {
+      return url === undefined || open.find(account) ? [] : [{ name, url }];
+    }),
     projects,
     unlinked: await unlinkedProjects(sources),
     own: usual.own,

@@ -156,6 +156,12 @@ export interface RemoteStatus {
   readonly token_expires_at: string | null;
 }
 
+/** A remote that a person has named here, and that nothing is bound to. */
+export interface UnusedRemote {
+  readonly name: string;
+  readonly url: string;
+}
+
 /** Everything that `memsync status` shows; with `--json`, as it is. */
 export interface DaemonStatus {
   readonly version: string;
@@ -166,6 +172,8 @@ export interface DaemonStatus {
   readonly service: ServiceStatus;
   /** The default remote, and those that something here is bound to. */
   readonly remotes: readonly RemoteStatus[];
+  /** Those that nothing here is bound to. Their services are not called. */
+  readonly unused_remotes: readonly UnusedRemote[];
   readonly projects: readonly ProjectStatus[];
   /** Of these only a deletion is synced. Those whose deletion was sent are left out. */
   readonly unlinked: readonly UnlinkedProject[];

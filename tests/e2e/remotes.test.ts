@@ -204,6 +204,19 @@ scenario(
   },
 );
 
+scenario("a remote that nothing is bound to yet is shown as such", async (lab) => {
+  const { b, machine, pb } = await bothBound(lab);
+  const shown = async () => (await machine.memsync("status")).replaceAll(/\n\s+/g, " ");
+  await machine.memsync("remote", "add", "spare", b.url);
+  expect((await shown()).replaceAll(/ +/g, " ")).toContain(
+    `remote spare ${b.url}: nothing here is bound to it: \`memsync link --remote spare\``,
+  );
+  expect((await machine.status()).unused_remotes).toEqual([{ name: "spare", url: `${b.url}` }]);
+  await machine.memsync("link", pb, "--remote", "spare");
+  const now = (await machine.status()).unused_remotes.map(({ name }) => name);
+  expect(now).toEqual(["client-b"]);
+});
+
 scenario("`remote rm` is not kept from it by projects that were deleted", async (lab) => {
   const { b, machine, pb } = await bothBound(lab);
   await machine.untilSynced();

@@ -80,6 +80,7 @@ export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
     gateway: { url: "http://127.0.0.1:1" },
     service,
     remotes: [{ name: "work", default: true, service, own, user: own, global, ...told }],
+    unused_remotes: [],
     projects,
     unlinked: [],
     own,
