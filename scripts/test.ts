@@ -2,7 +2,8 @@
 // they start as a process of its own is the binary, made of this checkout first: people run it, and
 // it is ready in a third of the sources' time. Takes what `bun test` does: files, `-t`. Begins with
 // the files that last longest, which `tests/timings.json` names, so that no core waits for one in
-// the end, and says which they were. `MEMSYNC_RENEW_TIMINGS=1` writes that list anew.
+// the end, and says which they were. `MEMSYNC_RENEW_TIMINGS=1` writes down how long they lasted.
+import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,16 +52,20 @@ function tellSlowest(files: readonly [string, number][]): void {
   process.stdout.write(`\nthe files that lasted longest\n${lines.join("\n")}\n`);
 }
 
-async function renewTimings(files: readonly [string, number][]): Promise<void> {
-  const long = files.filter(([, ms]) => ms >= LONG_MS).map(([path, ms]) => [path, Math.round(ms)]);
-  const timings = { version: 1, files: Object.fromEntries(long) };
-  await writeFile(TIMINGS, `${JSON.stringify(timings, undefined, 2)}\n`);
+/** Files that were not run now keep the time that they took last, as long as they are there. */
+async function renewTimings(measured: readonly [string, number][]): Promise<void> {
+  const { files: known } = await readTimings(TIMINGS);
+  const all = Object.entries({ ...known, ...Object.fromEntries(measured) });
+  const long = all.filter(([path, ms]) => ms >= LONG_MS && existsSync(join(ROOT, path)));
+  const sorted = long.sort(([, one], [, other]) => other - one);
+  const files = Object.fromEntries(sorted.map(([path, ms]) => [path, Math.round(ms)]));
+  await writeFile(TIMINGS, `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`);
 }
 
 const asked = process.argv.slice(2);
 const isRenewed = process.env.MEMSYNC_RENEW_TIMINGS !== undefined;
-if (isRenewed && asked.length > 0) {
-  throw new Error("MEMSYNC_RENEW_TIMINGS is for a run of all tests: leave the arguments away");
+if (isRenewed && asked.includes("-t")) {
+  throw new Error("MEMSYNC_RENEW_TIMINGS is for whole files: leave -t away");
 }
 
 const folder = await mkdtemp(join(tmpdir(), "memsync-tested-"));
