@@ -12,11 +12,11 @@ const emulator = sharedEmulator();
 const FILE = "CLAUDE.md";
 const START = "# Guide\n\nBuild with make.\n";
 
-/** A machine whose clone `a` may be written into, and another one of the project. */
+/** A machine whose clone `a` may be written into, and another one, which runs once it saves. */
 async function startAgreed(lab: Lab, account: string): Promise<readonly [Machine, Machine]> {
   const [a, b] = await lab.twoMachines(emulator.account(account), { [FILE]: START });
   await mkdir(lab.git.path("elsewhere"));
-  await Promise.all([a.up(), b.up()]);
+  await a.up();
   await a.memsync("link", "--write");
   await untilText(a, START);
   return [a, b];
@@ -49,6 +49,7 @@ async function expectWritten(
   text: string,
   wanted: Readonly<Record<string, boolean>>,
 ): Promise<void> {
+  if (!b.daemon) await b.up();
   await writeFile(join(b.folder, FILE), text);
   await untilText(b, text);
   const { id } = await b.projectOf();
