@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { AppError, messageOf } from "../shared/errors.ts";
 import { Daemon, type DaemonOptions } from "./daemon.ts";
+import { ChoicesKeeper } from "./recovery/choices-keeper.ts";
 import { suspect, suspicionOf } from "./recovery/find-damage.ts";
 import { keepHead } from "./recovery/head-page.ts";
 import { recoverHome } from "./recovery/recover-home.ts";
@@ -28,9 +29,11 @@ export class KeptDaemon {
   #life = LIFE_BEGUN;
   #daemon: Daemon | undefined;
   #rebuilding: Promise<void> | undefined;
+  readonly #choices: ChoicesKeeper;
 
   private constructor(options: KeptDaemonOptions) {
     this.#options = options;
+    this.#choices = new ChoicesKeeper(options);
   }
 
   static async start(options: KeptDaemonOptions): Promise<KeptDaemon> {
@@ -49,6 +52,7 @@ export class KeptDaemon {
     this.#step("stop");
     await this.#rebuilding;
     await this.#daemon?.stop();
+    await this.#choices.stop();
     const { database } = this.#options.home;
     if (!existsSync(suspicionOf(database))) keepHead(database);
   }
@@ -56,7 +60,15 @@ export class KeptDaemon {
   async #start(): Promise<void> {
     const { onFailure: _, ...given } = this.#options;
     await recoverHome(given.home, given.world, given.log);
-    this.#daemon = await Daemon.start({ ...given, onDamage: (thrown) => this.#onDamage(thrown) });
+    await this.#choices.keep();
+    this.#daemon = await Daemon.start({
+      ...given,
+      onDamage: (thrown) => this.#onDamage(thrown),
+      onCommit: () => {
+        this.#choices.committed();
+        given.onCommit?.();
+      },
+    });
     this.#step("started");
   }
 

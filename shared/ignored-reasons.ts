@@ -25,6 +25,12 @@ export const IGNORED_REASONS = {
     say: ({ file }: GoneIgnoreFile) => `stays on this machine, for ${file} named it, which is gone`,
     advise: () => "`memsync link --send-ignored` in the project's folder sends it, after asking",
   },
+  "ignored-lost": {
+    meaning: "a damaged home has lost what a `.memsyncignore` named that may have been there",
+    say: ({ file }: GoneIgnoreFile) =>
+      `stays on this machine, for a damaged home has lost what ${file} may have named`,
+    advise: () => "`memsync link --send-ignored` in the project's folder sends it, after asking",
+  },
   "ignore-unreadable": {
     meaning: "nobody knows what is ignored, so nothing of the folder is read or written",
     say: () => "stays on this machine, for its .memsyncignore can't be read",

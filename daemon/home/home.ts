@@ -41,6 +41,8 @@ export interface Home {
   readonly gate: string;
   /** A copy of the links, in case the database becomes unreadable. */
   readonly links: string;
+  /** A copy of what people have decided about this machine's files, for the same case. */
+  readonly choices: string;
   /** Notices about conflicts and held writes that no command has shown yet. */
   readonly notices: string;
   /** If it exists, sessions of assistants are neither read nor sent. */
@@ -78,6 +80,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     identity: join(dir, "identity"),
     gate: join(dir, "memsync.db.gate"),
     links: join(dir, "links.json"),
+    choices: join(dir, "choices"),
     notices: join(dir, "notices"),
     noSessions: join(dir, "sessions-off"),
     summaries: join(dir, "summaries"),

@@ -5,6 +5,12 @@ import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
+/**
+ * Stands for what a file said that is gone, where a damaged home has lost it: all of its folder
+ * stays on this machine.
+ */
+export const LOST_IGNORED = "#memsync:lost\n*\n";
+
 /** What the file of ignored names in a linked folder last said; undefined: there never was one. */
 export async function findIgnoreText(db: Db, dir: string): Promise<string | undefined> {
   const [row] = await findText(db, { dir });

@@ -10,6 +10,7 @@ import {
   dropFormerIgnored,
   type FormerIgnored,
   findIgnoreText,
+  LOST_IGNORED,
   listFormerIgnored,
   putIgnoreText,
 } from "../home/ignore-files.ts";
@@ -30,6 +31,7 @@ const PRIVATE = parseIgnorePatterns(
 export type WhyIgnored =
   | ReasonOf<"ignored">
   | ReasonOf<"ignored-gone">
+  | ReasonOf<"ignored-lost">
   | ReasonOf<"ignore-unreadable">;
 
 /** What one or several linked folders keep on this machine. */
@@ -176,8 +178,9 @@ function ignoredBefore({ dir, text, isThere }: StandingIgnored): Ignored {
 
 function ignoredBy({ dir, kind, text }: IgnoreFile): Ignored {
   const patterns = parseIgnorePatterns(text);
+  const code = text === LOST_IGNORED ? "ignored-lost" : "ignored-gone";
   const named: WhyIgnored =
-    kind === "gone" ? { code: "ignored-gone", file: join(dir, IGNORE_NAME) } : { code: "ignored" };
+    kind === "gone" ? { code, file: join(dir, IGNORE_NAME) } : { code: "ignored" };
   return {
     why(path) {
       if (isIgnoredBy(PRIVATE, path)) return { code: "ignored" };

@@ -10,6 +10,7 @@ import { hostSchema } from "../embedded/embedded-service.ts";
 import type { Home } from "../home/home.ts";
 import { daemonSchema } from "../home/migrations.ts";
 import { openHomeDatabase } from "../home/open-home.ts";
+import { readKeptChoices } from "./choices-file.ts";
 import { findDamage, suspicionOf } from "./find-damage.ts";
 import { copyReadable, hasHead, keepHead } from "./head-page.ts";
 import { readKeptLinks } from "./links-file.ts";
@@ -57,7 +58,11 @@ async function rebuildReplica(home: Home, reason: string, world: World): Promise
   const workshop = emptyWorkshop(home.database, "rebuilding");
   const readable = emptyWorkshop(home.database, "reading");
   copyReadable(home.database, readable);
-  const salvaged = await salvage(readable, workshop, { kept: readKeptLinks(home), world });
+  const salvaged = await salvage(readable, workshop, {
+    kept: readKeptLinks(home),
+    choices: readKeptChoices(home),
+    world,
+  });
   emptyWorkshop(home.database, "reading");
   return await replace(home.database, workshop, { reason, world, rest: toldOf(salvaged) });
 }
@@ -91,6 +96,20 @@ async function replace(
   });
 }
 
+/** What people had decided, and nobody knows any more. */
+function lostShown({ unknownIgnored, isPersonalKnown }: Salvaged): string {
+  const folders = count(unknownIgnored, "linked folder", "linked folders");
+  const ignored =
+    unknownIgnored === 0
+      ? ""
+      : `; what a \`.memsyncignore\` named that is gone can't be read, so no file of ${folders} ` +
+        "is sent until `memsync link --send-ignored` there";
+  const personal = isPersonalKnown
+    ? ""
+    : "; which files had the personal text can't be read: `memsync personal on` turns it on again";
+  return `${ignored}${personal}`;
+}
+
 function toldOf(salvaged: Salvaged): string {
   const { links, documents, partial, memories, inbox, isInboxWhole, revisions } = salvaged;
   const parts = partial === 0 ? "" : `, ${partial} of them in part`;
@@ -106,6 +125,6 @@ function toldOf(salvaged: Salvaged): string {
     `read from it: ${count(links, "link", "links")}, ${count(documents, "document", "documents")}` +
     `${parts}, ${count(inbox, "write", "writes")} made without a daemon${unread}, ` +
     `${count(revisions, "former version", "former versions")}${waiting}; ` +
-    "what the service holds comes back from there"
+    `what the service holds comes back from there${lostShown(salvaged)}`
   );
 }

@@ -11,9 +11,11 @@ import { openConnection } from "../../shared/sqlite/database.ts";
 import { isMisfitRow } from "../../shared/sqlite/failures.ts";
 import type { World } from "../../shared/world.ts";
 import { parseEntryIds } from "../home/entry-ids.ts";
+import { LOST_IGNORED } from "../home/ignore-files.ts";
 import type { Link } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { openReplica } from "../home/open-replica.ts";
+import type { KeptChoices } from "./choices-file.ts";
 import { type DamagedDocument, readDocument } from "./damaged-document.ts";
 import type { KeptLinks } from "./links-file.ts";
 import { isReadable, neededColumns } from "./needed-columns.ts";
@@ -25,7 +27,7 @@ import {
   UNREAD,
 } from "./read-damaged.ts";
 import { type RemoteRow, SalvagedBindings } from "./salvaged-bindings.ts";
-import { lineKeysOf, shownFiles } from "./salvaged-files.ts";
+import { heldAgain, lineKeysOf, shownFiles } from "./salvaged-files.ts";
 
 /** What was recovered from a damaged database. */
 export interface Salvaged {
@@ -41,6 +43,10 @@ export interface Salvaged {
   readonly isInboxWhole: boolean;
   /** Former values and texts. */
   readonly revisions: number;
+  /** Linked folders of which nobody knows any more what a `.memsyncignore` of theirs named. */
+  readonly unknownIgnored: number;
+  /** Whether it is known which files of assistants have the personal text. */
+  readonly isPersonalKnown: boolean;
 }
 
 /** The tables that are read; a damaged one as far as possible. */
@@ -88,11 +94,18 @@ const COPIED = [
   "project_names",
   "allowed_secrets",
   "memory_folders",
-  "personal_files",
   "personal_versions",
   "sessions",
   "connections",
   "current_projects",
+] as const;
+
+/** Tables of which there is a copy for where they do not tell all. */
+const CHOSEN = [
+  "ignore_files",
+  "former_ignore_files",
+  "personal_files",
+  "personal_versions",
 ] as const;
 
 /** Tables whose `id` is what a row is about, and no number of the row. */
@@ -112,13 +125,21 @@ interface Found extends DamagedDocument {
 /**
  * Makes the new database `to` from what can be read of `from`, which is not changed. Positions are
  * not copied: each document has a first contact with its service, in which both exchange
- * everything. `kept`: the stored links and bindings, used where the database does not tell. A
+ * everything. `kept` and `choices`: the stored copies, used where the database does not tell. A
  * project whose service is not certain is bound to none.
  */
 export async function salvage(
   from: string,
   to: string,
-  { kept, world }: { readonly kept: KeptLinks; readonly world: World },
+  {
+    kept,
+    choices,
+    world,
+  }: {
+    readonly kept: KeptLinks;
+    readonly choices?: KeptChoices | undefined;
+    readonly world: World;
+  },
 ): Promise<Salvaged> {
   const tables = await readTables(from);
   const now = world.now();
@@ -153,7 +174,18 @@ export async function salvage(
     await store.close();
   }
   const remotes = bindings.areNamed ? bindings.remotes() : [];
-  return await bringOver(to, tables, { found, ids, linked: links, remotes, now });
+  const chosen = withChoices(tables, choices);
+  const isIgnoredKnown = tables.ignore_files.whole || choices !== undefined;
+  const lost = isIgnoredKnown ? [] : lostIgnored(links, chosen.ignore_files.rows);
+  return await bringOver(to, chosen, {
+    found,
+    ids,
+    linked: links,
+    remotes,
+    lostIgnored: lost,
+    isPersonalKnown: tables.personal_files.whole || choices !== undefined,
+    now,
+  });
 }
 
 async function readTables(from: string): Promise<Tables> {
@@ -199,12 +231,16 @@ async function bringOver(
     ids,
     linked,
     remotes,
+    lostIgnored: lost,
+    isPersonalKnown,
     now,
   }: {
     readonly found: readonly Found[];
     readonly ids: ReadonlyMap<SqlValue, number>;
     readonly linked: readonly Row[];
     readonly remotes: readonly RemoteRow[];
+    readonly lostIgnored: readonly Row[];
+    readonly isPersonalKnown: boolean;
     readonly now: number;
   },
 ): Promise<Salvaged> {
@@ -244,17 +280,20 @@ async function bringOver(
       tables.followed_files.rows.filter(({ dir }) => followed.has(dir)),
     );
     const files = shownFiles(tables, found);
-    put("memory_files", files);
+    const held = tables.held.rows.filter(isSoundWrite).map(owned);
+    put("held", held);
+    put("memory_files", heldAgain(files, held));
     const lines = lineKeysOf(files, tables);
     put(
       "file_arrivals",
       tables.file_arrivals.rows.filter(({ dir }) => followed.has(dir) || lines.has(`${dir}`)),
     );
     put("saves", renumbered(tables.saves));
-    put("held", tables.held.rows.filter(isSoundWrite).map(owned));
+    put("personal_files", heldAgain(tables.personal_files.rows, held));
     for (const table of COPIED) {
       put(table, tables[table].rows);
     }
+    const unknownIgnored = put("ignore_files", lost);
     connection.exec("COMMIT");
     return {
       links,
@@ -264,6 +303,8 @@ async function bringOver(
       documents: found.length,
       partial: partial.length,
       memories: memories.length,
+      unknownIgnored,
+      isPersonalKnown,
     };
   } finally {
     connection.close();
@@ -317,10 +358,29 @@ function linksIn(table: DamagedTable, kept: readonly Link[], now: number): Row[]
     return typeof dir === "string" && dir.startsWith("/") && isProjectId(project_id);
   });
   if (table.whole) return read;
-  const copied = kept.map(({ dir, projectId, name, write, file = null }): Row => {
-    return { dir, project_id: projectId, name, write: write ? 1 : 0, file, linked_at: now };
+  const copied = kept.map(({ dir, projectId, name, write, file = null, also = [] }): Row => {
+    const files = also.length > 0 ? JSON.stringify(also) : null;
+    const chosen = { write: write ? 1 : 0, file, also: files };
+    return { dir, project_id: projectId, name, ...chosen, linked_at: now };
   });
   return [...copied, ...read.filter(({ dir }) => !kept.some((link) => link.dir === dir))];
+}
+
+/** What the copy has comes first; a table of which all could be read needs none. */
+function withChoices(tables: Tables, choices: KeptChoices | undefined): Tables {
+  if (!choices) return tables;
+  const chosen = CHOSEN.map((table) => {
+    const { rows, whole } = tables[table];
+    const copied = choices[table].map((row) => ({ ...row, rowid_: 0 }));
+    return [table, { whole, rows: whole ? rows : [...copied, ...rows] }];
+  });
+  return { ...tables, ...Object.fromEntries(chosen) };
+}
+
+/** For each folder whose names nobody knows: that all of it stays here until somebody is asked. */
+function lostIgnored(links: readonly Row[], known: readonly Row[]): Row[] {
+  const dirs = new Set(known.map(({ dir }) => dir));
+  return links.flatMap(({ dir = null }) => (dirs.has(dir) ? [] : [{ dir, text: LOST_IGNORED }]));
 }
 
 function isProjectId(value: SqlValue | undefined): boolean {

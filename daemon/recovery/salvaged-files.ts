@@ -38,6 +38,12 @@ export function shownFiles(
   });
 }
 
+/** The files, where their text is held no more unless it still is: it is judged anew then. */
+export function heldAgain(files: readonly Row[], held: readonly Row[]): Row[] {
+  const known = new Set(held.map(({ apart }) => apart));
+  return files.map((file) => (known.has(file.held ?? null) ? file : { ...file, held: null }));
+}
+
 /** Under which `dir` of `file_arrivals` the lines of these files are. */
 export function lineKeysOf(files: readonly Row[], { personal_files }: FileTables): Set<string> {
   const paths = [

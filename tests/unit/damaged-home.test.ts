@@ -16,7 +16,11 @@ import {
 import { listLinks, putLink } from "../../daemon/home/links.ts";
 import { openHomeReader } from "../../daemon/home/open-home.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
+import { listPersonalFiles, putPersonalFile } from "../../daemon/home/personal-files.ts";
+import { keepPersonalVersion, readPersonalVersions } from "../../daemon/home/personal-versions.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
+import { listGoneIgnores, readIgnored } from "../../daemon/ignored/ignore-file.ts";
+import { ChoicesKeeper } from "../../daemon/recovery/choices-keeper.ts";
 import { keepLinks, readKeptLinks } from "../../daemon/recovery/links-file.ts";
 import { countSalvaged } from "../../daemon/recovery/read-salvaged.ts";
 import { recoverHome } from "../../daemon/recovery/recover-home.ts";
@@ -205,6 +209,69 @@ test("a home that lost its database keeps its links, by a copy that is checked",
   writeFileSync(home.links, readFileSync(home.links, "utf8").replace("/somewhere", "/nowhere"));
   expect(readKeptLinks(home)).toEqual({ links: [], bindings: undefined });
 });
+
+const ALSO = { ...LINK, also: ["GEMINI.md"] };
+const FORMER = { dir: "/src/former", projectId: PROJECT };
+const PERSONAL = { assistant: "claude", path: "/somewhere/CLAUDE.md", header: "", undone: [] };
+
+/** A home in which people have decided what only they know. */
+async function decide(): Promise<void> {
+  const store = await openReplica(home.database, realWorld, { machine: "machine" });
+  await store.write(async ({ db }) => {
+    await putLink(db, ALSO, NOW);
+    await putIgnoreText(db, LINK.dir, "own.md\n");
+    await putIgnoreText(db, FORMER.dir, "mine.md\n");
+    await keepFormerIgnored(db, FORMER);
+    await putPersonalFile(db, { ...PERSONAL, writes: true, isMade: true, shown: "rules" }, NOW);
+    await keepPersonalVersion(db, { id: "aaaaaaaaaa", value: "rules", isOwn: true });
+  });
+  await store.close();
+  keepLinks(home, { links: [ALSO], bindings: undefined }, silentLog);
+}
+
+test("a home that lost its database keeps what people have decided about its files", async () => {
+  await decide();
+  const keeper = new ChoicesKeeper({ home, world: realWorld, log: silentLog });
+  keeper.committed();
+  await keeper.stop();
+  rmSync(home.database);
+  const [note] = await recoverHome(home, realWorld, silentLog);
+  expect(note?.message).toEndWith("what the service holds comes back from there");
+  const store = await openReplica(home.database, realWorld);
+  expect(await listLinks(store.reader)).toEqual([ALSO]);
+  expect(await listGoneIgnores(store.reader, [LINK], PROJECT)).toEqual([
+    { dir: LINK.dir, names: ["own.md"] },
+    { dir: FORMER.dir, names: ["mine.md"] },
+  ]);
+  expect(await listPersonalFiles(store.reader)).toMatchObject([
+    { ...PERSONAL, writes: true, isMade: true, shown: "rules" },
+  ]);
+  expect(await readPersonalVersions(store.reader)).toMatchObject([{ value: "rules", isOwn: true }]);
+  await store.close();
+});
+
+for (const copy of ["missing", "damaged"] as const) {
+  test(`nothing is sent where what was ignored is lost, and that is told: its copy is ${copy}`, async () => {
+    await decide();
+    if (copy === "damaged") writeFileSync(home.choices, '1\n{"ignore_files":[]}');
+    rmSync(home.database);
+    const [note] = await recoverHome(home, realWorld, silentLog);
+    expect(note?.message).toContain(
+      "what a `.memsyncignore` named that is gone can't be read, so no file of 1 linked folder " +
+        "is sent until `memsync link --send-ignored` there; which files had the personal text " +
+        "can't be read: `memsync personal on` turns it on again",
+    );
+    const store = await openReplica(home.database, realWorld);
+    const ignored = await readIgnored(store.reader, LINK.dir);
+    const file = join(LINK.dir, ".memsyncignore");
+    expect(ignored.why("CLAUDE.md")).toEqual({ code: "ignored-lost", file });
+    expect(ignored.why("auto-memory/one.md")).toEqual({ code: "ignored-lost", file });
+    expect(await listGoneIgnores(store.reader, [LINK], PROJECT)).toEqual([
+      { dir: LINK.dir, names: ["*"] },
+    ]);
+    await store.close();
+  });
+}
 
 test("a file that is busy is no damaged one", async () => {
   const path = join(home.dir, "busy.db");
