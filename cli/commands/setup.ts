@@ -246,8 +246,12 @@ function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
 /** What a person has changed is not taken out, and still starts memsync. */
 function sayLeft(steps: readonly SetupStep[]): void {
   const own = steps.filter(({ read }) => read.kind !== "unreadable" && read.other.length > 0);
-  for (const { assistant, file } of own) {
-    sayAside(`${assistant.name} still has an entry of your own for memsync in ${tilde(file.path)}`);
+  for (const { assistant, file, read } of own) {
+    const which = read.kind === "read" ? read.other.map(({ keys }) => keys.join(".")) : [];
+    sayAside(
+      `${assistant.name} still has an entry of your own for memsync in ${tilde(file.path)}: ` +
+        `${which.join(", ")}; delete it there if it is to go`,
+    );
   }
 }
 

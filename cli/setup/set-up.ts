@@ -19,7 +19,7 @@ import {
   type SettingsRead,
   writeSettingsText,
 } from "./settings-file.ts";
-import { parseSettings, stateOf, UnreadableSettings } from "./settings-text.ts";
+import { parseSettings, restOf, UnreadableSettings } from "./settings-text.ts";
 
 /** An assistant's own command is given this long. */
 const COMMAND_MS_MAX = 20_000;
@@ -82,7 +82,10 @@ export function planRemoval(
   }
   const changes = kept.of(file.path, read.hash);
   if (changes) return { ...step, command: undefined, after: undoneAll(read.text, changes) };
-  const after = cleared(file, undoneAmong(file, read.text, kept.madeIn(file.path)));
+  // Another step may be about the same file, whose changes are undone along with these.
+  const same = assistant.files.filter(({ path }) => path === file.path);
+  const ofPath = { ...file, entries: same.flatMap(({ entries }) => entries) };
+  const after = cleared(file, undoneAmong(ofPath, read.text, kept.madeIn(file.path)));
   const command = after === read.text ? undefined : findCommand(file, "remove");
   return { ...step, command, after };
 }
@@ -94,19 +97,26 @@ function undoneAll(text: string, changes: readonly KeptChange[]): string | undef
   );
 }
 
-/** The same where somebody has changed the file since. What the user's own entries need stays. */
-function undoneAmong(
-  { entries, syntax }: SettingsFile,
-  text: string,
-  changes: readonly KeptChange[],
-): string {
-  const sharedIn = (settings: string) =>
-    entries.filter((entry) => entry.isShared && stateOf(settings, syntax, entry) === "present")
-      .length;
+/**
+ * The same where somebody has changed the file since. What the user's own entries need stays, and
+ * so does an entry that he has gone on with: his lines would be another entry's without it.
+ */
+function undoneAmong(file: SettingsFile, text: string, changes: readonly KeptChange[]): string {
   return changes.reduceRight((left, change) => {
     const before = undoneAround(left, change);
-    return before !== undefined && sharedIn(before) === sharedIn(left) ? before : left;
+    return before !== undefined && saySame(file, left, before) ? before : left;
   }, text);
+}
+
+/** Whether two texts say the same, but for what is ours. */
+function saySame({ entries, syntax }: SettingsFile, one: string, other: string): boolean {
+  try {
+    const [rest, others] = [one, other].map((text) => restOf(text, syntax, entries));
+    return isDeepStrictEqual(rest, others);
+  } catch (thrown) {
+    if (thrown instanceof UnreadableSettings) return false;
+    throw thrown;
+  }
 }
 
 export function hasWork({ read, after }: SetupStep): boolean {

@@ -97,6 +97,38 @@ export function removeEntry(text: string, syntax: Syntax, entry: SettingsEntry):
   return text.slice(0, text.length - plain.length) + left;
 }
 
+/**
+ * What the settings say beside these entries, but for those that the user's own need: without what
+ * holds nothing then, or did so before.
+ */
+export function restOf(text: string, syntax: Syntax, entries: readonly SettingsEntry[]): unknown {
+  const own = entries.filter(({ isShared }) => !isShared);
+  return own.reduce<unknown>(
+    (settings, entry) => withoutEntry(settings, entry, entry.keys),
+    parseSettings(text, syntax),
+  );
+}
+
+function withoutEntry(settings: unknown, entry: SettingsEntry, keys: readonly string[]): unknown {
+  const [key, ...rest] = keys;
+  const isOurs = (value: unknown) => isDeepStrictEqual(value, entry.value);
+  if (key === undefined && entry.kind === "value") return isOurs(settings) ? undefined : settings;
+  if (key === undefined) {
+    const items = Array.isArray(settings) ? settings.filter((item) => !isOurs(item)) : settings;
+    return holdsNothing(items) ? undefined : items;
+  }
+  if (!isObject(settings)) return holdsNothing(settings) ? undefined : settings;
+  const { [key]: former, ...others } = settings;
+  const inner = withoutEntry(former, entry, rest);
+  const left = inner === undefined ? others : { ...others, [key]: inner };
+  return holdsNothing(left) ? undefined : left;
+}
+
+function holdsNothing(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
 /** What the settings say. Throws `UnreadableSettings`. */
 export function parseSettings(text: string, syntax: Syntax): unknown {
   const plain = withoutMark(text);

@@ -131,6 +131,34 @@ scenario("with another edit since, each byte around what is ours is as before", 
   }
 });
 
+const TABLE = '[mcp_servers.memsync]\ncommand = "memsync"\nargs = ["mcp"]\n';
+
+for (const [name, line] of Object.entries({
+  "a line": "startup_timeout_sec = 20\n",
+  "a switch": "enabled = false\n[x]\ny = 1\n",
+  "a table in it": '\n[mcp_servers.memsync.env]\nFOO = "1"\n',
+})) {
+  scenario(`a table that the user went on with stays whole: ${name}`, async (lab) => {
+    const before = 'model = "o3"\n\n[tui]\ntheme = "dark"\n';
+    const { setup, read, user } = await makeUser(lab, { ".codex/config.toml": before });
+    await setup("codex", "--yes");
+    expect(read(".codex/config.toml")).toBe(`${before}\n${TABLE}`);
+    const path = join(user, ".codex/config.toml");
+    writeFileSync(path, read(".codex/config.toml") + line);
+    const { stdout, stderr } = await setup("codex", "--remove", "--yes");
+    expect(read(".codex/config.toml")).toBe(`${before}\n${TABLE}${line}`);
+    expect(stdout).toContain("config.toml  has an entry of your own, which stays");
+    expect(stderr).toContain(
+      "Codex still has an entry of your own for memsync in ~/.codex/config.toml: " +
+        "mcp_servers.memsync; delete it there if it is to go",
+    );
+    // What was written below it is no part of it.
+    writeFileSync(path, `${before}\n${TABLE}\n[x]\ny = 1\n`);
+    await setup("codex", "--remove", "--yes");
+    expect(read(".codex/config.toml")).toBe(`${before}\n[x]\ny = 1\n`);
+  });
+}
+
 scenario("what the user's own hooks need stays, however often ours are taken out", async (lab) => {
   const own = '{\n  "version": 1,\n  "hooks": { "stop": [ { "command": "./mine.sh" } ] }\n}\n';
   const { setup, read, user } = await makeUser(lab, { ".cursor/hooks.json": own });
