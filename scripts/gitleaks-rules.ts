@@ -59,7 +59,12 @@ const CHANGES: Readonly<Record<string, readonly [has: string, gets: string]>> = 
   "generic-api-key": ["(?:access|auth|", "(?<!(?:cache|gpg|host|pgp|public)[ _-]?)(?:access|auth|"],
   // Any commit's name in a text about Sourcegraph.
   "sourcegraph-access-token": ["|[a-fA-F0-9]{40}", ""],
+  // The name is not the secret.
+  "sonar-api-token": ["(login|token)", "(?:login|token)"],
 };
+
+/** Rules whose groups are parts of the secret, and would count as all of it. */
+const WITHOUT_GROUPS = new Set(["jwt-base64", "microsoft-teams-webhook"]);
 
 /** Names of services, and words, as they are written where they are not just capitalised. */
 const SPELLINGS: Readonly<Record<string, string>> = {
@@ -202,6 +207,10 @@ function endOfGroup(text: string): number {
   return text.length;
 }
 
+function withoutGroups(pattern: string): string {
+  return pattern.replaceAll(/\(\?P?<(?![=!])\w+>|(?<!\\)\((?!\?)/g, "(?:");
+}
+
 function kindOf(id: string): string {
   const known = KINDS[id];
   if (known !== undefined) return known;
@@ -225,7 +234,10 @@ function ruleOf(given: GivenRule): object {
   if (given.secretGroup !== undefined) throw new Error(`${id} names a group of its own`);
   const [has, gets] = CHANGES[id] ?? ["", ""];
   if (!regex.includes(has)) throw new Error(`${id} has no ${has} any more`);
-  const { pattern, ignoresCase } = translate(regex.replace(has, gets));
+  const changed = regex.replace(has, gets);
+  const { pattern, ignoresCase } = translate(
+    WITHOUT_GROUPS.has(id) ? withoutGroups(changed) : changed,
+  );
   // What is for files of certain names is for none of ours.
   const lists = allowlists.filter(({ paths = [] }) => paths.length === 0);
   const allowedIn = (target: string) =>

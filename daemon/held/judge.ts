@@ -5,6 +5,7 @@ import type { ReasonOf } from "../../shared/reasons.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { HeldWrite } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { secretAlone } from "./secret-alone.ts";
 import { findSecrets, type Secret } from "./secret-scan.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -78,7 +79,7 @@ export async function linesOfSecrets(
   const unknownIn = (text: string) => findSecrets(text, (found) => notAllowedAmong(db, found));
   const lines = memory.value.split("\n");
   const found = (await unknownIn(memory.value)).flatMap(({ text, line }) => {
-    return text.split("\n").map((part, at) => [line + at, part] as const);
+    return text.split("\n").map((part, at) => [line + at, secretAlone(part)] as const);
   });
   const isByName = found.length === 0 && (await unknownIn(assignment(memory))).length > 0;
   if (isByName) return new Map(lines.map((_, at) => [at + 1, []]));

@@ -7,7 +7,10 @@ export interface Secret {
   readonly rule: string;
   /** What it looks like, in words that follow "looks like". */
   readonly kind: string;
-  /** The secret itself. It must never be logged, shown, or stored beside its text. */
+  /**
+   * The secret, with what `secretAlone` takes off it. It must never be logged, shown, or stored
+   * beside its text.
+   */
   readonly text: string;
   /** The line at which it begins; the first line is 1. */
   readonly line: number;

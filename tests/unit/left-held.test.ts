@@ -77,6 +77,49 @@ test("a line with a secret is said by what is the same around another word", asy
   expect(left).toEqual(AROUND.map(([, , , stays]) => stays));
 });
 
+const PASSWORD = ["Zx9", "kT44", "pLm"].join("");
+
+/** Lines with a password, of which a rule finds more than that. */
+const WIDE: readonly (readonly [held: string, later: string, left: boolean])[] = [
+  [
+    `ann: mysql://root:${PASSWORD}@db-7.internal:3307/shop`,
+    "ann: nobody knows the host, never use /shop",
+    true,
+  ],
+  [`ann: https://root:${PASSWORD}@db-7.internal:3307/shop`, "ann: never use /shop", true],
+  [
+    `ann: redis://root:${PASSWORD}@db-7.internal:3307/2`,
+    "ann: redis://root:TOKEN@db-8.internal:3307/2",
+    true,
+  ],
+  [
+    `ann: mysql://root:${PASSWORD}@db-7.internal:3307/shop`,
+    "ann: mysql://root:TOKEN@db-7.internal:3307/shop",
+    false,
+  ],
+  [
+    `ann: mysql://root:${PASSWORD}@db-7.internal:3307/shop`,
+    "ann: mysql://root@db-7.internal:3307/shop",
+    false,
+  ],
+  [
+    `jdbc:mysql://db-7/shop?user=root&password=${PASSWORD}&ssl=true`,
+    "jdbc:mysql://db-7/shop?user=root&password=<yours>",
+    true,
+  ],
+  [
+    `jdbc:mysql://db-7/shop?user=root&password=${PASSWORD}&ssl=true`,
+    "jdbc:mysql://db-7/shop?user=root&password=<yours>&ssl=true",
+    false,
+  ],
+  [`password: ann:${PASSWORD}`, "password: in the vault", true],
+];
+
+test("what a rule finds around a password is not the secret", async () => {
+  const left = await leftOf(WIDE.map(([held, later]) => [[held], [later]]));
+  expect(left).toEqual(WIDE.map(([, , stays]) => stays));
+});
+
 type Random = () => number;
 
 const placeIn = (random: Random, text: string) => Math.floor(random() * (text.length + 1));
