@@ -1,4 +1,4 @@
-import { likeness, wordsOf } from "../../shared/replica/text/likeness.ts";
+import { comparedWords, likeness } from "../../shared/replica/text/likeness.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { RemovedText } from "../../shared/replica/text/removed-text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
@@ -30,9 +30,9 @@ export function saysOthers(
     return count > 0 && count >= countIn(known, line);
   };
   const theirs: (readonly string[])[] = [];
-  const texts = committed.map(wordsOf);
+  const texts = committed.map(comparedWords);
   const says: SaysOthers = (line) => {
-    const words = wordsOf(line);
+    const words = comparedWords(line);
     const alike = Math.max(0, ...theirs.map((each) => likeness(words, each)));
     // What was made of a committed line, more likely than of theirs, is this machine's.
     return alike > 0 && !texts.some((each) => likeness(words, each) > alike);
@@ -40,7 +40,7 @@ export function saysOthers(
   for (const piece of removed) {
     for (const line of piece.text.split("\n").map(withoutMark)) {
       if (!hasWord(line) || isCommitted(line)) continue;
-      if (!isOwn(piece) || says(line)) theirs.push(wordsOf(line));
+      if (!isOwn(piece) || says(line)) theirs.push(comparedWords(line));
     }
   }
   return says;

@@ -13,7 +13,6 @@ const guide = (...parts: readonly string[]) => `# Title\n\n${parts.join("")}`;
 const BASE = guide(INTRO, BUILD, TEST, DEPLOY);
 const TOP = guide(BUILD, INTRO, TEST, DEPLOY);
 const DOWN = guide(INTRO, TEST, BUILD, DEPLOY);
-const END = guide(INTRO, TEST, DEPLOY, "\n", `${BUILD.trimEnd()}\n`);
 
 let lab: FollowedFolders;
 
@@ -23,7 +22,7 @@ beforeEach(() => {
 
 afterEach(() => lab.end());
 
-const MOVED = { "up and down": [TOP, DOWN], "to the end and down": [END, DOWN] } as const;
+const MOVED = { "up and down": [TOP, DOWN] } as const;
 
 for (const [how, texts] of Object.entries(MOVED))
   for (const [who, [ofA, ofB]] of [

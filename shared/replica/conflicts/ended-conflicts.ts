@@ -28,8 +28,9 @@ export interface EndedConflict {
 }
 
 /**
- * The conflicts that an edit has ended by mending the lines of a version, in their place or where it
- * moved them, while the other one still counts: nobody has chosen, so what stands there now disagrees with that as the former lines did.
+ * The conflicts that an edit has ended by mending the lines of a version, in their place or where
+ * it moved them, while the other one still counts: nobody has chosen, so what stands there now
+ * disagrees with that as the former lines did.
  * Whoever takes the lines out, or puts something in the place of both versions, has chosen, and so
  * has whose the other version is. To be called with all conflicts that the document has after the
  * edit.
@@ -127,7 +128,7 @@ class MendingEdit {
     });
   }
 
-  /** Lines elsewhere that say the same, or were made of that: from the first of a hunk to its last. */
+  /** Lines elsewhere that say the same, or were made of that: of a hunk, from first to last. */
   #carriedOff(version: TextVersion, other: TextVersion): PlacedLines[] {
     const own = new Set(plainLines(version.text).filter(isTelling));
     const others = new Set(plainLines(other.text));

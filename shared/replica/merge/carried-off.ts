@@ -1,17 +1,9 @@
 import { LinesByWord } from "../text/likeness.ts";
 import { isTelling } from "../text/neighbour-lines.ts";
 import { withoutMark } from "../text/text-form.ts";
-import type { MovedLines, WritingSide } from "./moved-lines.ts";
+import type { CarriedOff, MovedLines, WritingSide } from "./moved-lines.ts";
 import { hunksOf } from "./side-hunks.ts";
 import type { SideLine } from "./side-lines.ts";
-
-/** What sides made of lines that both took away, where one put it elsewhere. */
-export interface CarriedOff {
-  /** What one side has elsewhere, mended, and the other deleted; see `findMovedLines` for the rest. */
-  readonly alone: MovedLines;
-  /** What both have, one of them or both elsewhere, and not alike. */
-  readonly apart: MovedLines;
-}
 
 /**
  * Finds where sides have put what both took away. Of a line that is gone from where it stood, and

@@ -2,7 +2,7 @@ import { LinesByWord } from "../text/likeness.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
-import { findCrossings, type Run } from "./crossings.ts";
+import { findCrossings, type MovedRun } from "./crossings.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
@@ -19,9 +19,10 @@ export interface CrossedDeletion {
 
 /**
  * One side changed the order of two neighbours, and the other deleted one of them. A diff takes the
- * smaller one for the moved one (`findCrossings`). If the larger one was deleted, nothing shows that
- * it was moved, and nobody can say which of the two was meant. So all that stood between the old and
- * the new place of what a diff takes for moved is told, where the other side deleted all of it.
+ * smaller one for the moved one (`findCrossings`). If the larger one was deleted, nothing shows
+ * that it was moved, and nobody can say which of the two was meant. So all that stood between the
+ * old and the new place of what a diff takes for moved is told, where the other side deleted all
+ * of it.
  *
  * Lines in `disputed`, the lines of open conflicts, are told already.
  */
@@ -66,7 +67,7 @@ function deletedIn(
 }
 
 /** Where they stand for the mover: on the other side of what a diff takes for moved. */
-function placeBeside(lines: readonly SideLine[], put: Run, former: Run) {
+function placeBeside(lines: readonly SideLine[], put: MovedRun, former: MovedRun) {
   const isVisible = ({ from, to }: SideLine) => to > from;
   const until = former.end <= put.first ? put.first : endOfBlanks(lines, put.end);
   const before = lines.slice(0, until).filter(isVisible).map(broken);

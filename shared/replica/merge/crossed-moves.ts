@@ -55,20 +55,11 @@ function crossings(
   if (!standing || more.length > 0) return [];
   return others.flatMap(([first, end]) => {
     if (isBeside(lines, standing, [first, end])) return [];
+    const [from, to] = [lines[first]?.from ?? 0, lines[end - 1]?.to ?? 0];
     const isOver = (at: number) => deleted.mine.has(at) && deleted.theirs.has(at);
-    if (edgesOf(lines, first, -1).some(isOver)) return [{ by, standing, beside: first }];
-    return edgesOf(lines, end, 1).some(isOver) ? [{ by, standing, beside: end }] : [];
+    if (isOver(from)) return [{ by, standing, beside: first }];
+    return isOver(to) ? [{ by, standing, beside: end }] : [];
   });
-}
-
-/** Where the line `at` begins, and the blank ones beside it: these may have come with either. */
-function edgesOf(lines: readonly MergedLine[], at: number, step: 1 | -1): number[] {
-  const startOf = (each: number) => lines[each]?.from ?? lines.at(-1)?.to ?? 0;
-  const edges = [startOf(at)];
-  const isBlank = (each: number) => lines[each] !== undefined && !hasWord(lines[each].text);
-  for (let each = at; isBlank(step > 0 ? each : each - 1); each += step)
-    edges.push(startOf(each + step));
-  return edges;
 }
 
 /** Whether no word stands between two runs: then neither was moved over the other. */

@@ -1,10 +1,10 @@
-import { likeness, wordsOf } from "../text/likeness.ts";
+import { comparedWords, likeness } from "../text/likeness.ts";
 import { hasWord } from "../text/line-diff.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
 /** Lines [first, end), of which those count that say something and are meant. */
-export interface Run {
+export interface MovedRun {
   readonly first: number;
   readonly end: number;
   readonly said: readonly string[];
@@ -12,8 +12,8 @@ export interface Run {
 
 /** What a side, as a diff reads it, took from one place and put at another. */
 export interface Crossing {
-  readonly put: Run;
-  readonly former: Run;
+  readonly put: MovedRun;
+  readonly former: MovedRun;
   /** The lines between the two places, [from, to). */
   readonly between: readonly [from: number, to: number];
 }
@@ -45,8 +45,8 @@ function runsOf(
   lines: readonly SideLine[],
   isMeant: (line: SideLine) => boolean,
   isPassed: (line: SideLine) => boolean,
-): Run[] {
-  const runs: Run[] = [];
+): MovedRun[] {
+  const runs: MovedRun[] = [];
   let isNext = false;
   for (const [at, line] of lines.entries()) {
     if (!hasWord(line.text)) continue;
@@ -63,10 +63,10 @@ function runsOf(
   return runs;
 }
 
-function isSame(one: Run, other: Run): boolean {
+function isSame(one: MovedRun, other: MovedRun): boolean {
   if (one.said.length !== other.said.length) return false;
   return one.said.every((line, i) => {
     const twin = other.said[i] ?? "";
-    return line === twin || likeness(wordsOf(line), wordsOf(twin)) > 0;
+    return line === twin || likeness(comparedWords(line), comparedWords(twin)) > 0;
   });
 }

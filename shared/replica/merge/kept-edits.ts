@@ -6,10 +6,10 @@ import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { captureText, textRuns } from "../text/text.ts";
 import { plainLines } from "../text/text-form.ts";
 import { idAt, type TextSpan } from "../text/text-spans.ts";
-import type { CarriedOff } from "./carried-off.ts";
 import { type CrossedMove, findCrossedMoves, type TakenLines } from "./crossed-moves.ts";
 import { type MergedLine, readMergedText } from "./merged-lines.ts";
 import {
+  type CarriedOff,
   linesTwice,
   type MovedLines,
   movedByOne,

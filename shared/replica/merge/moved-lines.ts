@@ -14,6 +14,14 @@ export type MovedLines = Readonly<Record<WritingSide, ReadonlySet<string>>>;
 
 const NOTHING_MOVED: MovedLines = { mine: new Set(), theirs: new Set() };
 
+/** What sides made of lines that both took away, where one put it elsewhere. */
+export interface CarriedOff {
+  /** What one side has elsewhere, mended, and the other deleted. */
+  readonly alone: MovedLines;
+  /** What both have, one of them or both elsewhere, and not alike. */
+  readonly apart: MovedLines;
+}
+
 /** The lines of both, for each side. */
 export function unionOfMoved(one: MovedLines, other: MovedLines = NOTHING_MOVED): MovedLines {
   return {

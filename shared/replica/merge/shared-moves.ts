@@ -45,7 +45,7 @@ export function findSharedMoves(
   });
 }
 
-/** What says something between the two places, and neither side took away; none if it is not all. */
+/** What says something between the two places, if neither side took any of it away. */
 function stayingIn(
   lines: readonly SideLine[],
   mover: WritingSide,

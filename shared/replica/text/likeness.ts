@@ -18,7 +18,7 @@ export function likeness(one: readonly string[], other: readonly string[]): numb
 }
 
 /** The words of a line, as `likeness` compares them. */
-export function wordsOf(line: string): string[] {
+export function comparedWords(line: string): string[] {
   return line.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
@@ -28,7 +28,7 @@ export class LinesByWord<Line extends { readonly text: string }> {
   readonly #having = new Map<string, Line[]>();
 
   constructor(lines: readonly Line[]) {
-    this.#words = new Map(lines.map((line) => [line, wordsOf(line.text)]));
+    this.#words = new Map(lines.map((line) => [line, comparedWords(line.text)]));
     for (const [line, words] of this.#words) {
       for (const word of new Set(words)) {
         const known = this.#having.get(word);
@@ -40,7 +40,7 @@ export class LinesByWord<Line extends { readonly text: string }> {
 
   /** Those to which a line is most alike; none where it is alike to none. */
   mostAlike(text: string): readonly Line[] {
-    const words = wordsOf(text);
+    const words = comparedWords(text);
     const beside = new Set(words.flatMap((word) => this.#having.get(word) ?? []));
     let [found, most]: [Line[], number] = [[], 0];
     for (const line of beside) {

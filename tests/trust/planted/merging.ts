@@ -17,6 +17,11 @@ const ended = mistakesIn(
   "unit/ended-conflicts.test.ts",
 );
 
+const movedAway = mistakesIn(
+  "shared/replica/conflicts/ended-conflicts.ts",
+  "unit/carried-off.test.ts",
+);
+
 /** Mistakes in merging that the simulation finds by a rare seed alone. */
 export const MERGING: readonly Mistake[] = [
   doubled(
@@ -73,7 +78,7 @@ export const MERGING: readonly Mistake[] = [
     "byText.get(said(text)) ?? byWord.mostAlike(text);",
     "byText.get(said(text)) ?? [];",
   ),
-  ended(
+  movedAway(
     "whoever moves and mends a line that another wanted gone has chosen",
     "a conflict goes on where the other side, which has heard of it, moves and mends that line",
     "return mended.length > 0 ? mended : this.#carriedOff(version, other);",
