@@ -1,6 +1,6 @@
 import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { Author } from "../../shared/replica/document/author.ts";
-import { commonLines, hasWord, type LineHunk } from "../../shared/replica/text/line-diff.ts";
+import { diffLines, hasWord, type LineHunk } from "../../shared/replica/text/line-diff.ts";
 import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
@@ -366,14 +366,20 @@ class Planner {
   /** What others have perhaps moved, where the save lacks all of it: then it counts as moved. */
   #lackingOf({ crossed = [] }: Arrival): TextSpan[] {
     if (crossed.length === 0) return [];
-    const stays = new Set(commonLines(this.#shown, this.#after).map(([at]) => at));
+    // What the save has something in the place of was written anew, and not left out.
+    const gone = new Set(
+      diffLines(this.#shown, this.#after).flatMap(({ at, removed, from, added }) => {
+        const isMended = this.#after.slice(from, from + added).some(isTelling);
+        return isMended ? [] : indicesFrom(at, removed);
+      }),
+    );
     return crossed.flatMap((spans) => {
       const own = new SpanSet(spans);
       const isOwn = (at: number) => own.hasAny(this.#before[at]?.spans ?? []);
       const said = indicesFrom(0, this.#before.length).filter((at) => {
         return isTelling(this.#textAt(at)) && isOwn(at);
       });
-      return said.some((at) => stays.has(at)) ? [] : spans;
+      return said.every((at) => gone.has(at)) ? spans : [];
     });
   }
 

@@ -82,8 +82,7 @@ function expected(own: Section, other: Section, isTold: boolean): string[] {
  * the section over which the other was moved for the moved one.
  */
 const WRONG: Readonly<Record<string, string>> = {
-  "stale: one moves, the other deletes; one's": "the lines stay out, and blank ones stay",
-  "stale: one moves, the other deletes; the other's": "blank lines stay",
+  "stale: one moves, the other rewrites; one's": "what was written at the former place stays",
   "stale: one moves and mends, the other deletes; one's": "the mended line is told as code alone",
   "stale: one moves and mends, the other deletes; the other's": "the same: it stays",
   "stale: one moves and mends, the other rewrites; one's": "of code the mended line alone is told",
