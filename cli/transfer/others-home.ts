@@ -1,10 +1,11 @@
-import { readClaudeMem } from "../../daemon/portable/claude-mem.ts";
+import { type ObservedProject, readClaudeMem } from "../../daemon/portable/claude-mem.ts";
 import {
   EXPORT_FORMAT,
   type PortableHome,
   type PortableMemory,
   problemOfMemory,
 } from "../../daemon/portable/format.ts";
+import { count } from "../../shared/count.ts";
 import { isDamage } from "../../shared/sqlite/failures.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { Environment } from "../place/environment.ts";
@@ -83,21 +84,28 @@ function whyUnfit(note: PortableMemory): Omit<LeftOutNote, "name"> | undefined {
 /** What claude-mem has of one of its projects. It knows them by their folders' names alone. */
 export async function claudeMemNotes(
   file: string,
-  { of, layer, project }: NotesPlace & { readonly of?: string },
-): Promise<PortableMemory[]> {
-  const notes = await readClaudeMem(file).catch((thrown: unknown) => {
+  { of, layer, project, now }: NotesPlace & { readonly of?: string; readonly now: string },
+): Promise<ObservedProject> {
+  const read = await readClaudeMem(file, now).catch((thrown: unknown) => {
     if (!isDamage(thrown)) throw thrown;
     throw new CommandFailed(
       `${file} can't be read as claude-mem's database: it is damaged, or another program's; ` +
         "nothing was imported",
     );
   });
-  if (!notes) throw new CommandFailed(`${file} is a database, and not claude-mem's`);
-  const found = of === undefined ? undefined : notes.get(of);
+  if (!read) throw new CommandFailed(`${file} is a database, and not claude-mem's`);
+  const found = of === undefined ? undefined : read.projects.get(of);
   if (found && (layer !== undefined || project !== undefined)) return found;
-  const names = [...notes].map(([name, { length }]) => `  ${name}   ${length}`);
+  const names = [...read.projects].map(([name, { notes }]) => `  ${name}   ${notes.length}`);
+  const others = count(read.others, "observation", "observations");
   throw new CommandFailed(
     "say which of its projects is meant, and where its notes go: `--of NAME --project DIR`",
-    { further: names.sort(), code: "ambiguous" },
+    {
+      further: [
+        ...names.sort(),
+        ...(read.others > 0 ? [`${others} of no project can't be imported`] : []),
+      ],
+      code: "ambiguous",
+    },
   );
 }

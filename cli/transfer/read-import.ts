@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
-import { isDatabase } from "../../daemon/portable/claude-mem.ts";
+import { isDatabase, type ObservedProject } from "../../daemon/portable/claude-mem.ts";
 import { type PortableHome, parsePortableHome } from "../../daemon/portable/format.ts";
 import { portableHomeOf } from "../../daemon/portable/markdown-folder.ts";
 import { type KnowledgeGraph, readKnowledgeGraph } from "../../daemon/portable/others-notes.ts";
@@ -47,7 +47,7 @@ export async function readImport(
     return whole(readOrRefuse(named, () => portableHomeOf(files, now), OTHERS));
   }
   if (folder !== undefined && (await isDatabase(folder))) {
-    return await othersHome(env, await claudeMemNotes(folder, place), place);
+    return await observedHome(env, await claudeMemNotes(folder, { ...place, now }), place);
   }
   if (place.of !== undefined) {
     throw new UsageError(`--of is for claude-mem's database, and ${named} is no SQLite database`);
@@ -85,6 +85,17 @@ async function graphHome(
     return { name: `line ${number}`, code: "unfit-line", reason } as const;
   });
   return { home, leftOut: [...lines, ...leftOut] };
+}
+
+/** What can't be read of an observation takes nothing else with it. */
+async function observedHome(
+  env: Environment,
+  { notes, bad }: ObservedProject,
+  place: NotesPlace,
+): Promise<ReadNotes> {
+  const { home, leftOut } = await othersHome(env, notes, place);
+  const unread = bad.map(({ key, code, reason }) => ({ name: key.toWellFormed(), code, reason }));
+  return { home, leftOut: [...unread, ...leftOut] };
 }
 
 /** Somebody else's folder of Markdown. */

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { prepareRows } from "../../shared/sqlite/connection.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
-import { timestampOf } from "../../shared/timestamps.ts";
+import { parseTimestamp, timestampOf } from "../../shared/timestamps.ts";
 import type { PortableMemory } from "./format.ts";
 
 /** Every SQLite database begins with these bytes. */
@@ -36,45 +36,92 @@ interface Observation {
   readonly created_at_epoch?: unknown;
 }
 
+/** An observation, or a part of one, that is in no memory; why, in words that follow its key. */
+interface BadObservation {
+  readonly key: string;
+  readonly code: "unfit-text";
+  readonly reason: string;
+}
+
+/** What claude-mem has observed in one of its projects. */
+export interface ObservedProject {
+  readonly notes: readonly PortableMemory[];
+  readonly bad: readonly BadObservation[];
+}
+
+/** What it has observed, by the names of its projects. */
+export interface ClaudeMem {
+  readonly projects: ReadonlyMap<string, ObservedProject>;
+  /** Observations that are of no project. */
+  readonly others: number;
+}
+
 /**
- * What claude-mem has observed, by the names of its projects; of prompts and of what tools did
- * nothing is read. Undefined where the database is another program's. Writes nothing.
+ * Reads claude-mem's database; of prompts and of what tools did nothing. `now`: the time of what
+ * has none that can be read. Undefined where the database is another program's. Writes nothing.
  *
  * ```
- * (await readClaudeMem(path))?.get("shop");
+ * (await readClaudeMem(path, now))?.projects.get("shop")?.notes;
  * ```
  */
-export async function readClaudeMem(
-  path: string,
-): Promise<Map<string, PortableMemory[]> | undefined> {
+export async function readClaudeMem(path: string, now: string): Promise<ClaudeMem | undefined> {
   const connection = await openConnection(path, true);
   try {
     const asked = "select name from sqlite_master where type = 'table' and name = 'observations'";
     if (connection.prepare(asked).all([]).length === 0) return undefined;
     const every = "select * from observations order by id";
-    const projects = new Map<string, PortableMemory[]>();
+    const projects = new Map<string, { notes: PortableMemory[]; bad: BadObservation[] }>();
+    let others = 0;
     for (const row of prepareRows<Observation>(connection, every).all([])) {
       const project = textOf(row.merged_into_project) ?? textOf(row.project);
-      const memory = memoryOf(row);
-      if (project === undefined || !memory) continue;
-      projects.set(project, [...(projects.get(project) ?? []), memory]);
+      if (project === undefined) {
+        others += 1;
+        continue;
+      }
+      const { notes, bad } = projects.get(project) ?? { notes: [], bad: [] };
+      const read = readObservation(row, now);
+      notes.push(...read.notes);
+      bad.push(...read.bad);
+      projects.set(project, { notes, bad });
     }
-    return projects;
+    return { projects, others };
   } finally {
     connection.close();
   }
 }
 
-function memoryOf(row: Observation): PortableMemory | undefined {
-  const { id, type, created_at_epoch: at } = row;
-  const about = [row.title, row.subtitle, row.text, row.narrative].flatMap((each) => {
-    return textOf(each) ?? [];
-  });
-  const facts = factsOf(row.facts).map((fact) => `- ${fact}`);
-  const value = [...about, ...(facts.length > 0 ? [facts.join("\n")] : [])].join("\n\n");
-  if (value === "" || typeof at !== "number" || !Number.isSafeInteger(at)) return undefined;
+/** Whatever is left out of it is named. */
+function readObservation(row: Observation, now: string): ObservedProject {
+  const { id, type, title, subtitle, text, narrative, facts, created_at_epoch: at } = row;
   const key = `claude-mem/${textOf(type) ?? "observation"}-${String(id)}`;
-  return { key, value: `${value}\n`, updated_at: timestampOf(at) };
+  const parts = { title, subtitle, text, narrative, facts };
+  const bad = Object.entries(parts).flatMap(([name, each]) => {
+    const reason = `its ${name} is no text, and is left out`;
+    return isUnread(each) ? [{ key, code: "unfit-text", reason } as const] : [];
+  });
+  const about = [title, subtitle, text, narrative].flatMap((each) => textOf(each) ?? []);
+  const list = factsOf(facts).map((fact) => `- ${fact}`);
+  const value = [...about, ...(list.length > 0 ? [list.join("\n")] : [])].join("\n\n");
+  if (value === "") {
+    const none = { key, code: "unfit-text", reason: "has no text" } as const;
+    return { notes: [], bad: bad.length > 0 ? bad : [none] };
+  }
+  return { notes: [{ key, value: `${value}\n`, updated_at: timeOf(at) ?? now }], bad };
+}
+
+/** Something is there, and nobody can read it as a text. */
+function isUnread(value: unknown): boolean {
+  return value instanceof Uint8Array && value.length > 0 && decoded(value) === undefined;
+}
+
+/** Milliseconds as a number or in digits, or a date. Undefined for what no timestamp can say. */
+function timeOf(at: unknown): string | undefined {
+  const text = textOf(at);
+  const ms = text === undefined || /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
+  const time = Math.trunc(ms ?? parseTimestamp(text ?? "") ?? Number.NaN);
+  if (Number.isNaN(new Date(time).getTime())) return undefined;
+  const said = timestampOf(time);
+  return parseTimestamp(said) === time ? said : undefined;
 }
 
 /** A list in JSON. What is none, and what is no text in one, stays as it is written. */
@@ -96,6 +143,17 @@ function parsed(text: string): unknown {
   }
 }
 
+/** A column may hold whatever was put into it. */
 function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+  const isNumber = typeof value === "number" || typeof value === "bigint";
+  const text = value instanceof Uint8Array ? decoded(value) : isNumber ? String(value) : value;
+  return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined;
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

@@ -45,16 +45,14 @@ export function readKnowledgeGraph(text: string, now: string): KnowledgeGraph {
   const values = new Map<string, string[]>();
   for (const { type, name, entityType, observations } of lines) {
     if (type !== "entity" || typeof name !== "string") continue;
-    const before = values.get(name) ?? [`${name} (${String(entityType ?? "")})`, ""];
-    const notes = Array.isArray(observations)
-      ? observations.map((each) => `- ${String(each)}`)
-      : [];
-    values.set(name, [...before, ...notes]);
+    const before = values.get(name) ?? [`${name} (${said(entityType ?? "")})`, ""];
+    const notes = Array.isArray(observations) ? observations : [observations ?? []].flat();
+    values.set(name, [...before, ...notes.map((each) => `- ${said(each)}`)]);
   }
   for (const { type, from, to, relationType } of lines) {
     if (type !== "relation" || typeof from !== "string") continue;
     const before = values.get(from) ?? [from, ""];
-    values.set(from, [...before, `- ${String(relationType)}: ${String(to)}`]);
+    values.set(from, [...before, `- ${said(relationType)}: ${said(to)}`]);
   }
   const notes = [...values].map(([key, value]) => ({
     key,
@@ -67,11 +65,24 @@ export function readKnowledgeGraph(text: string, now: string): KnowledgeGraph {
 /** Undefined for an entity or a relation. */
 function whyBad(line: GraphLine | undefined): string | undefined {
   if (!line) return "is no JSON object";
-  const { type, name, from } = line;
+  const { type, name, from, to, relationType } = line;
   if (type !== "entity" && type !== "relation") return "is neither an entity nor a relation";
   const named = type === "entity" ? name : from;
-  if (typeof named === "string" && named !== "") return undefined;
-  return type === "entity" ? "is an entity without a name" : "is a relation without a beginning";
+  if (typeof named !== "string" || named === "") {
+    return type === "entity" ? "is an entity without a name" : "is a relation without a beginning";
+  }
+  if (type === "entity") return undefined;
+  if (isNothing(to)) return "is a relation without an end";
+  return isNothing(relationType) ? "is a relation without a type" : undefined;
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
+}
+
+/** What is no text stays as it is written. */
+function said(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function parsedLine(line: string): GraphLine | undefined {

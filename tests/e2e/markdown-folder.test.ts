@@ -89,6 +89,7 @@ scenario("claude-mem's observations of one project come in, and of no other", as
   expect(inOneLine(came.stderr)).toContain(
     "not imported, claude-mem/long-6: its value must be at most 32768 bytes",
   );
+  expect(inOneLine(came.stderr)).toContain("not imported, claude-mem/empty-3: has no text");
   expect((await machine.list()).map(({ key }) => key)).toEqual([
     "claude-mem/decision-1",
     "claude-mem/odd-4",

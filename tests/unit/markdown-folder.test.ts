@@ -159,6 +159,8 @@ test("the reference server's entities are memories, with their relations", () =>
     "[]",
     '{"type":"entity","name":""}',
     '{"type":"relation"}',
+    '{"type":"relation","from":"Ann","relationType":"knows"}',
+    '{"type":"relation","from":"Ann","to":"Bob"}',
   ];
   const mixed = [wrong[0], graph, "", ...wrong.slice(1)].join("\n");
   expect(readKnowledgeGraph(mixed, NOW)).toEqual({
@@ -168,6 +170,29 @@ test("the reference server's entities are memories, with their relations", () =>
       { number: 6, reason: "is neither an entity nor a relation" },
       { number: 7, reason: "is an entity without a name" },
       { number: 8, reason: "is a relation without a beginning" },
+      { number: 9, reason: "is a relation without an end" },
+      { number: 10, reason: "is a relation without a type" },
     ],
+  });
+});
+
+test("whatever the reference server's observations are, nothing of them is lost", () => {
+  const lines = [
+    { type: "entity", name: "one", entityType: "x", observations: "likes Go" },
+    { type: "entity", name: "more", entityType: { a: 1 }, observations: [{ b: 2 }, null, ["c"]] },
+    { type: "entity", name: "none", entityType: "x" },
+    { type: "entity", name: "object", entityType: "x", observations: { d: 3 } },
+    { type: "relation", from: "none", to: { e: 4 }, relationType: "knows" },
+  ];
+  const { notes, bad } = readKnowledgeGraph(
+    lines.map((each) => JSON.stringify(each)).join("\n"),
+    NOW,
+  );
+  expect(bad).toEqual([]);
+  expect(Object.fromEntries(notes.map(({ key, value }) => [key, value]))).toEqual({
+    one: "one (x)\n\n- likes Go",
+    more: 'more ({"a":1})\n\n- {"b":2}\n- null\n- ["c"]',
+    none: 'none (x)\n\n- knows: {"e":4}',
+    object: 'object (x)\n\n- {"d":3}',
   });
 });
