@@ -47,6 +47,13 @@ export interface MemoryFile extends StandingMemory {
   readonly isGits?: boolean | undefined;
 }
 
+/** Whether nothing was taken of a file or written into it, and nobody has decided about it. */
+export function isNeverFilled(known: MemoryFile | undefined): boolean {
+  if (!known) return true;
+  const { hash, held, next, asked, settled } = known;
+  return hash === NEVER_SHOWN.hash && !(held ?? next ?? asked ?? settled);
+}
+
 /** Whose memories a folder has: a project's, or those of the person in all projects. */
 export type MemoryOwner = ProjectId | "user";
 

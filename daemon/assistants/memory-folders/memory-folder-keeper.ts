@@ -9,13 +9,14 @@ import { FileGlimpses } from "../../files/file-glimpses.ts";
 import { LineArrivals } from "../../files/line-arrivals.ts";
 import { LinkedPlace } from "../../files/linked-place.ts";
 import { ToldLines } from "../../files/told-lines.ts";
-import { committedEndings } from "../../git/git-endings.ts";
 import { forgetGlimpses } from "../../home/kept-glimpses.ts";
 import {
   findFolderCommit,
   findMemoryFile,
+  isNeverFilled,
   type MemoryFile,
   type MemoryOwner,
+  NEVER_SHOWN,
   putFolderCommit,
   putMemoryFile,
   putMemoryFolder,
@@ -44,6 +45,7 @@ import {
 import { shownBytes } from "./shown-bytes.ts";
 import { type SeenByGit, takeMemoryFile } from "./take-memory-file.ts";
 import { mayBeHalf, UnfinishedMemories } from "./unfinished-memories.ts";
+import { withoutGitEndings } from "./without-git-endings.ts";
 import { MemoryFolderWriter, type SeenFolder } from "./write-memory-folder.ts";
 
 /** A folder that has not changed is not looked into again for this time. */
@@ -257,6 +259,12 @@ export class MemoryFolderKeeper {
       const read = each.read?.kind === "text" ? each.read : undefined;
       if (this.#unfinished.isJustEmptied(at, each.former, read)) continue;
       const file = withoutEmptied(read);
+      if (read && !file && isNeverFilled(former)) {
+        // It says nothing. What others have goes into it, as into a file that is not there.
+        const known = { name, ...NEVER_SHOWN };
+        if (!former) await store.write(({ db }) => putMemoryFile(db, path, known));
+        continue;
+      }
       try {
         const isIndex = name === format.index;
         const index = { seen: glimpsed, former, file };
@@ -442,25 +450,6 @@ async function askGit(
   if (former?.hash === file.hash) return { tracked };
   const { content } = file;
   return { tracked, committed: await git.committed({ name, content }, { known: former, commit }) };
-}
-
-/** CRLF that git has made are nobody's edit: such texts are read as git commits them. */
-async function withoutGitEndings(
-  files: ReadonlyMap<string, MemoryRead>,
-  git: FolderInGit,
-): Promise<ReadonlyMap<string, MemoryRead>> {
-  const texts = [...files].flatMap(([name, file]) => {
-    const isAsked = file.kind === "text" && file.content.includes("\r\n");
-    return isAsked && typeof git.of(name) === "object" ? [{ name, file }] : [];
-  });
-  if (texts.length === 0) return files;
-  const changed = await git.endings();
-  const read = new Map(files);
-  for (const { name, file } of texts) {
-    if (!changed.has(name.toLowerCase())) continue;
-    read.set(name, { ...file, content: committedEndings(file.content) });
-  }
-  return read;
 }
 
 function isLeft({ git, whyIgnored }: SeenFolder, name: string): boolean {

@@ -3,7 +3,7 @@ import { type EntryId, sameId } from "../../../shared/replica/document/entry-ind
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import { ABSENT_HASH, hashOf } from "../../disk/read-file.ts";
 import { checkedOutEndings } from "../../git/git-endings.ts";
-import type { MemoryFile, StandingMemory } from "../../home/memory-files.ts";
+import { isNeverFilled, type MemoryFile, type StandingMemory } from "../../home/memory-files.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import { isReadWhole, withLinesFor } from "./index-lines.ts";
 import { isMemoryName, keyOfName, nameOfKey, TakenNames } from "./memory-names.ts";
@@ -107,7 +107,9 @@ function unnamedYet(
   arrivals: readonly MemoryArrival[],
 ): { readonly name: string; readonly text: string }[] {
   const come = [...known.values()].filter((file) => awaitsLine(file) && isOpen(file.name));
-  const coming = arrivals.filter(({ name, isAskedFor }) => isAskedFor || !known.has(name));
+  const coming = arrivals.filter(
+    ({ name, isAskedFor }) => isAskedFor || isNeverFilled(known.get(name)),
+  );
   const all = [...come, ...coming.map(({ name, next }) => ({ name, text: next.text }))];
   return all.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
@@ -131,8 +133,8 @@ function isWanted({ file, known, text }: Place, seen: readonly EntryId[]): boole
   const isAskedFor = known?.settled === "restore";
   if (!file) return known === undefined || isAskedFor;
   if (file.kind === "problem") return false;
-  // Somebody has emptied it, and has asked for its text again.
-  if (isAskedFor && file.content.trim() === "") return true;
+  // Somebody has emptied it, and has asked for its text again, or it was empty from the first.
+  if (file.content.trim() === "" && known && (isAskedFor || isNeverFilled(known))) return true;
   const isTaken = known?.hash === file.hash;
   return isTaken && known.text !== text && !(known.isGits && isAllAmong(seen, known.seen));
 }

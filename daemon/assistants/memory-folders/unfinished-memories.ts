@@ -38,12 +38,12 @@ export class UnfinishedMemories {
   }
 
   /**
-   * Whether somebody emptied a file a moment ago: most programs that write a text anew begin so.
-   * Not where it is asked about already.
+   * Whether somebody emptied a file a moment ago, or made it: most programs that write a text anew
+   * begin so. Not where it is asked about already.
    */
   isJustEmptied(path: string, former: MemoryFile | undefined, file?: MemoryText): boolean {
-    const isEmptied = file?.content.trim() === "" && former && former.text.trim() !== "";
-    if (!isEmptied || former.asked) {
+    const isEmptied = file?.content.trim() === "" && former?.text.trim() !== "";
+    if (!isEmptied || former?.asked) {
       this.#emptied.delete(path);
       return false;
     }

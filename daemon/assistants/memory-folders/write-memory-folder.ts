@@ -9,6 +9,7 @@ import type { LineArrivals } from "../../files/line-arrivals.ts";
 import type { ToldLines } from "../../files/told-lines.ts";
 import {
   forgetMemoryFile,
+  isNeverFilled,
   type MemoryFile,
   NEVER_SHOWN,
   putMemoryFile,
@@ -89,7 +90,7 @@ export class MemoryFolderWriter {
     await store.write(async ({ db }) => {
       for (const { name, next, isAskedFor } of permitted.arrivals) {
         const former = known.get(name);
-        const isNew = name !== folder.format.index && (isAskedFor || !former);
+        const isNew = name !== folder.format.index && (isAskedFor || isNeverFilled(former));
         const arrivedAt = isNew ? now : former?.arrivedAt;
         await putMemoryFile(db, folder.path, { name, ...(former ?? NEVER_SHOWN), arrivedAt, next });
       }

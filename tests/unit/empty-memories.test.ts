@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+
+let a: MemoryMachine;
+let b: MemoryMachine;
+
+beforeEach(async () => {
+  [a, b] = [await MemoryMachine.start("anna"), await MemoryMachine.start("ben")];
+});
+afterEach(async () => {
+  await a.remove();
+  await b.remove();
+});
+
+test("a file that was empty from the first gets what others have, unless it is being written", async () => {
+  for (const name of ["MEMORY.md", "one.md", "two.md"]) a.save(name, "");
+  b.save("MEMORY.md", "- [one](one.md) - one\n- [two](two.md) - two\n");
+  for (const name of ["one.md", "two.md"]) b.save(name, `of ${name}\n`);
+  await b.look();
+  await exchangeMemories(a, b);
+  await a.look();
+  a.save("two.md", "own\n");
+  expect([a.read("MEMORY.md"), a.read("one.md")]).toEqual(["", ""]);
+  a.world.advance(10_000);
+  await settleMemories(a, b);
+  for (const machine of [a, b]) {
+    expect(machine.read("MEMORY.md")).toBe("- [one](one.md) - one\n- [two](two.md) - two\n");
+    expect(machine.read("one.md")).toBe("of one.md\n");
+    expect(await machine.values("two.md")).toEqual(["own\n", "of two.md\n"]);
+  }
+  expect(a.keeper.status[0]?.asked).toEqual([]);
+});
+
+test("an empty file of nobody's memory, or where nothing is written, stays empty", async () => {
+  a.save("alone.md", "\n");
+  a.save("one.md", "");
+  b.save("one.md", "one\n");
+  a.mode = "read";
+  await settleMemories(a, b);
+  a.world.advance(20_000);
+  await settleMemories(a, b);
+  expect([a.read("alone.md"), a.read("one.md")]).toEqual(["\n", ""]);
+  a.drop("one.md");
+  await settleMemories(a, b);
+  expect(a.keeper.status[0]?.asked).toEqual([]);
+  expect(await b.values("one.md")).toEqual(["one\n"]);
+  a.mode = "write";
+  await settleMemories(a, b);
+  expect(a.read("one.md")).toBe("one\n");
+});
