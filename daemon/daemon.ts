@@ -29,7 +29,7 @@ import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
 import { openReplica } from "./home/open-replica.ts";
 import { QuietTime } from "./home/quiet-time.ts";
 import { type Remote, type RemoteEnvironment, serviceNameOf } from "./home/remote.ts";
-import { recordsSessions } from "./home/session-switch.ts";
+import { recordsSessions, sessionSwitchOf } from "./home/session-switch.ts";
 import type { DaemonTables } from "./home/tables.ts";
 import { within } from "./home/within.ts";
 import { drainInbox } from "./inbox/drain-inbox.ts";
@@ -242,7 +242,7 @@ export class Daemon implements Controlled {
       ...all,
       sources: assistants ?? [],
       machine: currentMachineName(home),
-      isOn: () => recordsSessions(home),
+      ...sessionSwitchOf(home),
       onDue: (project) => this.#openRemoteOf(project)?.engine.sessionsDue(project),
     });
     const personal = new PersonalKeeper({

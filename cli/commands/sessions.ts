@@ -69,7 +69,7 @@ export function addSessionsCommand(program: Command, env: Environment): void {
     .action((_: SessionFlags, command: Command) => turn(env, false, command.optsWithGlobals()));
   sessions
     .command("on")
-    .description("record them again, also those of meanwhile whose transcripts are still there")
+    .description("record them again, but none that ran while they were off")
     .option("--json", "print it as JSON")
     .action((_: SessionFlags, command: Command) => turn(env, true, command.optsWithGlobals()));
 }
@@ -78,13 +78,14 @@ export function addSessionsCommand(program: Command, env: Environment): void {
 function turn({ home }: Environment, on: boolean, { json }: SessionFlags): void {
   const was = recordsSessions(home);
   prepareHome(home);
-  switchSessions(home, on);
+  switchSessions(home, on, realWorld.now());
   if (json) {
     sayJson({ recorded: on });
     return;
   }
   const still = was === on ? "still " : "";
-  if (on) saySentence(`sessions are ${still}recorded, and sent with their projects`);
+  const apart = was ? "" : "; nothing more of those that ran meanwhile";
+  if (on) saySentence(`sessions are ${still}recorded, and sent with their projects${apart}`);
   else
     saySentence(
       `sessions are ${still}neither recorded nor sent; those sent before stay at the service`,

@@ -47,6 +47,8 @@ export interface Home {
   readonly notices: string;
   /** If it exists, sessions of assistants are neither read nor sent. */
   readonly noSessions: string;
+  /** Since when, and until when, they were not, for the look that has to find those of then. */
+  readonly offPeriod: string;
   /** What assistants wrote about sessions that they compacted. */
   readonly summaries: string;
   /** Which sessions of assistants were told what is known of their project. */
@@ -83,6 +85,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     choices: join(dir, "choices"),
     notices: join(dir, "notices"),
     noSessions: join(dir, "sessions-off"),
+    offPeriod: join(dir, "sessions-off-period.json"),
     summaries: join(dir, "summaries"),
     hooks: join(dir, "hooks"),
     setup: join(dir, "setup.json"),

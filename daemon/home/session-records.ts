@@ -25,15 +25,15 @@ export async function putSession(db: Db, account: AccountId, session: Session): 
     .execute();
 }
 
-/** When a session ended, as its record says; null where it does not, and where there is none. */
-export async function findSessionEnd(
+/** A session's record; undefined where there is none. */
+export async function findSession(
   db: Db,
   account: AccountId,
   id: Session["id"],
-): Promise<string | null> {
+): Promise<Session | undefined> {
   const own = db.selectFrom("sessions").select("body").where("account", "=", account);
   const row = await own.where("id", "=", id).executeTakeFirst();
-  return row ? parseStored<Session>(row.body).ended_at : null;
+  return row && parseStored<Session>(row.body);
 }
 
 /** Takes a record back that its service lacks, or lacks as it is now. What was sent stays. */

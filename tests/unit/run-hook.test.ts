@@ -86,7 +86,7 @@ test("a compaction's summary is kept, without secrets, and only while sessions a
   expect(findSummary(env.home, id)).toBeUndefined();
   await compact("We mended the login.");
   expect(findSummary(env.home, id)).toBe("We mended the login.");
-  switchSessions(env.home, false);
+  switchSessions(env.home, false, 0);
   await compact("We mended the logout.");
   expect(findSummary(env.home, id)).not.toBe("We mended the logout.");
 });

@@ -6,6 +6,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,6 +19,11 @@ import type { Link } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { noteSentSessions, unsentSessions } from "../../daemon/home/session-records.ts";
+import {
+  type OffPeriod,
+  sessionSwitchOf,
+  switchSessions,
+} from "../../daemon/home/session-switch.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -43,6 +49,7 @@ let keeper: SessionKeeper;
 let links: Link[];
 let due: ProjectId[];
 let isOn: boolean;
+let off: OffPeriod | undefined;
 
 beforeEach(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-sessions-")));
@@ -52,6 +59,7 @@ beforeEach(async () => {
   links = [linkTo(folder, SHOP)];
   due = [];
   isOn = true;
+  off = undefined;
   keeper = await begin();
 });
 afterEach(async () => {
@@ -75,6 +83,10 @@ async function begin(): Promise<SessionKeeper> {
     links: () => links,
     accountOf: () => LOCAL_ACCOUNT,
     isOn: () => isOn,
+    offPeriod: () => off,
+    onOffPeriodSeen: () => {
+      off = undefined;
+    },
     onDue: (project) => due.push(project),
   });
   await begun.start();
@@ -343,12 +355,52 @@ async function sent(): Promise<void> {
   await store.write(({ db }) => noteSentSessions(db, LOCAL_ACCOUNT, sessions));
 }
 
-test("nothing is read while it is off", async () => {
+test("nothing is read while it is off, nor recorded of then once it is on", async () => {
+  const from = Date.parse("2026-11-01T00:00:00Z");
+  const [at, until] = [from + MINUTE_MS, from + 10 * MINUTE_MS];
+  const before = transcript("before", folder);
+  const rested = transcript("rested", folder);
+  for (const path of [before, rested]) utimesSync(path, from / 1000 - 60, from / 1000 - 60);
+  await keeper.look();
+  await sent();
   isOn = false;
-  transcript("one", folder);
+  const meanwhile = transcript("meanwhile", folder);
+  appendFileSync(before, titled("Of meanwhile"));
+  for (const path of [before, meanwhile]) utimesSync(path, at / 1000, at / 1000);
   await keeper.look();
-  expect(await store.reader.selectFrom("transcripts").selectAll().execute()).toEqual([]);
+  expect(await store.reader.selectFrom("transcripts").select("path").execute()).toHaveLength(2);
   isOn = true;
+  off = { from, until };
   await keeper.look();
-  expect(await unsent()).toHaveLength(1);
+  expect(off).toBeUndefined();
+  expect(await unsent()).toEqual([]);
+  for (const path of [before, meanwhile]) appendFileSync(path, titled("Later"));
+  await keeper.end(meanwhile);
+  await keeper.stop();
+  keeper = await begin();
+  expect(await unsent()).toEqual([]);
+  appendFileSync(rested, titled("Goes on"));
+  transcript("new", folder);
+  await keeper.look();
+  expect((await unsent()).map(({ id, title }) => [id, title]).sort()).toEqual([
+    ["sess_new", null],
+    ["sess_rested", "Goes on"],
+  ]);
+});
+
+test("when it was off is known until a look has found what ran then", async () => {
+  const home = { noSessions: join(folder, "off"), offPeriod: join(folder, "period") };
+  const { isOn: isStillOn, offPeriod, onOffPeriodSeen } = sessionSwitchOf(home);
+  switchSessions(home, false, 1000);
+  switchSessions(home, false, 2000);
+  expect([isStillOn(), offPeriod()]).toEqual([false, undefined]);
+  switchSessions(home, true, 3000);
+  switchSessions(home, true, 4000);
+  expect([isStillOn(), offPeriod()]).toEqual([true, { from: 1000, until: 3000 }]);
+  switchSessions(home, false, 5000);
+  switchSessions(home, true, 6000);
+  onOffPeriodSeen({ from: 1000, until: 3000 });
+  expect(offPeriod()).toEqual({ from: 1000, until: 6000 });
+  onOffPeriodSeen({ from: 1000, until: 6000 });
+  expect(offPeriod()).toBeUndefined();
 });

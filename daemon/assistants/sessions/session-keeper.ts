@@ -11,16 +11,18 @@ import type { Git } from "../../git/run-git.ts";
 import { secretReason } from "../../held/judge.ts";
 import type { Link } from "../../home/links.ts";
 import {
-  findSessionEnd,
+  findSession,
   listTranscripts,
   projectsWithUnsentSessions,
   putSession,
   putTranscript,
   withdrawSession,
 } from "../../home/session-records.ts";
+import type { OffPeriod } from "../../home/session-switch.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { takeIgnored, takeIgnoredOf } from "../../ignored/ignore-file.ts";
 import { isAsRead, type TranscriptState } from "../transcripts/read-transcript.ts";
+import { NO_FACTS, type SessionFacts } from "../transcripts/session-facts.ts";
 import type { SessionSource } from "../transcripts/session-source.ts";
 import type { TranscriptFile } from "../transcripts/transcript-file.ts";
 import { FolderProjects } from "./project-of-folder.ts";
@@ -54,6 +56,10 @@ export interface SessionKeeperOptions {
   readonly accountOf: (project: ProjectId) => AccountId;
   /** False: nothing is read. */
   readonly isOn: () => boolean;
+  /** When it was not, as long as nobody has looked since which sessions ran then. */
+  readonly offPeriod: () => OffPeriod | undefined;
+  /** A look has found them. */
+  readonly onOffPeriodSeen: (period: OffPeriod) => void;
   /** Called when records of a project are to be sent. */
   readonly onDue: (project: ProjectId) => void;
 }
@@ -83,6 +89,7 @@ interface Seen {
   readonly titles: ReadonlyMap<string, string>;
   /** The assistant has just said that the session is over. */
   readonly hasEnded: boolean;
+  readonly off: OffPeriod | undefined;
 }
 
 /** What all files of one look have in common. */
@@ -91,6 +98,7 @@ interface Look {
   readonly isRelinked: boolean;
   /** Paths of transcripts whose sessions are over. */
   readonly ended: ReadonlySet<string>;
+  readonly off: OffPeriod | undefined;
 }
 
 /**
@@ -183,18 +191,21 @@ export class SessionKeeper {
   }
 
   async #look(): Promise<void> {
-    const { sources } = this.#options;
+    const { sources, offPeriod, onOffPeriodSeen } = this.#options;
+    const off = offPeriod();
     const ended = this.#ended;
     this.#ended = new Set();
     const linked = await this.#signOfLinks();
     const isRelinked = linked !== this.#linked;
     if (isRelinked) this.#folders.forget();
     for (const source of sources) {
-      await this.#lookAt(source, { isRelinked, ended }).then(
+      await this.#lookAt(source, { isRelinked, ended, off }).then(
         () => this.#failing.delete(source.name),
         (thrown) => this.#sayFailing(source.name, messageOf(thrown)),
       );
     }
+    // Whoever could not be looked at may have sessions of then.
+    if (off && this.#failing.size === 0 && !this.#stopped) onOffPeriodSeen(off);
     this.#linked = linked;
     for (const path of ended) {
       const project = this.#known.get(path)?.project;
@@ -230,7 +241,7 @@ export class SessionKeeper {
     return place.path !== "" && ignored.why(`${place.path}/`) !== undefined;
   }
 
-  async #lookAt(source: SessionSource, { isRelinked, ended }: Look): Promise<void> {
+  async #lookAt(source: SessionSource, { isRelinked, ended, off }: Look): Promise<void> {
     const { log } = this.#options;
     const titles = (await source.titles?.()) ?? new Map<string, string>();
     for (const file of await source.list()) {
@@ -241,18 +252,23 @@ export class SessionKeeper {
       const isRead = isAsRead(file, known?.state) && title === known?.title && !hasEnded;
       if (isRead && !(isRelinked && (await this.#mayBeOther(known?.project)))) continue;
       try {
-        await this.#keep({ source, file, known, titles, hasEnded });
+        await this.#keep({ source, file, known, titles, hasEnded, off });
       } catch (thrown) {
         log.warn({ path: file.path, reason: messageOf(thrown) }, "a transcript was not read");
+        if (off && file.modifiedMs >= off.from) await this.#withhold(file, known);
       }
     }
   }
 
-  async #keep({ source, file, known, titles, hasEnded }: Seen): Promise<void> {
+  async #keep({ source, file, known, titles, hasEnded, off }: Seen): Promise<void> {
     const { store, world, machine, links, accountOf } = this.#options;
-    const state =
-      known && isAsRead(file, known.state) ? known.state : await source.read(file, known?.state);
+    const isRead = isAsRead(file, known?.state);
+    const state = await this.#stateOf({ source, file, known });
     const { facts } = state;
+    if (off && !isRead && !state.isWithheld && ranIn(off, { file, facts })) {
+      await this.#withhold(file, known);
+      return;
+    }
     const cwd = known?.cwd ?? file.cwd ?? facts.cwd;
     // Once found it stays, but for a project whose folders were unlinked: nothing more is recorded.
     const former = known?.project;
@@ -263,6 +279,10 @@ export class SessionKeeper {
     const owner = { source: source.name, machine: machine(), id: file.id, title };
     const record = found && sessionRecord(facts, { project: found, ...owner });
     const { path } = file;
+    if (off && isRead && record && (await this.#isRetitled(accountOf(found), record))) {
+      await this.#withhold(file, known);
+      return;
+    }
     await store.write(async ({ db }) => {
       await putTranscript(db, { path, state: JSON.stringify(state), cwd, project });
       if (!record) return;
@@ -271,11 +291,38 @@ export class SessionKeeper {
         await withdrawSession(db, account, record.id);
         return;
       }
+      if (state.isWithheld) return;
       const ended_at = hasEnded ? timestampOf(world.now()) : await endOf(db, account, record);
       await putSession(db, account, { ...(await withoutSecrets(db, record)), ended_at });
     });
     this.#known.set(path, { state, cwd, project, title });
-    if (project && record) this.#noteActivity(project, record);
+    if (project && record && !state.isWithheld) this.#noteActivity(project, record);
+  }
+
+  async #stateOf({ source, file, known }: Pick<Seen, "source" | "file" | "known">) {
+    const { size, modifiedMs, inode } = file;
+    if (known?.state.isWithheld) return { ...known.state, size, modifiedMs, inode };
+    return known && isAsRead(file, known.state)
+      ? known.state
+      : await source.read(file, known?.state);
+  }
+
+  /** Whether it has another title than its record, which is kept beside the transcript. */
+  async #isRetitled(account: AccountId, record: Session): Promise<boolean> {
+    const { reader } = this.#options.store;
+    const former = await findSession(reader, account, record.id);
+    return former !== undefined && former.title !== (await withoutSecrets(reader, record)).title;
+  }
+
+  /** Nothing more of a session is recorded. What was before stays. */
+  async #withhold(file: TranscriptFile, known: Transcript | undefined): Promise<void> {
+    const { path, size, modifiedMs, inode } = file;
+    const unread = { facts: NO_FACTS, offset: 0, head: "" };
+    const state = { ...unread, ...known?.state, size, modifiedMs, inode, isWithheld: true };
+    const now = { cwd: known?.cwd, project: known?.project, title: known?.title, state };
+    const row = { path, state: JSON.stringify(state), cwd: now.cwd, project: now.project };
+    await this.#options.store.write(({ db }) => putTranscript(db, row));
+    this.#known.set(path, now);
   }
 
   /** Whether a session of the project is recorded may be another matter than at the last look. */
@@ -320,6 +367,14 @@ export class SessionKeeper {
   }
 }
 
+/** Whether a session that was changed since then may have been in that time. */
+function ranIn(
+  { from, until }: OffPeriod,
+  { file, facts }: { readonly file: TranscriptFile; readonly facts: SessionFacts },
+): boolean {
+  return file.modifiedMs >= from && (facts.startedAt ?? 0) <= until;
+}
+
 /** The title that the assistant keeps beside its transcripts. */
 function titleAmong(
   titles: ReadonlyMap<string, string>,
@@ -337,7 +392,7 @@ async function endOf(
   account: AccountId,
   { id, ended_at, last_activity_at }: Session,
 ): Promise<string | null> {
-  const end = ended_at ?? (await findSessionEnd(db, account, id));
+  const end = ended_at ?? (await findSession(db, account, id))?.ended_at ?? null;
   return end !== null && end >= last_activity_at ? end : null;
 }
 

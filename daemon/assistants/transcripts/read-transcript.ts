@@ -28,6 +28,8 @@ export interface TranscriptState {
   readonly head: string;
   /** The line at `offset` is too long, and was left out as far as it goes. */
   readonly inLongLine?: boolean;
+  /** The session ran while none was to be recorded: nothing more of it is. */
+  readonly isWithheld?: boolean;
 }
 
 /** Whether a file is as it was when it was read. */

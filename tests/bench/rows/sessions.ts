@@ -49,6 +49,8 @@ export const sessions: Row = {
       links: () => [{ dir: folder, projectId, name: "bench", write: false }],
       accountOf: () => LOCAL_ACCOUNT,
       isOn: () => true,
+      offPeriod: () => undefined,
+      onOffPeriodSeen: () => undefined,
       onDue: () => undefined,
     });
     const first = await timeOf(async () => {
