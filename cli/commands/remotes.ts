@@ -31,7 +31,7 @@ interface RemoveFlags extends JsonFlag {
 }
 
 const GONE_HELP = `
-With --gone the memories of user and global that are on this machine alone go into the embedded
+With --gone the memories of user and global that this machine has of it go into the embedded
 service, and a deletion of a project that the service was not told of is told to nobody.`;
 
 /** `remote add`, `remote list` and `remote rm`. */
@@ -140,9 +140,13 @@ async function remove(
   if (name === EMBEDDED) {
     throw new CommandFailed("the embedded service is part of the home and can't be removed");
   }
-  const { remote } = await changeRemotes(env, { op: "remove", name, isGone: gone });
+  const { remote, own = 0 } = await changeRemotes(env, { op: "remove", name, isGone: gone });
   const keyring = openKeyring({ env: env.variables });
   await new TokenStore({ home: env.home, world: realWorld, keyring }).remove(remote);
-  if (json) sayJson({ name, removed: true });
-  else saySentence(`removed ${name}`);
+  if (json) return sayJson({ name, removed: true, memories: own });
+  const memories = `${count(own, "memory", "memories")} of user and global`;
+  const became = gone
+    ? `its ${memories} went to \`${EMBEDDED}\`: \`memsync list --remote ${EMBEDDED}\``
+    : `its ${memories} stay with that service, and are shown here no more`;
+  saySentence(own === 0 ? `removed ${name}` : `removed ${name}; ${became}`);
 }

@@ -134,14 +134,15 @@ const NAMED_MAX = 3;
 
 /**
  * Removes a remote. Refuses while something is bound to it or waits for it. `isGone`: its service
- * will never be back, so nothing waits; what is on this machine alone goes into the embedded one,
- * as do projects that no folder is linked to.
+ * will never be back, so nothing waits; what this machine has of it goes into the embedded one: the
+ * memories of `user` and `global`, and projects that no folder is linked to. Resolves to how many
+ * such memories went there, or otherwise stay with the service alone.
  */
 export async function removeRemote(
   context: Context,
   name: string,
   { isGone = false }: { readonly isGone?: boolean } = {},
-): Promise<void> {
+): Promise<number> {
   const { db } = context;
   const remote = getRemote(await listRemotes(db), name);
   if (remote.url === undefined) {
@@ -166,8 +167,7 @@ export async function removeRemote(
       `${name} was not told yet of what was deleted (${await namesShown(db, unsent)}): ${first}`,
     );
   }
-  const isWaiting = await ownWait(context, remote.account);
-  if (isWaiting && !isGone) {
+  if (!isGone && (await ownWait(context, remote.account))) {
     throw new AppError(
       "invalid_request",
       `user or global memories of ${name} are on this machine only: ${first}`,
@@ -175,10 +175,24 @@ export async function removeRemote(
   }
   const embedded = (await listRemotes(db)).find(({ url }) => url === undefined);
   const to = embedded?.account ?? LOCAL_ACCOUNT;
-  if (isWaiting) await saveOwn(context, remote, to);
+  const memories = isGone
+    ? await saveOwn(context, remote, to)
+    : await countOwn(db, remote.account);
   // What is left of a deleted project says so to whatever comes later.
   for (const project of bound) await moveProject(context, project, to);
   await deleteRemote(db, name);
+  return memories;
+}
+
+async function countOwn(db: Context["db"], account: AccountId): Promise<number> {
+  const row = await db
+    .selectFrom("memories")
+    .innerJoin("documents", "documents.id", "memories.document_id")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("documents.owner", "=", account)
+    .where("documents.name", "in", documentsOf("own", LOCAL_USER))
+    .executeTakeFirstOrThrow();
+  return row.count;
 }
 
 async function whyBound(
@@ -201,10 +215,19 @@ async function whyBound(
   );
 }
 
-/** Moves the memories of `user` and `global` to another account. Throws where one can't be. */
-async function saveOwn(context: Context, { name, account }: Remote, to: AccountId): Promise<void> {
+/**
+ * Moves the memories of `user` and `global` to another account, and counts them. Throws where one
+ * can't be moved.
+ */
+async function saveOwn(
+  context: Context,
+  { name, account }: Remote,
+  to: AccountId,
+): Promise<number> {
+  let memories = 0;
   for (const layer of ["user", "global"] as const) {
-    const { stayed } = await moveMemories(context, layer, { from: account, to });
+    const { moved, stayed } = await moveMemories(context, layer, { from: account, to });
+    memories += moved;
     if (stayed === 0) continue;
     throw new AppError(
       "invalid_request",
@@ -212,6 +235,7 @@ async function saveOwn(context: Context, { name, account }: Remote, to: AccountI
         "service: `memsync held drop ID` one of each first",
     );
   }
+  return memories;
 }
 
 async function deletedAmong(

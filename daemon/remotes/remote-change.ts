@@ -49,6 +49,8 @@ export interface ChangedRemote {
   readonly becameDefault?: boolean;
   /** The result of moving memories. */
   readonly memories?: MovedMemories;
+  /** How many memories of `user` and `global` a removed remote had here. */
+  readonly own?: number;
 }
 
 /** Makes one change. Durable with its transaction's commit. */
@@ -75,8 +77,8 @@ export async function changeRemote(
     case "remove": {
       const remote = await named(change.name);
       if (change.isGone) await applyWaiting(context, options);
-      await removeRemote(context, remote.name, { isGone: change.isGone === true });
-      return { remote };
+      const isGone = change.isGone === true;
+      return { remote, own: await removeRemote(context, remote.name, { isGone }) };
     }
     case "move": {
       const remote = await named(change.to);

@@ -239,6 +239,21 @@ test("of a remote whose service is gone for good, what is here alone goes into t
   expect(await keysOf(store, LOCAL_ACCOUNT, own(LOCAL_ACCOUNT))).toEqual(["unsynced"]);
 });
 
+test("what a service has acknowledged stays here, too, where that service is gone", async () => {
+  for (const isGone of [true, false]) {
+    const { store, a } = await twoRemotes();
+    await remember(store, a, own(a), "synced");
+    await store.write(async (context) => {
+      const { id: documentId } = await context.open({ owner: a, name: own(a) });
+      const position = { remote: { epoch: "e", seq: 1 }, ackedSeq: 1, refused: undefined };
+      await writePosition(context.db, A, { documentId, position });
+    });
+    const count = await store.write((context) => removeRemote(context, "a", { isGone }));
+    const kept = await keysOf(store, LOCAL_ACCOUNT, own(LOCAL_ACCOUNT));
+    expect({ count, kept }).toEqual({ count: 1, kept: isGone ? ["synced"] : [] });
+  }
+});
+
 test("a project that is linked nowhere does not keep a remote whose service is gone", async () => {
   const { store, a } = await twoRemotes();
   await remember(store, a, PROJECT, "kept");
