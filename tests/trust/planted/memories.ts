@@ -38,6 +38,18 @@ const plain = mistakesIn("daemon/plain/merge-items.ts", DELETIONS);
 
 /** In memories, and in what is done with the files in which assistants keep them. */
 export const MEMORIES: readonly Mistake[] = [
+  mistakesIn(`${FOLDERS}/take-memory-file.ts`, "unit/salvaged-files.test.ts")(
+    "what a lost home had is written anew though others have deleted it",
+    "a file that a home has forgotten is asked about where its memory was deleted: delete",
+    "if (deletions.length > 0) {",
+    "if (deletions.length < 0) {",
+  ),
+  mistakesIn("daemon/assistants/personal/personal-document.ts", "unit/personal-key.test.ts")(
+    "a copy of the personal text is taken for it",
+    "a copy of the text under another key is left as it is, and so is what only begins so",
+    "[PERSONAL_KEY, ...(await keysOfService(db, id))]",
+    "[...document.memories.keys(), ...(await keysOfService(db, id))]",
+  ),
   write(
     "a write undoes a deletion that it has not seen, untold",
     "a write that names what it saw leaves a deletion that came since",
