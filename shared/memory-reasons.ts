@@ -80,6 +80,11 @@ export const MEMORY_REASONS = {
     say: ({ other }: { readonly other: string }) => `has the name of ${other} on some systems`,
     advise: () => "rename one of them",
   },
+  "memory-folder-full": {
+    meaning: "with this memory's file the folder would have more than it is followed with",
+    say: () => "is not written, because the folder would have over 1000 files",
+    advise: () => "delete memories that nobody needs",
+  },
   "memory-index-full": {
     meaning: "the index has no room for a line about this file that an assistant would read",
     say: () => "is in no line of MEMORY.md, which is full",

@@ -35,6 +35,7 @@ import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { awayWord, whyUnsynced } from "../status/why-unsynced.ts";
 import { alsoLines } from "../views/also-lines.ts";
+import { apartFolders } from "../views/memory-folders-view.ts";
 import { pastProjectLines } from "../views/past-project.ts";
 import { serviceShown } from "../views/shown-remotes.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
@@ -317,6 +318,7 @@ function syncedNote(status: DaemonStatus): string {
     const more = others.length > 0 ? ` and ${count(others.length, "other", "others")}` : "";
     notes.push(`${what}: ${file}${more}, ${where}`);
   }
+  notes.push(...apartFolders([status.auto_memory, status.serena, status.rules]));
   return notes.map((note) => `; ${note}`).join("");
 }
 

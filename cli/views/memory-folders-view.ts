@@ -77,3 +77,15 @@ function askedLines(
     `${INDENT}${says.join(", ")}: \`memsync ${kind} restore\` brings them back, \`delete\` deletes`,
   ];
 }
+
+/** Folders that are left alone, or into which not all is written, for who reads that all is synced. */
+export function apartFolders(all: readonly MemoryFoldersStatus[]): string[] {
+  const folders = all.flatMap((each) => (each.mode === "off" ? [] : each.folders));
+  return folders.flatMap(({ path, note, notes }) => {
+    if (note !== null) return [`not read: ${tilde(path)}, see \`memsync status\``];
+    const left = notes.filter(({ code }) => code === "memory-folder-full");
+    if (left.length === 0) return [];
+    const what = count(left.length, "memory", "memories");
+    return [`not written into ${tilde(path)}: ${what}, see \`memsync status\``];
+  });
+}

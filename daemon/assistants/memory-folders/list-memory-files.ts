@@ -6,8 +6,11 @@ import type { Reason } from "../../../shared/reasons.ts";
 import { isMissing } from "../../disk/read-file.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 
-/** More files than this are no notes: a person has put something else there. */
-const FILES_MAX = 1000;
+/**
+ * More files than this are no notes: a person has put something else there. What comes from
+ * elsewhere fills no folder over it.
+ */
+export const FILES_MAX = 1000;
 /** At most this many entries are counted. */
 const ENTRIES_MAX = 20_000;
 

@@ -6,9 +6,12 @@ import { checkedOutEndings } from "../../git/git-endings.ts";
 import { isNeverFilled, type MemoryFile, type StandingMemory } from "../../home/memory-files.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import { isReadWhole, withLinesFor } from "./index-lines.ts";
+import { FILES_MAX } from "./list-memory-files.ts";
 import { isMemoryName, keyOfName, nameOfKey, TakenNames } from "./memory-names.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
 import { isWithGitEndings } from "./shown-bytes.ts";
+
+const MEMORY_FOLDER_FULL: Reason = { code: "memory-folder-full" };
 
 /** A memory that is to be written into its file. */
 export interface MemoryArrival {
@@ -63,24 +66,30 @@ export function planArrivals({ document }: OpenDocument, folder: TakenFolder): A
     .sort((one, other) => (one.name < other.name ? -1 : 1));
   const taken = new TakenNames(folder.files.keys());
   const isPurged = isPurgedFolder(folder);
+  const { index } = format;
+  // A place is kept for the index, without which an assistant finds none of them.
+  const isIndexMissing = index !== undefined && !folder.files.has(index);
+  let room = FILES_MAX - folder.files.size - (isIndexMissing ? 1 : 0);
   const plan = ({ name, text, seen }: Waiting) => {
     const file = folder.files.get(name);
     const known = folder.known.get(name);
     const isAskedFor = known?.settled === "restore";
     const place = { format, name, text, file, known };
     if (!isWanted(place, seen) || (isPurged && !isAskedFor)) return;
-    const why = whyNot(place, taken);
+    const isNew = file === undefined && name !== index;
+    const isFull = isNew && room <= 0;
+    const why = whyNot(place, taken) ?? (isFull ? MEMORY_FOLDER_FULL : undefined);
     if (why) {
       notes.push({ name, why });
       return;
     }
     taken.take(name);
+    if (isNew) room -= 1;
     const expectedHash = file?.kind === "text" ? file.hash : ABSENT_HASH;
     const content = known && isWithGitEndings(known) ? checkedOutEndings(text) : text;
     const next = { hash: hashOf(content), text, seen };
     arrivals.push({ name, next, content, expectedHash, isAskedFor });
   };
-  const { index } = format;
   const ofIndex = waiting.find(({ name }) => name === index);
   for (const each of waiting) if (each !== ofIndex && isOpen(each.name)) plan(each);
   if (index === undefined || !isOpen(index)) return { arrivals, notes };

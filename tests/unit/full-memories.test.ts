@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { apartFolders } from "../../cli/views/memory-folders-view.ts";
+import { memoryFoldersStatus } from "../../daemon/status/memory-status.ts";
+import { exchangeMemories, MemoryMachine } from "../support/memory-machines.ts";
+
+let a: MemoryMachine;
+let b: MemoryMachine;
+
+beforeEach(async () => {
+  [a, b] = [await MemoryMachine.start("anna"), await MemoryMachine.start("ben")];
+});
+afterEach(async () => {
+  await a.remove();
+  await b.remove();
+});
+
+const saidOf = ({ keeper }: MemoryMachine) => {
+  const status = memoryFoldersStatus("write", "auto-memory", keeper.status);
+  return apartFolders([status]).map((said) => said.replace(/ \S*\/memory/, " …"));
+};
+
+test("what comes from elsewhere fills no folder over the files that are read", async () => {
+  for (let at = 0; at < 990; at++) a.save(`a${at}.md`, "of anna\n");
+  for (let at = 0; at < 30; at++) b.save(`b${at}.md`, "of ben\n");
+  b.save("MEMORY.md", "- [b0](b0.md) - of ben\n");
+  await a.look();
+  await b.look();
+  await exchangeMemories(a, b);
+  await a.look();
+  expect(a.files()).toHaveLength(1000);
+  expect(a.read("MEMORY.md")).toContain("b0.md");
+  expect(a.keeper.status[0]?.why).toBeUndefined();
+  expect(saidOf(a)).toEqual(["not written into …: 21 memories, see `memsync status`"]);
+  a.save("a5.md", "edited\n");
+  await a.look();
+  expect(await a.values("a5.md")).toEqual(["edited\n"]);
+  a.save("own.md", "one more\n");
+  await a.look();
+  expect(saidOf(a)).toEqual(["not read: …, see `memsync status`"]);
+});
