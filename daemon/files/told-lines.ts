@@ -198,6 +198,17 @@ export async function decidedLines(
   });
 }
 
+/** These lines were taken out here, and whoever did so has them back: that is nothing to tell. */
+export async function forgetTakenOut(
+  db: Db,
+  path: string,
+  isBack: (line: string) => boolean,
+): Promise<void> {
+  for (const { id, line } of await listChanges<CameLine>(db, takenOutKey(path))) {
+    if (isBack(line)) await forgetLine(db, id);
+  }
+}
+
 async function forgetAbout(db: Db, dir: string, lines: ReadonlySet<string>): Promise<void> {
   if (lines.size === 0) return;
   for (const { id, line } of await listChanges<CameLine>(db, dir)) {

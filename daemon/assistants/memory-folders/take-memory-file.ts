@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { type Entry, type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
+import { forgetTakenOut } from "../../files/told-lines.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
 import { putHeld } from "../../home/held-store.ts";
 import {
@@ -24,7 +26,7 @@ import {
   leftTexts,
   ownerOf,
 } from "./held-memories.ts";
-import { isSameHint } from "./index-lines.ts";
+import { isNamedIn, isSameHint } from "./index-lines.ts";
 import { leaveHeldText } from "./left-held.ts";
 import { keyOfName } from "./memory-names.ts";
 import { isMendedLine } from "./mended-line.ts";
@@ -164,7 +166,12 @@ async function settled(
     }
     await context.flush(open);
     if (by === "delete") await forgetMemoryFile(db, folder, name);
-    else await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, settled: by });
+    else {
+      await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, settled: by });
+      // With the file its line comes back into the index, by the same command.
+      const index = format.index === undefined ? undefined : join(folder, format.index);
+      if (index) await forgetTakenOut(db, index, (line) => isNamedIn(line, name));
+    }
     return undefined;
   }
   // A file whose memory was deleted is removed by whoever writes files.

@@ -48,3 +48,25 @@ test("an empty file of nobody's memory, or where nothing is written, stays empty
   await settleMemories(a, b);
   expect(a.read("one.md")).toBe("one\n");
 });
+
+test("a line that comes back with a file by `restore` is no news to who said so", async () => {
+  const lines = [1, 2, 3, 4, 5].map((at) => `- [t${at}](t${at}.md) — t${at}\n`);
+  a.save("MEMORY.md", lines.join(""));
+  for (let at = 1; at <= 5; at++) {
+    a.save(`t${at}.md`, `---\nname: t${at}\ndescription: t${at}\n---\n`);
+  }
+  await settleMemories(a, b);
+  for (const machine of [a, b]) machine.world.advance(70_000);
+  await settleMemories(a, b);
+  a.save("MEMORY.md", lines.slice(2).join(""));
+  for (const name of ["t1.md", "t2.md"]) a.drop(name);
+  await settleMemories(a, b);
+  await a.settle("t1.md", "restore");
+  await settleMemories(a, b);
+  for (const machine of [a, b]) machine.world.advance(70_000);
+  await settleMemories(a, b);
+  expect(a.read("MEMORY.md")).toContain("(t1.md)");
+  expect(b.read("MEMORY.md")).toContain("(t1.md)");
+  expect(a.keeper.status[0]?.asked).toEqual([{ name: "t2.md", asked: "missing" }]);
+  expect(a.keeper.status[0]?.notes).toEqual([]);
+});
