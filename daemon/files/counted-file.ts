@@ -108,6 +108,8 @@ export class CountedFile {
 
   #findLeaving({ linkedAs, path }: Partial<FollowedState> = {}): string | undefined {
     const led = this.#found.find(({ name }) => name === linkedAs);
+    // The link was deleted, and may come back.
+    if (linkedAs === path && led?.path !== path) return linkedAs;
     const graceMs = this.#grace.left(linkedAs !== undefined && led === undefined);
     const isLeaving = led === undefined ? graceMs > 0 : led.path !== path;
     return isLeaving ? linkedAs : undefined;
@@ -217,7 +219,7 @@ export class CountedFile {
     const nameInUse = () => this.#nameInUse();
     const left = await findLeftLink({ found: this.#found, stored, chosen, readAt, nameInUse });
     if (!left) return undefined;
-    if (isFollowedName(stored.path)) {
+    if (isFollowedName(stored.path) && stored.linkedAs !== stored.path) {
       const standing = await fileStanding(this.#options.git, join(dir, stored.path));
       // On another branch the link may just be another one.
       if (!isFree(standing)) return undefined;

@@ -47,5 +47,6 @@ export async function findLeftLink(facts: LeftLinkFacts): Promise<LeftLink | und
   }
   if (isThere || isFollowedName(path)) return undefined;
   const name = linkedAs ?? (await facts.nameInUse()) ?? FOLLOWED_NAMES[0];
-  return { path: name, linkedAs: undefined, isGone: stored.isGone };
+  // So a link that comes back under this name counts, also where git brings it.
+  return { path: name, linkedAs, isGone: stored.isGone };
 }

@@ -336,3 +336,34 @@ test("a symbolic link to a text that stood beside it keeps what the document has
     [true, "a"],
   ]);
 });
+
+for (const how of ["deleted by hand", "taken away by git"]) {
+  test(`a symbolic link that git tracks counts again once it is back where it was ${how}`, async () => {
+    await lab.git.repository("t", { "docs/a.md": TEXT });
+    const t = await lab.folder("t");
+    await lab.git.run(t.dir, "branch", "without");
+    await symlink("docs/a.md", at(t, FILE));
+    await lab.git.run(t.dir, "add", FILE);
+    await lab.git.run(t.dir, "commit", "-q", "-m", "link");
+    await t.follow({ write: true });
+    expect(t.status).toMatchObject({ path: "docs/a.md", state: "followed" });
+    if (how === "deleted by hand") rmSync(at(t, FILE));
+    else await lab.git.run(t.dir, "checkout", "-q", "without");
+    await t.settleAfterGrace();
+    await t.settleAfterGrace();
+    expect(t.status).toMatchObject({ path: FILE, state: "left-alone" });
+    expect(await t.doc()).toBe(TEXT);
+    if (how === "deleted by hand") await symlink("docs/a.md", at(t, FILE));
+    else await lab.git.run(t.dir, "checkout", "-q", "-");
+    await t.settleAfterGrace();
+    expect(t.status).toMatchObject({ path: "docs/a.md", state: "followed" });
+    expect(t.beside).toEqual([]);
+    await t.save(EDITED, "docs/a.md");
+    await t.settleAfterGrace();
+    expect(await t.doc()).toBe(EDITED);
+    await t.setDoc(`${EDITED}\nOf others.\n`);
+    await t.settleAfterGrace();
+    expect(await readFile(at(t, "docs/a.md"), "utf8")).toBe(`${EDITED}\nOf others.\n`);
+    expect(await t.conflicts()).toEqual([]);
+  });
+}
