@@ -206,13 +206,14 @@ function asResult({
   const next =
     left === 0 ? null : `${left} more: use other words, a layer or a larger budget_tokens`;
   const none = query === "" ? "No memories yet." : `No memory holds any of: ${query}`;
+  const noRoom = "None fits into this budget_tokens.";
   const lines = [
     scopeLine(scope),
     NOTE,
     ...(background?.instructions ? [instructionsLine(background.instructions)] : []),
     ...(background?.instructions?.headings ?? []).map((each) => ({ quoted: each })),
     ...(background?.sessions ?? []).flatMap((each) => sessionLines(each)),
-    ...(shown.length === 0 ? [none] : []),
+    ...(shown.length > 0 ? [] : [left === 0 ? none : noRoom]),
     ...shown.flatMap((each) => [memoryLine(each), { quoted: each.passage }]),
     ...(next === null ? [] : [next]),
   ];

@@ -221,6 +221,14 @@ test("without words, rules come behind what the assistant does not find by itsel
   expect(keys).toEqual(["build", "rules/cursor/tests.mdc"]);
 });
 
+test("recall never says that there is nothing where nothing fits into its budget", async () => {
+  await save("long", "x".repeat(2000));
+  const { data, text } = await recall(env, undefined, { budget_tokens: 1 });
+  expect(data).toMatchObject({ memories: [], truncated: true });
+  expect(text).toContain("None fits into this budget_tokens.");
+  expect(text).not.toContain("No memories yet");
+});
+
 test("recall says no more than its budget allows, and how much it leaves out", async () => {
   for (let at = 0; at < 8; at++) await save(`topic-${at}`, `walrus ${"x".repeat(200)}`);
   const { data } = await recall(env, undefined, { query: "walrus", budget_tokens: 250 });
