@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { isObject, type JsonObject, parseJson } from "../../shared/json.ts";
 
 /** What an assistant tells of the moment at which it runs a hook. */
@@ -33,7 +34,9 @@ export function parsePayload(text: string): HookPayload | undefined {
   if (payload === undefined) return undefined;
   const { workspace_roots: roots } = payload;
   const [root] = Array.isArray(roots) ? roots : [];
-  const folder = textIn(payload.cwd, root);
+  const given = textIn(payload.cwd, root);
+  // Whoever reads it may stand elsewhere by then.
+  const folder = given && resolve(given);
   if (folder !== undefined && folder.length > PATH_LENGTH_MAX) return undefined;
   return {
     session: textIn(payload.session_id, payload.sessionId, payload.conversation_id),

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parsePayload } from "../../cli/hooks/hook-payload.ts";
 import { runHook } from "../../cli/hooks/run-hook.ts";
 import { remember } from "../../cli/mcp/remember.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
@@ -89,4 +90,10 @@ test("a compaction's summary is kept, without secrets, and only while sessions a
   switchSessions(env.home, false, 0);
   await compact("We mended the logout.");
   expect(findSummary(env.home, id)).not.toBe("We mended the logout.");
+});
+
+test("a folder that a hook names without its beginning is the one below where it runs", () => {
+  const folder = join(process.cwd(), "any/folder");
+  expect(parsePayload(JSON.stringify({ cwd: "any/folder" }))?.folder).toBe(folder);
+  expect(parsePayload(JSON.stringify({ cwd: folder }))?.folder).toBe(folder);
 });
