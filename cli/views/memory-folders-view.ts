@@ -78,7 +78,7 @@ function askedLines(
   ];
 }
 
-/** Folders that are left alone, or into which not all is written, for who reads that all is synced. */
+/** Folders that are left alone, or not written whole, for who reads that all is synced. */
 export function apartFolders(all: readonly MemoryFoldersStatus[]): string[] {
   const folders = all.flatMap((each) => (each.mode === "off" ? [] : each.folders));
   return folders.flatMap(({ path, note, notes }) => {

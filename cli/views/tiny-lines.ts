@@ -1,4 +1,9 @@
-import type { DaemonStatus, RemoteStatus } from "../../daemon/status/status.ts";
+import type {
+  DaemonStatus,
+  FolderStatus,
+  ProjectStatus,
+  RemoteStatus,
+} from "../../daemon/status/status.ts";
 import {
   isUnitSynced,
   serviceTroubleOf,
@@ -9,7 +14,7 @@ import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { styled } from "../screen/terminal.ts";
 import { cut } from "../screen/text-width.ts";
 import { visible } from "../screen/visible.ts";
-import { isMissed, oddFolders } from "./odd-folders.ts";
+import { isMissed, isUnread, oddFolders } from "./odd-folders.ts";
 import { shownRemotes } from "./shown-remotes.ts";
 
 interface KnownNow {
@@ -83,14 +88,15 @@ function fileLines({ projects }: DaemonStatus): string[] {
       // What is held has a line of its own.
       const odd = oddFolders(project).filter(({ state }) => state !== "held");
       return odd.map((folder) => {
-        return `${folder.path} ${oddWord(folder, isMissed(folder, project.text))}: ${project.name}`;
+        return `${folder.path} ${oddWord(folder, project)}: ${project.name}`;
       });
     });
   return files.length < 2 ? files : [`\`memsync status\`: ${files.length} files`];
 }
 
-function oddWord({ state }: { readonly state: string }, missed: boolean): string {
-  if (missed) return "missing";
-  if (state === "failing") return "not followed";
-  return state === "waiting" ? "waits" : "moved";
+function oddWord(folder: FolderStatus, { text }: ProjectStatus): string {
+  if (isMissed(folder, text)) return "missing";
+  if (folder.why === "gone") return "gone";
+  if (folder.state === "failing" || isUnread(folder)) return "not followed";
+  return folder.state === "waiting" ? "waits" : "moved";
 }

@@ -26,7 +26,7 @@ export async function putSession(db: Db, account: AccountId, session: Session): 
 }
 
 /** A session's record; undefined where there is none. */
-export async function findSession(
+export async function findSessionRecord(
   db: Db,
   account: AccountId,
   id: Session["id"],

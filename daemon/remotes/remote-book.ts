@@ -175,9 +175,7 @@ export async function removeRemote(
   }
   const embedded = (await listRemotes(db)).find(({ url }) => url === undefined);
   const to = embedded?.account ?? LOCAL_ACCOUNT;
-  const memories = isGone
-    ? await saveOwn(context, remote, to)
-    : await countOwn(db, remote.account);
+  const memories = isGone ? await saveOwn(context, remote, to) : await countOwn(db, remote.account);
   // What is left of a deleted project says so to whatever comes later.
   for (const project of bound) await moveProject(context, project, to);
   await deleteRemote(db, name);

@@ -291,3 +291,25 @@ test("of a project that was deleted no screen says that all is synced: its files
   expect(tiny[0]).toBe("deleted: project 1");
   expect(tiny).not.toContain("all synced");
 });
+
+test.each([
+  ["gone", "CLAUDE.md gone: project 1"],
+  ["link-to-other", "CLAUDE.md not followed: proj…"],
+  ["not-utf8", "CLAUDE.md not followed: proj…"],
+  // Its file is followed where the default branch is.
+  ["leave-branch", "all synced"],
+] as const)(
+  "a file that is left alone (%s) is on every screen, unless git does it",
+  (why, first) => {
+    const [folder] = project(1).folders;
+    if (!folder) throw new Error("a made-up project has a folder");
+    const folders = [
+      { ...folder, state: "left-alone" as const, why, note: "why it is left alone" },
+    ];
+    const [tiny] = onScreen(statusOf([project(1, { folders })]), { columns: 30, rows: 8 });
+    expect(tiny).toBe(first);
+    const others = onScreen(statusOf(fifty.with(1, project(1, { folders }))), SCREEN).join("\n");
+    expect(others.includes("why it is left alone")).toBe(first !== "all synced");
+    expect(others).toContain(`${first === "all synced" ? "" : "besides 49 projects, "}all synced`);
+  },
+);

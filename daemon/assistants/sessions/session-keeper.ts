@@ -11,7 +11,7 @@ import type { Git } from "../../git/run-git.ts";
 import { secretReason } from "../../held/judge.ts";
 import type { Link } from "../../home/links.ts";
 import {
-  findSession,
+  findSessionRecord,
   listTranscripts,
   projectsWithUnsentSessions,
   putSession,
@@ -310,7 +310,7 @@ export class SessionKeeper {
   /** Whether it has another title than its record, which is kept beside the transcript. */
   async #isRetitled(account: AccountId, record: Session): Promise<boolean> {
     const { reader } = this.#options.store;
-    const former = await findSession(reader, account, record.id);
+    const former = await findSessionRecord(reader, account, record.id);
     return former !== undefined && former.title !== (await withoutSecrets(reader, record)).title;
   }
 
@@ -392,7 +392,7 @@ async function endOf(
   account: AccountId,
   { id, ended_at, last_activity_at }: Session,
 ): Promise<string | null> {
-  const end = ended_at ?? (await findSession(db, account, id))?.ended_at ?? null;
+  const end = ended_at ?? (await findSessionRecord(db, account, id))?.ended_at ?? null;
   return end !== null && end >= last_activity_at ? end : null;
 }
 
