@@ -177,3 +177,54 @@ test("what the deleter mended is not told to be gone", async () => {
   await exchange([a, b]);
   expect(await deletionsOf(a)).toEqual([]);
 });
+
+const FENCE = "```sh\nmake all\nmake clean\n```\n\n";
+const LOOK = "Then look at the log.\n\n";
+const NEW = "Run this in a shell.\n\n";
+const END = "## End\n\n- it is over\n";
+
+const WRITTEN_BESIDE = [
+  { where: "above both", text: NEW + LOOK + FENCE },
+  { where: "between them", text: LOOK + NEW + FENCE },
+  { where: "below both", text: LOOK + FENCE + NEW },
+  { where: "in place of the smaller part's end", text: `Then look at it.\n\n${NEW}${FENCE}` },
+] as const;
+
+for (const { where, text } of WRITTEN_BESIDE) {
+  test(`one moves a part and writes a line ${where}, and the other deletes the part: that is told`, async () => {
+    const guideOf = (part: string) => `# Guide\n\nAlways.\n\n${part}${END}`;
+    const [a, b] = await lab.pair(guideOf(FENCE + LOOK));
+    await a.save(guideOf(LOOK));
+    await b.save(guideOf(text));
+    await exchange([a, b]);
+    expect(await deletionsOf(a)).toEqual([["deletion", "", FENCE]]);
+    await b.drain(await b.choiceOf(FENCE));
+    expect(await b.doc()).toBe(guideOf(text));
+  });
+}
+
+test("a section is told where the line above it was mended, or the smaller section grew", async () => {
+  for (const [line, test] of [
+    ["Always and ever.", TEST],
+    ["Always.", TEST.replace("jest\n", "jest\nvitest\n")],
+    ["Always.", TEST.replace("jest\n", "")],
+  ] as const) {
+    const [a, b] = await lab.pair(GUIDE);
+    await a.save(without(BUILD));
+    await b.save(`# Guide\n\n${line}\n\n${test}${BUILD}${DEPLOY}`);
+    await exchange([a, b]);
+    expect(await deletionsOf(a)).toEqual([["deletion", "", BUILD]]);
+    await lab.end();
+    lab = new FollowedFolders();
+  }
+});
+
+test("a part over which two lines were moved is told once", async () => {
+  const [one, two] = ["make it first\n\n", "make it last\n\n"];
+  const guideOf = (...parts: readonly string[]) => `# Guide\n\n${parts.join("")}${END}`;
+  const [a, b] = await lab.pair(guideOf(one, FENCE, two));
+  await a.save(guideOf(one, two));
+  await b.save(guideOf(two, FENCE, one));
+  await exchange([a, b]);
+  expect(await deletionsOf(a)).toEqual([["deletion", "", FENCE]]);
+});

@@ -32,17 +32,26 @@ export function findCrossedDeletions(
 ): CrossedDeletion[] {
   return (["mine", "theirs"] as const).flatMap((mover) => {
     const by = mover === "mine" ? "theirs" : "mine";
-    return findCrossings(lines, mover).flatMap(({ put, former, between }) => {
-      const text = deletedIn(lines, between, { by, mover });
-      const isTold = plainLines(text).every((line) => disputed.has(line) || !hasWord(line));
-      return text === "" || isTold ? [] : [{ by, text, ...placeBeside(lines, put, former) }];
+    const found = findCrossings(lines, mover).flatMap(
+      ({ put, former, between }): CrossedDeletion[] => {
+        const text = deletedIn(lines, between, { by, mover });
+        const isTold = plainLines(text).every((line) => disputed.has(line) || !hasWord(line));
+        return text === "" || isTold ? [] : [{ by, text, ...placeBeside(lines, put, former) }];
+      },
+    );
+    // Two moves over the same lines, or over some of them, are told once.
+    return found.filter(({ text }, nth) => {
+      const isWithin = (each: CrossedDeletion, at: number) =>
+        each.text.includes(text) && (each.text !== text || at < nth);
+      return !found.some(isWithin);
     });
   });
 }
 
 /**
- * What the other side deleted of [from, to): all that says something; "" if that is not so. What it
- * wrote there besides stands, and may be there because somebody has kept it beside the deletion.
+ * What the other side deleted of [from, to): all that says something there and was not taken or put
+ * there by the mover; "" if that is not so. What the other side wrote there besides stands, and may
+ * be there because somebody has kept it beside the deletion.
  */
 function deletedIn(
   lines: readonly SideLine[],
@@ -51,9 +60,9 @@ function deletedIn(
 ): string {
   const between = lines.slice(from, to);
   const isDeleted = ({ side, gone }: SideLine) => side === "base" && gone[by];
-  const said = between.filter(({ side, text }) => side !== by && hasWord(text));
-  if (!said.every(isDeleted)) return "";
-  const left = between.filter((line) => isDeleted(line) && !line.gone[mover]);
+  const open = between.filter(({ side, gone }) => side !== by && side !== mover && !gone[mover]);
+  if (open.some((line) => hasWord(line.text) && !isDeleted(line))) return "";
+  const left = open.filter(isDeleted);
   const first = left.findIndex(({ text }) => hasWord(text));
   if (first === -1) return "";
   const isBy = ({ side }: SideLine) => side === by;

@@ -1,5 +1,6 @@
-import { comparedWords, likeness } from "../text/likeness.ts";
+import { comparedWords, LinesByWord, likeness } from "../text/likeness.ts";
 import { hasWord } from "../text/line-diff.ts";
+import { isTelling } from "../text/neighbour-lines.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
@@ -7,7 +8,7 @@ import type { SideLine } from "./side-lines.ts";
 export interface MovedRun {
   readonly first: number;
   readonly end: number;
-  readonly said: readonly string[];
+  readonly said: readonly SideLine[];
 }
 
 /** What a side, as a diff reads it, took from one place and put at another. */
@@ -16,11 +17,14 @@ export interface Crossing {
   readonly former: MovedRun;
   /** The lines between the two places, [from, to). */
   readonly between: readonly [from: number, to: number];
+  /** What was put is just what was taken, as it was or mended, and nothing besides. */
+  readonly isWhole: boolean;
 }
 
 /**
  * Finds over what a side moved lines, as they were or mended. A diff takes the smaller one of two
- * neighbours for the moved one, so what is between may be what the side meant to move.
+ * neighbours for the moved one, so what is between may be what the side meant to move. What the
+ * side wrote beside such lines, or took out of them, says nothing of that.
  */
 export function findCrossings(lines: readonly SideLine[], mover: WritingSide): Crossing[] {
   const other = mover === "mine" ? "theirs" : "mine";
@@ -29,15 +33,31 @@ export function findCrossings(lines: readonly SideLine[], mover: WritingSide): C
   const taken = runsOf(lines, isTaken, ({ side }) => side !== "base");
   const isElsewhere = ({ side, gone }: SideLine) =>
     side === other || (side === "base" && gone[mover]);
+  const madeOf = makersIn(taken);
   return runsOf(lines, isPut, isElsewhere).flatMap((put) => {
-    const [former, ...others] = taken.filter((run) => isSame(run, put));
-    if (!former || others.length > 0) return [];
-    const isDown = former.end <= put.first;
-    const between = isDown
-      ? ([former.end, put.first] as const)
-      : ([put.end, former.first] as const);
-    return [{ put, former, between }];
+    const formers = new Set(put.said.flatMap((line) => madeOf(line) ?? []));
+    return [...formers].map((former) => {
+      const isDown = former.end <= put.first;
+      const between = isDown
+        ? ([former.end, put.first] as const)
+        : ([put.end, former.first] as const);
+      return { put, former, between, isWhole: isSame(former, put) };
+    });
   });
+}
+
+/** Finds the run that a line was taken from or made of; undefined where nobody can say which. */
+function makersIn(taken: readonly MovedRun[]): (line: SideLine) => MovedRun | undefined {
+  const runs = new Map(taken.flatMap((run) => run.said.map((line) => [line, run])));
+  const telling = [...runs.keys()].filter(({ text }) => isTelling(text));
+  const byText = Map.groupBy(telling, ({ text }) => text);
+  const byWord = new LinesByWord(telling);
+  return ({ text }) => {
+    if (!isTelling(text)) return undefined;
+    const of = byText.get(text) ?? byWord.mostAlike(text);
+    const [run, ...others] = new Set(of.map((line) => runs.get(line)));
+    return others.length > 0 ? undefined : run;
+  };
 }
 
 /** The runs of lines that are meant; lines that are passed over are not there for their author. */
@@ -55,7 +75,7 @@ function runsOf(
       runs.push({
         first: last?.first ?? at,
         end: at + 1,
-        said: [...(last?.said ?? []), line.text],
+        said: [...(last?.said ?? []), line],
       });
       isNext = true;
     } else if (!isPassed(line)) isNext = false;
@@ -65,8 +85,8 @@ function runsOf(
 
 function isSame(one: MovedRun, other: MovedRun): boolean {
   if (one.said.length !== other.said.length) return false;
-  return one.said.every((line, i) => {
-    const twin = other.said[i] ?? "";
-    return line === twin || likeness(comparedWords(line), comparedWords(twin)) > 0;
+  return one.said.every(({ text }, i) => {
+    const twin = other.said[i]?.text ?? "";
+    return text === twin || likeness(comparedWords(text), comparedWords(twin)) > 0;
   });
 }

@@ -24,16 +24,16 @@ export function findSharedMoves(
   lines: readonly SideLine[],
   disputed: ReadonlySet<string>,
 ): SharedMove[] {
-  const theirs = findCrossings(lines, "theirs");
+  const theirs = wholeCrossings(lines, "theirs");
   if (theirs.length === 0) return [];
-  return findCrossings(lines, "mine").flatMap((own) => {
+  return wholeCrossings(lines, "mine").flatMap((own) => {
     const shared = stayingIn(lines, "mine", own);
     const isOpen = shared.some(({ text }) => disputed.has(text.replace(/\n$/, "")));
     const [other, ...more] = theirs.filter((each) =>
       isSame(stayingIn(lines, "theirs", each), shared),
     );
     if (shared.length === 0 || isOpen || !other || more.length > 0) return [];
-    const isOwn = own.put.said.join("") < other.put.said.join("");
+    const isOwn = saidIn(own) < saidIn(other);
     const [by, crossing] = isOwn ? (["mine", own] as const) : (["theirs", other] as const);
     const back = backOf(lines, by, crossing);
     const stays = isOwn ? other : own;
@@ -43,6 +43,15 @@ export function findSharedMoves(
     } as const;
     return [{ back, apart: apartOf(lines, { shared, back, crossing, by, standing }) }];
   });
+}
+
+/** What was written beside a moved part is not to go back with it. */
+function wholeCrossings(lines: readonly SideLine[], mover: WritingSide): Crossing[] {
+  return findCrossings(lines, mover).filter(({ isWhole }) => isWhole);
+}
+
+function saidIn({ put }: Crossing): string {
+  return put.said.map(({ text }) => text).join("");
 }
 
 /** What says something between the two places, if neither side took any of it away. */
