@@ -99,7 +99,7 @@ scenario("who only moves is asked for no token that is known, and reads names", 
   expect(said).toMatch(/^moved the project one \(proj_/m);
   expect(said).toContain("nothing stays in the embedded service");
   expect((await machine.run(["remote", "rm", nameOf(a.url)])).stderr).toStartWith(
-    `memsync: a project is bound to ${nameOf(a.url)} (one): bind each to another remote`,
+    `memsync: a project is bound to ${nameOf(a.url)} (one) and linked to no folder here: `,
   );
   await machine.memsync("logout");
   const given = { MEMSYNC_URL: a.url, MEMSYNC_TOKEN: "mst_dev_mover" };

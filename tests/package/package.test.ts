@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { manPage } from "../../scripts/man-page.ts";
 import { VERSION } from "../../shared/version.ts";
 import { HomeCommands } from "../released/home-state.ts";
-import { NEWER_HOME, tryNewerHome } from "../released/newer-home.ts";
+import { expectRefused, tryNewerHome } from "../released/newer-home.ts";
 import { takeOn } from "../released/take-on.ts";
 import { LINUX, type Need, testWith } from "../support/needs.ts";
 import { type Consumer, createConsumer, ROOT } from "./consumer.ts";
@@ -248,8 +248,7 @@ test("the command on Bun takes on a home of 0.1.0, and refuses a newer one", asy
   using home = new HomeCommands(memsync);
   await takeOn(home, sql, await Bun.file(join(released, "home.json")).json());
   for (const attempt of await tryNewerHome(sql, memsync)) {
-    expect(attempt).toMatchObject({ status: 1, stdout: "", untouched: true });
-    expect(attempt.stderr).toMatch(NEWER_HOME);
+    expectRefused(attempt);
   }
 });
 

@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { expect } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadDatabase } from "./database-text.ts";
@@ -19,7 +20,7 @@ const COMMANDS = [
 ] as const;
 
 /** All that an older version says of such a home. */
-export const NEWER_HOME =
+const NEWER_HOME =
   /^memsync: \S+ can't be opened: the database was written by a newer memsync \([^\n]+\n$/;
 
 /** What the command line of an older version made of a home. */
@@ -55,6 +56,16 @@ export async function tryNewerHome(
     attempts.push({ command: command[0], ...ended, untouched });
   }
   return attempts;
+}
+
+/** It says so and changes nothing; with `--json` as JSON, too. */
+export function expectRefused({ command, status, stdout, stderr, untouched }: OlderAttempt): void {
+  expect({ command, status, untouched }).toEqual({ command, status: 1, untouched: true });
+  expect(stderr).toMatch(NEWER_HOME);
+  const said = stderr.replace(/^memsync: /, "").trimEnd();
+  const given = stdout === "" ? undefined : (JSON.parse(stdout) as unknown);
+  const failure = { error: { code: expect.any(String), message: said } };
+  expect(given).toEqual(command === "list" ? failure : undefined);
 }
 
 /** The bytes of a folder's files by their names. */
