@@ -20,7 +20,7 @@ export interface DecidedSave {
   /** Saved lines that are not inserted, and those that the save moved. */
   readonly leftOut: ReadonlySet<number>;
   readonly moved: ReadonlyMap<number, Arrival>;
-  /** Saved lines that others took out. */
+  /** Saved lines that others took out, as they were. */
   readonly returned: ReadonlySet<number>;
   /** The change that brought a line of the base. */
   readonly bringerOf: (at: number) => Arrival | undefined;

@@ -8,6 +8,7 @@ import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import type { Arrival } from "./arrivals.ts";
 import type { Hunk } from "./decided-save.ts";
 import { codeLinesIn, indicesFrom, isBlank, isCodeEdge, RunFinder, runsOf } from "./line-runs.ts";
+import { findMended } from "./mended-returns.ts";
 import { saveHunks } from "./save-hunks.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
@@ -182,7 +183,7 @@ class Planner {
       hunks: this.#hunks,
       leftOut: this.#leftOut,
       moved: this.#moved,
-      returned: new Set([...this.#undone.values()].flatMap(({ returned }) => returned)),
+      returned: new Set([...this.#undone.values()].flatMap(wholeReturns)),
       bringerOf: (at: number) => this.#broughtBy[at]?.arrival,
     };
     return [...this.#undone].flatMap(([arrival, undone]) => conflictsOf(save, arrival, undone));
@@ -298,8 +299,9 @@ class Planner {
     });
   }
 
+  /** What others took out returns, as it was or mended. */
   #judgeAdded(): void {
-    for (const arrival of this.#facts.unseen) {
+    const left = this.#facts.unseen.map((arrival) => {
       const taken = new Map<string, number>();
       for (const text of arrival.taken) taken.set(text, (taken.get(text) ?? 0) + 1);
       for (const at of this.#open) {
@@ -309,6 +311,18 @@ class Planner {
         taken.set(text, count - 1);
         this.#open.delete(at);
         this.#undoneOf(arrival).returned.push(at);
+      }
+      return { arrival, taken: [...taken].flatMap(([text, count]) => (count > 0 ? [text] : [])) };
+    });
+    const edit = { shown: this.#shown, after: this.#after, hunks: this.#hunks };
+    for (const { arrival, taken } of left) {
+      const brought = this.#shown.filter((_, at) => this.#broughtBy[at]?.arrival === arrival);
+      for (const { at, joinedTo } of findMended(edit, taken, brought)) {
+        if (!this.#open.delete(at)) continue;
+        const undone = this.#undoneOf(arrival);
+        undone.returned.push(at);
+        undone.mended.add(at);
+        if (joinedTo !== undefined) undone.joinedTo.set(at, joinedTo);
       }
     }
   }
@@ -402,6 +416,11 @@ class Planner {
   #bringerOf(spans: CapturedLine["spans"]): Unseen | undefined {
     return this.#unseen.find(({ brought }) => brought.hasAny(spans));
   }
+}
+
+/** What a save mended is its own. */
+function wholeReturns({ returned, mended }: Undone): number[] {
+  return returned.filter((at) => !mended.has(at));
 }
 
 /** Stands for any author. */

@@ -18,6 +18,10 @@ export interface Undone {
   readonly hunks: Set<Hunk>;
   /** In the save: lines that return. */
   readonly returned: number[];
+  /** Those of them that the save has mended. */
+  readonly mended: Set<number>;
+  /** The base's lines in the place of which some of them are: what was joined to that. */
+  readonly joinedTo: Map<number, number>;
   /**
    * Lines that others moved and that the save has at their former place: in the base, and in the
    * save.
@@ -32,6 +36,8 @@ export function nothingUndone(): Undone {
     kept: [],
     hunks: new Set(),
     returned: [],
+    mended: new Set(),
+    joinedTo: new Map(),
     putByOthers: { stands: [], wanted: [] },
     shifted: { from: [], to: [] },
   };
@@ -89,8 +95,17 @@ class Telling {
       ...(left.length > 0
         ? [this.#unseen(this.#standing(left), this.#addedIn(added, new Set(told)))]
         : []),
-      ...(alone.length > 0 ? [this.#unseen([], this.#inSave(alone, this.#comeWith(alone)))] : []),
+      ...(alone.length > 0 ? [this.#returned(alone)] : []),
     ];
+  }
+
+  /** Lines that others took out, against what a choice of that leaves of them. */
+  #returned(lines: readonly number[]): NewTextConflict {
+    const rest = lines.flatMap((at) => this.#undone.joinedTo.get(at) ?? []);
+    const saved = this.#inSave(lines, this.#comeWith(lines));
+    const { kind, versions } = this.#unseen(this.#inBase(rest, new Set()), saved);
+    if (rest.length === 0) return { kind, versions };
+    return { kind, versions: [versions[0], { ...versions[1], isStanding: true }] };
   }
 
   /** Lines of the base that stay, at places that are named by what stays. */

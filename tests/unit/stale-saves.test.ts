@@ -22,6 +22,14 @@ const MENDED = BASE.replaceAll(/- One, fact \d/g, "$&, mended");
 const NEW = section("New", 1);
 const NEWER = section("Newer", 2);
 
+const [FIRST, SECOND] = ["- One, fact 0\n", "- One, fact 1\n"];
+const DELETED = BASE.replace(SECOND, "");
+const SAID_MORE = "- One, fact 1, mended\n";
+const MENDED_TWO = BASE.replace("- Two, fact 1", "- Two, fact 1, mended");
+const MOVED = DELETED.replace("- Three, fact 1\n", `- Three, fact 1\n${SAID_MORE}`);
+const SPLIT = BASE.replace(SECOND, "- One, fact\n- of all\n");
+const JOINED = "- One, fact 0, and One, fact 1\n";
+
 let lab: FollowedFolders;
 
 beforeEach(() => {
@@ -37,6 +45,41 @@ type Choices = readonly (readonly [version: string, becomes: string])[];
 const STALE: Readonly<
   Record<string, readonly [saves: readonly [string, string], choices: Choices]>
 > = {
+  "a line that another machine deleted, and the save mends": [
+    [DELETED, BASE.replace(SECOND, SAID_MORE)],
+    [
+      ["", DELETED],
+      [SAID_MORE, BASE.replace(SECOND, SAID_MORE)],
+    ],
+  ],
+  "a line that another machine deleted, and the save moves and mends": [
+    [DELETED, MOVED],
+    [
+      ["", DELETED],
+      [SAID_MORE, MOVED],
+    ],
+  ],
+  "a line that another machine deleted, and the save splits": [
+    [DELETED, SPLIT],
+    [
+      ["", DELETED.replace(FIRST, `${FIRST}- of all\n`)],
+      ["- One, fact\n", SPLIT],
+    ],
+  ],
+  "a line that another machine deleted, and the save joins to the one above": [
+    [DELETED, DELETED.replace(FIRST, JOINED)],
+    [
+      [FIRST, DELETED],
+      [JOINED, DELETED.replace(FIRST, JOINED)],
+    ],
+  ],
+  "a section that another machine deleted, and of which the save mends a line": [
+    [guide(ONE, THREE), MENDED_TWO],
+    [
+      ["", guide(ONE, THREE)],
+      [TWO.trimEnd().replace("- Two, fact 1", "- Two, fact 1, mended").concat("\n"), MENDED_TWO],
+    ],
+  ],
   "a heading that another machine renamed, below a line that the save mends": [
     [RENAMED, MENDED_LAST],
     [
@@ -92,3 +135,17 @@ function withoutBlanks(text: string): string {
 function isSame(one: string, other: string): boolean {
   return withoutBlanks(one) === withoutBlanks(other);
 }
+
+test("what was made of a line that stands is told to nobody, nor what others have mended", async () => {
+  const mended = BASE.replace(SECOND, "- One, fact 1, which Ann has mended\n");
+  for (const saved of [DELETED, mended]) {
+    const [a, b] = await lab.pair(BASE);
+    await a.save(saved);
+    await exchange([a, b]);
+    const more = "- Three, fact 1, too\n- something else\n";
+    await b.save(saved.replace("- Three, fact 1\n", more));
+    expect(await b.conflicts()).toEqual([]);
+    await lab.end();
+    lab = new FollowedFolders();
+  }
+});
