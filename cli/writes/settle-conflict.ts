@@ -89,6 +89,7 @@ function settleVersions(conflict: TextConflict, chosen: number): Settled {
   if (record.kind === "moved" && wanted.inText) return { without: content, content };
   const whole = settleWhole(content, [wanted, other]);
   if (whole && "changed" in whole) throw changed(id, whole.changed);
+  if (whole && "carried" in whole) throw unsure(id);
   if (whole) return whole;
   if (other.cut) throw tooLong();
   const find = finderFor(record.kind);

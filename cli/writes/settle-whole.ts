@@ -5,13 +5,18 @@ import type {
 import { findWholePlace, wholePlacesOf } from "../../shared/replica/conflicts/whole-place.ts";
 import { headingsIn } from "../../shared/replica/text/headings.ts";
 import { commonLines } from "../../shared/replica/text/line-diff.ts";
+import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
 import { joinForm, plainLines, withoutMark } from "../../shared/replica/text/text-form.ts";
 import { openContent } from "./put-back.ts";
 
-/** The text after a choice, in two steps; or a line that stands instead of what goes. */
+/**
+ * The text after a choice, in two steps; or a line that stands instead of what goes, or one that
+ * somebody has put elsewhere.
+ */
 export type SettledWhole =
   | { readonly without: string; readonly content: string }
-  | { readonly changed: string };
+  | { readonly changed: string }
+  | { readonly carried: string };
 
 /**
  * The text with one of two versions in the places of all that stands there of both, and without
@@ -32,8 +37,8 @@ export function settleWhole(
     const emptied = settleOne(without ?? [], { ...pair, isEmptied: true });
     const put = settleOne(settled ?? [], { ...pair, isEmptied: false });
     if (!emptied || !put) return undefined;
-    if ("changed" in put) return put;
-    if ("changed" in emptied) return emptied;
+    if (!("lines" in put)) return put;
+    if (!("lines" in emptied)) return emptied;
     [without, settled] = [emptied.lines, put.lines];
   }
   const joined = (lines: readonly string[] = []) => joinForm(lines.join(""), open.form);
@@ -48,7 +53,7 @@ function settleOne(
     other,
     isEmptied,
   }: { readonly place: PlacedLines; readonly other: PlacedLines; readonly isEmptied: boolean },
-): { readonly changed: string } | { readonly lines: readonly string[] } | undefined {
+): Exclude<SettledWhole, { content: string }> | { readonly lines: readonly string[] } | undefined {
   const shown = lines.map((line) => withoutMark(line).replace(/\n$/, ""));
   const range = findWholePlace(shown, [place, other]);
   if (!range) return undefined;
@@ -57,6 +62,9 @@ function settleOne(
   const own = new Set([place, other].flatMap(({ text }) => plainLines(text)));
   const stranger = there.find((line) => isSaid(line) && !own.has(line));
   if (stranger !== undefined && changedSince(other, there).size > 0) return { changed: stranger };
+  const carried = [place, other].map((each) => carriedAway(each, shown, there));
+  const away = carried.find((line) => line !== undefined);
+  if (away !== undefined) return { carried: away };
   const put = isEmptied ? [] : withChanged(place, there, own);
   const isLast = to === shown.length || headingsIn(shown).has(to);
   const all = woven(put, there, { own, isLast });
@@ -97,6 +105,13 @@ function changedSince({ text, gone = [] }: PlacedLines, there: readonly string[]
   return new Set(
     lines.flatMap((line, at) => (isSaid(line) && !out.has(at) && !stands.has(line) ? [at] : [])),
   );
+}
+
+/** A line that stood when the conflict was recorded, and that somebody has put elsewhere since. */
+function carriedAway(place: PlacedLines, shown: readonly string[], there: readonly string[]) {
+  const lines = plainLines(place.text);
+  const since = [...changedSince(place, there)].map((at) => lines[at] ?? "");
+  return since.find((line) => isTelling(line) && shown.includes(line));
 }
 
 /**

@@ -311,3 +311,25 @@ async function chosenText(
   const last = writes.findLast((write) => write.kind === "text");
   return last?.kind === "text" ? last.value : machine.file();
 }
+
+for (const to of ["over the one above", "into another section"] as const) {
+  test(`a mended line of which others deleted more is told still once somebody moves it ${to}`, async () => {
+    const [a, b] = await lab.pair(
+      guide(TWO.replace("- b2\n", "- b2\n- b3 of it\n- b4\n- b5\n"), THREE),
+    );
+    const text = await a.doc();
+    await a.save(text.replace("- b2\n- b3 of it\n- b4\n", ""));
+    await b.save(text.replace("- b3 of it", "- b3 OF it"));
+    await exchange([a, b]);
+    for (const machine of [a, b]) await machine.pass(70_000);
+    const [line, met] = ["- b3 OF it\n", await a.doc()];
+    const above = to === "into another section" ? "- c1\n" : "- b1\n";
+    await a.save(met.replace(line, "").replace(above, line + above));
+    await exchange([a, b]);
+    // Where it stands now nobody has shown, so no choice is made of what stands elsewhere.
+    for (const machine of [a, b]) {
+      expect(await machine.listed()).toHaveLength(1);
+      await expect(machine.choiceOf("")).rejects.toThrow("stand at several places");
+    }
+  });
+}

@@ -1,4 +1,5 @@
 import { hasWord } from "../text/line-diff.ts";
+import { isTelling } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
 import type { PlacedLines, TextVersion } from "./text-conflict-record.ts";
 
@@ -78,7 +79,17 @@ export function isGoneFromPlaces(
   if (places.length === 0 || ranges.includes(undefined)) return undefined;
   const [own, others] = [version, other].map(({ text }) => new Set(plainLines(text)));
   const isLeft = (line: string) => line.trim() !== "" && (own?.has(line) || !others?.has(line));
-  return !ranges.some((range) => range && lines.slice(...range).some(isLeft));
+  if (ranges.some((range) => range && lines.slice(...range).some(isLeft))) return false;
+  // Whoever puts a line elsewhere, or another one in its place, has not taken it out.
+  const there = new Set(lines);
+  return !standingIn(places).some((line) => !others?.has(line) && there.has(line));
+}
+
+/** The lines that stood when the conflict was told. */
+function standingIn(places: readonly PlacedLines[]): string[] {
+  return places.flatMap(({ text, gone = [] }) => {
+    return plainLines(text).filter((line, at) => isTelling(line) && !gone.includes(at));
+  });
 }
 
 /** Behind the lines, or the last of them that says something, if they stand once. */
