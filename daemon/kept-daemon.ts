@@ -51,8 +51,9 @@ export class KeptDaemon {
   async stop(): Promise<void> {
     this.#step("stop");
     await this.#rebuilding;
-    await this.#daemon?.stop();
+    // Whoever closes the database last takes its log into it, which a reader can't do.
     await this.#choices.stop();
+    await this.#daemon?.stop();
     const { database } = this.#options.home;
     if (!existsSync(suspicionOf(database))) keepHead(database);
   }
