@@ -107,8 +107,10 @@ scenario("the losing value of a key is shown on both machines, and restored", as
     const shown = await machine.memsync("conflicts", "show", conflict.id);
     expect(shown).toMatch(/lost, written .* on laptop\n\n {4}npm run build,\n {6}never make\n/);
     expect(await machine.memsync("status")).toContain("conflicts 1: `memsync conflicts` shows it");
-    await using narrow = new TerminalSession(lab, machine, ["up"]);
-    narrow.resize(30, 40);
+    await using narrow = new TerminalSession(lab, machine, ["up"], {
+      columns: 30,
+      rows: 40,
+    });
     expect(await narrow.ended()).toBe(0);
     await narrow.untilShown(/conflicts 1: `memsync\n +conflicts` shows it/);
     for (const command of ["status", "sync", "up"]) {

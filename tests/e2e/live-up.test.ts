@@ -120,7 +120,7 @@ onTerminals(
       [a, { NO_COLOR: "1" }],
       [b, { CI: "true" }],
     ] as const) {
-      await using up = new TerminalSession(lab, machine, ["up"], env);
+      await using up = new TerminalSession(lab, machine, ["up"], { env });
       await up.untilShown(/memsync is up; leave this running/);
       await machine.memsync("set", "build", `as on ${machine.name}`);
       await up.untilShown(LINE);
@@ -191,7 +191,7 @@ onTerminals("`up` asks for the token that is missing, and goes on without one", 
   const machine = lab.machine("a", folder);
   await machine.memsync("remote", "add", "work", "--url", url);
   const env = { MEMSYNC_URL: url };
-  await using up = new TerminalSession(lab, machine, ["up"], env);
+  await using up = new TerminalSession(lab, machine, ["up"], { env });
   await up.untilShown(/There is no token of work \(http\S+\) here\.\s+Log in now\? \[y\/N\]/);
   up.type("y\n");
   await up.untilShown(/The token \(it is not shown\): /);

@@ -84,7 +84,7 @@ scenario(
       ["held"],
       ["projects"],
     ]) {
-      await using terminal = new TerminalSession(lab, machine, command, { NO_COLOR: "1" });
+      await using terminal = new TerminalSession(lab, machine, command, { env: { NO_COLOR: "1" } });
       expect([command, await terminal.ended()]).toEqual([command, 0]);
       expect([command, OBEYED.exec(terminal.written.replaceAll("\r\n", "\n"))?.[0]]).toEqual([
         command,

@@ -319,7 +319,7 @@ scenario("doctor says which assistants are set up, and what is wrong with them",
 
 scenario("on a terminal what would be changed is broken between words", async (lab) => {
   const { machine, env } = await makeUser(lab, { ".claude/settings.json": "{}\n" });
-  await using terminal = new TerminalSession(lab, machine, ["setup", "claude"], env);
+  await using terminal = new TerminalSession(lab, machine, ["setup", "claude"], { env });
   await terminal.untilShown(/Set this up/);
   expect(terminal.screen.text).toMatch(/memsync hook\s*\n {2}session-start/);
   terminal.type("n\r");

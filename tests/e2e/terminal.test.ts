@@ -176,9 +176,9 @@ scenario(
     const names = ["p1", "p2", "p3", "p4", "p5", "p6"];
     const folders = await Promise.all(names.map((name) => lab.git.repository(name, {})));
     const env = { PATH: git.path };
-    await using start = new TerminalSession(lab, machine, ["start", ...folders], env);
+    await using start = new TerminalSession(lab, machine, ["start", ...folders], { env });
     await start.untilShown(/linking ─+ 0 of 6 folders/);
-    await using link = new TerminalSession(lab, machine, ["link", machine.folder], env);
+    await using link = new TerminalSession(lab, machine, ["link", machine.folder], { env });
     await link.untilShown(/linking \d+ s/);
     git.answers();
     expect(await start.ended()).toBe(0);
@@ -236,8 +236,7 @@ scenario(
       ["search", "nothing", "has", "these", "words"],
       ["doc", "clear", "--yes"],
     ]) {
-      await using terminal = new TerminalSession(lab, machine, args);
-      terminal.resize(30, 8);
+      await using terminal = new TerminalSession(lab, machine, args, { columns: 30, rows: 8 });
       expect(await terminal.ended()).toBe(0);
       expect([args, terminal.screen.wraps]).toEqual([args, 0]);
     }
@@ -252,8 +251,7 @@ scenario(
     await machine.memsync("start", machine.folder);
     await machine.memsync("set", "build", "npm run build, never make");
     for (const args of [["status"], ["conflicts"], ["projects"], ["up"]]) {
-      await using terminal = new TerminalSession(lab, machine, args);
-      terminal.resize(40, 24);
+      await using terminal = new TerminalSession(lab, machine, args, { columns: 40, rows: 24 });
       expect(await terminal.ended()).toBe(0);
       expect([args, terminal.screen.wraps]).toEqual([args, 0]);
     }

@@ -10,11 +10,18 @@ const ROWS = 24;
 const ECHO = 0o10;
 const ICANON = 0o2;
 
+/** The size at the start counts: a program may have printed before it is told of another. */
+interface TerminalOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
 /** A command of a machine at a terminal of its own, with somebody who reads and types there. */
 export class TerminalSession implements AsyncDisposable {
   readonly #process: Bun.Subprocess;
   /** What the terminal shows now. */
-  readonly screen = new TerminalScreen(COLUMNS, ROWS);
+  readonly screen: TerminalScreen;
   #shown = "";
 
   /** `env` is added to the machine's own. */
@@ -22,8 +29,9 @@ export class TerminalSession implements AsyncDisposable {
     { git }: Lab,
     { home, folder, service }: Machine,
     args: readonly string[],
-    env: Readonly<Record<string, string>> = {},
+    { env, columns = COLUMNS, rows = ROWS }: TerminalOptions = {},
   ) {
+    this.screen = new TerminalScreen(columns, rows);
     const decoder = new TextDecoder();
     this.#process = Bun.spawn([...MEMSYNC, ...args], {
       cwd: folder,
@@ -36,8 +44,8 @@ export class TerminalSession implements AsyncDisposable {
         ...env,
       },
       terminal: {
-        cols: COLUMNS,
-        rows: ROWS,
+        cols: columns,
+        rows,
         data: (_, bytes) => {
           const text = decoder.decode(bytes, { stream: true });
           this.#shown += text;
