@@ -86,12 +86,10 @@ const WRONG: Readonly<Record<string, string>> = {
   "stale: one moves and mends, the other deletes; one's": "the mended line is told as code alone",
   "stale: one moves and mends, the other deletes; the other's": "the same: it stays",
   "stale: one moves and mends, the other rewrites; one's": "of code the mended line alone is told",
-  "stale: one moves and renames, the other deletes; one's": "the name alone is told",
-  "stale: one moves and renames, the other deletes; the other's": "blank lines stay",
+  "stale: one moves and mends, the other rewrites; the other's": "the same: it stays",
   "stale: one moves and renames, the other renames; the other's":
     "the name stands where the section was, and none of its lines tells where that is",
   "stale: one moves and renames, the other rewrites; one's": "the name alone is told",
-  "stale: one moves and renames, the other rewrites; the other's": "the name alone is told",
 };
 
 async function openIn(machine: FollowedMachine) {

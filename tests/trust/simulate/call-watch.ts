@@ -15,6 +15,9 @@ type Answer = Outcome<ExchangeAnswer | "plain">;
 /** Arithmetic of fractions of milliseconds. */
 const ROUNDING_MS = 0.001;
 
+/** A service tells in whole seconds, rounded up, when there is more. Who has counted knows it. */
+const TOLD_TO_MS = 1000;
+
 /**
  * Watches one daemon process's calls: none before `Retry-After`, at most one a second about a unit
  * except where an answer asked for another at once, and one at a time. The budget is never
@@ -48,7 +51,7 @@ export class CallWatch {
   /** Looks at every request, and at what its answer tells of the quotas. */
   count(send: Send): Send {
     return async (request) => {
-      if (this.#now() < this.#emptyUntil - ROUNDING_MS) {
+      if (this.#now() < this.#emptyUntil - TOLD_TO_MS) {
         this.#report(`sent a request although none was left: ${request.method} ${request.url}`);
       }
       const response = await send(request);

@@ -4,7 +4,7 @@ import { type Mutation, mutation } from "./mutation.ts";
 export const FILES: readonly Mutation[] = [
   mutation(
     "a file is not flushed before it gets its name",
-    107,
+    117,
     "daemon/disk/twin-file.ts",
     "await handle.sync();",
     "",

@@ -53,10 +53,10 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "replicas with equal state vectors are taken for equal",
-    16,
+    21,
     "shared/replica/store/open-document.ts",
     'if (admission.kind !== "admitted") return admission;',
-    'if (admission.kind !== "admitted" || !admission.adds) return admission;',
+    'if (admission.kind !== "admitted" || admission.adds === "nothing") return admission;',
   ),
   mutation(
     "an update is taken although what it builds on is missing",
