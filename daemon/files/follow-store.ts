@@ -62,7 +62,10 @@ export interface BegunState extends FileState {
 /** A followed file as it was read or written last. */
 export interface FollowedState extends FileState {
   readonly path: string;
-  /** The name of the symbolic link that leads to the file; undefined where none was needed. */
+  /**
+   * The name of the symbolic link that leads to the file; undefined where none was needed. The same
+   * as `path` where the link has gone: it counts again once it is back.
+   */
   readonly linkedAs?: string | undefined;
   /** What a write that was begun will leave. */
   readonly next: BegunState | undefined;

@@ -1,11 +1,10 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { Kysely } from "kysely";
 import type { SqlValue } from "../../shared/sqlite/connection.ts";
 import type { Home } from "../home/home.ts";
 import type { DaemonTables } from "../home/tables.ts";
-
-const PRIVATE_FILE = 0o600;
+import { keepCopy } from "./keep-copy.ts";
 
 /** Of the versions of the personal text the last ones are enough for a merge. */
 const VERSIONS_MAX = 8;
@@ -47,8 +46,7 @@ export async function readChoices(db: Kysely<DaemonTables>): Promise<string> {
 
 /** Stores the copy beside the database. */
 export function keepChoices(home: Home, choices: string): void {
-  writeFileSync(`${home.choices}.partial`, `${crc32(choices)}\n${choices}`, { mode: PRIVATE_FILE });
-  renameSync(`${home.choices}.partial`, home.choices);
+  keepCopy(home.choices, `${crc32(choices)}\n${choices}`);
 }
 
 /** Reads the copy; undefined where there is none, or where its checksum is wrong. */

@@ -5,12 +5,11 @@ import {
   openSync,
   readFileSync,
   readSync,
-  renameSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { crc32 } from "node:zlib";
+import { keepCopy } from "./keep-copy.ts";
 
 // https://www.sqlite.org/fileformat.html#the_database_header
 const MAGIC = "SQLite format 3\0";
@@ -18,7 +17,6 @@ const PAGE_SIZE_AT = 16;
 const PAGE_COUNT_AT = 28;
 const CHECKSUM_BYTES = 4;
 const PAGE_BYTES_MAX = 65_536;
-const PRIVATE_FILE = 0o600;
 
 /** Where the copy of a database's first page is. */
 function headOf(path: string): string {
@@ -41,10 +39,7 @@ export function keepHead(path: string): void {
     if (!page) return;
     const checksum = Buffer.alloc(CHECKSUM_BYTES);
     checksum.writeUInt32BE(crc32(page));
-    writeFileSync(`${headOf(path)}.partial`, Buffer.concat([checksum, page]), {
-      mode: PRIVATE_FILE,
-    });
-    renameSync(`${headOf(path)}.partial`, headOf(path));
+    keepCopy(headOf(path), Buffer.concat([checksum, page]));
   } catch {
     // Without a copy, a damaged first page costs everything that the service does not hold.
   }

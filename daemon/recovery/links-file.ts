@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { Kysely } from "kysely";
 import { messageOf } from "../../shared/errors.ts";
@@ -9,8 +9,7 @@ import { type Link, listLinks } from "../home/links.ts";
 import type { Remote } from "../home/remote.ts";
 import { listBindings, listRemotes } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
-
-const PRIVATE_FILE = 0o600;
+import { keepCopy } from "./keep-copy.ts";
 
 /** The remotes that a home's projects are bound to. */
 export interface KeptBindings {
@@ -50,9 +49,7 @@ export function keepLinks(home: Home, { links, bindings }: KeptLinks, log: Log):
   const file = { links, bindings: bindings ?? null };
   const checksum = crc32(summed(file));
   try {
-    const text = JSON.stringify({ ...file, checksum } satisfies LinksFile);
-    writeFileSync(`${home.links}.partial`, text, { mode: PRIVATE_FILE });
-    renameSync(`${home.links}.partial`, home.links);
+    keepCopy(home.links, JSON.stringify({ ...file, checksum } satisfies LinksFile));
   } catch (thrown) {
     log.warn({ reason: messageOf(thrown) }, "the copy of the links could not be written");
   }
