@@ -233,7 +233,8 @@ class WatchedFolder implements FolderWatch {
     // The same folder may be back at the path, as after a mount; this subscription is over anyway.
     if (name === basename(real) && cameOrWent) this.#inTurn(() => this.#closeFolder(folder));
     if (name === basename(real) || (folder === dir && FOLDER_NAMES.has(name))) this.#look(true);
-    if (gitDir !== undefined && folder.startsWith(gitDir)) {
+    // `.github` begins as `.git` does, and is none of git's.
+    if (gitDir !== undefined && (folder === gitDir || folder.startsWith(`${gitDir}/`))) {
       if (GIT_HEADS.has(name)) this.#tell();
       else if (GIT_MARKS.has(name)) this.#echoAfter(GIT_ECHO_MS);
       else if (name === GIT_CONFIG) changed("repository");

@@ -166,6 +166,15 @@ describe("watching by the system's events", () => {
     await bench.untilChanged();
   });
 
+  test("watching by the system's events listens to .github, whose name begins as git's folder does", async () => {
+    await mkdir(join(bench.dir, ".github"));
+    await bench.beginTold();
+    await waitFor("the folder", () => bench.told.has("project/.github"));
+    bench.changes = [];
+    bench.told.get("project/.github")?.heard("copilot-instructions.md");
+    expect(bench.changes).toEqual(["file"]);
+  });
+
   test("watching by the system's events tells of git's operations once they are quiet, and of its configuration", async () => {
     await bench.beginTold();
     for (let at = 0; at < 5; at++) {
