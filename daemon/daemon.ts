@@ -343,6 +343,9 @@ export class Daemon implements Controlled {
       await within(this.#options.world, SYNC_MS_MIN, { work: this.#remotes.syncNow() });
     }
     const link = await this.#folders.link(folder, options);
+    // Whoever links a folder is told of a file that is not followed.
+    const work = this.#followers.settledIn(link.dir);
+    if (!options.more) await within(this.#options.world, LOOK_MS_MAX, { work });
     void this.#sessions.look();
     void this.#memories.look();
     return link;

@@ -12,7 +12,7 @@ import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
-import type { DaemonStatus, FolderStatus, UnitStatus } from "../../daemon/status/status.ts";
+import type { DaemonStatus, UnitStatus } from "../../daemon/status/status.ts";
 import { isSynced, syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
@@ -35,6 +35,7 @@ import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { awayWord, whyUnsynced } from "../status/why-unsynced.ts";
 import { alsoLines } from "../views/also-lines.ts";
+import { isRead, isTextApart, unfollowedFileLines } from "../views/apart-files.ts";
 import { apartFolders } from "../views/memory-folders-view.ts";
 import { pastProjectLines } from "../views/past-project.ts";
 import { serviceShown } from "../views/shown-remotes.ts";
@@ -207,16 +208,8 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (isUnknown) sayAside(knownNowhere(id));
   const came = tracked && (await cameShown(env, projectId, tracked));
   if (came !== undefined) sayAside(came);
-  if (flags.file !== undefined) {
-    sayAside(
-      `${flags.file} and the project's text are one from now on: what either has alone comes ` +
-        "into the other, and `memsync conflicts` shows it",
-    );
-  }
-  if (Array.isArray(also)) {
-    const lines = await withLocal(env, (db) => alsoLines(db, linked.dir, also));
-    for (const line of lines) sayAside(line);
-  }
+  const lines = await linkedFileLines(env, daemon, { ...flags, dir: linked.dir });
+  for (const line of lines) sayAside(line);
   for (const line of pastProjectLines(linked)) sayAside(line);
   if (isNew && !linked.past && (await isKnownHereAlone(linked.dir))) {
     sayAside(
@@ -233,6 +226,34 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
     const whether = `\`memsync unlink ${shellWord(gone)}\` if it is this one, copied here`;
     sayAside(`${gone} is linked to the same project, and is gone: ${whether}`);
   }
+}
+
+/** What becomes of the folder's files. The daemon has looked at them before it answered. */
+async function linkedFileLines(
+  env: Environment,
+  daemon: GatewayClient,
+  { dir, file, also }: LinkFlags & { readonly dir: string },
+): Promise<string[]> {
+  // The folder is linked, whatever becomes of this question.
+  const { projects = [] } = (await askStatus(daemon).catch(() => undefined)) ?? {};
+  const folder = projects.flatMap(({ folders }) => folders).find((each) => each.dir === dir);
+  const unfollowed = folder ? unfollowedFileLines([folder]) : [];
+  const named = Array.isArray(also) ? also : [];
+  const others = folder?.also ?? [];
+  const isOne = file !== undefined && unfollowed.length === 0;
+  return [
+    ...unfollowed,
+    ...(isOne ? [oneFromNowOn(file)] : []),
+    ...(await withLocal(env, (db) => alsoLines(db, dir, { named, others }))),
+    ...unfollowedFileLines(others.filter(({ path }) => !named.includes(path))),
+  ];
+}
+
+function oneFromNowOn(file: string): string {
+  return (
+    `${file} and the project's text are one from now on: what either has alone comes into the ` +
+    "other, and `memsync conflicts` shows it"
+  );
 }
 
 async function isLinked(db: Kysely<DaemonTables> | undefined, dir: string): Promise<boolean> {
@@ -306,7 +327,7 @@ function syncedNote(status: DaemonStatus): string {
   if (syncedProjects(status).some(refuses)) {
     notes.push("records of sessions are refused: see `memsync status`");
   }
-  const apart = syncedProjects(status).flatMap(({ folders }) => folders.filter(isApart));
+  const apart = syncedProjects(status).flatMap(({ folders }) => folders.filter(isTextApart));
   const [unwritten, unread] = [apart.filter(isRead), apart.filter((each) => !isRead(each))];
   for (const { what, files, where } of [
     { what: "not followed", files: unread, where: "see `memsync status`" },
@@ -320,16 +341,6 @@ function syncedNote(status: DaemonStatus): string {
   }
   notes.push(...apartFolders([status.auto_memory, status.serena, status.rules]));
   return notes.map((note) => `; ${note}`).join("");
-}
-
-/** Whether what stands in a followed file may differ from what is synced. */
-function isApart({ state, why }: FolderStatus): boolean {
-  return (state === "left-alone" || state === "failing") && why !== "missing";
-}
-
-/** What is saved there reaches the others, though nothing of theirs is written into it. */
-function isRead({ why }: FolderStatus): boolean {
-  return why === "leave-aside";
 }
 
 const WAIT_SECONDS = 30;

@@ -3,16 +3,24 @@ import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { whyAlsoLeft } from "../../daemon/files/followed-imports.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { FolderStatus } from "../../daemon/status/status.ts";
 import { explain } from "../../shared/reasons.ts";
+import { whyNotFollowed } from "./apart-files.ts";
 
-/** What becomes of files that are to follow the project's text; those that have it are left. */
+/**
+ * What becomes of files that are to follow the project's text; those that have it are left.
+ * `others`: how the daemon follows the folder's further files.
+ */
 export async function alsoLines(
   db: Kysely<DaemonTables> | undefined,
   dir: string,
-  names: readonly string[],
+  { named, others }: { readonly named: readonly string[]; readonly others: FolderStatus["also"] },
 ): Promise<string[]> {
   const told = await Promise.all(
-    names.map(async (name) => ({ name, why: await whyLeft(db, dir, name) })),
+    named.map(async (name) => {
+      const found = others.find(({ path }) => path === name);
+      return { name, why: (await whyLeft(db, dir, name)) ?? (found && whyLeftBy(found)) };
+    }),
   );
   const joined = told.flatMap(({ name, why }) => (why === undefined ? [name] : []));
   const left = told.flatMap(({ name, why }) => (why === undefined ? [] : [`${name} ${why}`]));
@@ -21,6 +29,11 @@ export async function alsoLines(
     `${joined.join(" and ")} and the project's text are one from now on: what either has alone ` +
     "comes into the other; `memsync status` says what is written";
   return [both, ...left];
+}
+
+function whyLeftBy(file: FolderStatus["also"][number]): string | undefined {
+  const why = whyNotFollowed(file);
+  return why && `is left as it is: it ${why}`;
 }
 
 async function whyLeft(

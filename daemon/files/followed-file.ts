@@ -142,7 +142,7 @@ export class FollowedFile {
   /** The other files that could be followed, by their paths from the folder. */
   get beside(): readonly string[] {
     const { beside, importing } = this.#counted;
-    const there = beside.filter(({ leadsNowhere }) => leadsNowhere !== true);
+    const there = beside.filter(({ leadsNowhere, problem }) => !leadsNowhere && !problem);
     return there.map(({ name }) => name).filter((name) => !importing.includes(name));
   }
 

@@ -177,6 +177,12 @@ export class Followers {
     await this.#followers.get(dir)?.file.settled();
   }
 
+  /** The same for all files of the folder. */
+  async settledIn(dir: string): Promise<void> {
+    const files = this.files().filter(({ link }) => folderOf(link) === dir);
+    await Promise.all(files.map((file) => file.settled()));
+  }
+
   async stop(): Promise<void> {
     this.#rescan?.cancel();
     this.#stopListening();

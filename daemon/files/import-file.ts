@@ -1,10 +1,13 @@
 import { dirname, join, normalize } from "node:path";
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
-import { type FollowedName, listFollowable } from "../disk/followable-files.ts";
+import { explain } from "../../shared/reasons.ts";
+import type { FollowedName } from "../disk/followable-files.ts";
 import { readFileAt } from "../disk/read-file.ts";
+import type { Git } from "../git/run-git.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { readIgnored } from "../ignored/ignore-file.ts";
+import { listInstructionFiles } from "./instruction-files.ts";
 import { whyFileIgnored } from "./why-ignored.ts";
 
 /** A file that has nothing but one line as `@AGENTS.md` or `@./AGENTS.md`. */
@@ -26,17 +29,22 @@ export function importedPaths(text: string, path: string): readonly string[] {
 }
 
 /**
- * Refuses to have a file count that only imports another one which could: the other would be
- * followed no longer, and has all of the text.
+ * Refuses to have a file count that can't be followed, or that only imports another one which
+ * could: the one that counts would be followed no longer, and in the second case has all of the
+ * text.
  */
-export async function refuseImport(
+export async function refuseChosen(
   db: Kysely<DaemonTables>,
-  dir: string,
-  file: FollowedName,
+  git: Git,
+  { dir, file }: { readonly dir: string; readonly file: FollowedName },
 ): Promise<void> {
-  const found = await listFollowable(dir);
+  const found = await listInstructionFiles(git, dir);
   const own = found.find(({ name }) => name === file);
-  if (!own || own.problem !== undefined) return;
+  if (!own) return;
+  if (own.problem) {
+    const why = explain(own.problem);
+    throw new AppError("invalid_request", `nothing was changed: ${file} ${why}`);
+  }
   const read = await readFileAt(dir, own.path);
   if (read.kind !== "text") return;
   const paths = importedPaths(read.content, own.path);

@@ -9,7 +9,7 @@ import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { SyncUnit } from "../budget/sync-units.ts";
 import { forgetFollowed } from "../files/follow-store.ts";
 import type { Followers } from "../files/followers.ts";
-import { refuseImport } from "../files/import-file.ts";
+import { refuseChosen } from "../files/import-file.ts";
 import {
   findKnownPlace,
   forgetKnownPlace,
@@ -185,8 +185,9 @@ export class LinkedFolders {
       const whose = `${folder} is your home folder, or holds it`;
       throw new AppError("invalid_request", `${whose}: link the folder of one project`);
     }
-    if (options.file) await refuseImport(this.#options.store.reader, dir, options.file);
-    const identity = await identifyProject(this.#options.git, dir);
+    const { git, store } = this.#options;
+    if (options.file) await refuseChosen(store.reader, git, { dir, file: options.file });
+    const identity = await identifyProject(git, dir);
     // Its name is sent to the service. The folder's, or the repository's, may hold a secret.
     const hide = await secretHider();
     const named = { ...identity, name: hide(identity.name) };
