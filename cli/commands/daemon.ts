@@ -28,7 +28,7 @@ import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { count, say, sayAside, sayJson, saySentence, sayText } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
-import { findStanding } from "../screen/standing.ts";
+import { findStanding, hereFirst, type Standing } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
 import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
@@ -313,13 +313,14 @@ async function isDeletedHere(env: Environment, id: string | undefined): Promise<
 
 /** What is not sent though all that may be sent is. */
 async function syncedShown(status: DaemonStatus, { dir }: Environment): Promise<string> {
-  const unfollowed = unfollowedShown(await findStanding(status, dir));
-  const note = syncedNote(status);
+  const standing = await findStanding(status, dir);
+  const unfollowed = unfollowedShown(standing);
+  const note = syncedNote(status, standing);
   if (unfollowed === undefined) return `everything is synced${note}`;
   return `everything that is followed is synced${note}; ${unfollowed}`;
 }
 
-function syncedNote(status: DaemonStatus): string {
+function syncedNote(status: DaemonStatus, standing: Standing): string {
   const { held } = status;
   const notes = held.length > 0 ? [`${held.length} held here: \`memsync held\``] : [];
   const refuses = ({ notes: said }: UnitStatus) =>
@@ -327,7 +328,8 @@ function syncedNote(status: DaemonStatus): string {
   if (syncedProjects(status).some(refuses)) {
     notes.push("records of sessions are refused: see `memsync status`");
   }
-  const apart = syncedProjects(status).flatMap(({ folders }) => folders.filter(isTextApart));
+  const folders = syncedProjects(status).flatMap((project) => project.folders);
+  const apart = hereFirst(standing, folders.filter(isTextApart));
   const [unwritten, unread] = [apart.filter(isRead), apart.filter((each) => !isRead(each))];
   for (const { what, files, where } of [
     { what: "not followed", files: unread, where: "see `memsync status`" },

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -10,7 +10,7 @@ const TEXT = "# Guide\n\nBuild with make.\n";
 const NOT_UTF8 = new Uint8Array([0x23, 0x20, 0xff, 0xfe, 0x0a]);
 const inOneLine = (text: string) => text.replaceAll(/\s+/g, " ");
 
-scenario("`link` says which file is not followed", async (lab) => {
+scenario("`link` says which file is not followed, and `sync` names it first", async (lab) => {
   const machine = await lab.stoppedMachine(emulator.account("link-answer"));
   await machine.up();
   const others = await Promise.all(["b", "c"].map((name) => lab.git.repository(name, { x: name })));
@@ -28,6 +28,13 @@ scenario("`link` says which file is not followed", async (lab) => {
     const bad = await machine.run(["link", folder]);
     expect(inOneLine(bad.stderr)).toContain(
       `${FILE} is not followed: it is not UTF-8: save it as UTF-8`,
+    );
+  }
+  await machine.untilSynced();
+  for (const folder of others) {
+    const said = inOneLine(await machine.memsyncWith({ cwd: folder }, "sync"));
+    expect(said).toMatch(
+      new RegExp(`not followed: \\S*/${basename(folder)}/${FILE} and 1 other, see`),
     );
   }
 });
