@@ -20,11 +20,14 @@ export interface TableLayout {
 
 /** With less room it stands below its row, indented by this. */
 const LAST_COLUMNS_BESIDE = 12;
+/** A column above it is cut to no less, so that an id is whole. */
+const NARROW_MIN = 8;
 const BELOW = "  ";
 
 /**
  * Rows in aligned columns. If they do not fit, as few spare columns as possible are left out, so
- * that a part of the last one is visible. Where that is not enough, it stands below the others.
+ * that a part of the last one is visible. Where that is not enough, it stands below the others, of
+ * which the widest are cut, so that each is seen.
  */
 export function tableLines(
   rows: readonly (readonly string[])[],
@@ -38,10 +41,12 @@ export function tableLines(
     left.delete(at);
   }
   const isBelow = left.size > 1 && needed(widths, left, LAST_COLUMNS_BESIDE) > width;
+  const shown = isBelow ? narrowed(widths, left, width) : widths;
   return rows.flatMap((row) => {
     const cells = row.flatMap((cell, at) => {
       if (!left.has(at)) return [];
-      return at < row.length - 1 ? padded(cell, widths[at] ?? 0) : cell;
+      const columns = shown[at] ?? 0;
+      return at < row.length - 1 ? padded(cut(cell, columns), columns) : cell;
     });
     if (isBelow) {
       const first = cells.slice(0, -1).join(GAP).trimEnd();
@@ -77,6 +82,24 @@ function columnWidths(rows: readonly (readonly string[])[]): number[] {
     }
   }
   return widths;
+}
+
+/** The columns' widths where all but the last are to fit into a line. */
+function narrowed(
+  widths: readonly number[],
+  left: ReadonlySet<number>,
+  width: number,
+): readonly number[] {
+  const shown = [...widths];
+  const above = [...left].filter((at) => at < widths.length - 1);
+  const widthOf = (at: number) => shown[at] ?? 0;
+  let over = above.reduce((sum, at) => sum + widthOf(at) + GAP.length, -GAP.length) - width;
+  for (; over > 0; over--) {
+    const widest = above.reduce((one, other) => (widthOf(other) > widthOf(one) ? other : one));
+    if (widthOf(widest) <= NARROW_MIN) break;
+    shown[widest] = widthOf(widest) - 1;
+  }
+  return shown;
 }
 
 function needed(widths: readonly number[], left: ReadonlySet<number>, lastMax: number): number {

@@ -26,10 +26,26 @@ test("where a table does not fit, the least needed columns are left out, and no 
   ]);
   // What is needed stays, however narrow it is, and what is last stands below.
   expect(tableLines(ROWS, { width: 20, spare: [] })).toEqual([
-    "ID   WHEN        WH…",
+    "ID   WHEN      WHERE",
     "  VALUE",
-    "abc  2026-11-21  wi…",
+    "abc  2026-11…  widg…",
     "  a value that is r…",
+  ]);
+});
+
+test("no long name takes the room of the column beside it", () => {
+  const rows = [
+    ["ID", "WHEN", "WHERE", "WHAT", "WHY"],
+    ["k3j5h2ab", "2026-11-21", "a-project-of-a-long-name", "deploy-key", "looks like a password"],
+    ["x7c2m4qr", "2026-11-21", "widget", "a-memory-of-a-long-name", "is over a limit"],
+  ];
+  expect(tableLines(rows, { width: 30, spare: [1] })).toEqual([
+    "ID        WHERE      WHAT",
+    "  WHY",
+    "k3j5h2ab  a-projec…  deploy-k…",
+    "  looks like a password",
+    "x7c2m4qr  widget     a-memory…",
+    "  is over a limit",
   ]);
 });
 
