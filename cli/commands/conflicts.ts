@@ -160,7 +160,7 @@ function isSettled(
   isHere: (conflict: LocalConflict) => boolean,
 ): CommandFailed {
   const covering = all
-    .filter((each) => each.kind === "text" && each.covered.some((one) => one.id === id))
+    .filter((each) => "covered" in each && each.covered.some((one) => one.id === id))
     .sort((one, other) => Number(isHere(other)) - Number(isHere(one)))[0];
   if (!covering) {
     return new CommandFailed(

@@ -16,7 +16,7 @@ import {
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { isGoneFromPlaces } from "../../shared/replica/conflicts/whole-place.ts";
-import type { EntryId } from "../../shared/replica/document/entry-index.ts";
+import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import {
   holdsAnyLine,
@@ -59,6 +59,8 @@ export interface MoveConflict {
   /** The document that it left. */
   readonly document: LocalDocument;
   readonly moved: MovedMemory;
+  /** Deletions that somebody made who chose otherwise: the same question, settled with it. */
+  readonly covered: readonly DeletionConflict[];
 }
 
 /** A place in a project's text that two machines changed differently. */
@@ -109,11 +111,28 @@ export async function listConflicts(
     }
     for (const moved of await moves.list(document)) {
       const id = memoryConflictId(document.name, moved.key, moved.deletions);
-      found.push({ kind: "move", id, document, moved });
+      found.push({ kind: "move", id, document, moved, covered: [] });
     }
     if (document.layer === "project") found.push(...(await textConflicts(db, document)));
   }
-  return found.sort((one, other) => conflictTime(other) - conflictTime(one));
+  return withoutChoices(found).sort((one, other) => conflictTime(other) - conflictTime(one));
+}
+
+/** Leaves out deletions that only say that a question about a move was answered in two ways. */
+function withoutChoices(found: readonly LocalConflict[]): LocalConflict[] {
+  const deletions = found.filter((each) => each.kind === "deletion");
+  const covered = new Set<LocalConflict>();
+  const all = found.map((conflict) => {
+    if (conflict.kind !== "move") return conflict;
+    const { key, choices } = conflict.moved;
+    const own = deletions.filter(({ deletion }) => {
+      const isChoice = (id: EntryId) => choices.some((each) => sameId(each, id));
+      return deletion.key === key && deletion.deletions.every(isChoice);
+    });
+    for (const each of own) covered.add(each);
+    return { ...conflict, covered: own };
+  });
+  return all.filter((each) => !covered.has(each));
 }
 
 /**

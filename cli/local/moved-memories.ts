@@ -23,6 +23,15 @@ export interface StandingMove {
   readonly winning: readonly EntryId[];
   /** All entries of the memory there, and all that says that it was deleted. */
   readonly all: readonly EntryId[];
+  /** What says that it was deleted there. */
+  readonly deletions: readonly ToldDeletion[];
+}
+
+/** What says that a memory was deleted, with when and where that was. */
+interface ToldDeletion {
+  readonly id: EntryId;
+  readonly at: number;
+  readonly machine: string | undefined;
 }
 
 /** What became of a memory by one machine, while another one did something else with it. */
@@ -42,6 +51,11 @@ export interface MovedMemory {
   readonly outcomes: readonly MemoryOutcome[];
   /** All that says in the place that it left that it was moved or deleted. */
   readonly deletions: readonly EntryId[];
+  /**
+   * What says in the places where it stands that it was deleted there, by who chose another of
+   * these outcomes. The same question, so it is settled with this one.
+   */
+  readonly choices: readonly EntryId[];
 }
 
 /** A place that a memory left: what tells of that, and the moves that led there. */
@@ -78,10 +92,12 @@ export class MoveFinder {
       const told = document.deletionsOf(key);
       const isSettled = told.some((each) => settlesEntry(waiting, key, each.id));
       if (isSettled || document.memories.get(key).length > 0) continue;
-      const outcomes = inOrder(await this.#outcomes({ document, told, followed: new Set() }, key));
+      const all = await this.#outcomes({ document, told, followed: new Set() }, key);
+      const outcomes = inOrder(all);
       const stands = outcomes.some(({ standing }) => standing !== undefined);
       if (!stands || outcomes.length === 1) continue;
-      found.push({ key, outcomes, deletions: told.map((each) => each.id) });
+      const deletions = told.map((each) => each.id);
+      found.push({ key, outcomes, deletions, choices: choicesAmong(all) });
     }
     return found;
   }
@@ -154,7 +170,21 @@ function standingIn(
     },
     winning: idsOf(entries.filter(({ value }) => value === winner.value)),
     all: idsOf([...entries, ...document.deletionsOf(key)]),
+    deletions: document.deletionsOf(key).map((each) => {
+      const { deletedAt: at, machine } = deletionIn(document, each);
+      return { id: each.id, at, machine };
+    }),
   };
+}
+
+/** Whoever chooses an outcome deletes the memory from the other places at the same moment. */
+function choicesAmong(outcomes: readonly MemoryOutcome[]): EntryId[] {
+  return outcomes.flatMap(({ standing }) => {
+    const others = outcomes.filter((each) => each.standing?.document.id !== standing?.document.id);
+    const isChoice = ({ at, machine }: ToldDeletion) =>
+      others.some((each) => each.at === at && each.machine === machine);
+    return (standing?.deletions ?? []).filter(isChoice).map(({ id }) => id);
+  });
 }
 
 /** One for each place where it stands, and one for all deletions. */

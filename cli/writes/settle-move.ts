@@ -1,4 +1,5 @@
 import type { InboxWrite } from "../../daemon/inbox/inbox.ts";
+import { sameId } from "../../shared/replica/document/entry-index.ts";
 import type { MoveConflict } from "../local/local-conflicts.ts";
 import type { MemoryOutcome, StandingMove } from "../local/moved-memories.ts";
 
@@ -6,7 +7,7 @@ import type { MemoryOutcome, StandingMove } from "../local/moved-memories.ts";
  * What settling comes to for a memory that left a place in two ways at once. `chosen`: the outcome
  * that counts; undefined leaves the memory wherever it stands. Where it stays it is written anew,
  * and the place that it left says anew what became of it. So if another machine chooses otherwise
- * at the same time, that is a conflict again.
+ * at the same time, that is a conflict again. Deletions by earlier choices are settled with it.
  */
 export function settleMove(
   { document: left, moved }: MoveConflict,
@@ -21,7 +22,12 @@ export function settleMove(
     ...standing.map((each): InboxWrite => {
       const { name: document, account } = each.document;
       const place = { ...written, document, account };
-      if (kept.includes(each)) return { kind: "losers", ...place, seen: each.winning };
+      if (kept.includes(each)) {
+        const choices = each.deletions
+          .map(({ id }) => id)
+          .filter((id) => moved.choices.some((choice) => sameId(choice, id)));
+        return { kind: "losers", ...place, seen: [...each.winning, ...choices] };
+      }
       return { kind: "memory", ...place, value: undefined, seen: each.all };
     }),
     {

@@ -245,18 +245,68 @@ test("a deletion of a layer's memory and a move into the project are told, too",
   await expectEverywhere({ conflicts: [["project", "deleted"]], standing: ["project: base"] });
 });
 
-test("different choices at once are told again", async () => {
-  const [a, b] = threeMachines();
-  await a.rm(PROJECT);
-  await b.move(PROJECT, USER);
+test("different choices at once are that question again, and no other one", async () => {
+  for (const [choice, standing] of [
+    [1, ["user: base"]],
+    [2, []],
+    [undefined, ["user: base"]],
+  ] as const) {
+    const [a, b, c] = threeMachines();
+    await a.rm(PROJECT);
+    await b.move(PROJECT, USER);
+    await meet();
+    await a.settle(1);
+    await b.settle(2);
+    await meet();
+    await expectEverywhere({ conflicts: [["user", "deleted"]], standing: ["user: base"] });
+    await c.settle(choice);
+    expect(await c.shown()).toEqual({ conflicts: [], standing: [...standing] });
+    await meet();
+    await expectEverywhere({ conflicts: [], standing: [...standing] });
+    if (await a.memory(USER)) await a.rm(USER);
+    await a.set(PROJECT, "base");
+    await meet();
+  }
+});
+
+test("a memory that was moved to two layers, of which two machines choose one each, is told once", async () => {
+  for (const [choice, standing] of [
+    [1, ["global: base"]],
+    [2, ["user: base"]],
+    [undefined, ["user: base", "global: base"]],
+  ] as const) {
+    const [a, b, c] = threeMachines();
+    await a.move(PROJECT, USER);
+    await b.move(PROJECT, GLOBAL);
+    await meet();
+    await a.settle(1);
+    await b.settle(2);
+    await meet();
+    const both = ["user: base", "global: base"];
+    await expectEverywhere({ conflicts: [["global", "user"]], standing: both });
+    await c.settle(choice);
+    await meet();
+    await expectEverywhere({ conflicts: [], standing: [...standing] });
+    for (const place of [USER, GLOBAL]) if (await a.memory(place)) await a.rm(place);
+    await a.set(PROJECT, "base");
+    await meet();
+  }
+});
+
+test("a deletion by somebody who chose nothing is told beside different choices", async () => {
+  const [a, b, c] = threeMachines();
+  await a.move(PROJECT, USER);
+  await b.move(PROJECT, GLOBAL);
   await meet();
   await a.settle(1);
   await b.settle(2);
+  await c.rm(USER);
   await meet();
   for (const machine of machines) {
     const { conflicts, standing } = await machine.shown();
+    expect(conflicts).toContainEqual(["global", "user"]);
     expect(conflicts).toContain("deletion");
-    expect(standing).toEqual(["user: base"]);
+    expect(standing).toEqual(["user: base", "global: base"]);
   }
 });
 

@@ -76,9 +76,15 @@ export const MEMORIES: readonly Mistake[] = [
   ),
   settled(
     "where a memory is to stay it is not written anew",
-    "different choices at once are told again",
-    "seen: each.winning };",
+    "different choices at once are that question again, and no other one",
+    "seen: [...each.winning, ...choices] };",
     "seen: [] };",
+  ),
+  mistakesIn("cli/local/local-conflicts.ts", MOVED)(
+    "a deletion is hidden behind different choices that was no choice",
+    "a deletion by somebody who chose nothing is told beside different choices",
+    "deletion.deletions.every(isChoice);",
+    "deletion.deletions.some(isChoice);",
   ),
   deletion(
     "a memory that is to stay is not written anew",
