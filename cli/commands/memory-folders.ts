@@ -189,11 +189,15 @@ class FolderCommands {
     const asked = await withLocal(env, async (db) => {
       if (!db) return [];
       const id = flags.project && (await findMeantProject(db, flags.project, env));
-      return (await listAskedMemoryFiles(db, this.#kind)).filter(({ name, owner }) => {
-        return (!id || owner === id) && (names.length === 0 || names.includes(name));
+      const all = (await listAskedMemoryFiles(db, this.#kind)).filter(({ owner }) => {
+        return !id || owner === id;
       });
+      if (names.length === 0) return all;
+      return all.filter((file) => names.some((name) => isMeant(this.#kind, file, { name, all })));
     });
-    const unknown = names.find((name) => !asked.some((each) => each.name === name));
+    const unknown = names.find((name) => {
+      return !asked.some((file) => isMeant(this.#kind, file, { name, all: asked }));
+    });
     if (unknown !== undefined)
       throw new CommandFailed(`nothing is asked about ${unknown}`, { code: "not-found" });
     const kept = as === "delete" ? await this.#writtenSince(asked) : [];
@@ -224,6 +228,23 @@ class FolderCommands {
       db ? await writtenSince(env, db, { asked, folders }) : [],
     );
   }
+}
+
+/** Whether a file is meant by a name: its own, or that of its memory where no file has it. */
+function isMeant(
+  kind: FolderKind,
+  file: AskedMemoryFile,
+  { name, all }: { readonly name: string; readonly all: readonly AskedMemoryFile[] },
+): boolean {
+  if (file.name === name) return true;
+  if (kind !== "serena" || all.some((each) => each.name === name)) return false;
+  return serenaNameOf(file) === name;
+}
+
+/** What Serena calls a memory of its own. */
+function serenaNameOf({ name, owner }: AskedMemoryFile): string {
+  const plain = name.replace(/\.md$/, "");
+  return owner === "user" ? `global/${plain}` : plain;
 }
 
 function asJson({ owner, format, ...folder }: ScannedFolder) {

@@ -185,6 +185,17 @@ scenario("a purged folder deletes nothing, and one command brings it back", asyn
   await a.machine.memsync("serena", "delete", "core.md", "--yes");
   await b.untilKept("serena/core.md", (value) => value === "");
   expect(b.read("core.md")).toBe("core.md\n");
+  rmSync(join(a.memories, "lsp", "clangd.md"));
+  await a.untilStatus((status) => status.includes("1 file missing here"));
+  // As Serena calls it.
+  await a.machine.memsync("serena", "delete", "lsp/clangd", "--yes");
+  await b.untilKept("serena/lsp/clangd.md", (value) => value === "");
+  expect(a.read("lsp/pyright.md")).toBe("lsp/pyright.md\n");
+  const unknown = await a.machine.run(["serena", "delete", "lsp/clang", "--yes"]);
+  expect([unknown.status, unknown.stderr]).toEqual([
+    1,
+    "memsync: nothing is asked about lsp/clang\n",
+  ]);
 });
 
 scenario("a branch that is checked out takes no memory away, and brings none", async (lab) => {
