@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { AppError } from "../../shared/errors.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
 import type { World } from "../../shared/world.ts";
 
@@ -43,10 +44,18 @@ const found = call === "set" ? await Bun.secrets.set({ ...at, value })
 console.log(JSON.stringify({ value: typeof found === "string" ? found : null }));
 `;
 
-/** This machine's keyring; undefined with `MEMSYNC_KEYRING=off`. */
+/**
+ * This machine's keyring; undefined with `MEMSYNC_KEYRING=off`. Throws for another value than `on`
+ * and `off`: whoever mistypes one of them would have tokens where they are not to be.
+ */
 export function openKeyring(options: KeyringOptions = {}): Keyring | undefined {
   const env = options.env ?? process.env;
-  if (env.MEMSYNC_KEYRING === "off") return undefined;
+  const wanted = env.MEMSYNC_KEYRING || "on";
+  if (wanted === "off") return undefined;
+  if (wanted !== "on") {
+    const values = "is `on`, as without it, or `off`, which keeps tokens out of the keyring";
+    throw new AppError("invalid_request", `MEMSYNC_KEYRING ${values}`);
+  }
   const command = options.command ?? [process.execPath, "-e", PROGRAM];
   const deadlineMs = options.deadlineMs ?? KEYRING_DEADLINE_MS;
   const call = (request: object) =>

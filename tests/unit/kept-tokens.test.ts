@@ -113,6 +113,16 @@ test("this system's keyring answers or fails in time, and `MEMSYNC_KEYRING=off` 
   expect(kind === "done" || kind === "failed").toBe(true);
 });
 
+test("a value of `MEMSYNC_KEYRING` that is neither is refused, with both", () => {
+  for (const value of ["on", ""]) {
+    expect(openKeyring({ env: { MEMSYNC_KEYRING: value } })).toBeDefined();
+  }
+  for (const value of ["maybe", "OFF", "0"]) {
+    const open = () => openKeyring({ env: { MEMSYNC_KEYRING: value } });
+    expect(open).toThrow("MEMSYNC_KEYRING is `on`, as without it, or `off`");
+  }
+});
+
 test("the file is its owner's alone, whole at every moment, and keeps tokens apart", async () => {
   const { home, tokens } = storeOver(undefined);
   const accounts = ["local/a/1", "local/b/2", "local/c/3", "local/d/4"];
