@@ -210,12 +210,33 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
 async function remove(env: Environment, key: string, options: WriteOptions): Promise<void> {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   const { memories: known } = await readAll(env, { layer: "project", ...options });
-  if (!known.some((memory) => memory.key === key)) throw noMemory(key, known);
+  if (!known.some((memory) => memory.key === key)) {
+    throw (await elsewhere(env, key, { options, place })) ?? noMemory(key, known);
+  }
   await agreeToAudience(env, place, { done: "deleted", options });
   const written = await writeMemory(env.home, place, { key, value: undefined });
   if (!written) throw noMemory(key, known);
   if (written.leftHeld) sayAside(sayLeftHeld(written.leftHeld));
   await sayIfOutOfReach(env, place);
+}
+
+/** Where the memory is, if another layer that can be read here has it: it may have moved there. */
+async function elsewhere(
+  env: Environment,
+  key: string,
+  { options, place }: { readonly options: WriteOptions; readonly place: MemoryPlace },
+): Promise<CommandFailed | undefined> {
+  const { layer: _, ...others } = options;
+  // Where that can't be read, the refusal is the one of the layer that was meant.
+  const { memories = [] } = (await readAll(env, others).catch(() => undefined)) ?? {};
+  const layers = memories.flatMap((each) => (each.key === key ? [each.layer] : []));
+  const [first] = layers;
+  if (first === undefined) return undefined;
+  const removes = `\`memsync rm ${shellWord(key)} --layer ${first}\` deletes it`;
+  return new CommandFailed(
+    `there is no memory "${key}" in ${place.layer}: it is in ${layers.join(" and ")}; ${removes}`,
+    { code: "not-found" },
+  );
 }
 
 function noMemory(key: string, known: readonly LocalMemory[]): CommandFailed {

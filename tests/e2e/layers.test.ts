@@ -37,6 +37,14 @@ scenario("the layers are separate, and get looks in project, user and global", a
     expect(await machine.memsync("get", "key")).toBe("of the project");
     expect(await machine.memsync("get", "key", "--layer", "global")).toBe("of all");
     await machine.memsync("rm", "key");
+    const elsewhere = await machine.run(["rm", "key"]);
+    expect([elsewhere.status, elsewhere.stderr.replaceAll(/\s+/g, " ")]).toEqual([
+      1,
+      expect.stringContaining(
+        'there is no memory "key" in project: it is in user and global; ' +
+          "`memsync rm key --layer user` deletes it",
+      ),
+    ]);
     await machine.memsync("rm", "key", "--layer", "user");
     expect(await machine.memsync("get", "key")).toBe("of all");
     await machine.memsync("rm", "key", "--layer", "global");
