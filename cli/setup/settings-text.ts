@@ -82,19 +82,24 @@ export function removeEntry(text: string, syntax: Syntax, entry: SettingsEntry):
     const table = tableOf(entry);
     return text.replace(table, "").replace(table.replaceAll("\n", "\r\n"), "");
   }
-  const { keys: path, value } = entry;
-  const at = () =>
-    listOf(valueAt(parseSettings(text, syntax), path)).findIndex((item) =>
-      isDeepStrictEqual(item, value),
-    );
-  const place = entry.kind === "item" ? [...path, at()] : [...path];
   const plain = withoutMark(text);
-  let left = cutValue(plain, place);
-  for (let keys = place.slice(0, -1); keys.length > 0; keys = keys.slice(0, -1)) {
+  let left = plain;
+  // Another program may have written an item twice: a hook that is left would go on to run.
+  for (const place of placesOf(entry, text)) left = cutValue(left, place);
+  const around = entry.kind === "item" ? entry.keys : entry.keys.slice(0, -1);
+  for (let keys = around; keys.length > 0; keys = keys.slice(0, -1)) {
     if (!isHollow(left, keys)) break;
     left = cutValue(left, keys);
   }
   return text.slice(0, text.length - plain.length) + left;
+}
+
+/** Where an entry is, the last place first. */
+function placesOf({ kind, keys, value }: SettingsEntry, text: string): (string | number)[][] {
+  if (kind === "value") return [[...keys]];
+  const items = listOf(valueAt(parseSettings(text, "json"), keys));
+  const found = items.flatMap((item, at) => (isDeepStrictEqual(item, value) ? [at] : []));
+  return found.reverse().map((at) => [...keys, at]);
 }
 
 /**

@@ -104,7 +104,12 @@ test("what is taken out leaves the comments around it, and valid JSON", () => {
     parseSettings(cut, "json");
   }
   const hook = JSON.stringify(HOOK.value);
-  const others = [`[${hook},{"a":1}]`, `[{"a":1},${hook}]`, `[{"a":1}, ${hook}, {"b":2}]`];
+  const others = [
+    `[${hook},{"a":1}]`,
+    `[{"a":1},${hook}]`,
+    `[{"a":1}, ${hook}, {"b":2}]`,
+    `[${hook},{"a":1},${hook},${hook}]`,
+  ];
   const left = others.map((list) =>
     removeEntry(`{"hooks":{"SessionStart":${list}}}`, "json", HOOK),
   );
@@ -112,7 +117,10 @@ test("what is taken out leaves the comments around it, and valid JSON", () => {
     '{"hooks":{"SessionStart":[{"a":1}]}}',
     '{"hooks":{"SessionStart":[{"a":1}]}}',
     '{"hooks":{"SessionStart":[{"a":1}, {"b":2}]}}',
+    '{"hooks":{"SessionStart":[{"a":1}]}}',
   ]);
+  const doubled = `{"hooks":{"SessionStart":[${hook},${hook}]}}`;
+  expect(removeEntry(doubled, "json", HOOK)).toBe("{}");
 });
 
 test("what is inserted is indented as the text is", () => {
