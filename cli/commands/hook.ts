@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 
 const HELP = `
@@ -15,9 +14,6 @@ Examples:
   memsync hook session-start
   echo '{"session_id":"1","cwd":"/src/widget"}' | memsync hook session-start`;
 
-/** More than any assistant sends. */
-const INPUT_BYTES_MAX = 8 * 1024 * 1024;
-
 /** `hook`: what an assistant runs at the start and the end of a session. */
 export function addHookCommand(program: Command, env: Environment): void {
   program
@@ -28,23 +24,9 @@ export function addHookCommand(program: Command, env: Environment): void {
     .addHelpText("after", HELP)
     .action(async (event: string | undefined) => {
       if (event === undefined || process.stdin.isTTY) return;
+      const { readInput } = await import("../hooks/read-input.ts");
       const { hookDeadlineMs, runHook } = await import("../hooks/run-hook.ts");
-      process.stdout.write(await runHook(env, event, await readInput(hookDeadlineMs(env))));
+      const input = await readInput(Bun.stdin.stream(), hookDeadlineMs(env));
+      process.stdout.write(await runHook(env, event, input));
     });
-}
-
-/** Standard input as far as it comes in time. */
-async function readInput(deadlineMs: number): Promise<string> {
-  const decoder = new TextDecoder();
-  const reader = Bun.stdin.stream().getReader();
-  const timer = realWorld.setTimer(deadlineMs, () => void reader.cancel());
-  let [text, bytes] = ["", 0];
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done || bytes > INPUT_BYTES_MAX) break;
-    bytes += value.length;
-    text += decoder.decode(value, { stream: true });
-  }
-  timer.cancel();
-  return text + decoder.decode();
 }

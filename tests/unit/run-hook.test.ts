@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parsePayload } from "../../cli/hooks/hook-payload.ts";
+import { readInput } from "../../cli/hooks/read-input.ts";
 import { runHook } from "../../cli/hooks/run-hook.ts";
 import { remember } from "../../cli/mcp/remember.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
@@ -26,6 +27,22 @@ const save = (value: string) => remember(env, undefined, { key: "build", value, 
 const hook = (event: string, payload: object) =>
   runHook(env, event, JSON.stringify({ session_id: "1", cwd: folder, ...payload }));
 const start = (payload: object = {}) => hook("session-start", payload);
+
+/** An input that is never closed. */
+function keptOpen(...parts: readonly string[]): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      for (const part of parts) controller.enqueue(new TextEncoder().encode(part));
+    },
+  });
+}
+
+test("an input that stays open is waited for until its object is whole, or it is too late", async () => {
+  const text = '{"session_id":"1","cwd":"/a}"}\n';
+  expect(await readInput(keptOpen(text), 600_000)).toBe(text);
+  expect(await readInput(keptOpen(text.slice(0, 28), text.slice(28)), 600_000)).toBe(text);
+  expect(await readInput(keptOpen('{"cwd":"/a}'), 20)).toBe('{"cwd":"/a}');
+});
 
 test("a session is told once, and again when it was cleared or compacted", async () => {
   await save("npm run build");
