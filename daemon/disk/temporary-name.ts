@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { base32 } from "../../shared/ids.ts";
 import type { World } from "../../shared/world.ts";
@@ -5,9 +6,29 @@ import type { World } from "../../shared/world.ts";
 const TEMPORARY = /^[a-z2-7]{8}\.memsync$/;
 const JOURNAL = /^[a-z2-7]{8}\.whole\.memsync$/;
 
+/** What systems allow for a name, in bytes. */
+const NAME_BYTES_MAX = 255;
+/** The rest of a journal's name. */
+const REST_BYTES = "..abcdefgh.whole.memsync".length;
+const DIGEST_LENGTH = 8;
+
 /** A new name beside `path` for a file that is prepared there. */
 export function newTemporary(path: string, world: World): string {
-  return join(dirname(path), `.${basename(path)}.${base32(world.randomBytes(5))}.memsync`);
+  const stem = stemOf(basename(path));
+  return join(dirname(path), `.${stem}.${base32(world.randomBytes(5))}.memsync`);
+}
+
+/** The name, or of one that leaves no room for the rest its beginning and a digest of it. */
+function stemOf(name: string): string {
+  const most = NAME_BYTES_MAX - REST_BYTES;
+  if (Buffer.byteLength(name) <= most) return name;
+  const digest = base32(createHash("sha256").update(name).digest()).slice(0, DIGEST_LENGTH);
+  let beginning = "";
+  for (const character of name) {
+    if (Buffer.byteLength(beginning + character) > most - DIGEST_LENGTH - 1) break;
+    beginning += character;
+  }
+  return `${beginning}-${digest}`;
 }
 
 /**
@@ -29,5 +50,6 @@ export function isJournalOf(name: string, other: string): boolean {
 }
 
 function restOf(name: string, other: string): string {
-  return other.startsWith(`.${name}.`) ? other.slice(name.length + 2) : "";
+  const stem = stemOf(name);
+  return other.startsWith(`.${stem}.`) ? other.slice(stem.length + 2) : "";
 }

@@ -1,9 +1,15 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { chmod, open, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, open, readFile, stat, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ABSENT_HASH, hashOf, openFile } from "../../daemon/disk/read-file.ts";
 import { loadSwapNames } from "../../daemon/disk/swap-names.ts";
+import {
+  isJournalOf,
+  isTemporaryOf,
+  journalOf,
+  newTemporary,
+} from "../../daemon/disk/temporary-name.ts";
 import { replaceFile } from "../../daemon/disk/write-file.ts";
 import { DISK } from "../support/disk.ts";
 import { createTestWorld } from "../support/test-world.ts";
@@ -39,6 +45,24 @@ test("the file that lost its name can still be read, with what is written into i
   expect(await replaced?.readFile("utf8")).toBe("saved late");
   await replaced?.close();
   expect(await readFile(path("open"), "utf8")).toBe("after");
+});
+
+test("a file whose name leaves no room for a longer one is written, and found after a crash", async () => {
+  for (const name of ["n".repeat(255), "é".repeat(127), "n".repeat(232), "n".repeat(231)]) {
+    await writeFile(path(name), "before");
+    const expectedHash = hashOf("before");
+    const outcome = await replaceFile(path(name), "after", { expectedHash, world });
+    expect(outcome.kind).toBe("written");
+    if (outcome.kind === "written") await outcome.replaced?.close();
+    expect(await readFile(path(name), "utf8")).toBe("after");
+    const [temporary, ...rest] = [newTemporary(name, world), newTemporary(`${name}x`, world)];
+    const journal = journalOf(temporary);
+    expect(Buffer.byteLength(journal)).toBeLessThanOrEqual(255);
+    expect([isTemporaryOf(name, temporary), isJournalOf(name, journal)]).toEqual([true, true]);
+    expect(rest.some((other) => isTemporaryOf(name, other))).toBe(false);
+    await writeFile(path(journal), "");
+    await unlink(path(journal));
+  }
 });
 
 test("a file that has changed is left as it is", async () => {
