@@ -101,6 +101,18 @@ test("a transcript that was cut off or written anew is read from its beginning",
   expect((await read(source, before)).facts.messages).toBe(2);
 });
 
+test("a transcript that was written anew with the same beginning is read from that", async () => {
+  const text = sample("claude-code/tool-heavy.jsonl");
+  const path = put(`projects/p/${ID}.jsonl`, text);
+  const source = claudeCodeSessions(home);
+  const before = await read(source);
+  const beginning = text.slice(0, text.indexOf("\n", 2000) + 1);
+  writeFileSync(path, `${beginning}${" ".repeat(before.size)}\n`);
+  const anew = await read(source, before);
+  expect(anew.facts).toEqual((await read(source)).facts);
+  expect(anew.facts).not.toEqual(before.facts);
+});
+
 test("lines that are no JSON, half a line and one that is too long are left out", async () => {
   const long = JSON.stringify({ type: "user", message: { content: "x".repeat(17 * 1024 * 1024) } });
   const half = '{"type":"custom-title","customTi';

@@ -12,8 +12,11 @@ const PIECE_BYTES = 1024 * 1024;
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 /** A transcript that is read as a whole may have this size. */
 const WHOLE_BYTES_MAX = 64 * 1024 * 1024;
-/** The first bytes of a file tell whether it was written anew under the same name. */
-const HEAD_BYTES = 512;
+/**
+ * The first bytes of a file, and the last ones that were read, tell whether it was written anew
+ * under the same name.
+ */
+const END_BYTES = 512;
 
 /** How far a transcript was read, and what it told. It is JSON. */
 export interface TranscriptState {
@@ -24,8 +27,10 @@ export interface TranscriptState {
   readonly inode: string;
   /** Read up to here, where a line begins. */
   readonly offset: number;
-  /** SHA-256 of the first bytes before `offset`, at most `HEAD_BYTES`. */
+  /** SHA-256 of the first bytes before `offset`, at most `END_BYTES`. */
   readonly head: string;
+  /** The same of the last ones before it. Undefined where an older version has read them. */
+  readonly tail?: string;
   /** The line at `offset` is too long, and was left out as far as it goes. */
   readonly inLongLine?: boolean;
   /** The session ran while none was to be recorded: nothing more of it is. */
@@ -68,14 +73,23 @@ async function isContinued(
   state: TranscriptState,
 ): Promise<boolean> {
   if (state.inode !== inode || size < state.offset) return false;
-  return (await headOf(handle, state.offset)) === state.head;
+  const { head, tail } = await endsBefore(handle, state.offset);
+  return head === state.head && (state.tail === undefined || tail === state.tail);
 }
 
-async function headOf(handle: FileHandle, offset: number): Promise<string> {
-  const { buffer, bytesRead } = await handle.read({
-    buffer: Buffer.alloc(Math.min(HEAD_BYTES, offset)),
-    position: 0,
-  });
+async function endsBefore(
+  handle: FileHandle,
+  offset: number,
+): Promise<Required<Pick<TranscriptState, "head" | "tail">>> {
+  const length = Math.min(END_BYTES, offset);
+  return {
+    head: await digestAt(handle, 0, length),
+    tail: await digestAt(handle, offset - length, length),
+  };
+}
+
+async function digestAt(handle: FileHandle, position: number, length: number): Promise<string> {
+  const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(length), position });
   return createHash("sha256").update(buffer.subarray(0, bytesRead)).digest("hex");
 }
 
@@ -111,8 +125,8 @@ async function readLines(
     }
   }
   const { size, modifiedMs, inode } = file;
-  const head = await headOf(handle, offset);
-  return { facts, size, modifiedMs, inode, offset, head, ...(inLongLine && { inLongLine }) };
+  const ends = await endsBefore(handle, offset);
+  return { facts, size, modifiedMs, inode, offset, ...ends, ...(inLongLine && { inLongLine }) };
 }
 
 async function readWhole(
