@@ -17,7 +17,7 @@ import { whyUnfollowed } from "../../daemon/files/follow-reasons.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
 import { listInstructionFiles } from "../../daemon/files/instruction-files.ts";
 import { TREE_MADE } from "../../daemon/files/tree-guard.ts";
-import { whyFileIgnored } from "../../daemon/files/why-ignored.ts";
+import { whyFileKept } from "../../daemon/files/why-ignored.ts";
 import { type FileStanding, fileStanding } from "../../daemon/git/git-state.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { memoryReason } from "../../daemon/held/judge.ts";
@@ -102,7 +102,7 @@ async function instructionFile(db: Db, link: Link): Promise<SourcePreview[]> {
   const is = (state: SourcePreview["state"], why?: Reason): SourcePreview[] => {
     return [{ document: project, source: "instructions", path, state, ...noteFrom(why) }];
   };
-  const why = whyFileIgnored(ignored, { name: followable.name, path });
+  const why = await whyFileKept(ignored, dir, { name: followable.name, path });
   if (why) return is("ignored", why);
   const held = await heldFile(db, dir);
   if (held) return is("held", held);

@@ -33,7 +33,7 @@ import { importedPaths } from "./import-file.ts";
 import { listInstructionFiles } from "./instruction-files.ts";
 import { findLeftLink } from "./left-link.ts";
 import { nameToCreate } from "./project-file.ts";
-import { slashed, whyFileIgnored } from "./why-ignored.ts";
+import { whyFileIgnored, whyFileKept } from "./why-ignored.ts";
 
 export interface CountedFileOptions {
   readonly store: ReplicaStore<DaemonTables>;
@@ -175,9 +175,8 @@ export class CountedFile {
     const { account, store } = this.#options;
     const { projectId } = this.#link;
     const ignored = await this.#ignored();
-    const why = alsoNameOf(this.#link)
-      ? ignored.why(slashed(path))
-      : whyFileIgnored(ignored, { name: followable?.name, path });
+    const name = alsoNameOf(this.#link) ? undefined : followable?.name;
+    const why = await whyFileKept(ignored, folderOf(this.#link), { name, path });
     if (why?.code !== "ignored") return why;
     const text = await readStoredText(store.reader, account, projectId);
     return text.trim() === "" ? why : { code: "ignored-sent", command: "memsync doc clear" };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   keepFormerIgnored,
@@ -103,6 +103,27 @@ test("while nobody can read what is ignored, nothing is sent", async () => {
   await a.settle();
   expect(a.status).toMatchObject({ why: { code: "ignore-unreadable" } });
   expect(await a.doc()).toBe("");
+});
+
+test("a hard link to a file that stays here is as private as that, and an edit once it is another", async () => {
+  for (const [name, ignore] of [
+    ["CLAUDE.local.md", ""],
+    ["own.txt", "own.txt\n"],
+  ] as const) {
+    a.put(ignore, IGNORE);
+    a.put("private\n", name);
+    rmSync(join(a.dir, "CLAUDE.md"), { force: true });
+    linkSync(join(a.dir, name), join(a.dir, "CLAUDE.md"));
+    await a.follow();
+    expect([name, a.status]).toMatchObject([
+      name,
+      { state: "left-alone", why: { code: "ignored" } },
+    ]);
+    expect(await a.doc()).toBe("");
+  }
+  rmSync(join(a.dir, "CLAUDE.md"));
+  await a.save(TEXT);
+  expect(await a.doc()).toBe(TEXT);
 });
 
 test("another file is followed in place of one that is ignored, and none is made beside it", async () => {

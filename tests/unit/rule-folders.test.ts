@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createGitSandbox } from "../support/git-sandbox.ts";
 import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
@@ -47,6 +47,15 @@ async function inRepositories(gitignore: string): Promise<void> {
     await sandbox.run(project, "commit", "-q", "-m", "first");
   }
 }
+
+test("a rule that is a hard link to a file that stays here stays here, too", async () => {
+  const own = join(a.project, "CLAUDE.local.md");
+  saveAt(own, "private\n");
+  saveAt(claudeRule(a, "open.md"), "open\n");
+  linkSync(own, claudeRule(a, "hard.md"));
+  await settleMemories(a, b);
+  expect(await keys(b)).toEqual(["rules/claude/open.md"]);
+});
 
 test("rules are on the other machine byte for byte, each for its own assistant", async () => {
   a.save("tests.mdc", RULE);

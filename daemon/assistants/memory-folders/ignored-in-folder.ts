@@ -1,4 +1,4 @@
-import { relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import type { Kysely } from "kysely";
 import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import type { Link } from "../../home/links.ts";
@@ -12,6 +12,7 @@ import {
   takeIgnoredOf,
   type WhyIgnored,
 } from "../../ignored/ignore-file.ts";
+import { readKeptTwins } from "../../ignored/kept-twins.ts";
 import type { OwnedFolder } from "../folders/owned-folder.ts";
 import { keyOfName } from "./memory-names.ts";
 
@@ -33,7 +34,7 @@ export async function takeIgnoredIn(
   folder: Owned<MemoryOwner>,
 ): Promise<IgnoredInFolder> {
   const { owner, path } = folder;
-  return byKeyOrPath(
+  return await byKeyOrPath(
     folder,
     owner === "user" ? await takeIgnored(store, path) : await takeIgnoredOf(store, links, owner),
   );
@@ -46,7 +47,7 @@ export async function readIgnoredIn(
   folder: Owned<MemoryOwner | null>,
 ): Promise<IgnoredInFolder> {
   const { owner, path } = folder;
-  return byKeyOrPath(
+  return await byKeyOrPath(
     folder,
     owner === "user" ? await readIgnored(db, path) : await readIgnoredOf(db, links, owner),
   );
@@ -56,16 +57,17 @@ export async function readIgnoredIn(
  * A project's `.memsyncignore` names a file by its key, or by its path in the project if it is
  * there. What is of no project is named by one in the folder itself.
  */
-function byKeyOrPath(
+async function byKeyOrPath(
   { path, format, link, owner }: Owned<MemoryOwner | null>,
   { why, sign }: Ignored,
-): IgnoredInFolder {
+): Promise<IgnoredInFolder> {
+  const whyTwin = link ? await readKeptTwins(link.dir, { why }) : undefined;
   const below = link && relative(link.dir, path).split(sep).join("/");
   return {
     why(name) {
       const ofPath = below === undefined ? undefined : why(`${below}/${name}`);
       const ofName = owner === "user" ? why(name) : undefined;
-      return why(keyOfName(format, name)) ?? ofPath ?? ofName;
+      return why(keyOfName(format, name)) ?? ofPath ?? ofName ?? whyTwin?.(join(path, name));
     },
     sign,
   };
