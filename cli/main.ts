@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { Command, CommanderError } from "commander";
-import { AppError, messageOf } from "../shared/errors.ts";
+import { AppError, messageOf, ServiceAway } from "../shared/errors.ts";
 import { unforeseen } from "../shared/sqlite/failures.ts";
 import { VERSION } from "../shared/version.ts";
 import { addCommands } from "./command-groups.ts";
@@ -124,6 +124,7 @@ async function sayFailure(args: readonly string[], code: FailureCode, said: stri
 
 function codeOf(thrown: unknown): FailureCode {
   if (thrown instanceof CommandFailed) return thrown.code;
+  if (thrown instanceof ServiceAway) return "offline";
   return thrown instanceof AppError ? FAILURE_OF[thrown.code] : "unforeseen";
 }
 

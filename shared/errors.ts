@@ -54,6 +54,13 @@ export class RateLimited extends AppError {
   }
 }
 
+/** Nothing answered where the service is. A caller of the interface is told no more by the code. */
+export class ServiceAway extends AppError {
+  constructor(message: string) {
+    super("internal", message);
+  }
+}
+
 /** A 400 that points at one place of the request. */
 export function invalidAt(path: string, message: string): AppError {
   return new AppError("invalid_request", message, [{ path, message }]);

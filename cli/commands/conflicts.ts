@@ -150,7 +150,7 @@ async function find(env: Environment, id: string, meant: Meant): Promise<LocalCo
   const places = found.length === 1 ? "another project" : `${found.length} projects`;
   const isNot = here === undefined ? "" : ", and none of the project here";
   throw new CommandFailed(`${id} is a conflict of ${places}${isNot}: ${commands.join(", ")}`, {
-    code: "ambiguous",
+    code: found.length === 1 ? "not-found" : "ambiguous",
   });
 }
 

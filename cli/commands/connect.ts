@@ -1,8 +1,10 @@
 import type { Command } from "commander";
 import { findProjectName } from "../../daemon/home/project-name.ts";
+import type { ServiceState } from "../../daemon/status/service-state.ts";
+import type { RemoteStatus } from "../../daemon/status/status.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { isObject } from "../../shared/json.ts";
-import { ASKED_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import { ASKED_DEADLINE_MS, askStatus, type GatewayClient } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import { callSync } from "../contact/sync-progress.ts";
 import type { Environment } from "../place/environment.ts";
@@ -109,10 +111,30 @@ async function ask(
   const path = method === "POST" ? PATH : `${PATH}?${new URLSearchParams({ ...request })}`;
   const body = method === "POST" ? { body: request } : {};
   const asked = daemon.call(method, path, { ...body, ...options });
-  const answer = await shownWhile("asking the service", asked);
+  const answer = await shownWhile("asking the service", asked).catch(async (thrown) => {
+    throw (await isAway(daemon, request.project_id)) ? asOffline(thrown) : thrown;
+  });
   // The documents tell of it, and the next command is to find what they say. Where it is late, it
   // comes by itself.
   const heard = callSync(daemon, HEARD_WITHIN_S, { unlessOffline: true }).catch(() => undefined);
   await shownWhile("syncing", heard);
   return answer;
+}
+
+/** States of a service that may be away, if a call to it got no answer. */
+const AWAY: readonly ServiceState[] = ["offline", "reconnecting", "connecting"];
+
+/** Whether the daemon does not reach the service of a project. */
+async function isAway(daemon: GatewayClient, project: string): Promise<boolean> {
+  const status = await askStatus(daemon).catch(() => undefined);
+  const name = status?.projects.find(({ id }) => id === project)?.remote;
+  const isMeant = (each: RemoteStatus) => (name === undefined ? each.default : each.name === name);
+  const service = status?.remotes.find(isMeant)?.service;
+  return service !== undefined && AWAY.includes(service.state);
+}
+
+/** The interface has no code for a service that is away. */
+function asOffline(thrown: unknown): unknown {
+  const isUnanswered = thrown instanceof CommandFailed && thrown.code === "internal";
+  return isUnanswered ? new CommandFailed(thrown.message, { code: "offline" }) : thrown;
 }

@@ -73,7 +73,7 @@ export async function sayMeant(
  */
 export async function assertFolder(folder: string): Promise<void> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new CommandFailed(`${folder} is not a folder`);
+    throw new CommandFailed(`${folder} is not a folder`, { code: "not-found" });
   }
   refuseGitsOwn(folder);
   await refuseLostTree(await realPathOf(folder));

@@ -7,7 +7,7 @@ import type { ErrorCode } from "../../shared/errors.ts";
 export const FAILURES = {
   failed: "anything else: the sentence says what",
   "not-found":
-    "there is none of what was named: no such memory, version, conflict, project, remote",
+    "there is none of what was named: no such memory, version, conflict, project, remote, folder",
   ambiguous: "what was named may be several things",
   unlinked: "the folder belongs to no project",
   taken: "something is there already, and is not written over",

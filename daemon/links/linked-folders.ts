@@ -177,7 +177,7 @@ export class LinkedFolders {
   async #identify(folder: string, options: LinkOptions): Promise<IdentifiedFolder> {
     const dir = await realPathOf(folder);
     if (!(await isFolder(dir))) {
-      throw new AppError("invalid_request", `${folder} is not a folder`);
+      throw new AppError("not_found", `${folder} is not a folder`);
     }
     refuseGitsOwn(dir);
     await refuseLostTree(dir);

@@ -1,5 +1,5 @@
 import { count } from "../../shared/count.ts";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, ServiceAway } from "../../shared/errors.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import type { World } from "../../shared/world.ts";
 import { createHttpService } from "../service/http-service.ts";
@@ -48,7 +48,9 @@ function refusalOf(outcome: Exclude<Outcome<unknown>, { kind: "answered" }>, url
   const seconds = Math.ceil((waitMs ?? 0) / MS_PER_S);
   const again = seconds > 0 ? `; try again in ${count(seconds, "second", "seconds")}` : "";
   const why = `the token could not be tried at ${url} (${outcome.message})`;
-  return new AppError("internal", `${why}: nothing was changed${again}`);
+  const message = `${why}: nothing was changed${again}`;
+  const isAway = outcome.kind === "unreachable";
+  return isAway ? new ServiceAway(message) : new AppError("internal", message);
 }
 
 /** A position at which no service is, so that it answers with no content. */

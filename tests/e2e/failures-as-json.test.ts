@@ -29,6 +29,7 @@ scenario("with --json a program reads why a command failed", async (lab) => {
     ["doc", "restore", "aaaaaaaa"],
     ["move", "none", "--layer", "user"],
     ["remote", "rm", "none"],
+    ["link", "/nope"],
   ]) {
     expect([args, await codeOf(machine, ...args)]).toEqual([args, "not-found"]);
   }
@@ -36,6 +37,13 @@ scenario("with --json a program reads why a command failed", async (lab) => {
   expect(await codeOf(machine, "move", "key", "--layer", "project")).toBe("taken");
   const { id } = await machine.projectOf(folder);
   expect(await codeOf(machine, "project", "rm", id)).toBe("needs-yes");
+  // Nothing listens there any more.
+  const away = await lab.emulator();
+  const { url } = away;
+  await away.end("SIGKILL");
+  const login = ["login", "--url", url, "--token-stdin", "--json"];
+  const offline = await machine.run(login, { stdin: "some-token" });
+  expect(JSON.parse(offline.stdout)).toMatchObject({ error: { code: "offline" } });
   const wrong = await machine.run(["get", "--json"]);
   expect([wrong.status, wrong.stdout]).toEqual([2, ""]);
   // What has printed its answer says there what is wrong.

@@ -139,6 +139,12 @@ scenario(
     const cut = await machine.run(["connect", ".", "../other"]);
     expect([cut.status, cut.stdout]).toEqual([1, ""]);
     expect(cut.stderr).toContain("connections are made by the service");
+    const code = await waitFor("the service to be missed", async () => {
+      const { stdout } = await machine.run(["connect", ".", "../other", "--json"]);
+      const { error } = JSON.parse(stdout) as { error: { code: string } };
+      return error.code !== "internal" && error.code;
+    });
+    expect(code).toBe("offline");
     expect(await connected()).toEqual([]);
   },
 );
