@@ -60,14 +60,16 @@ export class TokenStore {
     return token === null ? { kind: "locked" } : { kind: "found", token };
   }
 
-  /** Removes a token from wherever it is. Throws if the keyring has it and does not answer. */
+  /** Removes a token from wherever it is. Throws if the keyring has it and can't be used now. */
   async remove(remote: Remote): Promise<void> {
     const { home, world, keyring } = this.#options;
     const id = this.#idOf(remote);
     await writeToFile(home.credentials, world, { id, token: undefined });
     if (remote.tokenPlace !== "keyring") return;
-    const answer = await keyring?.delete(id);
-    if (answer?.kind === "done") return;
+    // One that is locked says that it deleted, and still has it. What it does for another secret,
+    // it does for this one.
+    const isOpen = keyring !== undefined && (await keyringWorks(keyring, world));
+    if (isOpen && (await keyring.delete(id)).kind === "done") return;
     throw new AppError(
       "internal",
       "the system's keyring does not answer, so the token is still there: unlock it and try again",

@@ -94,6 +94,12 @@ test("a keyring that never answers is given up at the deadline", async () => {
   await expect(tokens.remove(remoteOf("local/a/1", "keyring"))).rejects.toThrow("is still there");
 });
 
+test("a token stays with a keyring that is locked, though it says that it deleted", async () => {
+  const locked = 'if (call === "set") process.exit(1); answer(null);';
+  const { tokens } = storeOver(fakeKeyring(locked).ring);
+  await expect(tokens.remove(remoteOf("local/a/1", "keyring"))).rejects.toThrow("is still there");
+});
+
 test("the keyring's process gets no variable of ours, and its secret by no argument", async () => {
   const { ring, folder } = fakeKeyring(`
     writeFileSync(process.env.KEPT + "/seen", JSON.stringify([process.env, process.argv]));
