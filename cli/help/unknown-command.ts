@@ -54,7 +54,11 @@ export function wordsOn(
   const isMissing = /^commander\.missing(?:Argument|MandatoryOptionValue)$/.test(code);
   if (isMissing) return [said, usageOf(command, words)];
   if (code === "commander.excessArguments") {
-    const advice = quoted(command, words) ?? severalFolders(command) ?? oneOfThem(command);
+    const advice =
+      quoted(command, words) ??
+      urlOf(command, words) ??
+      severalFolders(command) ??
+      oneOfThem(command);
     return [said, advice ?? usageOf(command, words)];
   }
   if (code === "commander.invalidArgument") return [said.replace(CHOICES, "'$1' is no $2: say $3")];
@@ -108,6 +112,14 @@ function quoted({ registeredArguments, args }: Command, words: readonly string[]
   if (typed.length > WORDS_SHOWN_MAX || !/^[\w .,:;/@%+=~-]*$/.test(typed)) return undefined;
   const name = registeredArguments.at(-1)?.name();
   return `put the ${name} in quotes: \`${[...words, ...before, `"${text}"`].join(" ")}\``;
+}
+
+/** Advice where a service's address came without its option, as other programs take it. */
+function urlOf({ args, options }: Command, words: readonly string[]): string | undefined {
+  const [url = ""] = args;
+  const isUrl = args.length === 1 && /^https?:\/\//i.test(url);
+  if (!isUrl || !options.some(({ long }) => long === "--url")) return undefined;
+  return `say it so: \`${words.join(" ")} --url ${shellWord(url)}\``;
 }
 
 /** The options of `link` are about one folder. `start` takes several. */

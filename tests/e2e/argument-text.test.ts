@@ -74,6 +74,7 @@ test("U+FFFD is refused where nobody can tell if it was typed, but for naming wh
 });
 
 const ADVICE: readonly (readonly [line: string, advice: string])[] = [
+  ["login https://host.example", "say it so: `memsync login --url https://host.example`"],
   ["set build npm run build", 'put the value in quotes: `memsync set build "npm run build"`'],
   ["rm one two", "say it so: `memsync rm <key>`"],
   ["set build 'a' '\"b\"'", "say it so: `memsync set <key> <value>`"],
