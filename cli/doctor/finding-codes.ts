@@ -68,6 +68,7 @@ export const FINDINGS = {
   "permissions-open": ["permissions", "wrong", "others may open a file of the home"],
   "permissions-closed": ["permissions", "ok", "only this account may look into the home"],
   "database-not-made": ["database", "ok", "the database is not made yet"],
+  "database-lost": ["database", "wrong", "the database is gone, and copies of it are there"],
   "database-unwritable": ["database", "wrong", "the database can't be written"],
   "database-being-made": ["database", "ok", "the database is being made"],
   "database-sound": ["database", "ok", "the database is sound"],

@@ -4,7 +4,7 @@ import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { sql } from "kysely";
 import type { Home } from "../../daemon/home/home.ts";
-import { openHomeReader, openServiceReader } from "../../daemon/home/open-home.ts";
+import { hasLostDatabase, openHomeReader, openServiceReader } from "../../daemon/home/open-home.ts";
 import { readDamageNotes } from "../../daemon/recovery/set-aside.ts";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { isDamage, noRoomAt } from "../../shared/sqlite/failures.ts";
@@ -73,6 +73,7 @@ export async function checkPermissions(home: Home): Promise<Finding> {
 /** Reads every page of the database, without disturbing a running daemon. */
 export async function checkHomeDatabase(home: Home): Promise<Finding> {
   const { database: path } = home;
+  if (hasLostDatabase(home)) return noted("database-lost", `${path} is gone`, REBUILD_LOST);
   if (!existsSync(path)) return noted("database-not-made", "not made yet");
   const open = () => openHomeReader(path);
   return await checkFile({ about: "database", path, open, rebuild: REBUILD });
@@ -93,6 +94,7 @@ const RESTART = "`memsync restart`, or end `memsync up` and run it again: that";
 const REBUILD =
   `${RESTART} sets the database aside and makes a new one of what can be read of it and what the ` +
   "service has";
+const REBUILD_LOST = `${RESTART} makes a new one of the copies beside it and what the service has`;
 const REBUILD_SERVICE = `${RESTART} sets it aside and makes a new one of all that memsync.db has`;
 
 /** A database, and what repairs it. */

@@ -1,12 +1,13 @@
 import { statSync } from "node:fs";
 import type { Kysely } from "kysely";
 import type { Home } from "../../daemon/home/home.ts";
-import { openHomeReader } from "../../daemon/home/open-home.ts";
+import { openHomeReader, refuseLost } from "../../daemon/home/open-home.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { messageOf } from "../../shared/errors.ts";
 
-/** Opens the home's replica for reading; undefined when there is none yet. */
+/** Opens the home's replica for reading; undefined when there is none yet. Throws for a lost one. */
 export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | undefined> {
+  refuseLost(home);
   return isThere(home) ? await openHomeReader(home.database) : undefined;
 }
 

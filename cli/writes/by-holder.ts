@@ -1,6 +1,7 @@
 import type { Home } from "../../daemon/home/home.ts";
 import { HomeId } from "../../daemon/home/home-id.ts";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
+import { refuseLost } from "../../daemon/home/open-home.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
@@ -37,6 +38,7 @@ export async function byHolder<Result>(
     // A daemon has just started.
     if (!lock) continue;
     try {
+      refuseLost(home);
       const { current: homeId } = new HomeId(home, realWorld);
       const machine = readMachineName(home);
       const store = await openReplica(home.database, realWorld, { machine, homeId });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Kysely } from "kysely";
 import { type Home, prepareHome } from "../../daemon/home/home.ts";
-import { openHomeDatabase } from "../../daemon/home/open-home.ts";
+import { openHomeDatabase, refuseLost } from "../../daemon/home/open-home.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
@@ -167,6 +167,7 @@ async function changeFile<Result>(
   prepareHome(home);
   const gate = await passGate(home.gate, "shared");
   try {
+    refuseLost(home);
     const database = await openHomeDatabase(home.database);
     try {
       return await writeTransaction(database.writer, work);

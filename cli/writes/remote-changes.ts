@@ -1,5 +1,5 @@
 import { prepareHome } from "../../daemon/home/home.ts";
-import { openHomeDatabase } from "../../daemon/home/open-home.ts";
+import { openHomeDatabase, refuseLost } from "../../daemon/home/open-home.ts";
 import { keepLinks, readLinksToKeep } from "../../daemon/recovery/links-file.ts";
 import {
   type ChangedRemote,
@@ -41,6 +41,7 @@ export async function listRemotesOf(env: Environment): Promise<readonly ListedRe
   prepareHome(env.home);
   const gate = await passGate(env.home.gate, "shared");
   try {
+    refuseLost(env.home);
     const database = await openHomeDatabase(env.home.database);
     try {
       return await describeRemotes(database.reader, remoteEnvironment(env));

@@ -11,12 +11,37 @@ import {
   refuseMisfit,
   type Schema,
 } from "../../shared/sqlite/misfit.ts";
+import type { Home } from "./home.ts";
 import { daemonMigrations, daemonSchema } from "./migrations.ts";
 import type { DaemonTables } from "./tables.ts";
 
 const PRIVATE_FILE = 0o600;
 /** The permissions of the group and of everybody else. */
 const OTHERS = 0o077;
+
+/** Whether a home has had a database, as the copies beside it tell, and has none now. */
+export function hasLostDatabase({ database, links, choices }: Home): boolean {
+  if (![links, choices].some((copy) => existsSync(copy))) return false;
+  // A new database is empty, and all that it has is in its log, until it is closed once.
+  return ![database, `${database}-wal`].some((part) => sizeOf(part) > 0);
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/**
+ * Throws one sentence where a home has lost its database. An empty one in its place would count for
+ * all that there was: nothing linked, and nothing to be kept on this machine. A daemon that starts
+ * makes one of the copies.
+ */
+export function refuseLost(home: Home): void {
+  if (!hasLostDatabase(home)) return;
+  throw new Error(
+    `the database in ${home.dir} is gone: \`memsync restart\` makes a new one of the copies ` +
+      "beside it and what the service has; nothing was changed",
+  );
+}
 
 /** Opens a home's database and migrates it. Throws one sentence if that is not possible. */
 export async function openHomeDatabase(

@@ -42,7 +42,8 @@ export async function recoverHome(home: Home, world: World, log: Log): Promise<D
 async function recover(home: Home, world: World, log: Log): Promise<DamageNote[]> {
   const notes: DamageNote[] = [];
   for (const path of [home.database, home.service]) await finishExchange(path);
-  const reason = await findDamage(home.database, daemonSchema, existsSync(home.links));
+  const isExpected = existsSync(home.links) || existsSync(home.choices);
+  const reason = await findDamage(home.database, daemonSchema, isExpected);
   if (reason !== undefined) notes.push(await rebuildReplica(home, reason, world));
   // A new database's first page is only in its log until the file is closed.
   if (!hasHead(home.database)) await (await openHomeDatabase(home.database)).close();
