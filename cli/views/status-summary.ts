@@ -140,7 +140,7 @@ function shortened(
   ];
   const counted = `${projects.length > 0 ? "besides " : ""}${others.join(", ")}`;
   const rest = `projects  ${counted}; \`memsync status --all\` shows each`;
-  return tonedStatusLines({ ...status, projects }, { ...view, rest });
+  return tonedStatusLines({ ...status, projects }, { ...view, rest, left });
 }
 
 /** If a service of theirs tells nothing, nobody knows what others wrote. */

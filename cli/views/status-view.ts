@@ -32,6 +32,7 @@ import { visible } from "../screen/visible.ts";
 import { heldLines } from "./held-view.ts";
 import { machineLines } from "./machine-lines.ts";
 import { memoryFolderLines } from "./memory-folders-view.ts";
+import { oddFolders } from "./odd-folders.ts";
 import { personalLines } from "./personal-view.ts";
 import { layerLine } from "./seen-by.ts";
 import { isEmbedded, shownRemotes } from "./shown-remotes.ts";
@@ -50,6 +51,8 @@ export interface StatusView {
   readonly short?: boolean;
   /** A line about the projects that are left out. */
   readonly rest?: string;
+  /** The projects that are left out: what is held of them has their names all the same. */
+  readonly left?: readonly ProjectStatus[];
   /** Projects, by id, that get only one line of this width. */
   readonly brief?: { readonly ids: ReadonlySet<string>; readonly columns: number };
 }
@@ -57,7 +60,8 @@ export interface StatusView {
 /** `memsync status` in a few lines: the current folder, the services, and what else is followed. */
 export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): string[] {
   const { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false } = view;
-  const { brief, rest, short = false } = view;
+  const { brief, rest, left = [], short = false } = view;
+  const named = namedProjects(status, left);
   const remotes = shownRemotes(status);
   const several = remotes.length > 1;
   const time = { now, calm };
@@ -85,18 +89,21 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
     ...remotes.flatMap((remote) => layerLines(remote, { several, short })),
     ...machineLines(status.machine),
     ...status.damaged.flatMap(damageLines),
-    ...heldLines(status.held, namedProjects(status), several),
-    ...memoryFolderLines("auto-memory", status.auto_memory, namedProjects(status)),
-    ...memoryFolderLines("serena", status.serena, namedProjects(status)),
-    ...memoryFolderLines("rules", status.rules, namedProjects(status)),
+    ...heldLines(status.held, named, several),
+    ...memoryFolderLines("auto-memory", status.auto_memory, named),
+    ...memoryFolderLines("serena", status.serena, named),
+    ...memoryFolderLines("rules", status.rules, named),
     ...personalLines(status.personal),
   ].map(visible);
 }
 
-/** All projects that have a name, linked or not. */
-function namedProjects({ projects, unlinked }: DaemonStatus): { id: string; name: string }[] {
+/** All projects that have a name, linked or not, shown or left out. */
+function namedProjects(
+  { projects, unlinked }: DaemonStatus,
+  left: readonly ProjectStatus[],
+): { id: string; name: string }[] {
   const others = unlinked.flatMap(({ id, name }) => (name === null ? [] : [{ id, name }]));
-  return [...projects, ...others];
+  return [...projects, ...left, ...others];
 }
 
 /**
@@ -316,7 +323,8 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
   const [first, ...others] = folders;
   const where = first === undefined ? "" : `   ${tilde(first.dir)}`;
   const more = others.length > 0 ? ` and ${count(others.length, "folder", "folders")} more` : "";
-  const odd = folders.find(({ state }) => state === "failing" || state === "waiting");
+  // Of a folder that was moved, the file is followed.
+  const odd = oddFolders(project).find(({ state }) => state !== "followed" && state !== "upwards");
   const how = deleted !== null ? "deleted" : odd ? oddShown(odd) : syncedShown(project, view);
   const ways = [`${name}${at}${where}${more}`, `${name}${at}`, name];
   const lines = ways.map((each) => `project   ${each}   ${how}`);
@@ -328,11 +336,12 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
 }
 
 /** A name is not cut to less. */
-const NAME_COLUMNS_MIN = 6;
+const NAME_COLUMNS_MIN = 16;
 
-function oddShown({ state, note }: FolderStatus): string {
+function oddShown({ path, state, note }: FolderStatus): string {
   const said = note ?? state;
-  return state === "failing" ? toned("bad", `not followed: ${said}`) : said;
+  if (state === "failing") return toned("bad", `not followed: ${said}`);
+  return state === "waiting" ? said : toned("pending", `${path} ${said}`);
 }
 
 /** A project's text and memories, and whether all of it is synced. */

@@ -134,6 +134,42 @@ test("of a dozen projects each has its line, behind the one that one stands in",
   );
 });
 
+test("in one line, a project whose file nobody reads says why, and is not said to be synced", () => {
+  const note = "is a symbolic link to .env, which memsync does not follow";
+  const unread = fifty.slice(0, 12).map((each, at) => {
+    const [folder] = each.folders;
+    if (!folder) throw new Error("a project has a folder");
+    return project(at, {
+      folders: [{ ...folder, state: "left-alone", why: "link-to-other", note }],
+    });
+  });
+  const [first, ...others] = onScreen(statusOf(unread), SCREEN).filter((line) =>
+    line.startsWith("project   "),
+  );
+  expect(first).toBe(
+    "project   project 0   CLAUDE.md is a symbolic link to .env, which memsync does …",
+  );
+  expect(others).toHaveLength(11);
+  expect(others.join("\n")).not.toContain("all synced");
+});
+
+test("what is held of a project that is only counted has its name", () => {
+  const held = [
+    {
+      id: "1",
+      kind: "memory",
+      key: "sec",
+      layer: "project",
+      project_id: "proj_8",
+      remote: "work",
+      advice: "held: it looks like a token; it stays on this machine",
+    },
+  ];
+  const lines = onScreen({ ...statusOf(fifty), held: held as never }, SCREEN);
+  expect(lines.join("\n")).toContain("50 projects, all synced");
+  expect(lines).toContain("held      sec   project 8");
+});
+
 test("more troubles than fit are counted, too", () => {
   const projects = fifty.map((each) => ({ ...each, waiting: 1 }));
   const lines = onScreen(statusOf(projects), SCREEN);
