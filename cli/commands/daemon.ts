@@ -10,8 +10,9 @@ import { deletionStatus, readDeletion } from "../../daemon/home/deleted-project.
 import { listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
+import { countSavedMemories, listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
+import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import type { DaemonStatus, UnitStatus } from "../../daemon/status/status.ts";
 import { isSynced, syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
@@ -298,12 +299,25 @@ async function leftHere(env: Environment, dir: string, id: string | undefined): 
   const kept = await keptBackShown(env, dir);
   const held = await withLocal(env, async (db) => (db ? await listHeld(db) : []));
   const { length } = held.filter(({ document }) => document === id);
+  const left = await leftOfDeleted(env, id);
   const are = length === 1 ? "is" : "are";
   const writes = `${count(length, "write", "writes")} of it ${are} held here`;
   return [
     ...(kept === undefined ? [] : [kept]),
+    ...(left === 0
+      ? []
+      : [`${count(left, "memory", "memories")} of it here: \`memsync list --project ${id}\``]),
     ...(length === 0 ? [] : [`${writes}: \`memsync held\` lists what it is, and what sends it`]),
   ];
+}
+
+/** How many memories this machine has of a project that was deleted. */
+async function leftOfDeleted(env: Environment, id: string | undefined): Promise<number> {
+  if (id === undefined || !(await isDeletedHere(env, id))) return 0;
+  return await withLocal(env, async (db) => {
+    const found = db && (await findLocalDocument(db, id));
+    return found ? await countSavedMemories(db, found.id) : 0;
+  });
 }
 
 async function isDeletedHere(env: Environment, id: string | undefined): Promise<boolean> {
@@ -328,6 +342,7 @@ function syncedNote(status: DaemonStatus, standing: Standing): string {
   if (syncedProjects(status).some(refuses)) {
     notes.push("records of sessions are refused: see `memsync status`");
   }
+  notes.push(...deletedNotes(status));
   const folders = syncedProjects(status).flatMap((project) => project.folders);
   const apart = hereFirst(standing, folders.filter(isTextApart));
   const [unwritten, unread] = [apart.filter(isRead), apart.filter((each) => !isRead(each))];
@@ -343,6 +358,15 @@ function syncedNote(status: DaemonStatus, standing: Standing): string {
   }
   notes.push(...apartFolders([status.auto_memory, status.serena, status.rules]));
   return notes.map((note) => `; ${note}`).join("");
+}
+
+/** What was written into a project while somebody deleted it is kept, and goes nowhere. */
+function deletedNotes({ projects }: DaemonStatus): string[] {
+  return projects.flatMap(({ deleted, name, memories }) => {
+    if (deleted === null || memories === 0) return [];
+    const what = count(memories, "memory", "memories");
+    return [`${name} was deleted, and its ${what} here no more synced: see \`memsync status\``];
+  });
 }
 
 const WAIT_SECONDS = 30;

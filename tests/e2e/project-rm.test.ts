@@ -122,8 +122,15 @@ scenario("a machine that was offline brings nothing back, and loses nothing", as
   for (const each of [a, b]) {
     expect((await each.list()).map(({ key }) => key)).toEqual(["lint"]);
     expect((await each.projectOf()).deleted?.machine).toBe("the a");
+    expect(await each.memsync("sync")).toContain(
+      " was deleted, and its 1 memory here no more synced: see `memsync status`",
+    );
   }
   expect(await idsAt(service)).toEqual([]);
+  const { id } = await b.projectOf();
+  const left = (await b.run(["unlink"])).stderr;
+  expect(left).toContain(`1 memory of it here: \`memsync list --project ${id}\``);
+  expect(await b.memsync("list", "--project", id)).toContain("npm run lint");
 });
 
 scenario("a deleted project is begun anew with the file that is there", async (lab) => {
