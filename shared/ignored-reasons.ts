@@ -9,6 +9,12 @@ export interface GoneIgnoreFile {
   readonly file: string;
 }
 
+/** A folder of no project, as an assistant's own, has no command. */
+function sending({ file }: GoneIgnoreFile): string {
+  const command = "`memsync link --send-ignored` in the project's folder";
+  return `${command} sends it, after asking, or an empty ${file}`;
+}
+
 /** Reasons why a file or a record stays on this machine: its project's folder says so. */
 export const IGNORED_REASONS = {
   ignored: {
@@ -23,13 +29,13 @@ export const IGNORED_REASONS = {
   "ignored-gone": {
     meaning: "a `.memsyncignore` named the file that is not there any more, and still counts",
     say: ({ file }: GoneIgnoreFile) => `stays on this machine, for ${file} named it, which is gone`,
-    advise: () => "`memsync link --send-ignored` in the project's folder sends it, after asking",
+    advise: sending,
   },
   "ignored-lost": {
     meaning: "a damaged home has lost what a `.memsyncignore` named that may have been there",
     say: ({ file }: GoneIgnoreFile) =>
       `stays on this machine, for a damaged home has lost what ${file} may have named`,
-    advise: () => "`memsync link --send-ignored` in the project's folder sends it, after asking",
+    advise: sending,
   },
   "ignore-unreadable": {
     meaning: "nobody knows what is ignored, so nothing of the folder is read or written",

@@ -172,7 +172,8 @@ function show(step: SetupStep, { remove = false }: SetupFlags): void {
     return;
   }
   if (!hasWork(step)) {
-    sayRows([`${place}  ${styled("dim", stateShown(read.other.length > 0, remove))}`]);
+    const hasOwn = (remove ? stayingIn(step) : read.other).length > 0;
+    sayRows([`${place}  ${styled("dim", stateShown(hasOwn, remove))}`]);
     return;
   }
   const changed = remove ? lostIn(step, read.present) : read.absent;
@@ -188,6 +189,16 @@ function show(step: SetupStep, { remove = false }: SetupFlags): void {
 function lostIn({ file, after }: SetupStep, present: readonly SettingsEntry[]) {
   if (after === undefined) return present;
   return present.filter((entry) => stateOf(after, file.syntax, entry) !== "present");
+}
+
+/** What is taken out of no file: what a person has changed, or has gone on with. */
+function stayingIn({ file, read, after }: SetupStep): readonly SettingsEntry[] {
+  if (read.kind !== "read") return [];
+  const ours = read.present.filter(({ isShared }) => !isShared);
+  const left = ours.filter((entry) => {
+    return after !== undefined && stateOf(after, file.syntax, entry) === "present";
+  });
+  return [...read.other, ...left];
 }
 
 function stateShown(hasOwn: boolean, remove: boolean): string {
@@ -226,7 +237,8 @@ function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
   if (flags.remove) sayLeft(steps);
   if (due.length === 0) {
     const rest = unread.length > 0 ? "else " : "";
-    saySentence(flags.remove ? "nothing was set up here" : `everything ${rest}is set up`);
+    const none = steps.some((step) => stayingIn(step).length > 0) ? "taken out" : "set up here";
+    saySentence(flags.remove ? `nothing was ${none}` : `everything ${rest}is set up`);
     return;
   }
   if (changed.length === 0) return;
@@ -243,14 +255,15 @@ function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
   }
 }
 
-/** What a person has changed is not taken out, and still starts memsync. */
+/** What stays still starts memsync. */
 function sayLeft(steps: readonly SetupStep[]): void {
-  const own = steps.filter(({ read }) => read.kind !== "unreadable" && read.other.length > 0);
-  for (const { assistant, file, read } of own) {
-    const which = read.kind === "read" ? read.other.map(({ keys }) => keys.join(".")) : [];
+  for (const step of steps) {
+    const staying = stayingIn(step);
+    if (staying.length === 0) continue;
+    const which = staying.map(({ keys }) => keys.join(".")).join(", ");
     sayAside(
-      `${assistant.name} still has an entry of your own for memsync in ${tilde(file.path)}: ` +
-        `${which.join(", ")}; delete it there if it is to go`,
+      `${step.assistant.name} still has an entry of your own for memsync in ` +
+        `${tilde(step.file.path)}: ${which}; delete it there if it is to go`,
     );
   }
 }

@@ -159,6 +159,27 @@ for (const [name, line] of Object.entries({
   });
 }
 
+scenario(
+  "a table with a comment of the user's in it stays, and is not said to be gone",
+  async (lab) => {
+    const { setup, read, user } = await makeUser(lab, { ".codex/config.toml": "" });
+    const path = join(user, ".codex/config.toml");
+    for (const edited of [
+      TABLE.replace("]\n", "] # mine\n"),
+      TABLE.replace("args", "# mine\nargs"),
+    ]) {
+      await setup("codex", "--yes");
+      writeFileSync(path, edited);
+      const { stdout, stderr } = await setup("codex", "--remove", "--yes");
+      expect(read(".codex/config.toml")).toBe(edited);
+      expect(stdout).toContain("config.toml  has an entry of your own, which stays");
+      expect(stderr).toContain("mcp_servers.memsync; delete it there if it is to go");
+      expect((await setup("codex", "--remove", "--yes")).stdout).toContain("nothing was taken out");
+      writeFileSync(path, "");
+    }
+  },
+);
+
 scenario("what the user's own hooks need stays, however often ours are taken out", async (lab) => {
   const own = '{\n  "version": 1,\n  "hooks": { "stop": [ { "command": "./mine.sh" } ] }\n}\n';
   const { setup, read, user } = await makeUser(lab, { ".cursor/hooks.json": own });
