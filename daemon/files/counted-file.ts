@@ -25,7 +25,7 @@ import { findAlso } from "./find-also.ts";
 import { findSuccessor } from "./find-successor.ts";
 import { findFirstFile } from "./first-file.ts";
 import type { Sight } from "./follow-facts.ts";
-import { type FollowedState, readStoredText, writeFollowed } from "./follow-store.ts";
+import { type FollowedState, readFollowed, readStoredText, writeFollowed } from "./follow-store.ts";
 import { followedWith, importsFurther, whyImporting } from "./followed-imports.ts";
 import { readTwice } from "./glimpses.ts";
 import { Grace } from "./grace.ts";
@@ -178,6 +178,9 @@ export class CountedFile {
     const name = alsoNameOf(this.#link) ? undefined : followable?.name;
     const why = await whyFileKept(ignored, folderOf(this.#link), { name, path });
     if (why?.code !== "ignored") return why;
+    // What others have is not of this file, and not to be deleted for its sake.
+    const known = await readFollowed(store.reader, this.#link.dir);
+    if (!known || known.base.text.trim() === "") return why;
     const text = await readStoredText(store.reader, account, projectId);
     return text.trim() === "" ? why : { code: "ignored-sent", command: "memsync doc clear" };
   }

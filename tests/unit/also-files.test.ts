@@ -238,6 +238,6 @@ test("an ignored further file is left alone, and one that was ignored is no edit
   a.put(TEXT);
   a.put("mine\n", GEMINI);
   await a.follow({ ...ALSO, write: true });
-  expect(a.also).toMatchObject([{ state: "left-alone", why: { code: "ignored-sent" } }]);
+  expect(a.also).toMatchObject([{ state: "left-alone", why: { code: "ignored" } }]);
   expect([await a.doc(), a.file(GEMINI)]).toEqual([TEXT, "mine\n"]);
 });

@@ -54,6 +54,8 @@ test("a followed file that is named in .memsyncignore is neither read nor writte
   await exchange([a, b]);
   expect(a.file()).toBe(TEXT);
   expect(await b.doc()).toBe("# Of b\n");
+  // The text is of b alone, so nobody is told to delete it.
+  expect(a.status).toMatchObject({ state: "left-alone", why: { code: "ignored" } });
 });
 
 test("what was sent before stays, and the command that deletes it is said", async () => {
@@ -163,13 +165,18 @@ test("a topic that is named stays here, and none that came from elsewhere is wri
   others.push(one, two);
   ignore(one, "auto-memory/own*.md\n");
   one.save("own.md", "mine\n");
+  one.save("own-both.md", "mine as well\n");
   one.save("open.md", "ours\n");
   two.save("own-too.md", "of two\n");
+  two.save("own-both.md", "of two\n");
   await settleMemories(one, two);
   expect(await two.values("own.md")).toEqual([]);
   expect(await one.values("own.md")).toEqual([]);
   expect(one.read("own-too.md")).toBeUndefined();
-  const notes = [{ name: "own.md", why: { code: "ignored" } }];
+  expect(await one.values("own-both.md")).toEqual(["of two\n"]);
+  expect(one.read("own-both.md")).toBe("mine as well\n");
+  // What the project has under that name is the other machine's, and nobody is told to delete it.
+  const notes = ["own-both.md", "own.md"].map((name) => ({ name, why: { code: "ignored" } }));
   expect(one.keeper.status).toMatchObject([{ notes }]);
   ignore(one, "*.md\n");
   one.save("open.md", "changed\n");

@@ -409,6 +409,8 @@ export class MemoryFolderKeeper {
   ): Promise<Reason | "silently" | undefined> {
     const ignored = whyIgnored(name);
     if (ignored) {
+      // What others have under its key is none of this file's.
+      if (!former) return read ? ignored : "silently";
       return read ? await this.#sayIgnored(owner, keyOfName(format, name), ignored) : "silently";
     }
     if (read?.kind === "problem") return read.why;
