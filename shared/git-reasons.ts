@@ -26,6 +26,11 @@ export function sayTrouble({ trouble, said }: GitTroubleFacts): string {
   return said ?? TROUBLES[trouble];
 }
 
+/** Of a worktree whose repository was moved. */
+function isLeftBehind({ said = "" }: GitTroubleFacts): boolean {
+  return /not a git repository: .*\/worktrees\//.test(said);
+}
+
 /** What is said of a file of which git could not say enough, in the registry of `reasons.ts`. */
 export const GIT_REASONS = {
   "git-failed": {
@@ -43,7 +48,8 @@ export const GIT_REASONS = {
   "leave-unknown": {
     meaning: "git could not say whether it tracks the file",
     say: (facts: GitTroubleFacts) => {
-      return `git could not say whether it is tracked (${sayTrouble(facts)})`;
+      const mend = isLeftBehind(facts) ? ": `git worktree repair` in the repository mends it" : "";
+      return `git could not say whether it is tracked (${sayTrouble(facts)})${mend}`;
     },
   },
 } as const;

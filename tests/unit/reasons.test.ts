@@ -36,6 +36,15 @@ test("reasons are the same where their codes and facts are", () => {
 test("a sentence names its facts, and says what to do", () => {
   const sentences: readonly (readonly [Reason, string])[] = [
     [
+      {
+        code: "leave-unknown",
+        trouble: "refused",
+        said: "fatal: not a git repository: /src/app/.git/worktrees/fix",
+      },
+      "git could not say whether it is tracked (fatal: not a git repository: " +
+        "/src/app/.git/worktrees/fix): `git worktree repair` in the repository mends it",
+    ],
+    [
       { code: "requests-used", limit: 60, windowMs: 60_000 },
       "the account has 60 requests a minute",
     ],
