@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import type { DocumentAddress } from "../../shared/replica/document/address.ts";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
-import { addRevision, listRevisions } from "../../shared/replica/history/revisions.ts";
+import { listRevisions } from "../../shared/replica/history/revisions.ts";
+import { addRevision } from "../../shared/replica/history/unfiled.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
@@ -39,7 +40,7 @@ export async function keepSave({ db, now }: Context, open: OpenDocument, save: K
   if (await settleKept(db, open, { keptSave: save, revision, now })) return;
   await addSave(db, open, { save, revision, keptAt: now });
   if (save.content === open.document.content()) return;
-  await addRevision(narrowTables(db), open.id, {
+  addRevision(narrowTables(db), open.id, {
     kind: "save",
     key: "",
     value: save.content,

@@ -469,4 +469,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_421_952_321 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_661_234_541 };

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
-import { addRevision } from "../../shared/replica/history/revisions.ts";
+import { addRevision } from "../../shared/replica/history/unfiled.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import { EMPTY_STATE_VECTOR } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -180,7 +180,7 @@ async function holdOne(
   for (const { value, at } of gone) {
     const revision = { kind: write.kind, key: write.key, value, writtenAt: at, replacedAt: now };
     const replica: Kysely<ReplicaTables> = narrowTables(db);
-    await addRevision(replica, open.id, { ...revision, machine: open.writer.machine });
+    addRevision(replica, open.id, { ...revision, machine: open.writer.machine });
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Kysely, sql } from "kysely";
 import { AppError } from "../../shared/errors.ts";
+import { fileAll } from "../../shared/replica/history/unfiled.ts";
 import { noteAddedOf } from "../../shared/replica/search/unindexed.ts";
 import { isPostgres, isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
@@ -64,6 +65,7 @@ async function open(place: string, world: World): Promise<Opened> {
   }
   // With the lock: nobody serves it meanwhile.
   const { database, close } = await openHostStore(place, world);
+  await database.write(async (db) => fileAll(narrowTables(db)));
   return { reader: database.reader, write: (work) => database.write(work), close };
 }
 

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import { fileAll } from "../../shared/replica/history/unfiled.ts";
 import { noteAddedOf } from "../../shared/replica/search/unindexed.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { HostTables } from "./account-tables.ts";
@@ -23,6 +24,7 @@ const OF_ACCOUNT = ["sessions", "connections", "current_projects", "kept_answers
  * temporary tables, so it is gone with the process.
  */
 export async function keepImage(db: Db, image: number, owner?: AccountId): Promise<void> {
+  fileAll(narrowTables(db));
   const documents = sql`select * from documents ${ownedBy("owner", owner)}`;
   await keep(db, nameOf(image, "documents"), documents);
   const ids = sql`(select id from ${sql.id("temp", nameOf(image, "documents"))})`;

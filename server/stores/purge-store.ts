@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import { dropUnfiled } from "../../shared/replica/history/unfiled.ts";
 import { keepIndexedOf } from "../../shared/replica/search/unindexed.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { HostTables } from "./account-tables.ts";
@@ -26,6 +27,7 @@ export async function listDocuments(db: Db, account: AccountId, name?: string): 
  */
 export async function deleteDocument(db: Db, id: number): Promise<void> {
   await keepIndexedOf(narrowTables(db), id);
+  await dropUnfiled(narrowTables(db), id);
   for (const part of OF_DOCUMENTS)
     await db.deleteFrom(part).where("document_id", "=", id).execute();
   await db.deleteFrom("documents").where("id", "=", id).execute();

@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { HostAdmin } from "../../server/accounts/host-admin.ts";
 import { copyDatabase } from "../../server/copy/copy-database.ts";
 import { createHostApp, type HostApp } from "../../server/host-app.ts";
+import { openHostStore } from "../../server/stores/open-store.ts";
+import { asAccountId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
+import { globalDocument } from "../../shared/replica/document/address.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { postgresCluster } from "../support/postgres-cluster.ts";
 
@@ -65,6 +68,24 @@ async function answersOf(path: string, token: string) {
     await app.close();
   }
 }
+
+test("what a file has not filed yet of its histories comes along", async () => {
+  const [from, to] = ["unfiled.db", "filed.db"].map((name) => join(folder, name));
+  const { store, close } = await openHostStore(from ?? "", world);
+  const owner = asAccountId("acct");
+  for (const value of ["former", "latter"]) {
+    await store.write(async (context) => {
+      const { document } = await context.open(globalDocument(owner));
+      document.setEntry("memories", "k", { value, now: context.now });
+    });
+  }
+  await close();
+  await copyDatabase({ from: from ?? "", to: to ?? "", world });
+  const copied = await openHostStore(to ?? "", world);
+  const rows = await copied.store.reader.selectFrom("revisions").select("value").execute();
+  await copied.close();
+  expect(rows).toEqual([{ value: "former" }]);
+});
 
 test("a database comes out of PostgreSQL as it went in, and answers the same everywhere", async () => {
   const file = join(folder, "from.db");

@@ -256,10 +256,13 @@ class CrashingStore {
   #statementsLeft = Number.POSITIVE_INFINITY;
   #left: readonly string[] = [];
 
-  private constructor(readonly temp: TempStore) {}
+  private constructor(
+    readonly temp: TempStore,
+    readonly indexesLater: boolean,
+  ) {}
 
-  static async create(): Promise<CrashingStore> {
-    const store = new CrashingStore(await newStore());
+  static async create(indexesLater: boolean): Promise<CrashingStore> {
+    const store = new CrashingStore(await newStore(), indexesLater);
     await store.temp.reopen(store.#options());
     return store;
   }
@@ -283,6 +286,7 @@ class CrashingStore {
 
   #options(): TempStoreOptions {
     return {
+      indexesLater: this.indexesLater,
       wrap: (connection) =>
         watched(connection, () => {
           if (--this.#statementsLeft > 0) return;
@@ -396,11 +400,14 @@ async function pastOf(temp: TempStore, key: string) {
   return revisions.map(({ value, writtenAt, replacedAt }) => ({ value, writtenAt, replacedAt }));
 }
 
-test("writes, deletions, sweeps and crashes leave the history that nothing packed would have", async () => {
-  const property = fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
-    const comparison = new Comparison(await CrashingStore.create());
-    for (const step of steps) await comparison.take(step);
-    for (const temp of opened.splice(0)) await temp.remove();
-  });
-  await fc.assert(property, { numRuns: 80 });
-});
+test.each([false, true])(
+  "writes, deletions, sweeps and crashes leave the history that nothing packed would have, filed later: %p",
+  async (indexesLater) => {
+    const property = fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
+      const comparison = new Comparison(await CrashingStore.create(indexesLater));
+      for (const step of steps) await comparison.take(step);
+      for (const temp of opened.splice(0)) await temp.remove();
+    });
+    await fc.assert(property, { numRuns: 80 });
+  },
+);

@@ -25,18 +25,7 @@ export interface Revision extends PastValue {
   readonly key: string;
 }
 
-/**
- * Stores a revision, and deletes the oldest of its key beyond `HISTORY.revisionsPerKey`. To be
- * called in the transaction that replaces the value. It is a row until a sweep packs it. Surplus
- * revisions in a pack are no longer shown, and are deleted with the whole pack.
- */
-export async function addRevision(db: Db, documentId: number, revision: Revision): Promise<void> {
-  const crowded = await crowdedKeys(db, documentId, [revision]);
-  addRevisions(db, documentId, [revision]);
-  dropCrowded(db, documentId, crowded);
-}
-
-type HistoryName = Pick<Revision, "kind" | "key">;
+export type HistoryName = Pick<Revision, "kind" | "key">;
 
 /** The keys that will have more revisions than are kept, once `added` are stored. */
 export async function crowdedKeys(
@@ -57,14 +46,6 @@ export async function crowdedKeys(
     }
   }
   return crowded;
-}
-
-/** Stores revisions, the oldest first; `dropCrowded` has to follow. */
-export function addRevisions(db: Db, documentId: number, revisions: readonly Revision[]): void {
-  insertRevisions.now(
-    db,
-    revisions.map(({ machine, ...each }) => ({ documentId, ...each, machine: machine ?? null })),
-  );
 }
 
 /** Deletes the oldest revisions of each key beyond `HISTORY.revisionsPerKey`. */
@@ -94,7 +75,7 @@ export async function listRevisions(
  * A key's rows and packs, newest first, read by one statement, because another process's sweep may
  * pack rows meanwhile. Packed revisions are older than all others, and later packs are newer.
  */
-function stored(db: Db, documentId: number, { kind, key }: Pick<Revision, "kind" | "key">) {
+function stored(db: Db, documentId: number, { kind, key }: HistoryName) {
   return db
     .selectFrom("revisions")
     .select(["id", "value", "written_at", "replaced_at", "machine"])
@@ -123,8 +104,26 @@ function stored(db: Db, documentId: number, { kind, key }: Pick<Revision, "kind"
         .where("kind", "=", kind)
         .where("key", "=", key),
     )
+    .$if(!isPostgres(db), (query) => query.unionAll(unfiled(db, documentId, { kind, key })))
     .orderBy("is_packed")
     .orderBy("id", "desc");
+}
+
+/** Newer than all others of its key. */
+function unfiled(db: Db, documentId: number, { kind, key }: HistoryName) {
+  return db
+    .selectFrom("unfiled")
+    .select(["id", "value", "written_at", "replaced_at", "machine"])
+    .select([
+      sql<number | null>`null`.as("count"),
+      sql<number | null>`null`.as("bytes"),
+      sql<Uint8Array | null>`null`.as("payload"),
+      sql<number | null>`null`.as("checksum"),
+      sql<number>`-1`.as("is_packed"),
+    ])
+    .where("document_id", "=", documentId)
+    .where("kind", "=", kind)
+    .where("key", "=", key);
 }
 
 type Stored = Awaited<ReturnType<ReturnType<typeof stored>["execute"]>>[number];
@@ -147,27 +146,6 @@ export function readPack(documentId: number, pack: RevisionPack): PastValue[] {
     throw new CorruptDocumentError(message, { cause: thrown });
   }
 }
-
-const insertRevisions = compiledForMany(
-  (
-    db: Db,
-    rows: readonly (Omit<Revision, "machine"> & {
-      readonly documentId: number;
-      readonly machine: string | null;
-    })[],
-  ) =>
-    db.insertInto("revisions").values(
-      rows.map((row) => ({
-        document_id: row.documentId,
-        kind: row.kind,
-        key: row.key,
-        value: row.value,
-        written_at: row.writtenAt,
-        replaced_at: row.replacedAt,
-        machine: row.machine,
-      })),
-    ),
-);
 
 /**
  * Counted before the write, because most keys have few. One statement for each key is the cheapest

@@ -304,4 +304,21 @@ export const replicaMigrations: readonly Migration[] = [
         order by row_id`.execute(db);
     },
   },
+  {
+    // A revision's place among those of its key may follow later.
+    name: "replica-0013-unfiled",
+    async up(db) {
+      await db.schema
+        .createTable("unfiled")
+        .addColumn("id", "integer", (column) => column.primaryKey())
+        .addColumn("document_id", "integer", (column) => column.notNull())
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("key", "text", (column) => column.notNull())
+        .addColumn("value", "text", (column) => column.notNull())
+        .addColumn("written_at", "integer", (column) => column.notNull())
+        .addColumn("replaced_at", "integer", (column) => column.notNull())
+        .addColumn("machine", "text")
+        .execute();
+    },
+  },
 ];

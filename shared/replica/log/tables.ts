@@ -12,6 +12,7 @@ export interface ReplicaTables {
   unindexed: UnindexedTable;
   metadata: MetadataTable;
   revisions: RevisionsTable;
+  unfiled: UnfiledTable;
   revision_packs: RevisionPacksTable;
   history_clock: HistoryClockTable;
   text_conflicts: TextConflictsTable;
@@ -133,6 +134,9 @@ interface RevisionsTable {
   /** The machine that wrote it; null where that is not known. */
   machine: string | null;
 }
+
+/** A revision that is not among those of its key yet; it is newer than all of them. */
+interface UnfiledTable extends RevisionsTable {}
 
 /** Successive revisions of a key, older than its rows and its later packs. */
 interface RevisionPacksTable {

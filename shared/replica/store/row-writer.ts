@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { compiled } from "../../sqlite/compiled.ts";
 import { compiledForMany, ROWS_AT_ONCE } from "../../sqlite/many.ts";
 import { chunksOf, type Pause } from "../../turns.ts";
-import { addRevisions, dropCrowded } from "../history/revisions.ts";
+import { addUnfiled } from "../history/unfiled.ts";
 import { appendRow } from "../log/log-rows.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { keepIndexed, noteAdded } from "../search/unindexed.ts";
@@ -11,19 +11,19 @@ import type { DerivedRows, NewMemory, RowBatch } from "./row-batch.ts";
 type Db = Kysely<ReplicaTables>;
 
 /**
- * Writes what a flush has worked out, in a write transaction. The full-text index follows later.
+ * Writes what a flush has worked out, in a write transaction. Of the full-text index, and of each
+ * key's history, it only notes what is to follow.
  */
 export async function writeBatch(
   db: Db,
   { documentId, now, log, derived }: RowBatch,
   pause: Pause,
 ): Promise<void> {
-  const { revisions, crowded, metadata, text } = derived;
+  const { revisions, metadata, text } = derived;
   for (const some of chunksOf(revisions, ROWS_AT_ONCE)) {
-    addRevisions(db, documentId, some);
+    addUnfiled(db, documentId, some);
     await pause();
   }
-  dropCrowded(db, documentId, crowded);
   await writeMemories(db, derived, pause);
   for (const [key, value] of metadata) {
     if (value === undefined) dropMetadata.now(db, { documentId, key });

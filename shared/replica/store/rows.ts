@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { memoryIdOf } from "../../ids.ts";
 import type { JsonValue } from "../../json.ts";
 import { compiled } from "../../sqlite/compiled.ts";
+import { isPostgres } from "../../sqlite/dialects.ts";
 import { compiledForMany, ROWS_AT_ONCE } from "../../sqlite/many.ts";
 import { chunksOf, type Pause } from "../../turns.ts";
 import { wireDocumentId } from "../document/address.ts";
@@ -46,7 +47,7 @@ export async function deriveRows(db: Db, target: RowsTarget, given: Changed): Pr
   });
   return {
     revisions,
-    crowded: await crowdedKeys(db, target.documentId, revisions),
+    crowded: isPostgres(db) ? await crowdedKeys(db, target.documentId, revisions) : [],
     ...(await deriveMemories(db, target, { document, keys: [...changes.memoryKeys] })),
     metadata: new Map(metadata),
     text: text?.row,
@@ -65,7 +66,10 @@ interface Changed {
   readonly changes: DocumentChanges;
 }
 
-/** Deleted entries as revisions, oldest first. */
+/**
+ * Deleted entries as revisions, by key and then oldest first: filed one after another, those of a
+ * long write then change each page of the index once.
+ */
 async function memoryRevisions(
   db: Db,
   { documentId, now: replacedAt, pause }: RowsTarget,
@@ -84,7 +88,7 @@ async function memoryRevisions(
       revisions.push({ kind: "memory", key, value, writtenAt, replacedAt, machine });
     }
   }
-  return revisions;
+  return revisions.sort((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)));
 }
 
 /**

@@ -6,11 +6,12 @@ import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { savepoint, writeTransaction } from "../../sqlite/transaction.ts";
 import type { World } from "../../world.ts";
 import { sweepHistory } from "../history/sweep-history.ts";
+import { fileAll, fileSome } from "../history/unfiled.ts";
 import { documentsWithLargeLogs } from "../log/large-logs.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { mergeFullText } from "../search/full-text.ts";
 import { indexSome } from "../search/unindexed.ts";
-import { LateIndex } from "./late-index.ts";
+import { LateRows } from "./late-rows.ts";
 import { isLongCommit, lightenCommit, writeLogBack } from "./long-commit.ts";
 import { type AskedWrite, Replica, type ReplicaSetup } from "./replica.ts";
 import { Context } from "./write-context.ts";
@@ -24,7 +25,7 @@ const MERGES_PER_SWEEP_MAX = 16;
 /** What a store needs. It closes the database with itself. */
 export interface StoreOptions<Tables extends ReplicaTables> extends ReplicaSetup<Tables> {
   readonly database: SqliteDatabase<Tables>;
-  /** The full-text index follows the rows after their commit; see `search`. */
+  /** The full-text index and filing follow the rows after their commit; see `LateRows`. */
   readonly indexesLater?: boolean;
 }
 
@@ -43,20 +44,26 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
   #draining: Promise<void> | undefined;
   protected committing: Promise<boolean> | undefined;
   #onIdle: (() => void) | undefined;
-  readonly #lateIndex: LateIndex | undefined;
+  readonly #lateRows: LateRows | undefined;
 
   constructor(protected override readonly options: StoreOptions<Tables>) {
     super(options);
-    if (options.indexesLater) this.#lateIndex = this.#createLateIndex(options.world);
+    if (options.indexesLater) this.#lateRows = this.#createLateRows(options.world);
   }
 
-  #createLateIndex(world: World): LateIndex {
-    return new LateIndex({
+  #createLateRows(world: World): LateRows {
+    return new LateRows({
       reader: narrowTables(this.reader),
       world,
       indexSome: (owner) =>
         this.write(({ db }) => this.#indexSome(narrowTables(db), owner), { isLong: true }),
+      fileSome: () => this.#fileSome(),
     });
+  }
+
+  /** True: more are to be filed. */
+  #fileSome(): Promise<boolean> {
+    return this.write(async ({ db }) => fileSome(narrowTables(db)), { isLong: true });
   }
 
   async #indexSome(db: Kysely<ReplicaTables>, owner: AccountId | undefined): Promise<void> {
@@ -83,7 +90,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
    * before. Not to be called within a write, which would wait for itself.
    */
   search<Found>(owner: AccountId, search: () => Promise<Found>): Promise<Found> {
-    return this.#lateIndex?.search(owner, search) ?? search();
+    return this.#lateRows?.search(owner, search) ?? search();
   }
 
   /**
@@ -95,6 +102,8 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
     const step = <Result>(work: (db: Kysely<ReplicaTables>, now: number) => Promise<Result>) =>
       this.write(({ db, now }) => work(narrowTables(db), now));
     try {
+      // What is looked at by age, and packed, are filed revisions.
+      while (await this.#fileSome());
       await sweepHistory(step);
     } finally {
       await this.#sweepRest(step);
@@ -132,7 +141,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
   async close(): Promise<void> {
     await this.longWrites.allDone();
     await this.settle();
-    await this.#lateIndex?.stop();
+    await this.#lateRows?.stop();
     while (this.#draining) await this.#draining;
     await this.options.database.close();
   }
@@ -182,7 +191,8 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
           settle.push(await runOne(write, context, { db, writesInCommit: writes.length }));
         }
         const replica: Kysely<ReplicaTables> = narrowTables(db);
-        if (!this.#lateIndex && contexts.some((context) => context.mayHaveWritten)) {
+        if (!this.#lateRows && contexts.some((context) => context.mayHaveWritten)) {
+          fileAll(replica);
           while (await indexSome(replica, EVERYBODY, this.pause));
         }
         isLong = pause !== undefined && isLongCommit(contexts.flatMap(({ rows }) => rows));
@@ -195,7 +205,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
       return isLong;
     }
     this.timed(startedAt, true);
-    this.#lateIndex?.follow();
+    this.#lateRows?.follow();
     this.announce(contexts.flatMap((context) => context.rows));
     for (const each of settle) each();
     this.forgetOldest();

@@ -1,34 +1,38 @@
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../ids.ts";
 import type { Timer, World } from "../../world.ts";
+import { isAnyUnfiled } from "../history/unfiled.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { isIndexBehind } from "../search/unindexed.ts";
 
-/** The full-text index may be behind for this time while nobody searches. */
+/** The full-text index, and filing, may be behind for this time while nobody searches. */
 const BEHIND_MS = 10_000;
 
 /** How often a search is repeated because others have written meanwhile. */
 const AGAIN_MAX = 3;
 
-interface LateIndexDeps {
+interface LateRowsDeps {
   readonly reader: Kysely<ReplicaTables>;
   /** Indexes some rows, of an owner or of all, in a commit of its own. */
   readonly indexSome: (owner: AccountId | undefined) => Promise<void>;
+  /** Files some revisions, in a commit of its own. */
+  readonly fileSome: () => Promise<unknown>;
   readonly world: World;
 }
 
 /**
- * Brings the full-text index up to date some time after a commit: no write waits for it, and what
- * is soon written over is never indexed. The database says which rows are still to be indexed, so a
- * crash loses none. A search first waits until all that was committed before is indexed.
+ * Brings the full-text index up to date some time after a commit, and files what went into the
+ * history: no write waits for it, and what is soon written over is never indexed. The database says
+ * what is still to be done, so a crash loses none. A search first waits until all that was
+ * committed before is indexed; a history is whole in any case.
  */
-export class LateIndex {
-  readonly #deps: LateIndexDeps;
+export class LateRows {
+  readonly #deps: LateRowsDeps;
   #timer: Timer | undefined;
   #following: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(deps: LateIndexDeps) {
+  constructor(deps: LateRowsDeps) {
     this.#deps = deps;
   }
 
@@ -50,7 +54,7 @@ export class LateIndex {
     }
   }
 
-  /** Nothing is indexed after this. */
+  /** Nothing is indexed or filed after this; what is left stays noted. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
@@ -60,9 +64,11 @@ export class LateIndex {
   /** If it fails, as on a full disk, a later commit or search does it. */
   async #followAll(): Promise<void> {
     try {
-      while (await this.#isBehind(undefined)) await this.#deps.indexSome(undefined);
+      const { reader, indexSome, fileSome } = this.#deps;
+      while (!this.#stopped && (await this.#isBehind(undefined))) await indexSome(undefined);
+      while (!this.#stopped && (await isAnyUnfiled(reader))) await fileSome();
     } catch {
-      // The rows that are to be indexed stay noted.
+      // What is to be indexed or filed stays noted.
     }
   }
 
