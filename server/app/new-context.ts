@@ -1,5 +1,5 @@
 import { randomRequestId } from "../../shared/ids.ts";
-import { pauseOf } from "../../shared/turns.ts";
+import { patientPauseOf } from "../../shared/turns.ts";
 import { clientAddress } from "../http/client-address.ts";
 import type { PeerAddress } from "../http/metrics-access.ts";
 import type { RequestContext } from "../http/request-context.ts";
@@ -21,7 +21,7 @@ export function newContext({
 }: Pick<AppDeps, "world" | "log" | "place" | "extraHeaders">): RequestContext {
   const requestId = randomRequestId(world);
   const headers = { "X-Request-Id": requestId, ...SECURITY_HEADERS, ...extraHeaders };
-  const pause = pauseOf(world);
+  const pause = patientPauseOf(world);
   return { requestId, headers, peer: undefined, client: unknownAddress, pause, log, place };
 }
 

@@ -11,7 +11,7 @@ import { storageFailure } from "../../shared/sqlite/failures.ts";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 import { migrate } from "../../shared/sqlite/migrate.ts";
 import { MisfitError, refuseMisfit, type Schema } from "../../shared/sqlite/misfit.ts";
-import { pauseOf } from "../../shared/turns.ts";
+import { patientPauseOf, pauseOf } from "../../shared/turns.ts";
 import type { World } from "../../shared/world.ts";
 import { accountMigrations } from "./account-migrations.ts";
 import type { HostTables } from "./account-tables.ts";
@@ -79,6 +79,7 @@ export async function openHostStore(path: string, world: World): Promise<HostFil
       world,
       writer: newWriter(world, SERVICE_MACHINE),
       pause: pauseOf(world),
+      patientPause: patientPauseOf(world),
       indexesLater: true,
     });
     return {

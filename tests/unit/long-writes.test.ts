@@ -7,7 +7,7 @@ import { deleteProject, deletionOf } from "../../shared/replica/document/project
 import { serveExchange } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
-import { createPause } from "../../shared/turns.ts";
+import { pauseOf } from "../../shared/turns.ts";
 import { failureOf } from "../support/failure.ts";
 import { shownValue } from "../support/replicas.ts";
 import { address, checkFullText, memoriesOf, setMemory } from "../support/stored.ts";
@@ -234,7 +234,7 @@ test("after a long write that is refused the log is written back as ever", async
 
 test("a pause ends a turn that has lasted, and no other", async () => {
   const world = createTestWorld();
-  const pause = createPause(world);
+  const pause = pauseOf(world);
   expect(pause()).toBeUndefined();
   world.advance(5);
   let goesOn = false;

@@ -63,6 +63,8 @@ export type SweepStep<Tables> = (db: Kysely<Tables>, now: number) => Promise<boo
 /** What every replica needs, on whatever database. */
 export interface ReplicaSetup<Tables extends ReplicaTables> extends ContextOptions<Tables> {
   readonly writer: Writer;
+  /** The pause of long work beside the writes; `pause` when left out. */
+  readonly patientPause?: Pause | undefined;
 }
 
 /**
@@ -142,9 +144,9 @@ export abstract class Replica<Tables extends ReplicaTables> {
     return this.writers.current;
   }
 
-  /** To be called between the steps of long work with what was read. */
+  /** To be called between the steps of long work that is no write. */
   get pause(): Pause {
-    return this.options.pause ?? NO_PAUSE;
+    return this.options.patientPause ?? this.options.pause ?? NO_PAUSE;
   }
 
   /**

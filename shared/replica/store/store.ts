@@ -4,6 +4,7 @@ import type { SqliteDatabase } from "../../sqlite/database.ts";
 import { returnFreePages } from "../../sqlite/free-pages.ts";
 import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { savepoint, writeTransaction } from "../../sqlite/transaction.ts";
+import { comeFirst, NO_PAUSE, type Pause } from "../../turns.ts";
 import type { World } from "../../world.ts";
 import { sweepHistory } from "../history/sweep-history.ts";
 import { fileAll, fileSome } from "../history/unfiled.ts";
@@ -67,7 +68,11 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
   }
 
   async #indexSome(db: Kysely<ReplicaTables>, owner: AccountId | undefined): Promise<void> {
-    await indexSome(db, { owner }, this.pause);
+    await indexSome(db, { owner }, this.#writePause);
+  }
+
+  get #writePause(): Pause {
+    return this.options.pause ?? NO_PAUSE;
   }
 
   /** For reading. Sees what is committed. */
@@ -180,7 +185,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
     const settle: Settle[] = [];
     const startedAt = this.options.world.monotonic();
     try {
-      await writeTransaction(this.options.database.writer, async (db) => {
+      const transaction = writeTransaction(this.options.database.writer, async (db) => {
         for (const write of writes) {
           const context = new Context(
             this.options,
@@ -193,11 +198,13 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
         const replica: Kysely<ReplicaTables> = narrowTables(db);
         if (!this.#lateRows && contexts.some((context) => context.mayHaveWritten)) {
           fileAll(replica);
-          while (await indexSome(replica, EVERYBODY, this.pause));
+          while (await indexSome(replica, EVERYBODY, this.#writePause));
         }
         isLong = pause !== undefined && isLongCommit(contexts.flatMap(({ rows }) => rows));
         if (pause && isLong) await lightenCommit(replica, pause);
       });
+      // All other writes wait for it.
+      await comeFirst(this.options.world, transaction);
     } catch (thrown) {
       this.timed(startedAt, false);
       for (const context of contexts) context.discard();
