@@ -67,6 +67,14 @@ describe("derived rows", () => {
     const added = all.filter((at) => at > 200);
     expect(added.length).toBeGreaterThan(20);
     expect(added).toEqual(added.toSorted((one, other) => one - other));
+    temp.world.advance(1000);
+    await write((document, now) => {
+      document.setEntries("memories", valuesOf(0, 340, "c"), now);
+      for (let at = 341; at < 350; at++) document.deleteEntry("memories", keyOf(at));
+    });
+    const later = await inspect(temp.store, rowsOfDocument, "many");
+    expect<unknown>(await rowsOfDisk(temp, id)).toEqual(later.expected);
+    await checkFullText(temp);
   });
 
   test("revisions keep every value that was replaced or deleted, oldest first", async () => {

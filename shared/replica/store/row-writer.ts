@@ -1,5 +1,5 @@
-import type { Kysely } from "kysely";
-import { compiled } from "../../sqlite/compiled.ts";
+import { type Kysely, sql } from "kysely";
+import { compilable, compiled } from "../../sqlite/compiled.ts";
 import { compiledForMany, ROWS_AT_ONCE } from "../../sqlite/many.ts";
 import { chunksOf, type Pause } from "../../turns.ts";
 import { addUnfiled } from "../history/unfiled.ts";
@@ -48,7 +48,7 @@ async function writeMemories(
       db,
       changed.map(({ before }) => before.row_id),
     );
-    for (const each of some) replace(db, each);
+    replaceMemories(db, some);
   }
   for (const some of chunksOf(addedMemories, ROWS_AT_ONCE)) {
     await pause();
@@ -60,18 +60,21 @@ async function writeMemories(
   }
 }
 
-function replace(
-  db: Db,
-  { before: { row_id: rowId, created_at }, after }: DerivedRows["replacedMemories"][number],
-): void {
-  if (!after) {
-    dropMemory.now(db, { rowId });
-    return;
+function replaceMemories(db: Db, replaced: DerivedRows["replacedMemories"]): void {
+  const changed = replaced.flatMap(({ before, after }) => {
+    if (!after) return [];
+    const { value, updatedAt, entryIds } = after;
+    return [{ rowId: before.row_id, value, updatedAt, entryIds }];
+  });
+  updateMemories.now(db, changed);
+  for (const { before, after } of replaced) {
+    const { row_id: rowId } = before;
+    if (!after) dropMemory.now(db, { rowId });
+    // Names a column only if it changes, for a named column is written to its index in any case.
+    else if (before.created_at !== after.createdAt) {
+      moveMemory.now(db, { createdAt: after.createdAt, rowId });
+    }
   }
-  const { value, updatedAt, createdAt, entryIds } = after;
-  updateMemory.now(db, { value, updatedAt, entryIds, rowId });
-  // Names a column only if it changes, because a named column is written to its index in any case.
-  if (created_at !== createdAt) moveMemory.now(db, { createdAt, rowId });
 }
 
 const addMemories = compiledForMany((db: Db, rows: readonly NewMemory[]) =>
@@ -91,13 +94,31 @@ const addMemories = compiledForMany((db: Db, rows: readonly NewMemory[]) =>
     .returning("row_id"),
 );
 
-const updateMemory = compiled(
-  (db: Db, given: Pick<NewMemory, "value" | "updatedAt" | "entryIds"> & { rowId: number }) =>
-    db
-      .updateTable("memories")
-      .set({ value: given.value, updated_at: given.updatedAt, entry_ids: given.entryIds })
-      .where("row_id", "=", given.rowId),
-);
+type UpdatedMemory = Pick<NewMemory, "value" | "updatedAt" | "entryIds"> & {
+  readonly rowId: number;
+};
+
+/** One row by itself is found without the list of `values`, which takes longer to make. */
+const updateMemories = compiledForMany((db: Db, rows: readonly UpdatedMemory[]) => {
+  const [only, ...others] = rows;
+  if (only && others.length === 0) {
+    const { value, updatedAt, entryIds, rowId } = only;
+    return compilable(
+      db,
+      sql`update memories set value = ${value}, updated_at = ${updatedAt}, entry_ids = ${entryIds}
+        where row_id = ${rowId}`,
+    );
+  }
+  const given = rows.map(({ rowId, value, updatedAt, entryIds }) => {
+    return sql`(${rowId}, ${value}, ${updatedAt}, ${entryIds})`;
+  });
+  return compilable(
+    db,
+    sql`update memories set value = given.column2, updated_at = given.column3,
+        entry_ids = given.column4
+      from (values ${sql.join(given)}) as given where memories.row_id = given.column1`,
+  );
+});
 
 const moveMemory = compiled(
   (db: Db, { createdAt, rowId }: { readonly createdAt: number; readonly rowId: number }) =>
