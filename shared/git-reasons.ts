@@ -11,6 +11,7 @@ const TROUBLES = {
   "odd-head": "the repository's HEAD is not understood",
   "line-break": "the repository's path has a line break in it",
   elsewhere: "git has this folder's working tree elsewhere",
+  "left-behind": "the worktree's repository was moved",
   "no-answer": "git gave no answer",
 } as const;
 
@@ -24,11 +25,6 @@ export interface GitTroubleFacts {
 /** Why git could not tell something, in a sentence. */
 export function sayTrouble({ trouble, said }: GitTroubleFacts): string {
   return said ?? TROUBLES[trouble];
-}
-
-/** Of a worktree whose repository was moved. */
-function isLeftBehind({ said = "" }: GitTroubleFacts): boolean {
-  return /not a git repository: .*\/worktrees\//.test(said);
 }
 
 /** What is said of a file of which git could not say enough, in the registry of `reasons.ts`. */
@@ -48,7 +44,8 @@ export const GIT_REASONS = {
   "leave-unknown": {
     meaning: "git could not say whether it tracks the file",
     say: (facts: GitTroubleFacts) => {
-      const mend = isLeftBehind(facts) ? ": `git worktree repair` in the repository mends it" : "";
+      const isLeft = facts.trouble === "left-behind";
+      const mend = isLeft ? ": `git worktree repair` in the repository mends it" : "";
       return `git could not say whether it is tracked (${sayTrouble(facts)})${mend}`;
     },
   },

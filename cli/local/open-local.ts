@@ -5,7 +5,7 @@ import { openHomeReader, refuseLost } from "../../daemon/home/open-home.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { messageOf } from "../../shared/errors.ts";
 
-/** Opens the home's replica for reading; undefined when there is none yet. Throws for a lost one. */
+/** Opens the home's replica for reading; undefined when there is none yet. Throws if it is lost. */
 export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | undefined> {
   refuseLost(home);
   return isThere(home) ? await openHomeReader(home.database) : undefined;

@@ -120,7 +120,14 @@ export async function findWorkingTree(git: Git, folder: string): Promise<TreeSea
   const result = await git(real, ["rev-parse", ...ASKED]);
   if (result.kind === "done") return treeOf(real, result.stdout.toString("utf8"));
   if (result.kind === "refused" && saysNoTree(result.message)) return { kind: "no-git" };
-  return { kind: "unknown", why: troubleOf(result) };
+  const why = troubleOf(result);
+  const isLeft = result.kind === "refused" && saysLeftBehind(result.message);
+  return { kind: "unknown", why: isLeft ? { ...why, trouble: "left-behind" } : why };
+}
+
+/** Of a worktree whose repository is not where it was. */
+function saysLeftBehind(message: string): boolean {
+  return /not a git repository: .*\/worktrees\//.test(message);
 }
 
 function saysNoTree(message: string): boolean {

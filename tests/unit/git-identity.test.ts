@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { access, chmod, mkdir, stat, symlink, utimes } from "node:fs/promises";
+import { access, chmod, mkdir, rename, stat, symlink, utimes } from "node:fs/promises";
 import { identifyProject } from "../../daemon/git/identity.ts";
 import { parseRemoteUrl } from "../../daemon/git/remote-url.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
@@ -230,6 +230,17 @@ describe("without an origin", () => {
     const linked = await identifyProject(git, sandbox.path("plain-side"));
     expect(linked).toMatchObject({ name: "plain", root: sandbox.path("plain-side") });
     expect(await idOf(sandbox.path("plain-side"))).toBe(await idOf(main));
+  });
+
+  test("a worktree whose repository was moved is known to be one", async () => {
+    const main = await sandbox.repository("moving", { "CLAUDE.md": "" });
+    const side = sandbox.path("moving-side");
+    await sandbox.run(main, "worktree", "add", "-q", side, "-b", "side");
+    await rename(main, sandbox.path("moved"));
+    const left = { kind: "unknown", why: { trouble: "left-behind" } };
+    expect(await findWorkingTree(git, side)).toMatchObject(left);
+    await sandbox.run(sandbox.path("moved"), "worktree", "repair");
+    expect(await findWorkingTree(git, side)).toMatchObject({ kind: "tree" });
   });
 
   test("merging in another project's history, older or newer, changes nothing", async () => {

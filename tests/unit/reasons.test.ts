@@ -38,7 +38,7 @@ test("a sentence names its facts, and says what to do", () => {
     [
       {
         code: "leave-unknown",
-        trouble: "refused",
+        trouble: "left-behind",
         said: "fatal: not a git repository: /src/app/.git/worktrees/fix",
       },
       "git could not say whether it is tracked (fatal: not a git repository: " +
