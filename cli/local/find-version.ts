@@ -6,6 +6,7 @@ import {
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { headingsIn } from "../../shared/replica/text/headings.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 
 /** Lines of a text, by index. */
@@ -131,7 +132,9 @@ function findPlace(text: Text, place: PlacedLines): number | "out" | undefined {
     if (!first) continue;
     return more.length === 0 && isWhole && fit !== "near" ? first.at : undefined;
   }
-  const said = wanted.filter((line) => line.trim() !== "");
+  const shown = wanted.filter((line) => line.trim() !== "");
+  // A fence is no part of just one block.
+  const said = shown.some(isTelling) ? shown.filter(isTelling) : shown;
   if (ends.length === 0) {
     return said.some((line) => text.lines.includes(line)) ? undefined : "out";
   }
@@ -166,7 +169,7 @@ function fitOf(
   const ahead = aheadOf(place, others);
   if (ahead === undefined) return "near";
   if (ahead !== "" && between.includes(ahead)) return undefined;
-  const [next = ""] = lines.slice(at + n).filter(isStranger);
+  const [next = ""] = lines.slice(at + n).filter((line) => isStranger(line) && isTelling(line));
   // At the end of a text, beside another version, lines below may have been added later.
   const isKnown = ahead !== "" || others.size === 0;
   return isKnown && next === ahead ? "between" : "near";

@@ -1,5 +1,6 @@
 import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { Author } from "../../shared/replica/document/author.ts";
+import { findCodeBlocks, isFence } from "../../shared/replica/text/code-blocks.ts";
 import { diffLines, hasWord, type LineHunk } from "../../shared/replica/text/line-diff.ts";
 import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
@@ -137,6 +138,7 @@ class Planner {
     if (this.#facts.isPulled) this.#leaveOutShown();
     if (this.#facts.unseen.length > 0) {
       for (const hunk of this.#hunks) this.#judgeRemoved(hunk);
+      for (const block of findCodeBlocks(this.#shown)) this.#keepBlock(block);
       this.#joinUnshown();
       this.#judgeAdded();
       for (const hunk of this.#hunks) this.#judgeBlank(hunk);
@@ -159,9 +161,9 @@ class Planner {
   #hunksOfPlan(count: number): LineHunk[] {
     const hunks: LineHunk[] = [];
     let [stay, out] = [0, 0];
-    for (const { at, removed, from, added, kept } of this.#hunks) {
+    for (const { at, removed, from, added, kept, inPlace = false } of this.#hunks) {
       const left = indicesFrom(from, added).filter((each) => this.#leftOut.has(each)).length;
-      const hunk = { removed: removed - kept.length, added: added - left };
+      const hunk = { removed: removed - kept.length, added: added - left, inPlace };
       if (hunk.removed + hunk.added > 0) hunks.push({ ...hunk, at: at - stay, from: from - out });
       stay += kept.length;
       out += left;
@@ -232,6 +234,37 @@ class Planner {
       this.#leftOut.add(twin);
       return false;
     });
+  }
+
+  /**
+   * What stays of a block of code stays in it: with the lines that begin and end it, if the save
+   * has no others in their place. If just one of these would stay, all of the block does.
+   */
+  #keepBlock([from, to]: readonly [number, number]): void {
+    const all = indicesFrom(from, to - from);
+    const hunkOf = (at: number) => this.#hunks.find((hunk) => isWithin(hunk, at));
+    const stays = all.filter((at) => hunkOf(at)?.kept.includes(at));
+    const bringer = this.#broughtBy[stays[0] ?? -1];
+    if (!bringer) return;
+    const isGone = (at: number) => {
+      const hunk = hunkOf(at);
+      return hunk !== undefined && !hunk.kept.includes(at) && !this.#hasEdge(hunk);
+    };
+    const edges = [from, to - 1].filter(isGone);
+    const isInside = (at: number) => at > from && at < to - 1;
+    const isEmpty = edges.length > 0 && all.filter(isInside).every(isGone);
+    const undone = this.#undoneOf(bringer.arrival);
+    for (const at of isEmpty ? all.filter(isGone) : edges) {
+      const hunk = hunkOf(at);
+      if (!hunk) continue;
+      hunk.kept.push(at);
+      undone.kept.push(at);
+      undone.hunks.add(hunk);
+    }
+  }
+
+  #hasEdge({ from, added }: Hunk): boolean {
+    return this.#after.slice(from, from + added).some(isFence);
   }
 
   /** A run of added lines with the same texts, not split. */
@@ -352,7 +385,7 @@ class Planner {
     const stays = new Set(kept);
     let isBeside = false;
     for (let at = first; at < first + removed; at++) {
-      if (!isBlank(this.#textAt(at))) isBeside = stays.has(at);
+      if (!isBlank(this.#textAt(at)) || stays.has(at)) isBeside = stays.has(at);
       else if (this.#broughtBy[at]) kept.push(at);
       else if (added > 0 && (isBeside || this.#partsKept(at, first + removed, stays)))
         kept.push(at);
@@ -416,6 +449,10 @@ class Planner {
   #bringerOf(spans: CapturedLine["spans"]): Unseen | undefined {
     return this.#unseen.find(({ brought }) => brought.hasAny(spans));
   }
+}
+
+function isWithin({ at: first, removed }: LineHunk, at: number): boolean {
+  return first <= at && at < first + removed;
 }
 
 /** What a save mended is its own. */

@@ -1,30 +1,107 @@
 import { isDeepStrictEqual } from "node:util";
+import { findCodeBlocks, isFence } from "../../shared/replica/text/code-blocks.ts";
 import { headingsIn } from "../../shared/replica/text/headings.ts";
 import { commonLines, diffSections, type LineHunk } from "../../shared/replica/text/line-diff.ts";
-import { codeLinesIn, isBlank } from "./line-runs.ts";
+import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
+import { codeLinesIn, indicesFrom, isBlank } from "./line-runs.ts";
 
 /**
- * The difference between `before` and `after` as hunks. Prefers a difference that keeps as many of
+ * The difference between `shown` and `after` as hunks. Prefers a difference that keeps as many of
  * the old lines as possible, and matches new ones only between those. The smallest difference could
  * match a block that others have just brought with one that the save has anyway.
  */
 export function saveHunks(
-  before: readonly string[],
+  shown: readonly string[],
   after: readonly string[],
   isNew: (at: number) => boolean,
 ): LineHunk[] {
+  const before = withOwnFences(shown, after, isNew);
   const old = before.flatMap((_, at) => (isNew(at) ? [] : [at]));
   const anchors = commonLines(
     old.map((at) => before[at] as string),
     after,
   ).map(([at, twin]): Pair => [old[at] as number, twin]);
   const plain = commonLines(before, after);
-  if (plain.filter(([at]) => !isNew(at)).length < anchors.length) {
-    return hunksBetween(withNew(before, after, anchors));
+  const isTorn = plain.filter(([at]) => !isNew(at)).length < anchors.length;
+  const hunks = isTorn
+    ? hunksBetween(withNew(before, after, anchors))
+    : diffSections(before, after);
+  const isOwn = (at: number) => before[at] !== shown[at];
+  return hunks
+    .flatMap((hunk) => atFences(shown, after, { hunk, isOwn }))
+    .flatMap((hunk) => aboveHeading(shown, after, { hunk, isNew }))
+    .flatMap((hunk) => byParagraphs(shown, after, { hunk, isNew }));
+}
+
+/**
+ * The lines. Those that begin or end a block which others have just brought, and of which the save
+ * has nothing, are written so that they equal none of the save's, between which is another block.
+ */
+function withOwnFences(
+  before: readonly string[],
+  after: readonly string[],
+  isNew: (at: number) => boolean,
+): readonly string[] {
+  const saved = new Set(after.filter(isTelling));
+  const lines = [...before];
+  for (const [from, to] of findCodeBlocks(before)) {
+    const all = indicesFrom(from, to - from);
+    if (!all.every(isNew) || all.some((at) => saved.has(before[at] as string))) continue;
+    for (const at of [from, to - 1]) lines[at] = `${before[at]}\n`;
   }
-  return diffSections(before, after).flatMap((hunk) => {
-    return byParagraphs(before, after, { hunk, isNew });
-  });
+  return lines;
+}
+
+/**
+ * A line that begins or ends a block of code parts what is in the block from what is not. So where
+ * the save has as many other ones in the place of such lines, each is a hunk of its own, as is what
+ * stands between them. `isOwn`: whether a line is of a block of which the save has nothing.
+ */
+function atFences(
+  before: readonly string[],
+  after: readonly string[],
+  { hunk, isOwn }: { readonly hunk: LineHunk; readonly isOwn: (at: number) => boolean },
+): LineHunk[] {
+  const { at, removed, from, added } = hunk;
+  const old = indicesFrom(at, removed).filter(
+    (each) => isFence(before[each] ?? "") && !isOwn(each),
+  );
+  const young = indicesFrom(from, added).filter((each) => isFence(after[each] ?? ""));
+  if (old.length !== young.length) return [hunk];
+  const parts: LineHunk[] = [];
+  let [next, twin] = [at, from];
+  for (const [nth, fence] of [...old, at + removed].entries()) {
+    const other = young[nth] ?? from + added;
+    parts.push({ at: next, removed: fence - next, from: twin, added: other - twin });
+    if (nth < old.length)
+      parts.push({ at: fence, removed: 1, from: other, added: 1, inPlace: true });
+    [next, twin] = [fence + 1, other + 1];
+  }
+  return parts.filter((part) => part.removed + part.added > 0);
+}
+
+/**
+ * What others wrote right above a heading, at the end of the section before, and the new name that
+ * the save has for that heading are two changes. A section that others wrote there may be what was
+ * renamed.
+ */
+function aboveHeading(
+  before: readonly string[],
+  after: readonly string[],
+  { hunk, isNew }: { readonly hunk: LineHunk; readonly isNew: (at: number) => boolean },
+): LineHunk[] {
+  const { at, removed, from, added } = hunk;
+  const [old, young] = [before.slice(at, at + removed), after.slice(from, from + added)];
+  const above = old.findIndex((_, nth) => !isNew(at + nth));
+  const named = indicesFrom(above, removed - above);
+  if (above < 1 || named.some((nth) => isNew(at + nth))) return [hunk];
+  const [first = -1, ...others] = headingsIn(old).keys();
+  const heads = headingsIn(young);
+  if (first !== above || !heads.has(0) || heads.size !== 1 + others.length) return [hunk];
+  return [
+    { at, removed: above, from, added: 0 },
+    { at: at + above, removed: removed - above, from, added, inPlace: true },
+  ];
 }
 
 /**

@@ -83,8 +83,7 @@ function expected(own: Section, other: Section, isTold: boolean): string[] {
  */
 const WRONG: Readonly<Record<string, string>> = {
   "stale: one moves, the other rewrites; one's": "what was written at the former place stays",
-  "stale: one moves and mends, the other deletes; one's": "the mended line is told as code alone",
-  "stale: one moves and mends, the other deletes; the other's": "the same: it stays",
+  "stale: one moves and mends, the other deletes; the other's": "of code the mended line stays",
   "stale: one moves and mends, the other rewrites; one's": "of code the mended line alone is told",
   "stale: one moves and mends, the other rewrites; the other's": "the same: it stays",
   "stale: one moves and renames, the other renames; the other's":

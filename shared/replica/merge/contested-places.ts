@@ -1,3 +1,4 @@
+import { isFence } from "../text/code-blocks.ts";
 import { commonLines, hasWord } from "../text/line-diff.ts";
 import { isTelling } from "../text/neighbour-lines.ts";
 import type { WritingSide } from "./moved-lines.ts";
@@ -135,7 +136,15 @@ class ContestedText {
     while (to < this.#lines.length && !isOver()) to++;
     // A line without a word that both sides have is no part of what they disagree about.
     while (from < first && isShared(this.#lines[from])) from++;
-    return [from, to];
+    return [from, this.#beforeFence([from, to], end)];
+  }
+
+  /** Where a place ends that would have a fence behind `end` which both have, and not its block. */
+  #beforeFence([from, to]: LineRange, end: number): number {
+    const fences = this.#lines.slice(from, to).filter(({ text }) => isFence(text));
+    const rest = this.#lines.slice(end, to);
+    const at = rest.findIndex(({ text }) => isFence(text));
+    return fences.length % 2 === 1 && at !== -1 && rest.slice(at).every(isShared) ? end + at : to;
   }
 
   /** The heading of the outermost section that is in dispute around the given one. */

@@ -81,11 +81,15 @@ class HeadedGaps {
     return { lines: own, replaced: [], at: this.#placeIn(part, removed) };
   }
 
-  /** What a side wrote before the first heading of its own, without blank lines behind. */
+  /**
+   * What a side wrote before the first heading of its own, without blank lines behind. The fence
+   * that ends a block goes with it.
+   */
   #leadOf(added: readonly SideLine[]): readonly SideLine[] {
     const heading = added.findIndex((line) => this.#headings.all.has(line));
     const lead = heading === -1 ? added : added.slice(0, heading);
-    return lead.slice(0, lead.findLastIndex(({ text }) => isTelling(text)) + 1);
+    if (!lead.some(({ text }) => isTelling(text))) return [];
+    return lead.slice(0, lead.findLastIndex(isShown) + 1);
   }
 
   /** The former name of the section in which a side would have what stands at an index. */
@@ -111,9 +115,14 @@ class HeadedGaps {
     const part = this.#lines.slice(from, to);
     const said = part.findLastIndex(({ side, text }) => side === this.#other && isTelling(text));
     const isHeading = said !== -1 && this.#headings.level(from + said) !== undefined;
-    const last = isHeading ? part.findLast(({ side }) => side === this.#other) : part[said];
+    const isTheirs = (line: SideLine) => line.side === this.#other && (isHeading || isShown(line));
+    const last = said === -1 ? undefined : part.findLast(isTheirs);
     return last?.to ?? this.#lines[from - 1]?.to ?? 0;
   }
+}
+
+function isShown({ text }: SideLine): boolean {
+  return text.trim() !== "";
 }
 
 /** What the headings that a side wrote in the place of others were called before. */

@@ -1,5 +1,5 @@
-/** A line that opens or closes a fenced code block: its fence, and what follows. */
-const FENCE = /^\s*(`{3,}|~{3,})(.*)$/;
+/** A line that opens or closes a fenced code block: its fence, what follows, its break if any. */
+const FENCE = /^\s*(`{3,}|~{3,})(.*)\s*$/;
 
 /** Whether a line may open or close a code block. CommonMark is stricter. */
 export function isFence(line: string): boolean {

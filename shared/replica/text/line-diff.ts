@@ -1,4 +1,5 @@
 import { ITEMS_PER_STEP, inOneTurn, type Steps } from "../../steps.ts";
+import { findCodeBlocks, isFence } from "./code-blocks.ts";
 import { equalRuns } from "./equal-runs.ts";
 
 /** Whether a line has a letter or a digit, so that it is unlikely to occur twice by accident. */
@@ -12,6 +13,11 @@ export interface LineHunk {
   readonly removed: number;
   readonly from: number;
   readonly added: number;
+  /**
+   * The new lines go where the last of the old ones was, and not behind what is before the first:
+   * others may have written in between.
+   */
+  readonly inPlace?: boolean;
 }
 
 /**
@@ -205,7 +211,9 @@ interface Group {
 
 /**
  * Moves each run of changed lines as far down as equal lines allow, or to the last place where the
- * other side changed, too. This is `xdl_change_compact` of git's xdiff, without its heuristics.
+ * other side changed, too. This is `xdl_change_compact` of git's xdiff, without its heuristics, but
+ * for one: a run with whole blocks of code goes where it cuts none. A block written above another
+ * one is no part of both.
  */
 function* compact(side: Side, other: Side): Steps<void> {
   const group = firstGroup(side);
@@ -242,12 +250,24 @@ function* slide(
       if (++count % ITEMS_PER_STEP === 0) yield;
     }
   } while (size !== group.end - group.start);
-  if (group.end === earliestEnd || !matching) return;
-  while (beside.end === beside.start) {
+  if (group.end === earliestEnd) return;
+  const up = matching ? 0 : stepsToWhole(side, group, earliestEnd);
+  for (let n = 0; matching ? beside.end === beside.start : n < up; n++) {
     slideUp(side, group);
     previousGroup(other, beside);
     if (++count % ITEMS_PER_STEP === 0) yield;
   }
+}
+
+/** How far up a run is nearest that neither begins nor ends inside a block of code, or 0. */
+function stepsToWhole({ lines }: Side, { start, end }: Group, earliestEnd: number): number {
+  if (!lines.slice(start, end).some(isFence)) return 0;
+  const blocks = findCodeBlocks(lines);
+  const isInside = (at: number) => blocks.some(([from, to]) => from < at && at < to);
+  for (let up = 0; up <= end - earliestEnd; up++) {
+    if (!isInside(start - up) && !isInside(end - up)) return up;
+  }
+  return 0;
 }
 
 function firstGroup(side: Side): Group {

@@ -22,11 +22,11 @@ export function neighbourStart(lines: readonly string[], at: number): number {
 }
 
 /**
- * The first line from `to` on that has a word, including its break; "" if there is none. It names
- * the place from below.
+ * The first line from `to` on that says something, including its break; "" if there is none. It
+ * names the place from below.
  */
 export function lineAhead(lines: readonly string[], to: number): string {
-  return lines.slice(to).find(hasWord) ?? "";
+  return lines.slice(to).find(isTelling) ?? "";
 }
 
 /** If so many lines without a word are before a place, the last of them name it. */
@@ -77,12 +77,12 @@ export class GrowingLines {
   }
 }
 
-/** For each line, and for the end: the first line from there on with a word, or "". */
+/** For each line, and for the end: the first line from there on that says something, or "". */
 export function* linesAhead(lines: readonly string[]): Steps<string[]> {
   const ahead = Array.from<string>({ length: lines.length + 1 }).fill("");
   for (let at = lines.length - 1; at >= 0; at--) {
     const line = lines[at] as string;
-    ahead[at] = hasWord(line) ? line : (ahead[at + 1] as string);
+    ahead[at] = isTelling(line) ? line : (ahead[at + 1] as string);
     if (at % ITEMS_PER_STEP === 0) yield;
   }
   return ahead;

@@ -49,7 +49,8 @@ export function* lineEditsInSteps(
       });
     }
     const to = starts[hunk.at + hunk.removed] as number;
-    return { from, to, insert: inserted.map((line) => `${line}\n`).join("") };
+    const insert = inserted.map((line) => `${line}\n`).join("");
+    return { from, to, insert, ...(hunk.inPlace && { behind: true }) };
   };
   const edits: TextEdit[] = [];
   let [at, from] = [0, 0];
