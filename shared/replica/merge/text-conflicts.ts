@@ -49,6 +49,7 @@ import {
 import { findKeptEdits, isSaid, type KeptEdit, type MetSides, saidBy } from "./kept-edits.ts";
 import { KnownBeside } from "./known-beside.ts";
 import type { MovedLines } from "./moved-lines.ts";
+import { findNeighbourEdits } from "./neighbour-edits.ts";
 import { findNewSections } from "./new-sections.ts";
 import { findOwnSections } from "./own-sections.ts";
 import { namedWriters, withPut, writerNamer } from "./put-lines.ts";
@@ -229,7 +230,11 @@ export function apartStarts(
 function apartIn(lines: readonly SideLine[], disputed: ReadonlySet<string>) {
   const isOpen = ({ text }: SideLine) => disputed.has(text.replace(/\n$/, ""));
   const sections = findNewSections(lines).filter((each) => !each.lines.some(isOpen));
-  return { sections, rivals: findRivalHeadings(lines, disputed) };
+  const placed = new Set(sections.flatMap((each) => each.lines));
+  const beside = findNeighbourEdits(lines, disputed).filter((each) => {
+    return !each.lines.some((line) => placed.has(line));
+  });
+  return { sections: [...sections, ...beside], rivals: findRivalHeadings(lines, disputed) };
 }
 
 /** What was put where it belongs, and told. */
