@@ -89,6 +89,16 @@ test("what the deleter put elsewhere was moved by both, and not deleted", async 
   expect(await a.doc()).toContain("make clean");
 });
 
+test("what the deleter kept of it elsewhere says nothing of the rest, which another moved", async () => {
+  const [a, b] = await lab.pair(GUIDE);
+  await a.save(without(BUILD).replace("jest\n", "jest\nmake all\n"));
+  await b.save(moved(BUILD, "## Deploy\n"));
+  await exchange([a, b]);
+  const rest = BUILD.replace("make all\n", "");
+  for (const machine of [a, b])
+    expect(await deletionsOf(machine)).toEqual([["deletion", "", rest]]);
+});
+
 for (const { what, part, before } of CROSSED) {
   test(`others moved ${what}, and a save of the text of before lacks it: it stands there, told`, async () => {
     const [a, b] = await lab.pair(GUIDE);

@@ -58,6 +58,33 @@ for (const [how, texts] of Object.entries(MOVED))
     expect(await a.listed()).toEqual([]);
   });
 
+const FIRST = "## First\n\none\ntwo\n\n";
+const HEADED = guide(FIRST, BUILD, TEST, DEPLOY);
+const [ABOVE, BELOW] = [guide(BUILD, FIRST, TEST, DEPLOY), guide(FIRST, TEST, BUILD, DEPLOY)];
+
+for (const [part, line] of [
+  ["upper", "two\n"],
+  ["lower", "jest\n"],
+] as const)
+  for (const first of ["a", "b"] as const)
+    test(`both move the larger section, one also writes in the ${part} part past which it moved that, and ${first} tells first: it is told`, async () => {
+      const mended = (text: string) => text.replace(line, `${line}and more\n`);
+      const wanted = mended(part === "upper" ? ABOVE : BELOW);
+      const texts = part === "upper" ? ([wanted, BELOW] as const) : ([ABOVE, wanted] as const);
+      const [a, b] = await lab.savedApart(HEADED, texts);
+      await exchangeOverService(first === "a" ? [a, b] : [b, a]);
+      const section = `${BUILD.trimEnd()}\n`;
+      for (const machine of [a, b]) {
+        const told = (await machine.conflicts()).map(({ kind, versions }) => [
+          kind,
+          ...versions.map(({ text }) => text),
+        ]);
+        expect(told).toEqual([["moved", section, section]]);
+        // Whoever wrote besides has the section where it was moved to.
+        expect(await machine.doc()).toBe(wanted);
+      }
+    });
+
 test("two machines that hear of each other at once put the same part back", async () => {
   const [a, b] = await lab.savedApart(BASE, [TOP, DOWN]);
   const [ofA, ofB] = [await a.update(), await b.update()];

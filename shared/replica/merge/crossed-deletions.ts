@@ -50,8 +50,9 @@ export function findCrossedDeletions(
 
 /**
  * What the other side deleted of [from, to): all that says something there and was not taken or put
- * there by the mover; "" if that is not so. What the other side wrote there besides stands, and may
- * be there because somebody has kept it beside the deletion.
+ * there by the mover. It may have kept less than half of that elsewhere; "" if that is not so. What
+ * the other side wrote there besides stands, and may be there because somebody has kept it beside
+ * the deletion.
  */
 function deletedIn(
   lines: readonly SideLine[],
@@ -69,10 +70,16 @@ function deletedIn(
   const written = new Set(lines.filter(isBy).map(({ text }) => text));
   const mended = new LinesByWord(between.filter(isBy));
   // What stands elsewhere by the same side was moved by it, and what it mended was not deleted.
-  const isKept = ({ text }: SideLine) =>
-    (hasWord(text) && written.has(text)) || mended.mostAlike(text).length > 0;
-  if (left.some(isKept)) return "";
-  return left.slice(first).map(broken).join("");
+  const isMoved = ({ text }: SideLine) => hasWord(text) && written.has(text);
+  const gone = left.slice(first).filter((line) => !isMoved(line));
+  const isMostlyMoved = saidIn(gone) * 2 <= saidIn(left);
+  if (isMostlyMoved || left.some(({ text }) => mended.mostAlike(text).length > 0)) return "";
+  return gone.map(broken).join("");
+}
+
+/** How many lines have a word. */
+function saidIn(lines: readonly SideLine[]): number {
+  return lines.filter(({ text }) => hasWord(text)).length;
 }
 
 /** Where they stand for the mover: on the other side of what a diff takes for moved. */

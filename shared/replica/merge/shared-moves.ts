@@ -24,16 +24,16 @@ export function findSharedMoves(
   lines: readonly SideLine[],
   disputed: ReadonlySet<string>,
 ): SharedMove[] {
-  const theirs = wholeCrossings(lines, "theirs");
-  if (theirs.length === 0) return [];
-  return wholeCrossings(lines, "mine").flatMap((own) => {
-    const shared = stayingIn(lines, "mine", own);
+  const mine = crossingsOf(lines, "mine");
+  const theirs = crossingsOf(lines, "theirs");
+  return mine.flatMap(({ shared, ...own }) => {
     const isOpen = shared.some(({ text }) => disputed.has(text.replace(/\n$/, "")));
-    const [other, ...more] = theirs.filter((each) =>
-      isSame(stayingIn(lines, "theirs", each), shared),
-    );
-    if (shared.length === 0 || isOpen || !other || more.length > 0) return [];
-    const isOwn = saidIn(own) < saidIn(other);
+    const isOf = (each: { readonly shared: readonly SideLine[] }) => isSame(each.shared, shared);
+    const [other, ...more] = theirs.filter(isOf);
+    if (isOpen || !other || more.length > 0 || mine.filter(isOf).length > 1) return [];
+    // What was written beside a moved part is not to go back with it.
+    if (!own.isWhole && !other.isWhole) return [];
+    const isOwn = own.isWhole && (!other.isWhole || saidIn(own) < saidIn(other));
     const [by, crossing] = isOwn ? (["mine", own] as const) : (["theirs", other] as const);
     const back = backOf(lines, by, crossing);
     const stays = isOwn ? other : own;
@@ -45,9 +45,12 @@ export function findSharedMoves(
   });
 }
 
-/** What was written beside a moved part is not to go back with it. */
-function wholeCrossings(lines: readonly SideLine[], mover: WritingSide): Crossing[] {
-  return findCrossings(lines, mover).filter(({ isWhole }) => isWhole);
+/** A side's crossings, with what it may have moved in truth; those where that is nothing not. */
+function crossingsOf(lines: readonly SideLine[], mover: WritingSide) {
+  const all = findCrossings(lines, mover).map((crossing) => {
+    return { ...crossing, shared: stayingIn(lines, mover, crossing) };
+  });
+  return all.filter(({ shared }) => shared.length > 0);
 }
 
 function saidIn({ put }: Crossing): string {

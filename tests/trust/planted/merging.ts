@@ -99,7 +99,7 @@ export const MERGING: readonly Mistake[] = [
   shared(
     "what each side moved past a larger part stays where it is",
     "both move the larger section up and down, a the former, and a tells first: it is told",
-    "if (shared.length === 0 || isOpen || !other || more.length > 0) return [];",
+    "if (isOpen || !other || more.length > 0 || mine.filter(isOf).length > 1) return [];",
     "if (shared.length >= 0) return [];",
   ),
   wantedGone(
