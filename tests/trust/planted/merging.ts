@@ -11,6 +11,11 @@ const came = mistakesIn("daemon/sync/meeting.ts", "unit/crossed-deletions.test.t
 const carried = mistakesIn("shared/replica/merge/carried-off.ts", "unit/carried-off.test.ts");
 const shared = mistakesIn("shared/replica/merge/shared-moves.ts", "unit/shared-moves.test.ts");
 const arrived = mistakesIn("daemon/files/arrivals.ts", "unit/crossed-deletions.test.ts");
+const neighbours = mistakesIn(
+  "shared/replica/merge/neighbour-edits.ts",
+  "unit/neighbour-edits.test.ts",
+);
+const blocks = mistakesIn("daemon/files/save-hunks.ts", "unit/stale-blocks.test.ts");
 const wantedGone = mistakesIn("daemon/sync/wanted-gone.ts", "unit/ended-conflicts.test.ts");
 const ended = mistakesIn(
   "shared/replica/conflicts/ended-conflicts.ts",
@@ -101,6 +106,42 @@ export const MERGING: readonly Mistake[] = [
     "both move the larger section up and down, a the former, and a tells first: it is told",
     "if (isOpen || !other || more.length > 0 || mine.filter(isOf).length > 1) return [];",
     "if (shared.length >= 0) return [];",
+  ),
+  shared(
+    "what was written beside a moved part goes back with it",
+    "both move the larger section, one also writes in the upper part past which it moved that, and a tells first: it is told",
+    "if (!own.isWhole && !other.isWhole) return [];",
+    "if (!own.isWhole || !other.isWhole) return [];",
+  ),
+  neighbours(
+    "a new line that is as much like a mended one counts as another line",
+    "what may be one line is told: a mended line and a new one that is as much like it",
+    "const isOther = (likely: number) => likely === 0 || likely < own;",
+    "const isOther = (likely: number) => likely >= 0 && own >= 0;",
+  ),
+  neighbours(
+    "what was written above a mended line stays where the merge put it",
+    "different lines are nobody's conflict: a new line and the first one below it, mended, the other way round",
+    "at: placeOf(group, each, mended)",
+    "at: placeOf(group, each, [])",
+  ),
+  blocks(
+    "the fences of others' block count as those of the save's",
+    "a block that another machine wrote stays one: where the save has another block",
+    "if (!all.every(isNew) || all.some((at) => saved.has(before[at] as string))) continue;",
+    "if (all.length > 0) continue;",
+  ),
+  mistakesIn("daemon/files/plan-save.ts", "unit/stale-blocks.test.ts")(
+    "what stays of a block stays without its fences",
+    "a line that another machine wrote in a block stays in one where the save deletes that",
+    "for (const block of findCodeBlocks(this.#shown)) this.#keepBlock(block);",
+    "",
+  ),
+  mistakesIn("shared/replica/text/line-diff.ts", "unit/stale-blocks.test.ts")(
+    "a run of lines goes as far down as it can, whatever block that cuts",
+    "a block that another machine wrote stays one: above another one that the save rewrites",
+    "const up = matching ? 0 : stepsToWhole(side, group, earliestEnd);",
+    "const up = 0;",
   ),
   wantedGone(
     "what others have recorded of lines that were taken out here says nothing of these",
