@@ -89,6 +89,44 @@ test("what the deleter put elsewhere was moved by both, and not deleted", async 
   expect(await a.doc()).toContain("make clean");
 });
 
+for (const [how, saved] of [
+  ["", without(BUILD)],
+  [", and puts another one in its place", GUIDE.replace(BUILD, "## Ship\n\nship it\nat once\n\n")],
+] as const)
+  test(`one moves a line into a section that the other deletes${how}: the deletion is told`, async () => {
+    const [a, b] = await lab.pair(GUIDE);
+    await a.save(saved);
+    await b.save(GUIDE.replace("- end\n", "").replace("make all\n", "make all\n- end\n"));
+    await exchange([a, b]);
+    for (const machine of [a, b]) {
+      const told = (await deletionsOf(machine)).filter(([kind]) => kind === "deletion");
+      expect(told.map((each) => each.map((text) => text.trimEnd()))).toEqual([
+        ["deletion", "", BUILD.trimEnd()],
+      ]);
+      expect(machine.file().match(/^- end$/gm)).toHaveLength(1);
+    }
+    const [, , section = ""] = (await deletionsOf(b)).find(([kind]) => kind === "deletion") ?? [];
+    await b.drain(await b.choiceOf(section));
+    expect(await b.doc()).toContain(section.trimEnd());
+  });
+
+test("a line moved into a section that the other renames, mends or moves is no matter of a deletion", async () => {
+  const moves = GUIDE.replace("- end\n", "").replace("make all\n", "make all\n- end\n");
+  for (const saved of [
+    GUIDE.replace("## Build", "## How to build"),
+    GUIDE.replace("make all", "make all of it").replace("lint it", "lint it all"),
+    `${without(BUILD).trimEnd()}\n\n${BUILD.trimEnd()}\n`,
+  ]) {
+    const [a, b] = await lab.pair(GUIDE);
+    await a.save(saved);
+    await b.save(moves);
+    await exchange([a, b]);
+    expect((await a.conflicts()).map(({ kind }) => kind)).not.toContain("deletion");
+    await lab.end();
+    lab = new FollowedFolders();
+  }
+});
+
 test("what the deleter kept of it elsewhere says nothing of the rest, which another moved", async () => {
   const [a, b] = await lab.pair(GUIDE);
   await a.save(without(BUILD).replace("jest\n", "jest\nmake all\n"));

@@ -4,7 +4,8 @@ import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
 import { findCrossings, type MovedRun } from "./crossings.ts";
 import type { WritingSide } from "./moved-lines.ts";
-import type { SideLine } from "./side-lines.ts";
+import { SideHeadings } from "./side-headings.ts";
+import { isOfSide, type SideLine } from "./side-lines.ts";
 
 /** Lines that one side deleted, and that the other perhaps moved. */
 export interface CrossedDeletion {
@@ -22,7 +23,7 @@ export interface CrossedDeletion {
  * smaller one for the moved one (`findCrossings`). If the larger one was deleted, nothing shows
  * that it was moved, and nobody can say which of the two was meant. So all that stood between the
  * old and the new place of what a diff takes for moved is told, where the other side deleted all
- * of it.
+ * of it. So is a section that is deleted, and into which the other side moved a line.
  *
  * Lines in `disputed`, the lines of open conflicts, are told already.
  */
@@ -30,15 +31,17 @@ export function findCrossedDeletions(
   lines: readonly SideLine[],
   disputed: ReadonlySet<string>,
 ): CrossedDeletion[] {
+  const headings = new SideHeadings(lines);
   return (["mine", "theirs"] as const).flatMap((mover) => {
-    const by = mover === "mine" ? "theirs" : "mine";
-    const found = findCrossings(lines, mover).flatMap(
-      ({ put, former, between }): CrossedDeletion[] => {
-        const text = deletedIn(lines, between, { by, mover });
-        const isTold = plainLines(text).every((line) => disputed.has(line) || !hasWord(line));
-        return text === "" || isTold ? [] : [{ by, text, ...placeBeside(lines, put, former) }];
-      },
-    );
+    const by: WritingSide = mover === "mine" ? "theirs" : "mine";
+    const isOpen = ({ text }: CrossedDeletion) =>
+      text !== "" && plainLines(text).some((line) => !disputed.has(line) && hasWord(line));
+    const found = findCrossings(lines, mover).flatMap((crossing) => {
+      const passed = deletedIn(lines, crossing.between, { by, mover });
+      const into = deletedAround(lines, crossing.put, { by, mover, headings });
+      const place = placeBeside(lines, crossing.put, crossing.former);
+      return [{ by, text: passed, ...place }, into].filter(isOpen);
+    });
     // Two moves over the same lines, or over some of them, are told once.
     return found.filter(({ text }, nth) => {
       const isWithin = (each: CrossedDeletion, at: number) =>
@@ -46,6 +49,12 @@ export function findCrossedDeletions(
       return !found.some(isWithin);
     });
   });
+}
+
+/** Who deleted, and who moved. */
+interface Sides {
+  readonly by: WritingSide;
+  readonly mover: WritingSide;
 }
 
 /**
@@ -57,7 +66,7 @@ export function findCrossedDeletions(
 function deletedIn(
   lines: readonly SideLine[],
   [from, to]: readonly number[],
-  { by, mover }: { readonly by: WritingSide; readonly mover: WritingSide },
+  { by, mover }: Sides,
 ): string {
   const between = lines.slice(from, to);
   const isDeleted = ({ side, gone }: SideLine) => side === "base" && gone[by];
@@ -66,12 +75,21 @@ function deletedIn(
   const left = open.filter(isDeleted);
   const first = left.findIndex(({ text }) => hasWord(text));
   if (first === -1) return "";
+  return unkept(lines, between, { left: left.slice(first), by });
+}
+
+/** What a side deleted of lines, and has not mended there, or mostly elsewhere; "" for nothing. */
+function unkept(
+  lines: readonly SideLine[],
+  between: readonly SideLine[],
+  { left, by }: { readonly left: readonly SideLine[]; readonly by: WritingSide },
+): string {
   const isBy = ({ side }: SideLine) => side === by;
   const written = new Set(lines.filter(isBy).map(({ text }) => text));
   const mended = new LinesByWord(between.filter(isBy));
   // What stands elsewhere by the same side was moved by it, and what it mended was not deleted.
   const isMoved = ({ text }: SideLine) => hasWord(text) && written.has(text);
-  const gone = left.slice(first).filter((line) => !isMoved(line));
+  const gone = left.filter((line) => !isMoved(line));
   const isMostlyMoved = saidIn(gone) * 2 <= saidIn(left);
   if (isMostlyMoved || left.some(({ text }) => mended.mostAlike(text).length > 0)) return "";
   return gone.map(broken).join("");
@@ -80,6 +98,40 @@ function deletedIn(
 /** How many lines have a word. */
 function saidIn(lines: readonly SideLine[]): number {
   return lines.filter(({ text }) => hasWord(text)).length;
+}
+
+/**
+ * The section that the other side deleted, and into which the mover put lines; its text is "" where
+ * that is not so.
+ */
+function deletedAround(
+  lines: readonly SideLine[],
+  { first, end }: MovedRun,
+  { by, mover, headings }: Sides & { readonly headings: SideHeadings },
+): CrossedDeletion {
+  const isDeleted = (line: SideLine) => line.side === "base" && line.gone[by] && !line.gone[mover];
+  const isPassed = (at: number) => {
+    const line = lines[at];
+    if (!line || !hasWord(line.text)) return line !== undefined;
+    return line.side === mover || !isOfSide(line, mover) || isDeleted(line);
+  };
+  // A heading that the other side wrote there is none for the mover.
+  const isHeading = (at: number) => {
+    const line = lines[at];
+    return line && headings.level(at) !== undefined && isOfSide(line, mover);
+  };
+  let [from, to] = [first, end];
+  while (from > 0 && !isHeading(from) && isPassed(from - 1)) from--;
+  while (isPassed(to) && !isHeading(to)) to++;
+  const heading = lines[from];
+  const isOne = heading && isDeleted(heading) && isHeading(from);
+  const isWhole = to === lines.length || isHeading(to);
+  const left = lines.slice(from, to).filter(isDeleted);
+  const text = isOne && isWhole ? unkept(lines, lines.slice(from, to), { left, by }) : "";
+  const isVisible = (line: SideLine) => line.to > line.from && line.side !== mover;
+  const before = lines.slice(0, from).filter(isVisible).map(broken);
+  const behind = before.slice(neighbourStart(before, before.length)).join("");
+  return { by, text, behind, ahead: lineAhead(lines.slice(to).filter(isVisible).map(broken), 0) };
 }
 
 /** Where they stand for the mover: on the other side of what a diff takes for moved. */
