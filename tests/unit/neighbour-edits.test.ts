@@ -72,6 +72,22 @@ for (const [what, [one, other]] of Object.entries(NEIGHBOURS)) {
   }
 }
 
+test("a block written above another one, to which the other machine gives another kind, stays above it", async () => {
+  const base = put("\n## Contacts", `\n${FENCE}\n## Contacts`)(BASE);
+  const block = "```sh\nnpm run queue\n```\n\n";
+  const [above, kind] = [put(FENCE, block + FENCE)(base), put("```sh", "```bash")(base)];
+  for (const texts of [[above, kind] as const, [kind, above] as const]) {
+    const machines = await lab.savedApart(base, texts);
+    await exchange(machines);
+    for (const each of machines) {
+      expect(each.file()).toBe(put(FENCE, block + FENCE.replace("sh", "bash"))(base));
+      expect(await each.conflicts()).toEqual([]);
+    }
+    await lab.end();
+    lab = new FollowedFolders();
+  }
+});
+
 /** Where two readings are possible. */
 const UNCLEAR: Readonly<Record<string, readonly [one: Change, other: Change]>> = {
   "a mended line and a new one that is as much like it": [

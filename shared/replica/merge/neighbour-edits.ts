@@ -1,3 +1,4 @@
+import { isFence } from "../text/code-blocks.ts";
 import { comparedWords, likeness } from "../text/likeness.ts";
 import { isTelling } from "../text/neighbour-lines.ts";
 import type { WritingSide } from "./moved-lines.ts";
@@ -16,7 +17,7 @@ export interface NeighbourEdit {
  * Finds what two sides did to neighbouring lines, where it is sure that these are different ones:
  * each line that is gone was mended, by one side alone, and is known in what was made of it; and no
  * two wrote more between the same two lines. The text has all of it then, and nobody disagrees. A
- * heading with another name is that heading.
+ * heading with another name is that heading, and a fence in the place of one begins the same block.
  *
  * Where a new line is as alike to another line as to the one in whose place it stands, it may have
  * been made of that, or say the same: then both readings are possible, and this finds nothing. So
@@ -110,6 +111,7 @@ function areKnown(
     likeness(words.get(one) ?? [], words.get(other) ?? []);
   return mended.every((each) => {
     const { was, is } = each;
+    if (isFence(was.text) && isFence(is.text)) return true;
     if (!isTelling(was.text) || !isTelling(is.text)) return was.text === is.text;
     const own = alike(was, is);
     if (own === 0 && !isNamed(each)) return false;
