@@ -25,6 +25,8 @@ export type FollowedName = (typeof FOLLOWED_NAMES)[number];
 /** What is at one of these paths. */
 export interface Followable {
   readonly name: FollowedName;
+  /** Later names that lead to the same path. */
+  readonly otherNames?: readonly FollowedName[];
   /**
    * The path to read and write, from the folder: the target of a symbolic link; or the link itself
    * where its target must not be followed.
@@ -50,9 +52,12 @@ export async function listFollowable(dir: string): Promise<Followable[]> {
   const found: Followable[] = [];
   for (const name of FOLLOWED_NAMES) {
     const followable = await findFollowable(dir, name);
+    if (!followable) continue;
     // Two names may lead to one path; the first one counts.
-    const isListed = found.some(({ path }) => path === followable?.path);
-    if (followable && !isListed) found.push(followable);
+    const at = found.findIndex(({ path }) => path === followable.path);
+    const listed = found[at];
+    if (!listed) found.push(followable);
+    else found[at] = { ...listed, otherNames: [...(listed.otherNames ?? []), name] };
   }
   return found;
 }

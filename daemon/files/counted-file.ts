@@ -31,7 +31,7 @@ import { readTwice } from "./glimpses.ts";
 import { Grace } from "./grace.ts";
 import { importedPaths } from "./import-file.ts";
 import { listInstructionFiles } from "./instruction-files.ts";
-import { findLeftLink } from "./left-link.ts";
+import { findLeftLink, type LeftLink } from "./left-link.ts";
 import { nameToCreate } from "./project-file.ts";
 import { whyFileIgnored, whyFileKept } from "./why-ignored.ts";
 
@@ -207,14 +207,14 @@ export class CountedFile {
   }
 
   /**
-   * Follows what is at the name of a link that leads to the followed file no more. `takeLate`:
-   * takes what the former file has been saved with since it was read. Resolves to the new path, or
-   * undefined where nothing has changed.
+   * Follows what is at the name of a link that leads to the followed file no more, or that has
+   * taken its place. `takeLate`: takes what the former file has been saved with since it was read.
+   * Undefined: nothing has changed.
    */
   async leaveLink(
     stored: FollowedState,
     takeLate: (file: FileContent) => Promise<unknown>,
-  ): Promise<string | undefined> {
+  ): Promise<LeftLink | undefined> {
     const { dir, file: chosen } = this.#link;
     if (alsoNameOf(this.#link) !== undefined) return undefined;
     const readAt = (path: string) => readTwice(dir, path);
@@ -225,17 +225,18 @@ export class CountedFile {
       const standing = await fileStanding(this.#options.git, join(dir, stored.path));
       // On another branch the link may just be another one.
       if (!isFree(standing)) return undefined;
-      const former = standing.kind === "tracked" ? undefined : await readAt(stored.path);
+      const isReadable = left.isFormerThere && standing.kind !== "tracked";
+      const former = isReadable ? await readAt(stored.path) : undefined;
       const isSaved = former?.kind === "text" && former.content.trim() !== "";
       if (isSaved && former.hash !== stored.hash) await takeLate(former);
     }
     const beside = [...(stored.beside ?? []), stored.path];
     await this.#options.store.write(async ({ db }) => {
-      await writeFollowed(db, dir, { ...stored, ...left, beside, next: undefined });
+      await writeFollowed(db, dir, { ...left.state, beside });
     });
-    const told = { dir, from: stored.path, to: left.path };
-    this.#options.log.info(told, "a link leads to a followed file no more");
-    return left.path;
+    const told = { dir, from: stored.path, to: left.state.path };
+    this.#options.log.info(told, "a followed file is a link now, or no longer");
+    return left;
   }
 
   /** Follows a renamed file under its new name from now on. False: it was not renamed. */

@@ -22,29 +22,22 @@ export interface SuccessorFacts {
 }
 
 /**
- * Finds the file that continues the followed one after a rename, perhaps with an edit. If the
- * followed name is a symbolic link now, that is the link's target. If the file is gone, it is a
- * file that was not there before or that has the same text. A file that was beside it with another
- * text does not count: somebody who deletes one of two files may mean either.
+ * Finds the file that continues the followed one after a rename, perhaps with an edit. If the file
+ * is gone, it is a file that was not there before or that has the same text. A file that was beside
+ * it with another text does not count: somebody who deletes one of two files may mean either.
  */
 export async function findSuccessor(facts: SuccessorFacts): Promise<FileSuccessor | undefined> {
-  const { known, counted, read } = facts;
+  const { known, read } = facts;
   if (known.base.text.trim() === "" || read.kind === "problem") return undefined;
   if (read.kind === "text") return await findMovedText(facts, read);
-  const led = counted.beside.find(({ name, path }) => name === known.path && path !== name);
-  if (!led && !known.isGone) return undefined;
+  if (!known.isGone) return undefined;
   const texts = await readTexts(facts);
   const same = texts.find(({ hash }) => hash === known.hash);
   if (same) return { path: same.path, isAnother: false };
   const isNew = ({ path }: Text) => cameSince(known, path);
-  const [found, ...others] = led
-    ? texts.filter(({ path }) => path === led.path)
-    : texts.filter(isNew);
+  const [found, ...others] = texts.filter(isNew);
   if (!found || others.length > 0) return undefined;
-  return {
-    path: found.path,
-    isAnother: !isNew(found) || !areAlike(known.base.text, found.content),
-  };
+  return { path: found.path, isAnother: !areAlike(known.base.text, found.content) };
 }
 
 /**

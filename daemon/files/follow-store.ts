@@ -59,6 +59,9 @@ export interface BegunState extends FileState {
   readonly overSavedAt: number | undefined;
 }
 
+/** The file that a link led to, as it was read or written last. */
+export type KnownTarget = Omit<FollowedState, "next" | "target">;
+
 /** A followed file as it was read or written last. */
 export interface FollowedState extends FileState {
   readonly path: string;
@@ -67,6 +70,11 @@ export interface FollowedState extends FileState {
    * as `path` where the link has gone: it counts again once it is back.
    */
   readonly linkedAs?: string | undefined;
+  /**
+   * What was known of the link's target when a file took the link's place. Once the link is back,
+   * its target is an edit of that.
+   */
+  readonly target?: KnownTarget | undefined;
   /** What a write that was begun will leave. */
   readonly next: BegunState | undefined;
   /** `commit`: at which the text was read. The rest: where the file was last seen. */
@@ -106,6 +114,7 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
   return {
     path: row.path,
     linkedAs: row.linked_as ?? undefined,
+    target: row.link_target === null ? undefined : parseStored<KnownTarget>(row.link_target),
     ...toState(row.hash, row.base, row.form),
     next:
       hash !== null && base !== null && form !== null
@@ -129,10 +138,11 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
 
 export async function writeFollowed(db: Db, dir: string, state: FollowedState): Promise<void> {
   const { path, hash, base, form, next, checkedOut, isGone, position, beside, kept } = state;
-  const { linkedAs, marked, setAside, holding } = state;
+  const { linkedAs, target, marked, setAside, holding } = state;
   const values = {
     path,
     linked_as: linkedAs ?? null,
+    link_target: target ? JSON.stringify(target) : null,
     hash,
     base: JSON.stringify(base),
     form: JSON.stringify(form),

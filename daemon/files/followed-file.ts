@@ -240,7 +240,8 @@ export class FollowedFile {
     if (stored?.next && (await finishBegunWrite(begunIn(folder, stored, stored.next)))) {
       return this.#lookAgain(stored.path);
     }
-    if (stored && (await this.#leaveLink(stored))) return this.#lookAgain(this.#status.path);
+    const left = stored && (await this.#leaveLink(stored, overtaken));
+    if (left) return left;
     if (read.kind === "problem") return await this.#takeProblem(read);
     const { path } = read;
     const known = stored?.path === path ? stored : undefined;
@@ -279,12 +280,13 @@ export class FollowedFile {
   }
 
   /** What was glimpsed of the former file is not this one's. */
-  async #leaveLink(stored: FollowedState): Promise<boolean> {
-    const path = await this.#counted.leaveLink(stored, (file) => this.#takeLate(stored, file));
-    if (path === undefined) return false;
-    this.#status = beingWritten(path);
+  async #leaveLink(known: FollowedState, seen: readonly FileContent[]): Promise<Look | undefined> {
+    const left = await this.#counted.leaveLink(known, (file) => this.#takeLate(known, file));
+    if (!left) return undefined;
+    if (!left.isFormerThere) await this.#overtaken.keepGone(seen, known);
+    this.#status = beingWritten(left.state.path);
     this.#glimpses.forget(await this.#glimpses.seen());
-    return true;
+    return this.#lookAgain(left.state.path);
   }
 
   /** Programs write a file in steps, so a new text is taken only after two equal reads. */

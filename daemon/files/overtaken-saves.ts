@@ -106,6 +106,11 @@ export class OvertakenSaves {
     this.#waiting = waiting?.hash;
   }
 
+  /** As `keep`, of a file whose place another one has taken. */
+  async keepGone(seen: readonly FileContent[], known: FollowedState): Promise<void> {
+    await this.keep(seen, { file: { kind: "absent", path: known.path }, isMoved: true, known });
+  }
+
   /**
    * The text that a look found, if somebody has saved it. Undefined: it was known, or git has
    * written it. Null: the file is not there, or is not to be taken now.

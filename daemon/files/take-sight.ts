@@ -491,7 +491,7 @@ class Taking {
       file.kind === "text"
         ? stillAside(known, this.#file, { told: aside, commit })
         : known?.setAside;
-    const at = { path: file.path, linkedAs, checkedOut };
+    const at = { path: file.path, linkedAs, target: known?.target, checkedOut };
     const seen = { ...at, isGone: false, position, beside, kept, setAside };
     const found = { ...here, ...seen, holding: holding.all };
     const from = { ...found, next: undefined };

@@ -457,6 +457,12 @@ const ownMigrations: readonly Migration[] = [
         where instr(entry_ids, '],[') > 0`.execute(db);
     },
   },
+  {
+    name: "daemon-link-target",
+    async up(db) {
+      await db.schema.alterTable("followed_files").addColumn("link_target", "text").execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -469,4 +475,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_661_234_541 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_052_038_312 };

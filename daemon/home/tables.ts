@@ -239,6 +239,11 @@ export interface FollowedFilesTable {
   path: string;
   /** The name of the symbolic link that leads there; null where none does. */
   linked_as: string | null;
+  /**
+   * What was known of that link's target when a file took the link's place, as a `KnownTarget` in
+   * JSON; null where none has.
+   */
+  link_target: string | null;
   /** SHA-256 of the file's bytes, in hex. */
   hash: string;
   /** `CapturedText` as JSON: the file's lines and where they stand in the document. */

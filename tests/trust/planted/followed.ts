@@ -377,4 +377,10 @@ export const FOLLOWED: readonly Mistake[] = [
     "if (isThere || isFollowedName(path)) return undefined;",
     "if (found.length >= 0) return undefined;",
   ),
+  mistakesIn("daemon/files/left-link.ts", "unit/links-back.test.ts")(
+    "a link that is back has its target take out what others wrote in its place",
+    "a link that a save replaced and that git checkout puts back is followed to its target again",
+    "if (known?.path === own.path) {",
+    "if (known?.path === own.name) {",
+  ),
 ];
