@@ -32,7 +32,8 @@ interface RemoveFlags extends JsonFlag {
 
 const GONE_HELP = `
 With --gone the memories of user and global that this machine has of it go into the embedded
-service, and a deletion of a project that the service was not told of is told to nobody.`;
+service with their histories, and a deletion of a project that the service was not told of is told
+to nobody.`;
 
 /** `remote add`, `remote list` and `remote rm`. */
 export function addRemoteCommands(program: Command, env: Environment): void {
@@ -146,7 +147,8 @@ async function remove(
   if (json) return sayJson({ name, removed: true, memories: own });
   const memories = `${count(own, "memory", "memories")} of user and global`;
   const became = gone
-    ? `its ${memories} went to \`${EMBEDDED}\`: \`memsync list --remote ${EMBEDDED}\``
+    ? `its ${memories} went to \`${EMBEDDED}\`, histories and all: ` +
+      `\`memsync list --remote ${EMBEDDED}\``
     : `its ${memories} stay with that service, and are shown here no more`;
   saySentence(own === 0 ? `removed ${name}` : `removed ${name}; ${became}`);
 }

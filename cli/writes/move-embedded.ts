@@ -58,13 +58,17 @@ export async function moveEmbedded(
   }
   const moveLayer = async (layer: SharedLayer): Promise<MovedMemories> => {
     const memories = embedded.memories[layer];
-    if (memories === 0) return NONE;
+    const change = { op: "memories", layer, from: EMBEDDED, to: remote.name } as const;
+    if (memories === 0) {
+      // What is left of deleted ones is their history, which stays on this machine.
+      if (all) await changeRemotes(env, change);
+      return NONE;
+    }
     const what = `Move ${ofLayer(memories, layer)}`;
     const isAgreed = layer === "global" ? mayMoveGlobal(env, memories, options) : agreed(what);
     const answer = await isAgreed;
     if (answer === "unasked") isUnasked = true;
     if (answer !== true) return NONE;
-    const change = { op: "memories", layer, from: EMBEDDED, to: remote.name } as const;
     const { memories: moved = NONE } = await changeRemotes(env, change);
     for (const line of linesOf(moved, layer, remote)) tell(line);
     return moved;

@@ -7,8 +7,10 @@ import {
   userDocument,
 } from "../../shared/replica/document/address.ts";
 import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
+import { hasMemoryHistory } from "../../shared/replica/history/copy-history.ts";
 import { NO_ROOM, type OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { whyMemoryHeld } from "../held/judge.ts";
 import {
@@ -23,6 +25,7 @@ import { LOCAL_USER } from "../home/local-account.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { readSalvaged } from "../recovery/read-salvaged.ts";
 import { writeUnsent } from "../recovery/salvaged-memories.ts";
+import { copyHistory } from "./copy-history.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -52,10 +55,10 @@ interface Move {
 
 /**
  * Moves the memories of a layer from one account's document to another's, with their conflicts and
- * what is held or salvaged of them. They are deleted at their old place in the same transaction, so
- * a second run finds nothing. Of two different values of a key, the later one wins and the other
- * becomes a conflict. Values are written anew: one process writes both documents under one client
- * id, so an update of one must never get into the other.
+ * histories and what is held or salvaged of them. They are deleted at their old place in the same
+ * transaction, so a second run finds nothing. Of two different values of a key, the later one wins
+ * and the other becomes a conflict. Values are written anew: one process writes both documents
+ * under one client id, so an update of one must never get into the other.
  */
 export async function moveMemories(
   context: Context,
@@ -65,6 +68,7 @@ export async function moveMemories(
   const move = from === to ? undefined : await openMove(context, layer, { from, to });
   if (!move) return { moved: 0, conflicts: 0, held: 0, stayed: 0 };
   const { source, held } = move;
+  await copyHistory(context, move);
   const moved = new Set<string>();
   const conflicts = new Set<string>();
   for (const key of [...source.document.memories.keys()]) {
@@ -96,7 +100,10 @@ async function openMove(
   const held = (await listHeld(db, place)).filter(({ kind }) => kind === "memory");
   const salvaged = await readSalvaged(db, place);
   const found = await context.find(address);
-  const isEmpty = !found || [...found.document.memories.keys()].length === 0;
+  const isEmpty =
+    !found ||
+    ([...found.document.memories.keys()].length === 0 &&
+      !(await hasMemoryHistory(narrowTables(db), found.id)));
   if (isEmpty && held.length === 0 && salvaged.length === 0) return undefined;
   const source = found ?? (await context.open(address));
   await writeUnsent(db, source, place);

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { memoryHistory } from "../../cli/local/local-history.ts";
 import { listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -11,7 +12,9 @@ import { moveMemories } from "../../daemon/remotes/move-memories.ts";
 import { addRemote, removeRemote } from "../../daemon/remotes/remote-book.ts";
 import { changeRemote, describeRemotes } from "../../daemon/remotes/remote-change.ts";
 import type { AccountId } from "../../shared/ids.ts";
+import { sweepHistory } from "../../shared/replica/history/sweep-history.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { openTestReplica } from "../support/empty-home.ts";
 import { PLANTED, TOKEN_FOUND } from "../support/planted-secrets.ts";
@@ -260,4 +263,54 @@ test("a login takes what waits for the service that was the default until then",
   const bound = await store.reader.selectFrom("documents").select(["name", "owner"]).execute();
   expect(bound).toEqual([{ name: "proj_waiting", owner: LOCAL_ACCOUNT }]);
   expect(await valuesOf(store, a, "proj_waiting")).toEqual({});
+});
+
+/** The values that a memory has had, the newest first. */
+async function pastOf({ reader }: Store, account: AccountId, key: string) {
+  const versions = await memoryHistory({ db: reader, document: USER, account, machine: "m" }, key);
+  return versions.map(({ value, state, writtenAt }) => [value, state, writtenAt - NOW]);
+}
+
+async function forget(store: Store, owner: AccountId, key: string) {
+  await store.write(async (context) => {
+    (await context.open({ owner, name: USER })).deleteMemory({ key, now: NOW + 3 });
+  });
+}
+
+test("the histories go with the memories, also those of deleted ones, and once", async () => {
+  const { store, a, b } = await home();
+  for (const [at, value] of ["one", "two", "three"].entries()) {
+    await remember(store, a, USER, { key: value, dead: value }, NOW + at);
+  }
+  await forget(store, a, "dead");
+  await sweepHistory((work) => store.write(({ db, now }) => work(narrowTables(db), now)));
+  await remember(store, a, USER, { key: "four" }, NOW + 4);
+  await remember(store, b, USER, { key: "of b" }, NOW - 2);
+  await remember(store, b, USER, { key: "of b, again" }, NOW - 1);
+  const past = [
+    ["three", "replaced", 2],
+    ["two", "replaced", 1],
+    ["one", "replaced", 0],
+  ];
+  const key = [["four", "current", 4], ...past];
+  await store.write((context) => moveMemories(context, "user", { from: a, to: LOCAL_ACCOUNT }));
+  expect(await pastOf(store, LOCAL_ACCOUNT, "key")).toEqual(key);
+  expect(await pastOf(store, LOCAL_ACCOUNT, "dead")).toEqual(past);
+  // What is moved out and has its former value again is in no history twice.
+  await remember(store, a, USER, { key: "four" }, NOW + 4);
+  await store.write((context) => moveMemories(context, "user", { from: a, to: LOCAL_ACCOUNT }));
+  expect(await pastOf(store, LOCAL_ACCOUNT, "key")).toEqual(key);
+  await move(store, "user", b);
+  const merged = (await pastOf(store, b, "key")).map(([value, state]) => [value, state]);
+  expect(merged.slice(0, 2)).toEqual([
+    ["four", "current"],
+    ["of b, again", "conflict"],
+  ]);
+  expect(merged.map(([value]) => value).sort()).toEqual(
+    ["four", "of b, again", "one", "two", "three", "of b"].sort(),
+  );
+  // Only a history is left.
+  await forget(store, b, "key");
+  await store.write((context) => moveMemories(context, "user", { from: b, to: a }));
+  expect((await pastOf(store, a, "key")).map(([value]) => value)).toContain("of b");
 });
