@@ -1,18 +1,24 @@
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
+import type { JsonValue } from "../../shared/json.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import { listRevisions } from "../../shared/replica/history/revisions.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { forgetFollowed } from "../files/follow-store.ts";
 import { findHeld, listHeld, putHeld } from "../home/held-store.ts";
 import type { Link } from "../home/links.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { copyHistory } from "../remotes/copy-history.ts";
 
 /**
- * Copies a folder's memories when it is linked to another project: they are added to the new
- * project under keys that it does not use, and the folder's file meets the new document for the
- * first time. The former project stays as it is. If it is bound to another remote, its memories
- * stay there. `bringsMemories` is false for another repository's project.
+ * Copies a folder's memories when it is linked to another project, with their conflicts and
+ * histories, and the folder's file meets the new document for the first time. Of a key that both
+ * projects have all values stay, the latest first, as where two machines write it at once.
+ * The former project stays as it is. If it is bound to another remote, its memories stay there.
+ * `bringsMemories` is false for another repository's project.
  */
 export async function moveToProject(
   context: WriteContext<DaemonTables>,
@@ -31,16 +37,31 @@ export async function moveToProject(
   const from = await context.find(projectDocument(account, former.projectId));
   if (!from) return;
   const to = await context.open(projectDocument(account, link.projectId));
-  to.document.change("local", () => {
-    for (const key of from.document.memories.keys()) {
-      const [winner] = from.document.memories.get(key);
-      if (!winner || to.document.memories.get(key).length > 0) continue;
-      to.document.setEntry("memories", key, {
-        value: winner.value,
-        now: winner.updated_at,
-      });
+  const missing = await entriesMissing(context, { source: from, target: to });
+  await copyHistory(context, { source: from, target: to });
+  for (const { key, value, now } of missing) {
+    const isFirst = to.document.memories.get(key).length === 0;
+    to.document.setEntry("memories", key, { value, now, ...(isFirst ? {} : { seen: [] }) });
+  }
+}
+
+/** What a folder that goes back and forth has brought before is in the history there. */
+async function entriesMissing(
+  { db }: WriteContext<DaemonTables>,
+  { source, target }: { readonly source: OpenDocument; readonly target: OpenDocument },
+) {
+  const missing: { key: string; value: JsonValue; now: number }[] = [];
+  for (const key of source.document.memories.keys()) {
+    const standing = target.document.memories.get(key).map(({ value }) => value);
+    const name = { kind: "memory", key } as const;
+    const past = await listRevisions(narrowTables(db), target.id, name);
+    // Of equally late entries the one written last wins. Here that is the first of the list.
+    for (const { value, updated_at: now } of [...source.document.memories.get(key)].reverse()) {
+      const isPast = past.some((each) => each.value === value && each.writtenAt === now);
+      if (!isPast && !standing.includes(value)) missing.push({ key, value, now });
     }
-  });
+  }
+  return missing;
 }
 
 /** Moves what is held of the former project, unless something is held there already. */

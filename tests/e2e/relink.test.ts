@@ -88,3 +88,41 @@ scenario(
     expect(linked.stderr).toBe("");
   },
 );
+
+scenario("a memory that both projects have keeps both values, and its history", async (lab) => {
+  const { machine, root, api, projects } = await startBoth(lab, "relink-both");
+  const say = (cwd: string, ...args: string[]) => machine.memsyncWith({ cwd }, ...args);
+  for (const value of ["make", "make -j8"]) await say(root, "set", "build", value);
+  await say(root, "set", "dead", "deleted");
+  await say(root, "rm", "dead");
+  await say(api, "set", "build", "npm");
+  await say(root, "set", "later", "of root, earlier");
+  await say(api, "set", "later", "of api");
+  await machine.memsync("link", "--id", projects.api, "--yes");
+  expect(await machine.memsync("get", "build")).toBe("npm");
+  const listed = async () => {
+    const all: { key: string; value: string; project_id: string }[] = JSON.parse(
+      await machine.memsync("conflicts", "--json"),
+    );
+    const here = all.filter((each) => each.project_id === projects.api);
+    return here.map(({ key, value }) => [key, value]).sort();
+  };
+  expect(await listed()).toEqual([
+    ["build", "make -j8"],
+    ["later", "of root, earlier"],
+  ]);
+  const past = async (key: string) =>
+    JSON.parse(await machine.memsync("history", key, "--json"))
+      .map(({ value }: { value?: string }) => value)
+      .sort();
+  expect(await past("build")).toEqual(["make", "make -j8", "npm"]);
+  expect(await past("dead")).toEqual(["deleted"]);
+  // What came once and was settled does not come again.
+  for (const key of ["build", "later"]) await machine.memsync("set", key, "settled");
+  for (const id of [projects.root, projects.api]) {
+    await machine.memsync("link", "--id", id, "--yes");
+    await machine.memsyncWith({ cwd: root }, "sync");
+  }
+  expect(await machine.memsync("get", "build")).toBe("settled");
+  expect(await listed()).toEqual([]);
+});
