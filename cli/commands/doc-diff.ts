@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { explain } from "../../shared/reasons.ts";
 import type { Environment } from "../place/environment.ts";
 import { findText, type ProjectText, pickVersion } from "../place/project-text.ts";
 import { CommandEnded, CommandFailed } from "../screen/errors.ts";
@@ -99,7 +100,8 @@ function fileSide({ id, files, current }: ProjectText, from: Side): Side {
       code: "ambiguous",
     });
   }
-  const { file } = placed;
+  const { file, refused } = placed;
+  if (refused) throw new CommandFailed(`${tilde(file)} ${explain(refused)}`);
   if (!existsSync(file)) {
     const missing = `${tilde(file)} is missing`;
     if (current && !isBlank(current.value)) {

@@ -1,8 +1,8 @@
-import { lstatSync, readlinkSync } from "node:fs";
 import type { Command } from "commander";
+import { explain } from "../../shared/reasons.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { Environment } from "../place/environment.ts";
-import { findText, type TextFile } from "../place/project-text.ts";
+import { findText } from "../place/project-text.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
@@ -67,33 +67,21 @@ async function write(env: Environment, options: Options): Promise<void> {
     });
   }
   const written: string[] = [];
-  const barred: string[] = [];
   for (const placed of files) {
-    const outcome = await writeMissing(placed, current.value);
-    if (outcome === "written") written.push(placed.file);
-    if (outcome === "not-a-file") barred.push(placed.file);
+    if (!placed.refused && (await writeMissing(placed, current.value))) written.push(placed.file);
   }
-  if (written.length === 0) throw new CommandFailed(whyNone(files, barred));
+  const [refused] = files.flatMap((each) => (each.refused ? [{ ...each, why: each.refused }] : []));
+  if (written.length === 0 && refused) {
+    throw new CommandFailed(`nothing was written: ${refused.file} ${explain(refused.why)}`);
+  }
+  if (written.length === 0) {
+    const named = files.map(({ file }) => file).join(", ");
+    const said = files.length === 1 ? "has text already: it is" : "have text already: they are";
+    const was = files.length === 1 ? "was" : "were";
+    throw new CommandFailed(`${named} ${said} followed, and ${was} not touched`);
+  }
   if (options.json) sayJson({ project_id: id, files: written });
   else for (const file of written) say(`wrote ${file}`);
-}
-
-/** Why `doc write` wrote nothing. */
-function whyNone(files: readonly TextFile[], barred: readonly string[]): string {
-  const [first] = barred;
-  if (first !== undefined) {
-    const mend = "remove that, and `memsync doc write` makes the file; nothing was changed";
-    return `${first} is ${otherThanFile(first)}: ${mend}`;
-  }
-  const named = files.map(({ file }) => file).join(", ");
-  const said = files.length === 1 ? "has text already: it is" : "have text already: they are";
-  const was = files.length === 1 ? "was" : "were";
-  return `${named} ${said} followed, and ${was} not touched`;
-}
-
-function otherThanFile(path: string): string {
-  const isLink = lstatSync(path).isSymbolicLink();
-  return isLink ? `a link to ${readlinkSync(path)}, which can't be followed` : "no file";
 }
 
 async function clear(env: Environment, options: Options): Promise<void> {

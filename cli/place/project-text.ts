@@ -1,8 +1,10 @@
 import { join, resolve } from "node:path";
 import type { Kysely } from "kysely";
-import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
+import { countedOf } from "../../daemon/disk/followable-files.ts";
 import { readFollowed } from "../../daemon/files/follow-store.ts";
+import { listInstructionFiles } from "../../daemon/files/instruction-files.ts";
 import { nameToCreate } from "../../daemon/files/project-file.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
@@ -10,6 +12,7 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { parseProjectId } from "../../shared/ids.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import { loadLocalDocument } from "../local/load-local-document.ts";
 import { currentOf, textHistory, type Version } from "../local/local-history.ts";
 import { CommandFailed } from "../screen/errors.ts";
@@ -20,8 +23,10 @@ import { withLocal } from "./place.ts";
 /** A followed file and its linked folder. */
 export interface TextFile {
   readonly dir: string;
-  /** Absolute. */
+  /** Absolute. Of a link that leads nowhere yet it is the target. */
   readonly file: string;
+  /** Why it is neither read nor written, whatever is there. */
+  readonly refused?: Reason | undefined;
 }
 
 /** A project's text with all its versions, and the files that follow it here. */
@@ -86,16 +91,19 @@ async function filesOf(
   project: string,
 ): Promise<TextFile[]> {
   const files: TextFile[] = [];
+  const git = createGit();
   const found = await findLocalDocument(db, project);
   for (const { dir, file } of folders) {
     const known = await readFollowed(db, dir);
     const before = known && { path: known.path, hadText: known.base.text.trim() !== "" };
-    const there = await listFollowable(dir);
+    const there = await listInstructionFiles(git, dir);
     const isNew = there.length === 0 && !before?.hadText && found !== undefined;
     const used = isNew ? await nameToCreate(dir, await loadLocalDocument(db, found.id)) : undefined;
     const chosen = file ?? used;
     const counted = countedOf(there, { chosen, before: used ? undefined : before });
-    files.push({ dir, file: join(dir, counted.path) });
+    const { path } = counted;
+    const named = there.find((each) => each.name === path || each.path === path);
+    files.push({ dir, file: join(dir, named?.path ?? path), refused: named?.problem });
   }
   return files;
 }

@@ -115,3 +115,74 @@ scenario("a save by a rename over a link to AGENTS.md is an edit of the text", a
   expect(readFileSync(at(a, "AGENTS.md"), "utf8")).toBe(TEXT);
   expect(JSON.parse(await a.memsync("conflicts", "--json"))).toEqual([]);
 });
+
+scenario("`doc write` makes a link's target, and says why it makes none", async (lab) => {
+  const [a] = await lab.twoMachines(emulator.account("dangling"), { "README.md": "" });
+  writeFileSync(at(a, "notes.md"), TEXT);
+  symlinkSync("notes.md", at(a, "CLAUDE.md"));
+  await a.up();
+  await a.untilSynced();
+  const turn = (target: string) => {
+    rmSync(at(a, "CLAUDE.md"));
+    symlinkSync(target, at(a, "CLAUDE.md"));
+  };
+  const said = async (...args: string[]) => {
+    const { status, stderr } = await a.run(args);
+    return [status, stderr.replace(/\s+/g, " ")];
+  };
+  for (const [target, why] of [
+    [".env", "is no instruction file by its name"],
+    ["../outside.md", "is outside of this folder"],
+    [".git/hooks/x.md", "is git's own"],
+  ] as const) {
+    turn(target);
+    expect(await said("doc", "write")).toEqual([1, expect.stringContaining(why)]);
+    expect(await said("doc", "diff")).toEqual([1, expect.stringContaining(why)]);
+    expect(existsSync(at(a, target))).toBe(false);
+  }
+  turn("docs/new.md");
+  expect(await a.memsync("doc", "write")).toContain("docs/new.md");
+  expect(readFileSync(at(a, "docs/new.md"), "utf8")).toBe(TEXT);
+  await waitFor("the target to be followed", async () => {
+    const { path, state } = (await a.fileStatus()) ?? {};
+    return path === "docs/new.md" && state === "followed";
+  });
+  expect(await textOf(a)).toBe(TEXT);
+  expect(JSON.parse(await a.memsync("conflicts", "--json"))).toEqual([]);
+});
+
+scenario(
+  "a link that git puts back after a save by a rename is written through again",
+  async (lab) => {
+    const files = { "notes.md": TEXT };
+    const [a, b] = await lab.twoMachines(emulator.account("link-back"), files);
+    for (const { folder } of [a, b]) {
+      symlinkSync("notes.md", join(folder, "CLAUDE.md"));
+      await lab.git.run(folder, "add", "CLAUDE.md");
+      await lab.git.run(folder, "commit", "-q", "-m", "link");
+    }
+    await Promise.all([a.up(), b.up()]);
+    for (const each of [a, b]) await each.memsync("link", "--write");
+    await a.untilSynced();
+    writeFileSync(at(a, "saved"), TEXT.replace("pnpm", "bun"));
+    renameSync(at(a, "saved"), at(a, "CLAUDE.md"));
+    await waitFor("the save to be taken", async () => (await textOf(a)).includes("bun"));
+    await lab.git.run(a.folder, "checkout", "-q", "--", "CLAUDE.md");
+    await a.sync();
+    await b.sync();
+    await waitFor("the save on b", async () =>
+      readFileSync(at(b, "notes.md"), "utf8").includes("bun"),
+    );
+    appendFileSync(at(b, "notes.md"), "Of b.\n");
+    await waitFor("the line of b to be taken", async () => (await textOf(b)).includes("Of b."));
+    await b.sync();
+    await a.sync();
+    const all = `${TEXT.replace("pnpm", "bun")}Of b.\n`;
+    await waitFor(
+      "the line of b on a",
+      async () => readFileSync(at(a, "notes.md"), "utf8") === all,
+    );
+    expect(await a.memsync("sync")).toContain("everything is synced");
+    expect(await a.fileStatus()).toMatchObject({ path: "notes.md", beside: [] });
+  },
+);

@@ -82,18 +82,4 @@ scenario("`link --write` says of a file that is gone what brings it back", async
   expect(existsSync(path)).toBe(false);
   await machine.memsync("doc", "write");
   expect(existsSync(path)).toBe(true);
-  // A link that can't be followed is in the way: it is no text that is there already.
-  for (const target of ["sub/new.md", ".env"]) {
-    rmSync(path);
-    symlinkSync(target, path);
-    const told = await machine.run(["doc", "write"]);
-    expect([told.status, inOneLine(told.stderr)]).toEqual([
-      1,
-      expect.stringContaining(`${FILE} is a link to ${target}, which can't be followed: remove`),
-    ]);
-    expect(lstatSync(path).isSymbolicLink()).toBe(true);
-    rmSync(path);
-    await machine.memsync("doc", "write");
-  }
-  expect(readFileSync(path, "utf8")).toBe(TEXT);
 });
