@@ -160,17 +160,21 @@ export async function removeRemote(
   }
   const all = await listUnsentDeletions(db, [], () => serviceNameOf(remote));
   const unsent = all.filter((project) => deleted.includes(project));
-  const first = `\`memsync sync\` first, or say --gone if its service will never be back`;
+  const orGone = "or say --gone if its service will never be back";
+  const first = `\`memsync sync\` first, ${orGone}`;
   if (unsent.length > 0 && !isGone) {
     throw new AppError(
       "invalid_request",
       `${name} was not told yet of what was deleted (${await namesShown(db, unsent)}): ${first}`,
     );
   }
-  if (!isGone && (await ownWait(context, remote.account))) {
+  const waits = isGone ? undefined : await whatWaits(context, remote.account);
+  if (waits) {
+    const held = `\`memsync held\` lists them: allow or drop each first, ${orGone}`;
     throw new AppError(
       "invalid_request",
-      `user or global memories of ${name} are on this machine only: ${first}`,
+      `user or global memories of ${name} are on this machine only` +
+        (waits === "held" ? `, for they are held, and no sync sends them; ${held}` : `: ${first}`),
     );
   }
   const embedded = (await listRemotes(db)).find(({ url }) => url === undefined);
@@ -253,8 +257,23 @@ async function namesShown(db: Context["db"], projects: readonly ProjectId[]): Pr
   return `${names.join(", ")}${projects.length > names.length ? ", …" : ""}`;
 }
 
-async function ownWait({ db }: Context, account: AccountId): Promise<boolean> {
-  for (const table of ["held", "inbox", "salvaged_memories"] as const) {
+/** What its service does not have of `user` and `global`. `held`: a sync would send nothing. */
+async function whatWaits(
+  { db }: Context,
+  account: AccountId,
+): Promise<"unsent" | "held" | undefined> {
+  const isHeld = await isAnyIn(db, ["held"], account);
+  if (await isAnyIn(db, ["inbox", "salvaged_memories"], account)) return "unsent";
+  if ((await isUnsent(db, account)) || (await isOutstanding(db, account))) return "unsent";
+  return isHeld ? "held" : undefined;
+}
+
+async function isAnyIn(
+  db: Context["db"],
+  tables: readonly ("held" | "inbox" | "salvaged_memories")[],
+  account: AccountId,
+): Promise<boolean> {
+  for (const table of tables) {
     const row = await db
       .selectFrom(table)
       .select("id")
@@ -264,6 +283,10 @@ async function ownWait({ db }: Context, account: AccountId): Promise<boolean> {
       .executeTakeFirst();
     if (row) return true;
   }
+  return false;
+}
+
+async function isUnsent(db: Context["db"], account: AccountId): Promise<boolean> {
   const waiting = await db
     .selectFrom("updates")
     .innerJoin("documents", "documents.id", "updates.document_id")
@@ -276,7 +299,7 @@ async function ownWait({ db }: Context, account: AccountId): Promise<boolean> {
     )
     .limit(1)
     .executeTakeFirst();
-  return waiting !== undefined || (await isOutstanding(db, account));
+  return waiting !== undefined;
 }
 
 /** A service without a log acknowledges no rows; the last reading counted what it lacked. */

@@ -157,7 +157,15 @@ test("what is held moves as held, and replaces there what its author saw", async
     ["theirs", false],
   ]);
   await expect(store.write((context) => removeRemote(context, "a"))).rejects.toThrow(
-    "are on this machine only",
+    "are on this machine only: `memsync sync` first",
+  );
+});
+
+test("a remote for which something is held is not removed, and no sync is said to help", async () => {
+  const { store, a } = await home();
+  await store.write(({ db }) => putHeld(db, held(a, "deploy")));
+  await expect(store.write((context) => removeRemote(context, "a"))).rejects.toThrow(
+    "for they are held, and no sync sends them; `memsync held` lists them: allow or drop each first",
   );
 });
 
