@@ -97,7 +97,7 @@ async function runCommand(args: readonly string[], env: Environment): Promise<nu
     if (thrown instanceof UsageError) return USED_WRONGLY;
     if (wantsJson) await sayFailure(args, codeOf(thrown), said);
     await tellNotices(args, env);
-    return FAILED;
+    return thrown instanceof CommandFailed ? thrown.status : FAILED;
   }
 }
 

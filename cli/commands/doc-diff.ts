@@ -53,7 +53,7 @@ async function diff(
 ): Promise<void> {
   const { id, from, to } = await find(env, revisions, options).catch((thrown) => {
     if (!options.exitCode || !(thrown instanceof CommandFailed)) throw thrown;
-    throw new CommandEnded(TROUBLE, thrown.message);
+    throw new CommandFailed(thrown.message, { ...thrown, status: TROUBLE });
   });
   const text = unifiedDiff(from.content, to.content, { from: from.name, to: to.name });
   if (options.json) sayJson({ project_id: id, from: from.name, to: to.name, diff: text });

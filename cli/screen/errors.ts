@@ -1,24 +1,25 @@
 import { AppError } from "../../shared/errors.ts";
 import type { FailureCode } from "./failure-codes.ts";
 
+type FailureFacts = Pick<CommandFailed, "further" | "code" | "status">;
+
 /**
- * Ends a command with exit status 1: it was understood but could not be done. `further`: lines
- * below the sentence.
+ * Ends a command with exit status 1, or another one of its own: it was understood but could not be
+ * done. `further`: lines below the sentence.
  */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
   readonly further: readonly string[];
   /** What `--json` prints of it, for programs. */
   readonly code: FailureCode;
+  readonly status: number;
 
   constructor(
     message: string,
-    {
-      further = [],
-      code = "failed",
-    }: { readonly further?: readonly string[]; readonly code?: FailureCode } = {},
+    { further = [], code = "failed", status = 1 }: Partial<FailureFacts> = {},
   ) {
     super(message);
+    this.status = status;
     this.further = further;
     this.code = code;
   }

@@ -43,6 +43,8 @@ scenario("`doc diff` shows what the file, the document and its versions differ i
   expect(await machine.run(["doc", "diff", "--exit-code", ...same])).toMatchObject({ status: 0 });
   const unknown = await machine.run(["doc", "diff", "nonsense"]);
   expect([unknown.status, unknown.stdout]).toEqual([1, ""]);
+  const said = await machine.run(["doc", "diff", "nonsense", "--exit-code", "--json"]);
+  expect([said.status, JSON.parse(said.stdout).error.code]).toEqual([2, "not-found"]);
   const trouble = await machine.run(["doc", "diff", "nonsense", "--exit-code"]);
   expect([trouble.status, trouble.stdout]).toEqual([2, ""]);
   expect(trouble.stderr).toBe(unknown.stderr);
