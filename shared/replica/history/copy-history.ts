@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { ReplicaTables } from "../log/tables.ts";
-import { addRevisions, HISTORY, listRevisions, type Revision } from "./revisions.ts";
+import { HISTORY, listRevisions, type Revision } from "./revisions.ts";
+import { addUnfiled, fileAll } from "./unfiled.ts";
 
 type Db = Kysely<ReplicaTables>;
 
@@ -25,6 +26,8 @@ export async function copyMemoryHistory(
   { from, to }: HistoryCopy,
   stands: (revision: Revision) => boolean,
 ): Promise<void> {
+  // Of this transaction some may not be among those of their keys yet.
+  fileAll(db);
   for (const key of await keysWithHistory(db, from)) {
     const name = { kind: "memory", key } as const;
     const there = await listRevisions(db, to, name);
@@ -43,8 +46,9 @@ export async function copyMemoryHistory(
         .execute();
     }
     const all = [...there, ...copied].sort((one, other) => one.replacedAt - other.replacedAt);
-    addRevisions(db, to, all.slice(-HISTORY.revisionsPerKey));
+    addUnfiled(db, to, all.slice(-HISTORY.revisionsPerKey));
   }
+  fileAll(db);
 }
 
 /** The same write has the same time wherever it is kept. */
