@@ -18,6 +18,27 @@ export const PERSONAL_REASONS = {
     meaning: "the file is another assistant's as well, by a link, and has the personal text so",
     say: ({ other }: { readonly other: string }) => `is the file of ${other}, by a link`,
   },
+  "personal-block": {
+    meaning: "a write has a personal text between its marks, which is one person's alone",
+    say: ({ line }: { readonly line: number | null }) =>
+      `has a personal text between memsync's marks${line === null ? "" : `, from line ${line}`}`,
+  },
+  "personal-in-project": {
+    meaning: "the file is followed for a project, whose members see and write it",
+    say: ({ project }: { readonly assistant: string; readonly project: string }) =>
+      `is a file of the project ${project}, which others see and write`,
+    advise: ({ assistant }: { readonly assistant: string }) =>
+      `\`memsync personal off ${assistant}\` leaves it to the project`,
+  },
+  "personal-unsaved": {
+    meaning:
+      "the block of a project's file has what the personal text lacks, so it is not taken out",
+    say: (_: { readonly assistant: string }) =>
+      "has lines between the marks that your text has not, and is a project's file",
+    advise: ({ assistant }: { readonly assistant: string }) =>
+      "move them elsewhere, then say it again, " +
+      `or \`memsync personal off ${assistant} --keep-text\` gives them to the project`,
+  },
   "personal-tracked": {
     meaning: "git tracks the file, so it is read for the personal text, and not written",
     say: (_: { readonly assistant: string }) =>

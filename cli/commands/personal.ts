@@ -12,6 +12,7 @@ import { askStatus } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import { choosePlaces, namedPlaces, personalPlacesOf } from "../personal/choose-places.ts";
 import { whatIsDone, whatIsLeft } from "../personal/describe-place.ts";
+import { leaveProjects, projectFileAt } from "../personal/leave-projects.ts";
 import { isPlaceInUse, type PersonalPlace } from "../personal/personal-place.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
@@ -150,7 +151,8 @@ async function turnOn(env: Environment, names: readonly string[], flags: Persona
     throw new CommandFailed("--adopt begins with one file: name its assistant");
   }
   const files = await filesOf(env);
-  const { chosen, left } = choosePlaces(personalPlacesOf(env), names, files);
+  const wanted = choosePlaces(personalPlacesOf(env), names, files);
+  const { chosen, left } = await leaveProjects(env, wanted);
   if (!json) {
     const rows = chosen.map(async (place) => {
       return [place.name, tilde(place.path), await whatIsDone(place, { write, adopt })];
@@ -204,7 +206,8 @@ async function turnOff(env: Environment, names: readonly string[], flags: Person
   if (!json) {
     const rows = files.map(async ({ assistant, path }) => {
       const name = places.find(({ id }) => id === assistant)?.name ?? assistant;
-      return [name, tilde(path), await whatIsLeft(path, keepText)];
+      const shared = await projectFileAt(env, path);
+      return [name, tilde(path), await whatIsLeft(path, keepText, shared)];
     });
     sayRows(tableInLines(await Promise.all(rows)));
   }

@@ -23,7 +23,7 @@ export function namedPlaces(
 }
 
 /** What is to be turned on, and what is left out, with why. */
-interface ChosenPlaces {
+export interface ChosenPlaces {
   readonly chosen: readonly PersonalPlace[];
   readonly left: readonly { readonly place: PersonalPlace; readonly why: string }[];
 }

@@ -1,4 +1,5 @@
 import { readPersonalFile } from "../../daemon/assistants/personal/read-personal-file.ts";
+import type { ProjectFile } from "../../daemon/files/find-project-file.ts";
 import { fileStanding } from "../../daemon/git/git-state.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";
@@ -42,9 +43,15 @@ async function plainPath(path: string): Promise<string> {
 }
 
 /** What taking the block out leaves, in words that follow the file's path. */
-export async function whatIsLeft(path: string, keepsText: boolean): Promise<string> {
+export async function whatIsLeft(
+  path: string,
+  keepsText: boolean,
+  shared: ProjectFile | undefined,
+): Promise<string> {
   const read = await readPersonalFile(path);
   if (read.kind === "problem") return `${explain(read.why)}; it is left as it is`;
   if (read.kind === "absent" || !read.block) return "has no block";
-  return keepsText ? "loses the marks, and keeps the text" : "loses the text; all else stays";
+  if (!keepsText) return "loses the text; all else stays";
+  const left = "loses the marks, and keeps the text";
+  return shared ? `${left}, which the project ${shared.project} gets` : left;
 }

@@ -27,14 +27,22 @@ export function heldAdvice(
   return `held: ${heldReasonNow(held)}; ${whatToDo(held)}`;
 }
 
-function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause" | "shown">): string {
+function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "shown">): string {
   const id = heldId(held);
   if (isLeft(held)) {
     return `\`memsync held drop ${id}\` deletes it, \`memsync held allow ${id}\` syncs it`;
+  }
+  if (held.reason.code === "personal-block") {
+    return `it stays on this machine; without the block it is synced: ${withoutBlock(held)}`;
   }
   if (held.cause === "secret") {
     return `it stays on this machine; \`memsync held allow ${id}\` if it is none`;
   }
   if (held.kind === "file") return "it stays on this machine until the file is changed";
   return `it stays on this machine: write it anew, or \`memsync held allow ${id}\` to try it again`;
+}
+
+/** A block that memsync has put into a file is taken out by a command. */
+function withoutBlock({ kind }: Pick<HeldPlace, "kind">): string {
+  return kind === "file" ? "`memsync personal off` or your editor takes it out" : "take it out";
 }

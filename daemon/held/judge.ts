@@ -5,13 +5,14 @@ import type { ReasonOf } from "../../shared/reasons.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { HeldWrite } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { PERSONAL_RULE } from "./personal-rule.ts";
 import { secretAlone } from "./secret-alone.ts";
 import { findSecrets, type Secret } from "./secret-scan.ts";
 
 type Db = Kysely<DaemonTables>;
 
 /** What was found in a text. Contains nothing of the text itself. */
-export type SecretReason = ReasonOf<"looks-like-secret">;
+export type SecretReason = ReasonOf<"looks-like-secret"> | ReasonOf<"personal-block">;
 
 /**
  * Why a text must not enter a document; undefined if it may. A secret that one of the texts in
@@ -30,6 +31,7 @@ export async function secretReason(
   if (!first) return undefined;
   const { rule, kind: like } = first;
   const line = text.trimEnd().includes("\n") ? first.line : null;
+  if (rule === PERSONAL_RULE) return { code: "personal-block", line };
   const more = secrets.length - 1;
   return { code: "looks-like-secret", rule, like, line, more, inKey: false };
 }
@@ -47,7 +49,7 @@ export async function memoryReason(
     (await secretReason(db, assignment({ key, value }), already));
   if (reason !== undefined || already.length > 0) return reason;
   const ofKey = await secretReason(db, key, []);
-  return ofKey && { ...ofKey, inKey: true };
+  return ofKey?.code === "looks-like-secret" ? { ...ofKey, inKey: true } : ofKey;
 }
 
 /**

@@ -101,8 +101,9 @@ function knownRules(): Promise<readonly SecretRule[]> {
 }
 
 async function loadRules(): Promise<readonly SecretRule[]> {
-  const [own, command, token, assigned, plain, sentence, setting, file, gitleaks] =
+  const [personal, own, command, token, assigned, plain, sentence, setting, file, gitleaks] =
     await Promise.all([
+      import("./personal-rule.ts"),
       import("./own-rules.ts"),
       import("./command-rules.ts"),
       import("./token-rules.ts"),
@@ -115,6 +116,7 @@ async function loadRules(): Promise<readonly SecretRule[]> {
     ]);
   // What is only known by its name comes last: other rules say more exactly what they found.
   return [
+    ...personal.PERSONAL_RULES,
     ...own.OWN_RULES,
     ...command.COMMAND_RULES,
     ...(await gitleaks.loadGitleaksRules()),

@@ -6,6 +6,11 @@ import { userDocument } from "../../../shared/replica/document/address.ts";
 import type { Timer } from "../../../shared/world.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
 import type { FileContent } from "../../files/file-edit.ts";
+import {
+  findProjectFile,
+  listProjectFiles,
+  type ProjectFile,
+} from "../../files/find-project-file.ts";
 import { LineArrivals } from "../../files/line-arrivals.ts";
 import { ToldLines } from "../../files/told-lines.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
@@ -53,6 +58,8 @@ interface Looked {
   readonly file: PersonalFile;
   readonly read: PersonalRead;
   readonly why: Reason | undefined;
+  /** The project that has the same file, or may have it. */
+  readonly shared?: ProjectFile | undefined;
 }
 
 /** What was read of a file. */
@@ -62,6 +69,8 @@ interface ReadFile {
   readonly seen: readonly FileContent[];
   /** Another assistant that has the same file. */
   readonly other: string | undefined;
+  /** The project that has the same file. */
+  readonly shared: ProjectFile | undefined;
 }
 
 /**
@@ -218,15 +227,18 @@ export class PersonalKeeper {
   async #take(files: readonly PersonalFile[]): Promise<Looked[]> {
     const looked: Looked[] = [];
     const owners = new Map<string, string>();
+    const ofProjects = await listProjectFiles(this.#options.store.reader);
     for (const listed of files) {
       const each = await this.#finished(listed);
       const { assistant } = each;
       const seen = await this.#taker.seen(each);
-      const read = await this.#read(each);
+      const shared = await findProjectFile(ofProjects, (await readPersonalFile(each.path)).path);
+      const read = await this.#read(each, shared);
       const other = owners.get(read.path);
       owners.set(read.path, other ?? assistant);
       try {
-        looked.push(await this.#takeOne(each, { read, seen, other }));
+        const taken = await this.#takeOne(each, { read, seen, other, shared });
+        looked.push({ ...taken, shared });
       } catch (thrown) {
         const said = messageOf(thrown);
         this.#options.log.warn({ path: read.path, reason: said }, "a block was not taken");
@@ -254,7 +266,7 @@ export class PersonalKeeper {
     return rest;
   }
 
-  async #takeOne(known: PersonalFile, { read, seen, other }: ReadFile): Promise<Looked> {
+  async #takeOne(known: PersonalFile, { read, seen, other, shared }: ReadFile): Promise<Looked> {
     const { store } = this.#options;
     const account = this.#options.account();
     const file = known.account === account ? known : ofAccount(known, account);
@@ -262,7 +274,7 @@ export class PersonalKeeper {
     if (read.kind === "problem") return { file, read, why: read.why };
     if (file.begun) return { file, read, why: { code: "write-unfinished" } };
     const ignored = await takeIgnored(store, dirname(file.path));
-    const why = ignored.why(basename(file.path));
+    const why = whyProjects(file, shared) ?? ignored.why(basename(file.path));
     if (why) {
       await this.#taker.pass(file, seen);
       return { file, read, why };
@@ -273,9 +285,13 @@ export class PersonalKeeper {
   }
 
   /** The file as it is; all of it in the block, where somebody has asked for that. */
-  async #read({ path, settled, ...file }: PersonalFile): Promise<PersonalRead> {
+  async #read(
+    { path, settled, ...file }: PersonalFile,
+    shared: ProjectFile | undefined,
+  ): Promise<PersonalRead> {
     const read = await readPersonalFile(path);
     if (settled !== "adopt" || file.begun || read.kind === "problem") return read;
+    if (shared?.isTaken) return read;
     const { git, store } = this.#options;
     const content = contentAdopted(read);
     if (content !== undefined) {
@@ -307,7 +323,7 @@ export class PersonalKeeper {
 
   /** Brings a file to what it is to have. Undefined: it is no longer one of them. */
   async #bring(
-    { file, read, why }: Looked,
+    { file, read, why, shared }: Looked,
     { current, apart }: CountedText,
   ): Promise<PersonalFileStatus | undefined> {
     const { assistant, path, settled } = file;
@@ -321,7 +337,7 @@ export class PersonalKeeper {
       };
     };
     if (settled === "off" || settled === "keep") {
-      const left = await this.#turnOff({ file, read, why });
+      const left = await this.#turnOff({ file, read, why, shared });
       return left && is("left-alone", left);
     }
     if (why || read.kind === "problem") return is("left-alone", why);
@@ -399,7 +415,7 @@ export class PersonalKeeper {
   }
 
   /** Takes the block out, with its text if that is safe. Undefined: done. */
-  async #turnOff({ file, read, why }: Looked): Promise<Reason | undefined> {
+  async #turnOff({ file, read, why, shared }: Looked): Promise<Reason | undefined> {
     const { store } = this.#options;
     const forget = () => store.write(({ db }) => forgetPersonalFile(db, file.assistant));
     // What is not taken stays where it is, as does another assistant's file.
@@ -411,6 +427,10 @@ export class PersonalKeeper {
       const shown = file.shown === undefined ? undefined : parseVersion(file.shown);
       const isSaved = read.block.text === (shown?.text ?? "");
       const isTextKept = file.settled === "keep" || !isSaved;
+      // Without the marks it would go to whoever has the project.
+      if (shared && !isSaved && file.settled === "off") {
+        return { code: "personal-unsaved", assistant: file.assistant };
+      }
       if (read.isShared) return { code: "memory-linked" };
       const failed = await this.#replace(file, read, contentWithout(read, file, isTextKept));
       if (failed) return failed === "changed" ? { code: "being-written" } : failed;
@@ -418,6 +438,15 @@ export class PersonalKeeper {
     await forget();
     return undefined;
   }
+}
+
+/** What others see and write is no place for a text of one's own. */
+function whyProjects(
+  { assistant }: PersonalFile,
+  shared: ProjectFile | undefined,
+): Reason | undefined {
+  if (!shared?.isTaken) return undefined;
+  return { code: "personal-in-project", assistant, project: shared.project };
 }
 
 /** Empty lines alone are no text. */
