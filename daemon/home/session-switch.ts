@@ -51,6 +51,11 @@ function readOffPeriod({ offPeriod }: Switch): OffPeriod | undefined {
   }
 }
 
+/** Nobody knows any more which sessions ran while they were off: nothing more of any until now. */
+export function withholdAllSessions({ offPeriod }: Pick<Home, "offPeriod">, now: number): void {
+  writeFileSync(offPeriod, JSON.stringify({ from: 0, until: now }));
+}
+
 function fieldsOf(text: string): { readonly from?: unknown; readonly until?: unknown } {
   try {
     const value = parseJson(text);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { SqlValue } from "../../shared/sqlite/connection.ts";
 import type { Home } from "../home/home.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -17,6 +17,8 @@ export interface KeptChoices {
   readonly former_ignore_files: readonly Row[];
   readonly personal_files: readonly Row[];
   readonly personal_versions: readonly Row[];
+  /** Of sessions that ran while none was recorded. Undefined in a copy of an earlier build. */
+  readonly transcripts?: readonly Row[] | undefined;
 }
 
 /** Reads what the copy is to have, as JSON: equal as long as nothing of it has changed. */
@@ -36,11 +38,18 @@ export async function readChoices(db: Kysely<DaemonTables>): Promise<string> {
     .orderBy("number", "desc")
     .limit(VERSIONS_MAX)
     .execute();
+  const transcripts = await db
+    .selectFrom("transcripts")
+    .selectAll()
+    .where(sql<boolean>`instr(state, '"isWithheld":true') > 0`)
+    .orderBy("path")
+    .execute();
   return JSON.stringify({
     ignore_files: ignored.map((row) => ({ ...row })),
     former_ignore_files: former.map((row) => ({ ...row })),
     personal_files: files.map((row) => ({ ...row })),
     personal_versions: versions.reverse().map((row) => ({ ...row })),
+    transcripts: transcripts.map((row) => ({ ...row })),
   } satisfies KeptChoices);
 }
 

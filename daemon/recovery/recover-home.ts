@@ -10,6 +10,7 @@ import { hostSchema } from "../embedded/embedded-service.ts";
 import type { Home } from "../home/home.ts";
 import { daemonSchema } from "../home/migrations.ts";
 import { openHomeDatabase } from "../home/open-home.ts";
+import { withholdAllSessions } from "../home/session-switch.ts";
 import { readKeptChoices } from "./choices-file.ts";
 import { findDamage, suspicionOf } from "./find-damage.ts";
 import { copyReadable, hasHead, keepHead } from "./head-page.ts";
@@ -65,6 +66,7 @@ async function rebuildReplica(home: Home, reason: string, world: World): Promise
     world,
   });
   emptyWorkshop(home.database, "reading");
+  if (!salvaged.isWithheldKnown) withholdAllSessions(home, world.now());
   return await replace(home.database, workshop, { reason, world, rest: toldOf(salvaged) });
 }
 
@@ -98,7 +100,7 @@ async function replace(
 }
 
 /** What people had decided, and nobody knows any more. */
-function lostShown({ unknownIgnored, isPersonalKnown }: Salvaged): string {
+function lostShown({ unknownIgnored, isPersonalKnown, isWithheldKnown }: Salvaged): string {
   const folders = count(unknownIgnored, "linked folder", "linked folders");
   const ignored =
     unknownIgnored === 0
@@ -108,7 +110,10 @@ function lostShown({ unknownIgnored, isPersonalKnown }: Salvaged): string {
   const personal = isPersonalKnown
     ? ""
     : "; which files had the personal text can't be read: `memsync personal on` turns it on again";
-  return `${ignored}${personal}`;
+  const sessions = isWithheldKnown
+    ? ""
+    : "; which sessions ran while they were off can't be read, so none that ran before is recorded";
+  return `${ignored}${personal}${sessions}`;
 }
 
 function toldOf(salvaged: Salvaged): string {

@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import * as Y from "yjs";
 import { assert } from "../../shared/errors.ts";
 import { type AccountId, asAccountId, parseProjectId } from "../../shared/ids.ts";
+import { isObject, parseJson } from "../../shared/json.ts";
 import {
   prepareRows,
   type SqliteConnection,
@@ -47,6 +48,8 @@ export interface Salvaged {
   readonly unknownIgnored: number;
   /** Whether it is known which files of assistants have the personal text. */
   readonly isPersonalKnown: boolean;
+  /** Whether it is known which sessions ran while none was recorded. */
+  readonly isWithheldKnown: boolean;
 }
 
 /** The tables that are read; a damaged one as far as possible. */
@@ -76,6 +79,7 @@ const TABLES = [
   "memory_files",
   "personal_files",
   "personal_versions",
+  "transcripts",
   "saves",
   "sessions",
   "connections",
@@ -106,6 +110,7 @@ const CHOSEN = [
   "former_ignore_files",
   "personal_files",
   "personal_versions",
+  "transcripts",
 ] as const;
 
 /** Tables whose `id` is what a row is about, and no number of the row. */
@@ -184,6 +189,7 @@ export async function salvage(
     remotes,
     lostIgnored: lost,
     isPersonalKnown: tables.personal_files.whole || choices !== undefined,
+    isWithheldKnown: tables.transcripts.whole || choices?.transcripts !== undefined,
     now,
   });
 }
@@ -233,6 +239,7 @@ async function bringOver(
     remotes,
     lostIgnored: lost,
     isPersonalKnown,
+    isWithheldKnown,
     now,
   }: {
     readonly found: readonly Found[];
@@ -241,6 +248,7 @@ async function bringOver(
     readonly remotes: readonly RemoteRow[];
     readonly lostIgnored: readonly Row[];
     readonly isPersonalKnown: boolean;
+    readonly isWithheldKnown: boolean;
     readonly now: number;
   },
 ): Promise<Salvaged> {
@@ -290,6 +298,8 @@ async function bringOver(
     );
     put("saves", renumbered(tables.saves));
     put("personal_files", heldAgain(tables.personal_files.rows, held));
+    // The others are read anew.
+    put("transcripts", tables.transcripts.rows.filter(isWithheld));
     for (const table of COPIED) {
       put(table, tables[table].rows);
     }
@@ -305,6 +315,7 @@ async function bringOver(
       memories: memories.length,
       unknownIgnored,
       isPersonalKnown,
+      isWithheldKnown,
     };
   } finally {
     connection.close();
@@ -371,7 +382,7 @@ function withChoices(tables: Tables, choices: KeptChoices | undefined): Tables {
   if (!choices) return tables;
   const chosen = CHOSEN.map((table) => {
     const { rows, whole } = tables[table];
-    const copied = choices[table].map((row) => ({ ...row, rowid_: 0 }));
+    const copied = (choices[table] ?? []).map((row) => ({ ...row, rowid_: 0 }));
     return [table, { whole, rows: whole ? rows : [...copied, ...rows] }];
   });
   return { ...tables, ...Object.fromEntries(chosen) };
@@ -402,6 +413,16 @@ const FORMER_KINDS: Readonly<Record<string, string>> = { "text conflict": "text-
 /** The database may be of an older version, and no migrations run on it. */
 function withPresentKind({ kind, ...row }: DamagedRow): Row {
   return { ...row, kind: FORMER_KINDS[`${kind}`] ?? kind ?? null };
+}
+
+/** Whether a transcript's session ran while none was recorded. */
+function isWithheld({ state }: Row): boolean {
+  try {
+    const read = parseJson(`${state}`);
+    return isObject(read) && read.isWithheld === true;
+  } catch {
+    return false;
+  }
 }
 
 function isSoundWrite(row: DamagedRow): boolean {

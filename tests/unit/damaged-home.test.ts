@@ -19,6 +19,7 @@ import { openReplica } from "../../daemon/home/open-replica.ts";
 import { listPersonalFiles, putPersonalFile } from "../../daemon/home/personal-files.ts";
 import { keepPersonalVersion, readPersonalVersions } from "../../daemon/home/personal-versions.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
+import { listTranscripts, putTranscript } from "../../daemon/home/session-records.ts";
 import { listGoneIgnores, readIgnored } from "../../daemon/ignored/ignore-file.ts";
 import { ChoicesKeeper } from "../../daemon/recovery/choices-keeper.ts";
 import { keepLinks, readKeptLinks } from "../../daemon/recovery/links-file.ts";
@@ -213,6 +214,14 @@ test("a home that lost its database keeps its links, by a copy that is checked",
 const ALSO = { ...LINK, also: ["GEMINI.md"] };
 const FORMER = { dir: "/src/former", projectId: PROJECT };
 const PERSONAL = { assistant: "claude", path: "/somewhere/CLAUDE.md", header: "", undone: [] };
+/** Transcripts of a session that ran while none was recorded, and of another one. */
+const WITHHELD = {
+  path: "/somewhere/1.jsonl",
+  state: '{"size":1,"isWithheld":true}',
+  cwd: LINK.dir,
+  project: PROJECT,
+};
+const RECORDED = { ...WITHHELD, path: "/somewhere/2.jsonl", state: '{"size":1}' };
 
 /** A home in which people have decided what only they know. */
 async function decide(): Promise<void> {
@@ -224,6 +233,7 @@ async function decide(): Promise<void> {
     await keepFormerIgnored(db, FORMER);
     await putPersonalFile(db, { ...PERSONAL, writes: true, isMade: true, shown: "rules" }, NOW);
     await keepPersonalVersion(db, { id: "aaaaaaaaaa", value: "rules", isOwn: true });
+    for (const each of [WITHHELD, RECORDED]) await putTranscript(db, each);
   });
   await store.close();
   keepLinks(home, { links: [ALSO], bindings: undefined }, silentLog);
@@ -247,6 +257,21 @@ test("a home that lost its database keeps what people have decided about its fil
     { ...PERSONAL, writes: true, isMade: true, shown: "rules" },
   ]);
   expect(await readPersonalVersions(store.reader)).toMatchObject([{ value: "rules", isOwn: true }]);
+  expect(await listTranscripts(store.reader)).toEqual([WITHHELD]);
+  expect(existsSync(home.offPeriod)).toBe(false);
+  await store.close();
+});
+
+test("what ran while no sessions were recorded is read from a damaged database, too", async () => {
+  await decide();
+  const database = new Database(home.database);
+  database.run("drop table memory_files");
+  database.run("pragma wal_checkpoint(truncate)");
+  database.close();
+  await recoverHome(home, realWorld, silentLog);
+  const store = await openReplica(home.database, realWorld);
+  expect(await listTranscripts(store.reader)).toEqual([WITHHELD]);
+  expect(existsSync(home.offPeriod)).toBe(false);
   await store.close();
 });
 
@@ -259,8 +284,12 @@ for (const copy of ["missing", "damaged"] as const) {
     expect(note?.message).toContain(
       "what a `.memsyncignore` named that is gone can't be read, so no file of 1 linked folder " +
         "is sent until `memsync link --send-ignored` there; which files had the personal text " +
-        "can't be read: `memsync personal on` turns it on again",
+        "can't be read: `memsync personal on` turns it on again; which sessions ran while they " +
+        "were off can't be read, so none that ran before is recorded",
     );
+    const period = JSON.parse(readFileSync(home.offPeriod, "utf8"));
+    expect(period.from).toBe(0);
+    expect(Math.abs(Date.now() - period.until)).toBeLessThan(60_000);
     const store = await openReplica(home.database, realWorld);
     const ignored = await readIgnored(store.reader, LINK.dir);
     const file = join(LINK.dir, ".memsyncignore");
