@@ -7,12 +7,16 @@ export interface Sent {
 /** `file`: the `.memsyncignore` that counts as it was last. */
 export interface GoneIgnoreFile {
   readonly file: string;
+  /** It is in a linked folder; undefined where that was not kept. */
+  readonly isLinked?: boolean;
 }
 
 /** A folder of no project, as an assistant's own, has no command. */
-function sending({ file }: GoneIgnoreFile): string {
+function sending({ file, isLinked = true }: GoneIgnoreFile): string {
+  const empty = `an empty ${file}`;
+  if (!isLinked) return `${empty} sends it`;
   const command = "`memsync link --send-ignored` in the project's folder";
-  return `${command} sends it, after asking, or an empty ${file}`;
+  return `${command} sends it, after asking, or ${empty}`;
 }
 
 /** Reasons why a file or a record stays on this machine: its project's folder says so. */

@@ -231,7 +231,7 @@ async function personalFile(db: Db, file: PersonalFile): Promise<SourcePreview[]
   const is = (state: SourcePreview["state"], why?: Reason): SourcePreview[] => {
     return [{ document, source: "personal", path: tilde(path), state, ...noteFrom(why) }];
   };
-  const why = (await readIgnored(db, dirname(path))).why(basename(path));
+  const why = (await readIgnored(db, dirname(path), "personal")).why(basename(path));
   if (why) return is("ignored", why);
   const read = await readPersonalFile(path);
   if (read.kind === "problem") return is("left-alone", read.why);

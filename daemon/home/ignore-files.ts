@@ -11,6 +11,9 @@ type Db = Kysely<DaemonTables>;
  */
 export const LOST_IGNORED = "#memsync:lost\n*\n";
 
+/** In place of a folder: each one of a person's own memories of which nothing else is known. */
+export const ANY_FOLDER = "*";
+
 /** What the file of ignored names in a linked folder last said; undefined: there never was one. */
 export async function findIgnoreText(db: Db, dir: string): Promise<string | undefined> {
   const [row] = await findText(db, { dir });

@@ -7,6 +7,7 @@ import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { IGNORE_NAME } from "../disk/followable-files.ts";
 import { readFileAt } from "../disk/read-file.ts";
 import {
+  ANY_FOLDER,
   dropFormerIgnored,
   type FormerIgnored,
   findIgnoreText,
@@ -45,21 +46,29 @@ export interface Ignored {
   readonly sign: string;
 }
 
+/** Whose a folder is: a linked one, or one of a person's own, with a personal text or memories. */
+export type IgnoringFolder = "linked" | "personal" | "memories";
+
 /** What a folder's file says now. */
 interface IgnoreFile {
   readonly dir: string;
+  readonly of?: IgnoringFolder;
   readonly kind: "absent" | "gone" | "read" | "unreadable";
   /** Of `gone`, what it said last. */
   readonly text: string;
 }
 
 /**
- * Reads what a linked folder keeps on this machine, now. To be called after what may be ignored was
+ * Reads what a folder keeps on this machine, now. To be called after what may be ignored was
  * read: whoever names a file before he writes into it is heeded. What a file said that is gone
  * still counts, as of a branch that lacks it, a disk that is away or a `git clean`.
  */
-export async function readIgnored(db: Db, dir: string): Promise<Ignored> {
-  return ignoredBy(await readIgnoreFile(db, dir));
+export async function readIgnored(
+  db: Db,
+  dir: string,
+  of: IgnoringFolder = "linked",
+): Promise<Ignored> {
+  return ignoredBy(await readIgnoreFile(db, dir, of));
 }
 
 /**
@@ -81,8 +90,9 @@ export async function readIgnoredOf(
 export async function takeIgnored(
   store: ReplicaStore<DaemonTables>,
   dir: string,
+  of: IgnoringFolder = "linked",
 ): Promise<Ignored> {
-  const file = await readIgnoreFile(store.reader, dir);
+  const file = await readIgnoreFile(store.reader, dir, of);
   const { kind, text } = file;
   if (kind === "read" && (await findIgnoreText(store.reader, dir)) !== text) {
     await store.write(({ db }) => putIgnoreText(db, dir, text));
@@ -176,11 +186,11 @@ function ignoredBefore({ dir, text, isThere }: StandingIgnored): Ignored {
   return ignoredBy({ dir, kind: isThere ? "read" : "gone", text });
 }
 
-function ignoredBy({ dir, kind, text }: IgnoreFile): Ignored {
+function ignoredBy({ dir, of = "linked", kind, text }: IgnoreFile): Ignored {
   const patterns = parseIgnorePatterns(text);
   const code = text === LOST_IGNORED ? "ignored-lost" : "ignored-gone";
-  const named: WhyIgnored =
-    kind === "gone" ? { code, file: join(dir, IGNORE_NAME) } : { code: "ignored" };
+  const gone = { code, file: join(dir, IGNORE_NAME), isLinked: of === "linked" } as const;
+  const named: WhyIgnored = kind === "gone" ? gone : { code: "ignored" };
   return {
     why(path) {
       if (isIgnoredBy(PRIVATE, path)) return { code: "ignored" };
@@ -191,7 +201,11 @@ function ignoredBy({ dir, kind, text }: IgnoreFile): Ignored {
   };
 }
 
-async function readIgnoreFile(db: Db, dir: string): Promise<IgnoreFile> {
+async function readIgnoreFile(
+  db: Db,
+  dir: string,
+  of: IgnoringFolder = "linked",
+): Promise<IgnoreFile> {
   const read = await readFileAt(dir, IGNORE_NAME);
   if (read.kind === "problem") return { dir, kind: "unreadable", text: "" };
   if (read.kind === "text") {
@@ -200,6 +214,11 @@ async function readIgnoreFile(db: Db, dir: string): Promise<IgnoreFile> {
       ? { dir, kind: "unreadable", text: "" }
       : { dir, kind: "read", text };
   }
-  const kept = await findIgnoreText(db, dir);
-  return kept === undefined ? { dir, kind: "absent", text: "" } : { dir, kind: "gone", text: kept };
+  // A personal text is turned on by name; of memories in a folder nobody has said anything.
+  const kept =
+    (await findIgnoreText(db, dir)) ??
+    (of === "memories" ? await findIgnoreText(db, ANY_FOLDER) : undefined);
+  return kept === undefined
+    ? { dir, kind: "absent", text: "" }
+    : { dir, of, kind: "gone", text: kept };
 }

@@ -100,20 +100,25 @@ async function replace(
 }
 
 /** What people had decided, and nobody knows any more. */
-function lostShown({ unknownIgnored, isPersonalKnown, isWithheldKnown }: Salvaged): string {
+function lostShown(salvaged: Salvaged): string {
+  const { unknownIgnored, isIgnoredKnown, isPersonalKnown, isWithheldKnown } = salvaged;
   const folders = count(unknownIgnored, "linked folder", "linked folders");
   const ignored =
     unknownIgnored === 0
       ? ""
       : `; what a \`.memsyncignore\` named that is gone can't be read, so no file of ${folders} ` +
         "is sent until `memsync link --send-ignored` there";
+  const own = isIgnoredKnown
+    ? ""
+    : "; no memory of your own folders, as Serena's global ones, is sent until a " +
+      "`.memsyncignore` is in them, even an empty one";
   const personal = isPersonalKnown
     ? ""
     : "; which files had the personal text can't be read: `memsync personal on` turns it on again";
   const sessions = isWithheldKnown
     ? ""
     : "; which sessions ran while they were off can't be read, so none that ran before is recorded";
-  return `${ignored}${personal}${sessions}`;
+  return `${ignored}${own}${personal}${sessions}`;
 }
 
 function toldOf(salvaged: Salvaged): string {

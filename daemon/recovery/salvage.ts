@@ -12,7 +12,7 @@ import { openConnection } from "../../shared/sqlite/database.ts";
 import { isMisfitRow } from "../../shared/sqlite/failures.ts";
 import type { World } from "../../shared/world.ts";
 import { parseEntryIds } from "../home/entry-ids.ts";
-import { LOST_IGNORED } from "../home/ignore-files.ts";
+import { ANY_FOLDER, LOST_IGNORED } from "../home/ignore-files.ts";
 import type { Link } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { openReplica } from "../home/open-replica.ts";
@@ -46,6 +46,8 @@ export interface Salvaged {
   readonly revisions: number;
   /** Linked folders of which nobody knows any more what a `.memsyncignore` of theirs named. */
   readonly unknownIgnored: number;
+  /** Whether it is known what the file in any other folder named. */
+  readonly isIgnoredKnown: boolean;
   /** Whether it is known which files of assistants have the personal text. */
   readonly isPersonalKnown: boolean;
   /** Whether it is known which sessions ran while none was recorded. */
@@ -188,6 +190,7 @@ export async function salvage(
     linked: links,
     remotes,
     lostIgnored: lost,
+    isIgnoredKnown,
     isPersonalKnown: tables.personal_files.whole || choices !== undefined,
     isWithheldKnown: tables.transcripts.whole || choices?.transcripts !== undefined,
     now,
@@ -238,6 +241,7 @@ async function bringOver(
     linked,
     remotes,
     lostIgnored: lost,
+    isIgnoredKnown,
     isPersonalKnown,
     isWithheldKnown,
     now,
@@ -247,6 +251,7 @@ async function bringOver(
     readonly linked: readonly Row[];
     readonly remotes: readonly RemoteRow[];
     readonly lostIgnored: readonly Row[];
+    readonly isIgnoredKnown: boolean;
     readonly isPersonalKnown: boolean;
     readonly isWithheldKnown: boolean;
     readonly now: number;
@@ -304,6 +309,7 @@ async function bringOver(
       put(table, tables[table].rows);
     }
     const unknownIgnored = put("ignore_files", lost);
+    if (!isIgnoredKnown) put("ignore_files", [{ dir: ANY_FOLDER, text: LOST_IGNORED }]);
     connection.exec("COMMIT");
     return {
       links,
@@ -314,6 +320,7 @@ async function bringOver(
       partial: partial.length,
       memories: memories.length,
       unknownIgnored,
+      isIgnoredKnown,
       isPersonalKnown,
       isWithheldKnown,
     };

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as Y from "yjs";
@@ -20,7 +20,7 @@ import { listPersonalFiles, putPersonalFile } from "../../daemon/home/personal-f
 import { keepPersonalVersion, readPersonalVersions } from "../../daemon/home/personal-versions.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
 import { listTranscripts, putTranscript } from "../../daemon/home/session-records.ts";
-import { listGoneIgnores, readIgnored } from "../../daemon/ignored/ignore-file.ts";
+import { listGoneIgnores, readIgnored, takeIgnored } from "../../daemon/ignored/ignore-file.ts";
 import { ChoicesKeeper } from "../../daemon/recovery/choices-keeper.ts";
 import { keepLinks, readKeptLinks } from "../../daemon/recovery/links-file.ts";
 import { countSalvaged } from "../../daemon/recovery/read-salvaged.ts";
@@ -28,6 +28,7 @@ import { recoverHome } from "../../daemon/recovery/recover-home.ts";
 import { settleSalvaged } from "../../daemon/recovery/salvaged-memories.ts";
 import { readDamageNotes } from "../../daemon/recovery/set-aside.ts";
 import { silentLog } from "../../shared/log.ts";
+import { explain } from "../../shared/reasons.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
@@ -283,7 +284,9 @@ for (const copy of ["missing", "damaged"] as const) {
     const [note] = await recoverHome(home, realWorld, silentLog);
     expect(note?.message).toContain(
       "what a `.memsyncignore` named that is gone can't be read, so no file of 1 linked folder " +
-        "is sent until `memsync link --send-ignored` there; which files had the personal text " +
+        "is sent until `memsync link --send-ignored` there; no memory of your own folders, as " +
+        "Serena's global ones, is sent until a `.memsyncignore` is in them, even an empty one; " +
+        "which files had the personal text " +
         "can't be read: `memsync personal on` turns it on again; which sessions ran while they " +
         "were off can't be read, so none that ran before is recorded",
     );
@@ -293,8 +296,22 @@ for (const copy of ["missing", "damaged"] as const) {
     const store = await openReplica(home.database, realWorld);
     const ignored = await readIgnored(store.reader, LINK.dir);
     const file = join(LINK.dir, ".memsyncignore");
-    expect(ignored.why("CLAUDE.md")).toEqual({ code: "ignored-lost", file });
-    expect(ignored.why("auto-memory/one.md")).toEqual({ code: "ignored-lost", file });
+    const lost = { code: "ignored-lost", file, isLinked: true } as const;
+    expect(ignored.why("CLAUDE.md")).toEqual(lost);
+    expect(ignored.why("auto-memory/one.md")).toEqual(lost);
+    const global = join(home.dir, "global");
+    const own = await readIgnored(store.reader, global, "memories");
+    const ownLost = { ...lost, file: join(global, ".memsyncignore"), isLinked: false } as const;
+    expect(own.why("one.md")).toEqual(ownLost);
+    expect(explain(ownLost)).toEndWith(`: an empty ${ownLost.file} sends it`);
+    // `personal on` names the file.
+    const personal = await readIgnored(store.reader, global, "personal");
+    expect(personal.why("CLAUDE.md")).toBeUndefined();
+    mkdirSync(global);
+    writeFileSync(ownLost.file, "");
+    expect((await takeIgnored(store, global, "memories")).why("one.md")).toBeUndefined();
+    rmSync(ownLost.file);
+    expect((await readIgnored(store.reader, global, "memories")).why("one.md")).toBeUndefined();
     expect(await listGoneIgnores(store.reader, [LINK], PROJECT)).toEqual([
       { dir: LINK.dir, names: ["*"] },
     ]);

@@ -215,7 +215,7 @@ test("what a former folder named still counts for its project alone, until an em
     const ignored = await takeIgnoredOf(machine.store, [], project);
     return ["own", "mine", "of-another"].map((name) => ignored.why(`auto-memory/${name}.md`));
   };
-  const gone = { code: "ignored-gone", file: join(dir, IGNORE) } as const;
+  const gone = { code: "ignored-gone", file: join(dir, IGNORE), isLinked: true } as const;
   expect(await why(MEMORY_PROJECT)).toEqual([gone, gone, undefined]);
   mkdirSync(dir);
   writeFileSync(join(dir, IGNORE), "auto-memory/of-another.md\n");

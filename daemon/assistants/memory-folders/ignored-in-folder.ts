@@ -36,7 +36,9 @@ export async function takeIgnoredIn(
   const { owner, path } = folder;
   return await byKeyOrPath(
     folder,
-    owner === "user" ? await takeIgnored(store, path) : await takeIgnoredOf(store, links, owner),
+    owner === "user"
+      ? await takeIgnored(store, path, "memories")
+      : await takeIgnoredOf(store, links, owner),
   );
 }
 
@@ -49,7 +51,9 @@ export async function readIgnoredIn(
   const { owner, path } = folder;
   return await byKeyOrPath(
     folder,
-    owner === "user" ? await readIgnored(db, path) : await readIgnoredOf(db, links, owner),
+    owner === "user"
+      ? await readIgnored(db, path, "memories")
+      : await readIgnoredOf(db, links, owner),
   );
 }
 

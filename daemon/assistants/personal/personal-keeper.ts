@@ -273,7 +273,7 @@ export class PersonalKeeper {
     if (other !== undefined) return { file, read, why: { code: "personal-same", other } };
     if (read.kind === "problem") return { file, read, why: read.why };
     if (file.begun) return { file, read, why: { code: "write-unfinished" } };
-    const ignored = await takeIgnored(store, dirname(file.path));
+    const ignored = await takeIgnored(store, dirname(file.path), "personal");
     const why = whyProjects(file, shared) ?? ignored.why(basename(file.path));
     if (why) {
       await this.#taker.pass(file, seen);
