@@ -332,11 +332,14 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
   if (fitting !== undefined) return fitting;
   // Whether all is well is to be seen, whatever it is called.
   const room = columnsMax - shownColumns(`project      ${how}`);
-  return cut(`project   ${cut(name, Math.max(room, NAME_COLUMNS_MIN))}   ${how}`, columnsMax);
+  const least = odd ? NAME_COLUMNS_BESIDE_NOTE : NAME_COLUMNS_MIN;
+  return cut(`project   ${cut(name, Math.max(room, least))}   ${how}`, columnsMax);
 }
 
 /** A name is not cut to less. */
-const NAME_COLUMNS_MIN = 16;
+const NAME_COLUMNS_MIN = 6;
+/** The same where what is said of it is longer, and of use only with the name. */
+const NAME_COLUMNS_BESIDE_NOTE = 16;
 
 function oddShown({ path, state, note }: FolderStatus): string {
   const said = note ?? state;

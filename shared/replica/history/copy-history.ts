@@ -45,7 +45,9 @@ export async function copyMemoryHistory(
         .where("key", "=", key)
         .execute();
     }
-    const all = [...there, ...copied].sort((one, other) => one.replacedAt - other.replacedAt);
+    // Those that were replaced at the same time stay in their order.
+    const oldest = [...there.toReversed(), ...copied.toReversed()];
+    const all = oldest.sort((one, other) => one.replacedAt - other.replacedAt);
     addUnfiled(db, to, all.slice(-HISTORY.revisionsPerKey));
   }
   fileAll(db);
