@@ -1,7 +1,7 @@
 /** What may stand around a secret in what a rule finds. The group is the secret. */
 const WIDER: readonly RegExp[] = [
   // A person's own text is words, of which none stands beside it.
-  /^(<!--\s*memsync:personal\b.*)$/s,
+  /^(.*<!--\s*memsync:personal\b.*)$/s,
   // The user, the host and the port of a URL are none, whatever its password opens. One that has an
   // `@` as it is can't be told from the host behind it.
   /^[a-z][\w+.-]*:\/\/[^\s:/@]*(:[^@]+)@/i,

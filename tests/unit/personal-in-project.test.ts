@@ -130,6 +130,13 @@ test("a personal text is found with marks of any shape, and the line of its vers
       expect.stringContaining("mine"),
     ]);
   }
+  // Where it is put behind other words, and where its beginning was taken out already.
+  expect(await found(`my rules: ${BLOCK}`)).toEqual([BLOCK]);
+  expect(await found(JSON.stringify({ rules: BLOCK }))).toEqual([
+    expect.stringContaining("mine alone"),
+  ]);
+  expect(await found(`one\nmine alone\n${END}\ntwo\n`)).toEqual([`one\nmine alone\n${END}`]);
+  expect(await found(`one\n${BLOCK}\ntwo\n${END}\n`)).toEqual([BLOCK]);
   for (const text of [
     "<!-- memsync:personal version abcdefghij -->\nmine\n",
     `says \`${BEGIN}\`\n`,
