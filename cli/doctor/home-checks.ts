@@ -73,9 +73,10 @@ export async function checkPermissions(home: Home): Promise<Finding> {
 /** Reads every page of the database, without disturbing a running daemon. */
 export async function checkHomeDatabase(home: Home): Promise<Finding> {
   const { database: path } = home;
-  if (hasLostDatabase(home)) return noted("database-lost", `${path} is gone`, REBUILD_LOST);
-  if (!existsSync(path)) return noted("database-not-made", "not made yet");
   const open = () => openHomeReader(path);
+  const isLost = await hasLostDatabase(home).catch(() => false);
+  if (isLost) return noted("database-lost", `${path} is gone, or empty`, REBUILD_LOST);
+  if (!existsSync(path)) return noted("database-not-made", "not made yet");
   return await checkFile({ about: "database", path, open, rebuild: REBUILD });
 }
 

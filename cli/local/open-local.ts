@@ -7,8 +7,9 @@ import { messageOf } from "../../shared/errors.ts";
 
 /** Opens the home's replica for reading; undefined when there is none yet. Throws if it is lost. */
 export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | undefined> {
-  refuseLost(home);
-  return isThere(home) ? await openHomeReader(home.database) : undefined;
+  const db = isThere(home) ? await openHomeReader(home.database) : undefined;
+  if (!db) await refuseLost(home);
+  return db;
 }
 
 /** Throws one sentence where the home can't be read: that must not look like an empty one. */

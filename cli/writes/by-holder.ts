@@ -38,7 +38,7 @@ export async function byHolder<Result>(
     // A daemon has just started.
     if (!lock) continue;
     try {
-      refuseLost(home);
+      await refuseLost(home);
       const { current: homeId } = new HomeId(home, realWorld);
       const machine = readMachineName(home);
       const store = await openReplica(home.database, realWorld, { machine, homeId });

@@ -167,7 +167,7 @@ async function changeFile<Result>(
   prepareHome(home);
   const gate = await passGate(home.gate, "shared");
   try {
-    refuseLost(home);
+    await refuseLost(home);
     const database = await openHomeDatabase(home.database);
     try {
       return await writeTransaction(database.writer, work);

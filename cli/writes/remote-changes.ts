@@ -41,7 +41,7 @@ export async function listRemotesOf(env: Environment): Promise<readonly ListedRe
   prepareHome(env.home);
   const gate = await passGate(env.home.gate, "shared");
   try {
-    refuseLost(env.home);
+    await refuseLost(env.home);
     const database = await openHomeDatabase(env.home.database);
     try {
       return await describeRemotes(database.reader, remoteEnvironment(env));

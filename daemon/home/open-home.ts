@@ -19,15 +19,16 @@ const PRIVATE_FILE = 0o600;
 /** The permissions of the group and of everybody else. */
 const OTHERS = 0o077;
 
-/** Whether a home has had a database, as the copies beside it tell, and has none now. */
-export function hasLostDatabase({ database, links, choices }: Home): boolean {
+/**
+ * Whether a home has had a database, as the copies beside it tell, and has none now, or one without
+ * anything in it. Throws as `openHomeReader` does.
+ */
+export async function hasLostDatabase({ database, links, choices }: Home): Promise<boolean> {
   if (![links, choices].some((copy) => existsSync(copy))) return false;
-  // A new database is empty, and all that it has is in its log, until it is closed once.
-  return ![database, `${database}-wal`].some((part) => sizeOf(part) > 0);
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (!existsSync(database)) return true;
+  const { reader, kind } = await openLooked(database);
+  await reader.destroy();
+  return kind === "empty";
 }
 
 /**
@@ -35,8 +36,8 @@ function sizeOf(path: string): number {
  * all that there was: nothing linked, and nothing to be kept on this machine. A daemon that starts
  * makes one of the copies.
  */
-export function refuseLost(home: Home): void {
-  if (!hasLostDatabase(home)) return;
+export async function refuseLost(home: Home): Promise<void> {
+  if (!(await hasLostDatabase(home))) return;
   throw new Error(
     `the database in ${home.dir} is gone: \`memsync restart\` makes a new one of the copies ` +
       "beside it and what the service has; nothing was changed",

@@ -13,7 +13,7 @@ const PRIVATE_FILE = 0o600;
  * Checks a database that nobody has open; undefined if it is sound. Reads the whole file and
  * changes nothing. Throws errors that are not the file's fault, as when it may not be read. Tables
  * that differ from `schema` count as damage, because nothing could be read from them. `expected`: a
- * missing or empty file counts as damage, too.
+ * missing file, or one without tables, counts as damage, too.
  */
 export async function findDamage(
   path: string,
@@ -21,7 +21,8 @@ export async function findDamage(
   expected: boolean,
 ): Promise<string | undefined> {
   if (!existsSync(path)) return expected ? "it is missing" : undefined;
-  if (statSync(path).size === 0) return expected ? "it is empty" : undefined;
+  // A new one is empty, and all that it has is in its log, until it is closed once.
+  if (sizeOf(path) + sizeOf(`${path}-wal`) === 0) return expected ? "it is empty" : undefined;
   if (existsSync(suspicionOf(path))) return readFileSync(suspicionOf(path), "utf8");
   let connection: SqliteConnection | undefined;
   try {
@@ -29,7 +30,7 @@ export async function findDamage(
     connection.exec("PRAGMA busy_timeout = 5000");
     return (
       findDamagedPage(connection, "whole") ??
-      (await findMisfit(connection, schema)) ??
+      (await findMisfit(connection, schema, expected)) ??
       findDamagedPart(connection)
     );
   } catch (thrown) {
@@ -40,8 +41,13 @@ export async function findDamage(
   }
 }
 
-async function findMisfit(connection: SqliteConnection, schema: Schema) {
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+async function findMisfit(connection: SqliteConnection, schema: Schema, expected: boolean) {
   const state = await readSchemaState(kyselyOver(connection, undefined), schema);
+  if (state.kind === "empty" && expected) return "it is empty";
   return state.kind === "misfit" ? state.reason : undefined;
 }
 

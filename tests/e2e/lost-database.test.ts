@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
@@ -33,20 +34,29 @@ scenario("no command makes an empty database in place of a home's lost one", asy
   const database = join(machine.home, "memsync.db");
   await rm(database);
   const login = ["login", "--url", host.url, "--token-stdin"];
-  for (const line of [...WITHOUT_DAEMON, login]) {
+  const refuses = async (line: string[]) => {
     const told = await machine.run(line, { stdin: token });
-    expect([line, told.status, told.stderr]).toEqual([
-      line,
-      1,
-      expect.stringContaining("is gone: `memsync restart` makes a new one of the copies beside it"),
-    ]);
+    const words = "is gone: `memsync restart` makes a new one of the copies beside it";
+    expect([line, told.status, told.stderr]).toEqual([line, 1, expect.stringContaining(words)]);
+  };
+  for (const line of [...WITHOUT_DAEMON, login]) {
+    await refuses(line);
     expect(existsSync(database)).toBe(false);
   }
+  // As a daemon that was killed leaves it.
+  await writeFile(`${database}-wal`, "a log");
+  await refuses(login);
+  await rm(`${database}-wal`);
+  // As whoever looks with another program makes it.
+  const empty = new Database(database);
+  empty.exec("pragma user_version = 1");
+  empty.close();
+  for (const line of [...WITHOUT_DAEMON, login]) await refuses(line);
   const found = JSON.parse((await machine.run(["doctor", "--json"])).stdout) as Finding[];
   expect(found).toContainEqual(expect.objectContaining({ code: "database-lost", state: "wrong" }));
 
   await machine.memsync("restart");
   expect((await machine.run(login, { stdin: token })).status).toBe(0);
-  expect(await machine.memsync("status")).toContain("it is missing");
+  expect(await machine.memsync("status")).toContain("was damaged (it is empty)");
   expect(await machine.memsync("doc")).not.toContain("only here");
 });
