@@ -171,7 +171,8 @@ class Planner {
     const [joined, end] = [this.#joined.length, this.#saved.length - out];
     const last = hunks.at(-1);
     if (joined === 0) return hunks;
-    if (last && last.at + last.removed === count)
+    // What goes in the place of its last line would go to where the joined lines are.
+    if (last && !last.inPlace && last.at + last.removed === count)
       return [...hunks.slice(0, -1), { ...last, removed: last.removed + joined }];
     return [...hunks, { at: count, removed: joined, from: end, added: 0 }];
   }

@@ -6,8 +6,11 @@ import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
 
 const NOW = 1_750_000_000_000;
 
-/** A file that showed `before` until others made it `shown`, just now; and a save of it. */
-function save(before: string, shown: string, saved: string) {
+/**
+ * A file that showed `before` until others made it `shown`, just now; and a save of it.
+ * `isShown`: false where a former save left out what they brought.
+ */
+function save(before: string, shown: string, saved: string, isShown = true) {
   const document = new ReplicaDocument([], 1);
   document.setContent(before, NOW);
   const from = { hash: "", base: document.captureText(), form: PLAIN_FORM };
@@ -17,7 +20,7 @@ function save(before: string, shown: string, saved: string) {
   const unseen: Arrival[] = change ? [{ ...change, id: 1, at: NOW, machine: "desktop" }] : [];
   const live = document.captureText();
   const facts = {
-    base: live,
+    base: isShown ? live : from.base,
     live,
     unseen,
     author: { machine: "laptop" },
@@ -25,7 +28,7 @@ function save(before: string, shown: string, saved: string) {
     isPulled: false,
   };
   const plan = planSave({ ...facts, lines: saved });
-  document.editText(plan.base, plan.lines);
+  document.editText(plan.base, plan.lines, plan.hunks);
   return { text: document.content(), conflicts: plan.conflicts };
 }
 
@@ -47,6 +50,15 @@ describe("a save that may not have seen others' change", () => {
     const taken = save("# Guide\nlast\n", `# Guide\n${DEPLOY}last\n`, `${DEPLOY}# Guide\nlast\n`);
     expect(taken.text).toBe(`${DEPLOY}# Guide\nlast\n`);
     expect(textsOf(taken)).toEqual([["moved", DEPLOY, DEPLOY]]);
+  });
+
+  test("a save that may not have seen others' change leaves its last fence where it is when it has their line elsewhere", () => {
+    const code = "## Code\n```sh\nmake all\n```\n";
+    const other = code.replaceAll("```", "~~~");
+    const brought = "their line\n";
+    const saved = `# Guide\none\n${other.replace("\n", `\n${brought}`)}`;
+    const taken = save(`# Guide\none\n${code}`, `# Guide\n${brought}one\n${code}`, saved, false);
+    expect(taken.text).toBe(saved);
   });
 
   test("a save that may not have seen others' change does not move back what they moved", () => {
