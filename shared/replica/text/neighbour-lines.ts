@@ -8,7 +8,7 @@ const NEIGHBOURS_MAX = 12;
 
 /** Whether a line says something by which it can be known. */
 export function isTelling(line: string): boolean {
-  return hasWord(line) && !isFence(line.trimEnd());
+  return hasWord(line) && !isFence(line);
 }
 
 /**
