@@ -98,7 +98,9 @@ function isMadeFrom(
 ): boolean {
   if (hash === target.hash) return false;
   const [had, has] = [target.base.text, content].map((text) => new Set(contentLines(text)));
-  return contentLines(file.base.text).every((line) => had?.has(line) || has?.has(line));
+  const came = contentLines(file.base.text).filter((line) => !had?.has(line));
+  // Where lines only went, the target says nothing of that: it may have them from before.
+  return came.length > 0 && came.every((line) => has?.has(line));
 }
 
 function targetOf({ next: _, target: __, ...known }: FollowedState): KnownTarget {

@@ -163,3 +163,18 @@ test("a tracked file whose place a link takes is followed where it leads", async
     expect(await t.conflicts()).toEqual([]);
   }
 });
+
+test("a line that was deleted in the link's place stays deleted when the link is back", async () => {
+  const made = await lab.folder("deleted");
+  await writeFile(at(made, NOTES), TEXT);
+  await symlink(NOTES, at(made, FILE));
+  await made.follow();
+  const less = TEXT.replace("Test with make test.\n\n", "");
+  await saveByRename(made, less);
+  await made.pass(120_000);
+  // The target has the line yet, and is edited.
+  await writeFile(at(made, NOTES), TEXT.replace("Build with make.", "Build with bun."));
+  rmSync(at(made, FILE));
+  await symlink(NOTES, at(made, FILE));
+  await expectLinked(made, less.replace("Build with make.", "Build with bun."));
+});
