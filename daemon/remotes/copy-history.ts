@@ -16,7 +16,7 @@ export async function copyHistory(
   const { memories } = target.document;
   await copyMemoryHistory(
     narrowTables(context.db),
-    { from: source.id, to: target.id },
+    { from: source.id, to: target.id, now: context.now },
     ({ key, value, writtenAt }) =>
       memories.get(key).some((each) => each.value === value && each.updated_at === writtenAt),
   );

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { recordTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { copyMemoryHistory } from "../../shared/replica/history/copy-history.ts";
 import { historyTime } from "../../shared/replica/history/history-clock.ts";
 import { HISTORY, listRevisions } from "../../shared/replica/history/revisions.ts";
 import { inspect, setMemory } from "../support/stored.ts";
@@ -106,4 +107,20 @@ test("conflicts age by the same time", async () => {
     return [...document.metadata.keys()].length;
   });
   expect([time, count]).toEqual([found, 2]);
+});
+
+test("a copied history is as old as the one that it was copied from", async () => {
+  for (const value of ["1", "2", "3"]) {
+    await overwrite(value);
+    await sweepAfter(10 * DAY_MS);
+  }
+  const from = await inspect(temp.store, (open) => open.id);
+  const to = await inspect(temp.store, (open) => open.id, "b");
+  const { reader } = temp.store;
+  const name = { kind: "memory", key: "k" } as const;
+  const before = await listRevisions(reader, from, name);
+  await temp.store.write(({ db, now }) => copyMemoryHistory(db, { from, to, now }, () => false));
+  await sweepAfter(HOUR_MS);
+  expect(before.map(({ value }) => value)).toEqual(["2", "1"]);
+  expect(await listRevisions(reader, to, name)).toEqual(before);
 });

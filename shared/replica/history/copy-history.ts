@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { ReplicaTables } from "../log/tables.ts";
+import { mendBeforeCopy, notePacked } from "./history-clock.ts";
 import { HISTORY, listRevisions, type Revision } from "./revisions.ts";
 import { addUnfiled, fileAll } from "./unfiled.ts";
 
@@ -9,6 +10,7 @@ type Db = Kysely<ReplicaTables>;
 interface HistoryCopy {
   readonly from: number;
   readonly to: number;
+  readonly now: number;
 }
 
 /** Whether a document has a history of any memory, perhaps of one that is deleted. */
@@ -23,11 +25,12 @@ export async function hasMemoryHistory(db: Db, documentId: number): Promise<bool
  */
 export async function copyMemoryHistory(
   db: Db,
-  { from, to }: HistoryCopy,
+  { from, to, now }: HistoryCopy,
   stands: (revision: Revision) => boolean,
 ): Promise<void> {
   // Of this transaction some may not be among those of their keys yet.
   fileAll(db);
+  await mendBeforeCopy(db, now);
   for (const key of await keysWithHistory(db, from)) {
     const name = { kind: "memory", key } as const;
     const there = await listRevisions(db, to, name);
@@ -51,6 +54,7 @@ export async function copyMemoryHistory(
     addUnfiled(db, to, all.slice(-HISTORY.revisionsPerKey));
   }
   fileAll(db);
+  await notePacked(db);
 }
 
 /** The same write has the same time wherever it is kept. */

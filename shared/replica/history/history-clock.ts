@@ -94,6 +94,15 @@ function lookedAt(
   return { trusted_at, doubted_at: isSame ? doubted_at : now };
 }
 
+/**
+ * Mends what came since the last sweep, because rows are copied next that are as old as they say;
+ * `notePacked` has to follow them. In a write transaction.
+ */
+export async function mendBeforeCopy(db: Db, now: number): Promise<void> {
+  const clock = await readClock(db);
+  if (clock && isNear(clock, now)) await mendTimes(db, clock);
+}
+
 /** A revision newer than a sweep can't be years older than it: the clock was wrong then. */
 async function mendTimes(db: Db, { trusted_at, last_revision }: HistoryClock): Promise<void> {
   await db
