@@ -28,7 +28,7 @@ export function saveHunks(
     : diffSections(before, after);
   const isOwn = (at: number) => before[at] !== shown[at];
   return hunks
-    .flatMap((hunk) => atFences(shown, after, { hunk, isOwn }))
+    .flatMap((hunk) => atFences(shown, after, { hunk, isOwn, isNew }))
     .flatMap((hunk) => aboveHeading(shown, after, { hunk, isNew }))
     .flatMap((hunk) => byParagraphs(shown, after, { hunk, isNew }));
 }
@@ -60,7 +60,15 @@ function withOwnFences(
 function atFences(
   before: readonly string[],
   after: readonly string[],
-  { hunk, isOwn }: { readonly hunk: LineHunk; readonly isOwn: (at: number) => boolean },
+  {
+    hunk,
+    isOwn,
+    isNew,
+  }: {
+    readonly hunk: LineHunk;
+    readonly isOwn: (at: number) => boolean;
+    readonly isNew: (at: number) => boolean;
+  },
 ): LineHunk[] {
   const { at, removed, from, added } = hunk;
   const old = indicesFrom(at, removed).filter(
@@ -73,8 +81,10 @@ function atFences(
   for (const [nth, fence] of [...old, at + removed].entries()) {
     const other = young[nth] ?? from + added;
     parts.push({ at: next, removed: fence - next, from: twin, added: other - twin });
-    if (nth < old.length)
-      parts.push({ at: fence, removed: 1, from: other, added: 1, inPlace: true });
+    // Where nothing above it may stay, it goes where any line does: no line of another side comes
+    // between.
+    const inPlace = indicesFrom(at, fence - at).some(isNew);
+    if (nth < old.length) parts.push({ at: fence, removed: 1, from: other, added: 1, inPlace });
     [next, twin] = [fence + 1, other + 1];
   }
   return parts.filter((part) => part.removed + part.added > 0);

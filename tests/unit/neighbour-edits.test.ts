@@ -119,3 +119,60 @@ for (const [what, [one, other]] of Object.entries(UNCLEAR)) {
     for (const each of machines) expect(await each.conflicts()).toHaveLength(1);
   });
 }
+
+const ASK = put("Ask Bob.", "Ask Bob first.");
+const TWO = put("Ask Bob.", "Ask Bob.\nOr Ann.");
+const APART = put("Ask Bob.", "Ask Bob.\n\nOr Ann.");
+
+for (const [what, begin, mend] of [
+  ["its only line", put("", ""), ASK],
+  ["its only line, beyond recognition", put("", ""), put("Ask Bob.", "Mail the list.")],
+  ["one of two lines", TWO, ASK],
+  ["both lines", TWO, (base: string) => ASK(base).replace("Or Ann.", "Or Ann then.")],
+  ["one of two paragraphs", APART, ASK],
+] as const) {
+  test(`a section that one renames, and in which the other mends ${what}, is no deletion`, async () => {
+    const base = begin(BASE);
+    const [a, b] = await lab.savedApart(base, [RENAME(base), mend(base)]);
+    await exchange([a, b]);
+    expect([a.file(), b.file()]).toEqual([mend(RENAME(base)), mend(RENAME(base))]);
+    expect(await a.conflicts()).toEqual([]);
+  });
+}
+
+const INSTALL = put(
+  "## Contacts",
+  "```sh\nnpm install all\nnpm run token\n```\n\n## Contacts",
+)(BASE);
+const KIND = put("```sh", "```bash");
+const CI = put("npm install all", "npm ci install all");
+
+for (const [what, brought, saved, other] of [
+  ["elsewhere", put("Ask Bob.", "Ask Bob.\n\nAnd Ann."), "after", CI],
+  [
+    "elsewhere, by another text",
+    put("Ask Bob.", "Ask Bob.\n\nAnd Ann."),
+    "after",
+    put("npm install all", "yarn"),
+  ],
+  ["above, by a save that lacks that", put("```sh", "Look at this.\n\n```sh"), "before", CI],
+] as const) {
+  test(`a fence and the line below it keep their order where more came ${what}`, async () => {
+    for (const isTurned of [false, true]) {
+      const [a, b] = await lab.pair(INSTALL);
+      const [one, two] = isTurned ? [b, a] : [a, b];
+      await one.save(brought(INSTALL));
+      await exchange([a, b]);
+      await one.save(other(brought(INSTALL)));
+      await two.save(KIND(saved === "after" ? brought(INSTALL) : INSTALL));
+      await exchange([a, b]);
+      const wanted = KIND(other(brought(INSTALL)));
+      expect([a.file(), b.file()].map(solid)).toEqual([wanted, wanted].map(solid));
+    }
+  });
+}
+
+/** Without blank lines, which come from both. */
+function solid(text: string): string {
+  return text.replace(/\n{2,}/g, "\n");
+}

@@ -2,7 +2,7 @@ import { LinesByWord } from "../text/likeness.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
-import { findCrossings, type MovedRun } from "./crossings.ts";
+import { type Crossing, findCrossings, type MovedRun } from "./crossings.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import { SideHeadings } from "./side-headings.ts";
 import { isOfSide, type SideLine } from "./side-lines.ts";
@@ -38,7 +38,7 @@ export function findCrossedDeletions(
       text !== "" && plainLines(text).some((line) => !disputed.has(line) && hasWord(line));
     const found = findCrossings(lines, mover).flatMap((crossing) => {
       const passed = deletedIn(lines, crossing.between, { by, mover });
-      const into = deletedAround(lines, crossing.put, { by, mover, headings });
+      const into = deletedAround(lines, crossing, { by, mover, headings });
       const place = placeBeside(lines, crossing.put, crossing.former);
       return [{ by, text: passed, ...place }, into].filter(isOpen);
     });
@@ -106,7 +106,7 @@ function saidIn(lines: readonly SideLine[]): number {
  */
 function deletedAround(
   lines: readonly SideLine[],
-  { first, end }: MovedRun,
+  { put: { first, end }, former }: Crossing,
   { by, mover, headings }: Sides & { readonly headings: SideHeadings },
 ): CrossedDeletion {
   const isDeleted = (line: SideLine) => line.side === "base" && line.gone[by] && !line.gone[mover];
@@ -127,7 +127,9 @@ function deletedAround(
   const isOne = heading && isDeleted(heading) && isHeading(from);
   const isWhole = to === lines.length || isHeading(to);
   const left = lines.slice(from, to).filter(isDeleted);
-  const text = isOne && isWhole ? unkept(lines, lines.slice(from, to), { left, by }) : "";
+  // What was mended where it stood, or moved within the section, was not moved into it.
+  const isInto = former.end <= from || to <= former.first;
+  const text = isOne && isWhole && isInto ? unkept(lines, lines.slice(from, to), { left, by }) : "";
   const isVisible = (line: SideLine) => line.to > line.from && line.side !== mover;
   const before = lines.slice(0, from).filter(isVisible).map(broken);
   const behind = before.slice(neighbourStart(before, before.length)).join("");

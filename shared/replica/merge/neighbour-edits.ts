@@ -76,7 +76,7 @@ function editsOf(group: readonly SideLine[], headings: ReadonlySet<SideLine>): N
   const isNamed = ({ was, is }: Mended) => headings.has(was) && headings.has(is);
   if (!areKnown(mended, written, isNamed)) return [];
   return [
-    ...mended.map(({ is }) => ({ lines: [is], at: undefined })),
+    ...mended.map((each) => ({ lines: [each.is], at: aheadOf(group, each, mended) })),
     ...written.map((each) => ({ lines: each.lines, at: placeOf(group, each, mended) })),
   ];
 }
@@ -122,6 +122,20 @@ function areKnown(
       rest.every((other) => isOther(alike(other, is)) && isOther(alike(other, was)))
     );
   });
+}
+
+/**
+ * Where a mended line belongs that stands behind one which was made of a later line: two sides may
+ * have put them between the same two characters.
+ */
+function aheadOf(
+  group: readonly SideLine[],
+  { was, is }: Mended,
+  mended: readonly Mended[],
+): number | undefined {
+  const isBehind = (one: SideLine, other: SideLine) => group.indexOf(one) > group.indexOf(other);
+  const passed = mended.filter((each) => isBehind(each.was, was) && isBehind(is, each.is));
+  return passed.length === 0 ? undefined : Math.min(...passed.map((each) => each.is.from));
 }
 
 /** Where lines belong that were written between two others which the other side may have mended. */
