@@ -74,7 +74,8 @@ test("connections that have all died unnoticed cost nobody anything", async () =
     way.forget();
     expect((await write("again")).status).toBe(200);
   }
-  expect(host.logged).toEqual([]);
+  // What the server does by itself each second may have been under way, and is done again.
+  expect(host.logged.filter((entry) => "request_id" in entry)).toEqual([]);
   way.close();
 });
 
