@@ -96,6 +96,7 @@ scenario(
     const machine = lab.machine("a", first, account);
     await machine.up();
     await untilSynced(machine, 1);
+    await waitFor("the live socket", async () => (await machine.status()).service.live);
     const before = await countRequests(account);
     // Two, and the live socket's handshake.
     expect(before).toBe(3);

@@ -4,8 +4,13 @@ import pg from "pg";
 /** A server's database, as somebody else reads it. */
 export interface StoredTables {
   rows<Row>(sql: string): Promise<Row[]>;
+  /** Reads the revisions that are in no pack, filed by their keys or not yet. */
+  readonly looseRevisions: string;
   close(): Promise<void>;
 }
+
+const FILED =
+  "select document_id, kind, key, value, written_at, replaced_at, machine from revisions";
 
 /** The tables of a database's file. */
 export function tablesOfFile(path: string): StoredTables {
@@ -13,6 +18,7 @@ export function tablesOfFile(path: string): StoredTables {
   return {
     // Whoever writes the SQL knows its rows.
     rows: async <Row>(sql: string) => database.query(sql).all() as Row[],
+    looseRevisions: `${FILED} union all ${FILED.replace("revisions", "unfiled")}`,
     close: async () => database.close(),
   };
 }
@@ -29,6 +35,7 @@ export function tablesOfPostgres(address: string): StoredTables {
   return {
     // As above.
     rows: async <Row>(sql: string) => (await pool.query(sql)).rows as Row[],
+    looseRevisions: FILED,
     close: () => pool.end(),
   };
 }

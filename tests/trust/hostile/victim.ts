@@ -99,9 +99,9 @@ export class Victim implements AsyncDisposable {
     return hash.digest("hex");
   }
 
-  /** All that was written over; the server packs it when it is a while old. */
+  /** All that was written over; the server files it later, and packs it when it is a while old. */
   async #history(): Promise<string[]> {
-    const loose = await this.tables.rows<Revision>("select * from revisions");
+    const loose = await this.tables.rows<Revision>(this.tables.looseRevisions);
     const packs = await this.tables.rows<Pack>("select * from revision_packs");
     const packed = packs.flatMap(({ document_id, kind, key, ...pack }) =>
       unpackRevisions(pack).map((each) => JSON.stringify([document_id, kind, key, each])),
