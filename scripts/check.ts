@@ -102,9 +102,10 @@ async function check(step: Step, hear: Listener): Promise<Outcome> {
   return { step, passed, failed: counted, failures, failedFiles, leftOut };
 }
 
-/** Of a step of tests the files in which one failed, and of another the whole step. */
+/** Of tests of the source the files in which one failed, and of others the whole step. */
 function repetitionOf({ step, failedFiles }: Outcome): Step | undefined {
-  if (!TESTS.includes(step)) return CHECKS.includes(step) ? undefined : step;
+  if (CHECKS.includes(step)) return undefined;
+  if (!["test", "test:long"].includes(step[0])) return step;
   const files = failedFiles.map((file) => `./${file}`);
   return files.length === 0 ? undefined : ["test", ...UNHURRIED, ...files];
 }

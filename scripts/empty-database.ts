@@ -1,5 +1,5 @@
 // After a migration: writes `server/stores/empty-database.ts` anew.
-// `bun scripts/empty-database.ts`
+// `npx bun scripts/empty-database.ts`
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ rmSync(folder, { recursive: true });
 const lines = packed.toString("base64").match(new RegExp(`.{1,${COLUMNS}}`, "g")) ?? [];
 await Bun.write(
   TARGET,
-  `// Made by \`bun scripts/empty-database.ts\`: run that after each migration.
+  `// Made by \`npx bun scripts/empty-database.ts\`: run that after each migration.
 
 /**
  * A host's database in which nothing is, as SQLite's file: gzip in base64. Of an earlier version it

@@ -1,4 +1,4 @@
-// Made by `bun scripts/empty-database.ts`: run that after each migration.
+// Made by `npx bun scripts/empty-database.ts`: run that after each migration.
 
 /**
  * A host's database in which nothing is, as SQLite's file: gzip in base64. Of an earlier version it

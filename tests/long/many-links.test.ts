@@ -98,7 +98,7 @@ scenario(
     await untilSynced(machine, 1);
     await waitFor("the live socket", async () => (await machine.status()).service.live);
     const before = await countRequests(account);
-    // Two, or one where the text was read before the first of them, and the live socket's handshake.
+    // Two, or one where the text was read before the first, and the live socket's handshake.
     expect(before).toBeLessThanOrEqual(3);
     for (const dir of others) await machine.ask("POST", "/_memsync/link", { dir });
     await untilSynced(machine, 13);

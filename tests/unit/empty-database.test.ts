@@ -12,7 +12,7 @@ import { failureOf } from "../support/failure.ts";
 const folder = mkdtempSync(join(tmpdir(), "memsync-new-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("a new database is one that nothing is left to do to; else run `bun scripts/empty-database.ts`", async () => {
+test("a new database is one that nothing is left to do to; else run `npx bun scripts/empty-database.ts`", async () => {
   const path = join(folder, "one.db");
   createHostFile(path);
   expect(readdirSync(folder)).toEqual(["one.db"]);
