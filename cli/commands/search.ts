@@ -70,7 +70,7 @@ async function search(env: Environment, query: string, options: Options): Promis
   sayAudience(audience);
 }
 
-/** More than that are hardly what was meant. */
+/** Of more similar keys than these hardly one is what was meant. */
 const NEARLY_MAX = 10;
 
 function foundJson({ memory, place: { connected } }: FoundMemory) {

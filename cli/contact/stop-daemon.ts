@@ -35,7 +35,7 @@ async function lookForOccupant(home: Home): Promise<Occupant> {
   for (;;) {
     const daemon = await contactDaemon(home);
     if (daemon) return { kind: "daemon", daemon };
-    const lock = await untilFree(home.lock, 0).catch((thrown) => assertNobody(home, thrown));
+    const lock = await untilFree(home.lock, 0).catch((thrown) => nobodyUnlessHeld(home, thrown));
     if (lock === "nobody") return { kind: "nobody" };
     lock?.release();
     if (lock) return { kind: "nobody" };
@@ -49,10 +49,10 @@ async function lookForOccupant(home: Home): Promise<Occupant> {
 }
 
 /**
- * On a disk that can't be written the lock can't be tried. A process that has it still has its file
- * open, and so it is known whether there is one.
+ * "nobody" where no process has the lock, which can't be tried on a disk that can't be written. Who
+ * has the lock has its file open: by that a holder is found. Throws `thrown` where there is one.
  */
-function assertNobody(home: Home, thrown: unknown): "nobody" {
+function nobodyUnlessHeld(home: Home, thrown: unknown): "nobody" {
   if (!isUnwritable(thrown) || findHolder(home) !== undefined) throw thrown;
   return "nobody";
 }

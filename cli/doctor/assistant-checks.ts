@@ -45,7 +45,7 @@ interface Seen {
 function lookAt({ files }: Assistant): Seen {
   const has: string[] = [];
   const lacks: string[] = [];
-  // Two things may belong into one file.
+  // By path, for two things that are set up may be in one file.
   const unread = new Map<string, string>();
   for (const file of files) {
     const read = readSettingsFile(file);

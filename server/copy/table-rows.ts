@@ -12,7 +12,7 @@ export type CopiedRow = Readonly<Record<string, unknown>>;
 /** Rows that are read and written by one statement. */
 const ROWS_AT_ONCE = 200;
 
-/** What PostgreSQL alone has of a memory; it follows from the rest. */
+/** Columns of a memory that PostgreSQL alone has: it derives them from the key and the value. */
 const WORDS: ReadonlySet<string> = new Set(["key_words", "value_words"]);
 
 /** All rows of a table in the order of their keys, some at a time. */

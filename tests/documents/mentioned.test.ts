@@ -14,7 +14,7 @@ const { scripts } = (await Bun.file(join(ROOT, "package.json")).json()) as {
 
 /** Commands that docs/interface.md names to say that they are absent, and what a server prints. */
 const NO_COMMANDS = ["memsync open", "memsync server ready at …"];
-/** How sentences of the code begin that are no commands. */
+/** Sentences of the code that begin with "memsync" and name no command. */
 const NO_ADVICE = /^memsync (has|needs|emulator ready|emulator answers|server ready) ?/;
 
 /** Commands within sentences, and in the first column of the table of all commands. */
@@ -95,7 +95,7 @@ test("a command or an option that is not there is found", () => {
   ]);
 });
 
-/** Those that do something, by the words that begin them; without hidden ones. */
+/** All commands that do something, by the words that one types; without hidden ones. */
 function allCommands(within: Command, words: readonly string[] = []): Map<string, Command> {
   const visible = within.createHelp().visibleCommands(within);
   const inner = visible.filter((each) => each.name() !== "help");

@@ -92,7 +92,8 @@ const WITHOUT_SUBJECT = new RegExp(
   `^(${[
     "it(?! makes no difference)|its|they|them|their|committed|count|so is|so are|also|but|then",
     "is|are|has|have|does|do|may|can|never|to|and|goes|comes|takes|keeps|gives|says|tells",
-    "counts|stays|stands|leaves|makes|begins|brings|removes|refuses|holds|finds",
+    "counts|stays|stands|leaves|makes|begins|brings|removes|refuses|holds|finds|yields|cuts",
+    "not where|once,|deep",
   ].join("|")}) `,
 );
 

@@ -99,12 +99,12 @@ describe("what builds on something that is lacking is missing", () => {
     expect(admitForged({ sections: [{ client: NEW, clock: 0, structs }] })).toBe("missing");
   });
 
-  test("a neighbour", () => {
+  test("an item whose neighbour is lacking is missing that", () => {
     expect(admitItems(insertion({ origin: [9, 0] }))).toBe("missing");
     expect(admitItems(insertion({ rightOrigin: [HELD, 99] }))).toBe("missing");
   });
 
-  test("the target of a deletion, or a part of it, even an empty one", () => {
+  test("a deletion whose target is lacking, or a part of it, is missing that, even an empty one", () => {
     for (const range of [
       [12, 1],
       [11, 2],
@@ -203,7 +203,7 @@ describe("what no replica writes is refused", () => {
     takeIn(document, update);
   });
 
-  test("garbage, empty structures, and lengths and ids out of all proportion", () => {
+  test("garbage, empty structures, and lengths and ids out of all proportion are refused", () => {
     const garbage = { client: NEW, clock: 0, structs: [bare(CONTENT.gc, 3)] };
     expect(admitForged({ sections: [garbage] })).toContain("no replica writes");
     for (const clocks of [2 ** 30 + 1, 2 ** 50, Number.MAX_SAFE_INTEGER]) {
@@ -218,7 +218,7 @@ describe("what no replica writes is refused", () => {
     expect(admitForged({ sections: [far] })).toContain("32 bits");
   });
 
-  test("anything under this replica's own client id", () => {
+  test("what comes under this replica's own client id is refused, unless it is an echo", () => {
     const document = heldDocument();
     document.setEntry("memories", "mine", { value: "1", now: NOW });
     const own = { ...entry({}), parent: `memories/${OWN}` };
@@ -228,7 +228,7 @@ describe("what no replica writes is refused", () => {
     expect(admit(document, echo)).toBe("admitted, adds: nothing");
   });
 
-  test("cuts through a surrogate pair", () => {
+  test("what cuts through a surrogate pair is refused", () => {
     const cut = "it cuts a character apart";
     expect(admitItems(insertion({ origin: [HELD, 6], rightOrigin: [HELD, 7] }))).toBe(cut);
     expect(admitForged({ deletions: [{ client: HELD, ranges: [[5, 2]] }] })).toBe(cut);
@@ -318,7 +318,7 @@ describe("bytes that are no update", () => {
     expect(admit(document, Y.encodeStateAsUpdateV2(new Y.Doc()))).toContain("does not decode");
   });
 
-  test("an update with bytes behind it, without some, or none at all", () => {
+  test("an update with bytes behind it, without some, or none at all, is refused", () => {
     const update = Y.encodeStateAsUpdate(heldDocument().ydoc);
     expect(admit(heldDocument(), Uint8Array.of(...update, 0))).toContain("another length");
     for (let end = 0; end < update.length; end++) {

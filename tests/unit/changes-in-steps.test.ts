@@ -79,7 +79,7 @@ describe("the same change in other steps", () => {
 });
 
 describe("a second clean-up changes nothing", () => {
-  test("where both sides inserted the same at once, and one of them once more", () => {
+  test("a second clean-up changes nothing where both sides inserted the same at once, and one of them once more", () => {
     for (const [base, ours, theirs] of [
       ["a\n---\n---", "\n---", "\n---\n\n---\na\n---\na"],
       ["a\n---\n---", "x\n---", "x\n---\nx\n---\na\n---\na"],
@@ -89,7 +89,7 @@ describe("a second clean-up changes nothing", () => {
     }
   });
 
-  test("where each part is settled, and all of them together are not", () => {
+  test("a second clean-up changes nothing where each part is settled, and all of them together are not", () => {
     const saves = [
       ["a\n- e\n", "a\na\n- e\na\n"],
       ["a\n- e\n", "# f\n- e\n- e\n```ts\n"],
@@ -99,7 +99,7 @@ describe("a second clean-up changes nothing", () => {
     expect(mergeInSteps("a\n", saves, [1, 0]).text).toBe(text);
   });
 
-  test("however many saves it took, and whoever cleans up", () => {
+  test("a second clean-up changes nothing, however many saves it took, and whoever cleans up", () => {
     fc.assert(
       fc.property(anyForks(anyTerminatedText(), 4), ({ base, edits }) => {
         const saves = [edits.slice(0, 2), edits.slice(2)] as const;

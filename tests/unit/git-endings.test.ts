@@ -57,7 +57,7 @@ test("a program that writes LF between git's CRLF changes no line's ending", asy
   expect([await a.doc(), await b.doc()]).toEqual([MORE, MORE]);
 });
 
-test("an attribute says so as well", async () => {
+test("by an attribute, too, git's line endings are no edit", async () => {
   const { a, b } = await lab.pair({ [FILE]: START, ".gitattributes": "*.md text eol=crlf\n" });
   expect([b.file(), await b.doc()]).toEqual([inCrlf(START), START]);
   await a.save(inCrlf(MORE));

@@ -323,7 +323,7 @@ describe("without git", () => {
 });
 
 describe("running git", () => {
-  test("a deadline ends it", async () => {
+  test("a git that does not end is given up at its deadline", async () => {
     await sandbox.write(sandbox.path("slow-git"), "#!/bin/sh\nexec cat /dev/zero >/dev/null\n");
     await chmod(sandbox.path("slow-git"), 0o755);
     const slow = createGit({ program: sandbox.path("slow-git"), env: sandbox.env, deadlineMs: 50 });

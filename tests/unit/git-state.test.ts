@@ -129,7 +129,7 @@ describe("which files are tracked", () => {
     expect(await told(clone)).toBe("tracked, elsewhere, side of trunk");
   });
 
-  test("untracked files, ignored in every way or not", async () => {
+  test("a file that is not added is untracked, ignored in any way or not", async () => {
     const folder = await repository("ignoring", { ".gitignore": "a.md\n/b/\n" });
     await sandbox.write(`${folder}/.git/info/exclude`, "c.md\n");
     await sandbox.write(sandbox.path("global-ignore"), "d.md\n");
@@ -194,13 +194,13 @@ describe("which files are tracked", () => {
     expect(await told(bare)).toBe("no-git");
   });
 
-  test("a file outside of a sparse checkout", async () => {
+  test("a file outside of a sparse checkout is tracked", async () => {
     const folder = await repository("sparse", { "kept/a.md": "", "left/CLAUDE.md": "text" });
     await run(folder, "sparse-checkout", "set", "--cone", "--sparse-index", "kept");
     expect(await told(folder, "left/CLAUDE.md")).toBe("tracked, on default, main of main");
   });
 
-  test("an entry spelled in another case, where both names reach one file", async () => {
+  test("an entry spelled in another case is tracked where both names reach one file", async () => {
     const folder = await repository("case", { "claude.md": "text" });
     // On a case-sensitive disk the names are two files, until a hard link makes them one.
     if (!existsSync(`${folder}/${NAME}`)) {
@@ -372,7 +372,7 @@ describe("while git is in the middle of something", () => {
     expect(await told(folder)).toBe("tracked, on default, main of main");
   });
 
-  test("an unmerged entry, left by a stash", async () => {
+  test("an entry that a stash left unmerged is as an operation that goes on", async () => {
     const folder = await conflicting("stash");
     await sandbox.write(`${folder}/${NAME}`, "stashed\n");
     await run(folder, "stash", "-q");

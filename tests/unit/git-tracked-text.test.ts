@@ -234,7 +234,7 @@ describe("between a checkout's last file and its HEAD", () => {
 });
 
 describe("what is not read", () => {
-  test("a file with a conflict, or in the middle of an operation", async () => {
+  test("a file with a conflict, or in the middle of an operation, is not read", async () => {
     const folder = await twoBranches("conflict");
     await commit(folder, { [NAME]: "changed on main" });
     await runToFailure(folder, "merge", "dev");
@@ -267,7 +267,7 @@ describe("what is not read", () => {
     expect(await settled(await place(folder, "pipe.md"))).toBe("not-a-file");
   });
 
-  test("anything in a repository that git cannot read", async () => {
+  test("nothing is read in a repository that git cannot read", async () => {
     const folder = await twoBranches("damaged");
     const file = await place(folder);
     await sandbox.write(`${folder}/.git/index`, "nonsense");

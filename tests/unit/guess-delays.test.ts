@@ -91,8 +91,12 @@ describe("a guessed token's refusal", () => {
   });
 
   test("a guessed token's refusal counts against nobody where there is no address", async () => {
-    const { delays } = start();
-    for (let guess = 0; guess < 50; guess++) await delays.failed(undefined);
+    const { world, delays } = start();
+    for (let guess = 0; guess < 50; guess++) {
+      const refused = delays.failed(undefined);
+      expect(world.timers).toBe(0);
+      await refused;
+    }
   });
 });
 

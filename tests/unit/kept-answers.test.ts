@@ -62,7 +62,7 @@ describe("a list of memories", () => {
 });
 
 describe("a read after an acknowledged write shows it, when the write was", () => {
-  test("a memory created, changed and removed", async () => {
+  test("a list shows a memory that was created, and not one that was removed", async () => {
     await sync(A, "one");
     for (const layer of ["user", "global"] as const) {
       const before = await contents();
@@ -75,14 +75,14 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     }
   });
 
-  test("a plain sync, by any token of the account", async () => {
+  test("a list shows what a plain sync by any token of the account wrote", async () => {
     await sync(A, "one");
     expect(await contents()).toEqual(["one"]);
     await sync(A, "two", caller({ tokenId: "token_2" }));
     expect(await contents()).toEqual(["two"]);
   });
 
-  test("a replica exchange", async () => {
+  test("a list shows what came by a replica exchange", async () => {
     await sync(A, "one");
     expect(await contents()).toEqual(["one"]);
     const replica = new ReplicaDocument([], 77);

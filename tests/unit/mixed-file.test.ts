@@ -54,7 +54,7 @@ test("what a crash leaves in the middle of a write is a mix", () => {
   }
 });
 
-test("what a person saved is none", () => {
+test("what a person saved is no mix", () => {
   const random = seededRandom(SEED);
   for (let round = 0; round < ROUNDS; round++) {
     const former = Buffer.from(textOf(random, random() * 100));

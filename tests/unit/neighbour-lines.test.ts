@@ -48,7 +48,7 @@ test("behind very many lines without a word a place is named by some of them", (
   expect(growing.lastNamed(3)).toEqual(Array.from({ length: 12 }, () => "---"));
 });
 
-test("lines of a save are placed so", () => {
+test("lines of a save are placed by the nearest lines that name a place", () => {
   const lines = LINES.map((line) => `${line}\n`);
   expect(placedRuns([6], lines, new Set())).toEqual([
     { behind: "# B\n\n- run\n", text: "- x\n", ahead: "- y\n" },

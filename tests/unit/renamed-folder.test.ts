@@ -34,7 +34,7 @@ test("a folder is found where git has renamed it, also more than once, and with 
   expect(await find(root, "server")).toBe("packages");
 });
 
-test("of a merged branch, too", async () => {
+test("a folder that a merged branch renamed is found", async () => {
   const root = await repository("api", "web");
   await sandbox.run(root, "switch", "-qc", "side");
   await move(root, "api", "server");
@@ -44,7 +44,7 @@ test("of a merged branch, too", async () => {
   expect(await find(root, "api")).toBe("server");
 });
 
-test("not where it is still there, was deleted, taken apart, or never there", async () => {
+test("no renamed folder is found where it is still there, was deleted, taken apart, or never there", async () => {
   const root = await repository("api", "web", "gone", "apart");
   await sandbox.run(root, "rm", "-qr", "gone");
   await sandbox.commit(root, {});
@@ -56,7 +56,7 @@ test("not where it is still there, was deleted, taken apart, or never there", as
   }
 });
 
-test("not where one goes round in circles, as by a revert", async () => {
+test("no renamed folder is found where one goes round in circles, as by a revert", async () => {
   const root = await repository("api");
   await move(root, "api", "server");
   await move(root, "server", "api");

@@ -184,7 +184,7 @@ describe("a secret is found", () => {
     });
   }
 
-  test("deep in a long text, across the border of two pieces", async () => {
+  test("a secret deep in a long text is found, across the border of two pieces", async () => {
     for (const at of [128 * 1024 - 20, 128 * 1024 - 1, 500_000]) {
       const before = "word\n".repeat(at / 5);
       const [secret] = await findSecrets(`${before}${PLANTED.github}\n${"word\n".repeat(60_000)}`);
@@ -192,7 +192,7 @@ describe("a secret is found", () => {
     }
   });
 
-  test("once, by the rule that knows it best", async () => {
+  test("a secret is found once, by the rule that knows it best", async () => {
     const text = `GITHUB_TOKEN=${PLANTED.github}\nSTRIPE_KEY: ${PLANTED.stripe}\n`;
     expect(await findSecrets(text)).toEqual([
       { rule: "github-pat", kind: "a GitHub token", text: PLANTED.github, line: 1 },

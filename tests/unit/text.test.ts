@@ -101,7 +101,7 @@ describe("an edit of a version whose lines stand in another order", () => {
 });
 
 describe("an edit of the live version", () => {
-  test("yields exactly the new text, and the version captured then", () => {
+  test("an edit yields exactly the new text, and the version captured then", () => {
     fc.assert(
       fc.property(fc.array(anyText(), { minLength: 1, maxLength: 4 }), anyText(), (old, next) => {
         const ytext = textWithHistory(old);

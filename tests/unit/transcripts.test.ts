@@ -47,7 +47,7 @@ async function read(source: SessionSource, state?: TranscriptState): Promise<Tra
   return await source.read(file, state);
 }
 
-test("a session of Claude Code: times, messages, model, branch and folder, and nothing said", async () => {
+test("of a session of Claude Code times, messages, model, branch and folder are read, and nothing said", async () => {
   put(`projects/-work-spotter/${ID}.jsonl`, sample("claude-code/short.jsonl"));
   const { facts } = await read(claudeCodeSessions(home));
   expect(facts).toEqual({

@@ -73,7 +73,7 @@ describe("a seed in a folder", () => {
 describe("a clock that runs", () => {
   const memsync = useMemsync();
 
-  test("a test moves it", async () => {
+  test("a test moves a clock that runs", async () => {
     await memsync.clock.advance("1d");
     await memsync.clock.freeze();
     expect(memsync.clock.read().offsetMs).toBeGreaterThan(86_000_000);

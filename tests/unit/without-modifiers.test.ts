@@ -5,7 +5,7 @@ import { pick, seededRandom } from "../support/random.ts";
 
 const RULES = join(import.meta.dir, "../../daemon/held/gitleaks-rules.json");
 
-/** With the characters of which texts are made. */
+/** A pattern, whether it ignores case otherwise, and the characters of which texts are made. */
 const PATTERNS = [
   ["x(?i:b[c-e])y", false, "xXbBdDyY"],
   ["a(?-i:b|[Cc]d)e", true, "aAbBcCdDeE"],

@@ -67,8 +67,8 @@ export async function listAutoMemoryFolders(configDir: string): Promise<AutoMemo
 }
 
 /**
- * The paths of all projects that Claude Code knows; none without a list. Undefined where there is
- * one that can't be read, as in the middle of a write.
+ * The paths of all projects in Claude Code's list; none where it has no list. Undefined where the
+ * list can't be read, as in the middle of a write.
  */
 export async function listClaudeCodePaths({
   stateFile,

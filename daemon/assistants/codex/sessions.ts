@@ -31,7 +31,7 @@ export function codexSessions(home: string): SessionSource {
   };
 }
 
-/** By year, month and day. */
+/** Codex keeps them in a folder for each day, below its month and its year. */
 async function rolloutsBelow(sessions: string): Promise<TranscriptFile[]> {
   let folders = [sessions];
   for (let depth = 0; depth < 3; depth += 1) {

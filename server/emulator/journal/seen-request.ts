@@ -15,7 +15,7 @@ export function seenRequest(entry: RequestEntry, wrongs: readonly Wrong[]): Seen
   const violations: Violation[] = wrongs.map((each) => ({ ...each, requestId: id, at }));
   const refused = refusal === undefined ? undefined : parsed(refusal);
   const why = wrongs.find(({ rule }) => rule === "unmatched")?.text ?? messageIn(refused);
-  // Here and nowhere else, so that no part of an entry is forgotten.
+  // The whole entry is redacted in one place, so that no part of it is forgotten.
   return redacted({
     ...{ serial: entry.serial, id, receivedAt: at, method, path, query },
     token: token === undefined ? null : redactedToken(token),
