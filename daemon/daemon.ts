@@ -1,6 +1,7 @@
 import { AppError, messageOf } from "../shared/errors.ts";
 import { type AccountId, type ProjectId, parseProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
+import type { Reason } from "../shared/reasons.ts";
 import { Sweeper } from "../shared/replica/history/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/merge/text-conflicts.ts";
 import type { ReplicaStore } from "../shared/replica/store/store.ts";
@@ -448,6 +449,10 @@ export class Daemon implements Controlled {
     const isCurrent = open !== undefined && this.#audiences.isCurrent(open);
     const now = isCurrent ? this.#options.world.now() : undefined;
     return await readAudience(this.#store.reader, remote, now);
+  }
+
+  refusal(project: ProjectId): Reason | null {
+    return this.#openRemoteOf(project)?.engine.refusal(project) ?? null;
   }
 
   requestStop(): void {

@@ -40,7 +40,7 @@ export async function agreeToAudience(
   const { layer, account } = place;
   if (layer !== "global") return;
   const audience = await audienceOf(env, account);
-  const kept = await readOutOfReach(env, { layer, document: layer, account });
+  const kept = await readOutOfReach(env, { document: layer, account });
   const question = `Is it to be ${done} there?`;
   if (await mayBeSeen(env, account, { ...options, audience, question, kept })) return;
   const instead = done === "saved" ? ": what is in the layer user is seen by you alone" : "";

@@ -1,28 +1,53 @@
 import { readRefusal } from "../../daemon/home/read-refusal.ts";
 import { serviceNameOf } from "../../daemon/home/remote.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
-import { explain } from "../../shared/reasons.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { explain, type Reason, type ReasonCode } from "../../shared/reasons.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
+import { contactDaemon } from "../contact/daemon-contact.ts";
 import type { Environment } from "../place/environment.ts";
 import { type MemoryPlace, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { sayAside } from "../screen/output.ts";
 
-/** Why what is written to `user` or `global` can't be sent; undefined if it can. */
+/** Why what is written there can't be sent with the token; undefined if it can. */
 export async function readOutOfReach(
   env: Environment,
-  { layer, document, account }: Omit<MemoryPlace, "remote">,
+  { document, account }: Omit<MemoryPlace, "remote" | "layer">,
 ): Promise<string | undefined> {
-  if (layer === "project") return undefined;
   const refusal = await withLocal(env, async (db) => {
     if (!db) return undefined;
     const { remotes } = await readRemotes(db, remoteEnvironment(env));
     const service = serviceNameOf(remotes.find((each) => each.account === account));
     return await readRefusal(db, service, { owner: account, name: document });
   });
-  const isOut = refusal?.code === "out-of-reach" || refusal?.code === "token-forbids";
-  return isOut ? explain(refusal) : undefined;
+  const project = projectOf(document);
+  const why = refusal ?? (project && (await refusedCall(env, project)));
+  return why && BY_TOKEN.has(why.code) ? explain(why) : undefined;
 }
+
+/** The refusals that another token would end. */
+const BY_TOKEN: ReadonlySet<ReasonCode> = new Set([
+  "out-of-reach",
+  "token-forbids",
+  "call-forbidden",
+]);
+
+/**
+ * Why the service refused the last call about a project. Only the daemon that made it knows; it is
+ * a mere remark, so that nobody waits for one that is busy.
+ */
+async function refusedCall({ home }: Environment, project: ProjectId): Promise<Reason | undefined> {
+  const daemon = await contactDaemon(home, DEADLINE_MS);
+  const options = { body: { project }, deadlineMs: DEADLINE_MS };
+  const answer = daemon?.call<{ readonly refused: Reason | null }>("POST", REFUSAL, options);
+  const told = await answer?.catch(() => undefined);
+  return told?.refused ?? undefined;
+}
+
+const REFUSAL = "/_memsync/refusal";
+const DEADLINE_MS = 500;
 
 /** Says it on standard error. Of `global` it is said with who can read it. */
 export async function sayIfOutOfReach(env: Environment, place: MemoryPlace): Promise<void> {
@@ -33,5 +58,6 @@ export async function sayIfOutOfReach(env: Environment, place: MemoryPlace): Pro
 
 /** That what is written stays here, in one sentence. `later`: what happens once it is sent. */
 export function staysHere(layer: Layer, why: string, later = ""): string {
-  return `what is changed in ${layer} stays on this machine${later}: ${why}`;
+  const where = layer === "project" ? "the project" : layer;
+  return `what is changed in ${where} stays on this machine${later}: ${why}`;
 }

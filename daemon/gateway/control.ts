@@ -1,6 +1,7 @@
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, asAccountId, type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { isObject } from "../../shared/json.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import { ALSO_NAMES, FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
 import type { AlsoName } from "../files/also-file.ts";
 import type { RemoteChange } from "../remotes/remote-change.ts";
@@ -63,6 +64,8 @@ export interface Controlled {
   askService(path: string): Promise<object>;
   /** Who can read an account's `global`; null: nobody else. */
   audience(account: AccountId, isWritten: boolean): Promise<object | null>;
+  /** Why the service refused the last call about a project; null where it did not. */
+  refusal(project: ProjectId): Reason | null;
   requestStop(): void;
 }
 
@@ -94,7 +97,7 @@ export function createControl(daemon: () => Controlled): Control {
       case "POST unlink":
         return Response.json({ unlinked: await daemon().unlink(textOf(body, "dir")) });
       case "POST visit":
-        await daemon().visit(projectIdOf(textOf(body, "project")));
+        await daemon().visit(projectIn(body));
         return Response.json({});
       case "POST found":
         return Response.json({ moved: (await daemon().found(textOf(body, "dir"))) ?? null });
@@ -137,6 +140,8 @@ export function createControl(daemon: () => Controlled): Control {
             body.shown !== true,
           ),
         });
+      case "POST refusal":
+        return Response.json({ refused: daemon().refusal(projectIn(body)) });
       case "POST stop":
         daemon().requestStop();
         return Response.json({ stopping: true });
@@ -181,6 +186,10 @@ function alsoOf(value: unknown): AlsoName[] {
     if (name !== undefined) return name;
     throw new AppError("invalid_request", `also is of ${ALSO_NAMES.join(", ")}`);
   });
+}
+
+function projectIn(body: Readonly<Record<string, unknown>>): ProjectId {
+  return projectIdOf(textOf(body, "project"));
 }
 
 function projectIdOf(text: string) {
