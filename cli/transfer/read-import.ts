@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
+import { isMissing } from "../../daemon/disk/read-file.ts";
 import { isDatabase, type ObservedProject } from "../../daemon/portable/claude-mem.ts";
 import { type PortableHome, parsePortableHome } from "../../daemon/portable/format.ts";
 import { portableHomeOf } from "../../daemon/portable/markdown-folder.ts";
@@ -120,7 +121,8 @@ async function readDocument(env: Environment, named: string, isByLine: boolean):
       ? readableLines(bytes)
       : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (thrown) {
-    throw new CommandFailed(`${file} can't be read: ${fileFailure(thrown)}`);
+    const code = isMissing(thrown) ? "not-found" : "failed";
+    throw new CommandFailed(`${file} can't be read: ${fileFailure(thrown)}`, { code });
   }
 }
 

@@ -155,7 +155,10 @@ export class HostAdmin {
     });
     if (revoked) return;
     const list = "`memsync server token list` shows which there are";
-    throw refused(`no token has the id ${quoted(id)}, or it is revoked already: ${list}`);
+    throw new AppError(
+      "not_found",
+      `no token has the id ${quoted(id)}, or it is revoked already: ${list}`,
+    );
   }
 
   #newUser(accountId: AccountId, name: string): User {
@@ -199,7 +202,8 @@ async function refuseIfAmbiguous(
 const NAMED_MAX = 5;
 
 function noAccount(named: string): AppError {
-  return refused(
+  return new AppError(
+    "not_found",
     `there is no account ${quoted(named)}: \`memsync server account list\` lists them`,
   );
 }

@@ -30,6 +30,9 @@ scenario("with --json a program reads why a command failed", async (lab) => {
     ["move", "none", "--layer", "user"],
     ["remote", "rm", "none"],
     ["link", "/nope"],
+    ["import", "/nope"],
+    ["server", "user", "list", "--account", "nope"],
+    ["server", "token", "revoke", "nope"],
   ]) {
     expect([args, await codeOf(machine, ...args)]).toEqual([args, "not-found"]);
   }
