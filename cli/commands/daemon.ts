@@ -123,8 +123,7 @@ async function status(env: Environment, flags: StatusFlags): Promise<void> {
   const { all, json } = flags;
   const daemon = await findReadyDaemon(env);
   if (!daemon) {
-    await showHome(env, flags);
-    throw await noDaemon(env);
+    throw await noDaemon(env, await showHome(env, flags));
   }
   const found = await wholeStatus(env, await askStatus(daemon));
   if (json) {
@@ -139,19 +138,24 @@ async function status(env: Environment, flags: StatusFlags): Promise<void> {
 
 /**
  * Shows what the home knows without a daemon; nothing where there is no home, or it can't be read.
+ * Returns why it can't.
  */
-async function showHome(env: Environment, { all, json }: StatusFlags): Promise<void> {
-  const home = await readHomeStatus(env).catch(() => undefined);
-  if (!home) return;
+async function showHome(env: Environment, { all, json }: StatusFlags): Promise<unknown> {
+  const { home, unread } = await readHomeStatus(env).then(
+    (read) => ({ home: read, unread: undefined }),
+    (thrown) => ({ home: undefined, unread: thrown }),
+  );
+  if (!home) return unread;
   if (json) {
     sayJson(home);
-    return;
+    return undefined;
   }
   const standing = await findStanding(home, env.dir);
   const ways = all ? (["whole"] as const) : (["whole", "line", "count"] as const);
   const texts = ways.map((others) => homeStatusLines(home, standing, others));
   for (const line of firstOnScreen(texts)) say(line);
   sayText(conflictCountLines(home));
+  return undefined;
 }
 
 /** Reads a `--also`, of which there may be several. */

@@ -43,10 +43,14 @@ export async function findReadyDaemon(
   return found || undefined;
 }
 
-/** Why there is no daemon, and what waits for one. */
-export async function noDaemon(env: Environment): Promise<CommandFailed> {
+/**
+ * Why there is no daemon, and what waits for one. `unread`: what was thrown where the home was to be
+ * read in its place.
+ */
+export async function noDaemon(env: Environment, unread?: unknown): Promise<CommandFailed> {
   const why = await whyNoDaemon(env.home);
   try {
+    if (unread !== undefined) throw unread;
     const { said, advice } = NO_ANSWER[why === "none" && !(await isInUse(env)) ? "new" : why];
     return new CommandFailed(`${said}${advice}${await whatWaits(env)}`, {
       code: NO_ANSWER[why].code,

@@ -176,18 +176,37 @@ scenario("a damaged database is found", async (lab) => {
   expect((await examine(machine)).status).toBe(0);
 });
 
-scenario("who finds the database damaged while reading is told what mends it", async (lab) => {
-  const machine = await makeMachine(lab);
-  await machine.up();
-  await machine.down();
+/** It opens after that, for what it says of its own form is whole. */
+function damageTable(machine: Machine, table: string): void {
   const path = join(machine.home, "memsync.db");
-  // It opens, for what it says of its own form is whole.
   const database = new Database(path);
-  const root = database.query("select rootpage from sqlite_schema where name = 'links'").get();
+  const root = database.query("select rootpage from sqlite_schema where name = ?").get(table);
   const { page_size: size } = database.query("pragma page_size").get() as { page_size: number };
   database.close();
   const { rootpage } = root as { rootpage: number };
   writeFileSync(path, readFileSync(path).fill(0xa5, (rootpage - 1) * size, rootpage * size));
+}
+
+scenario("without a daemon, status names the damage of whatever it reads", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  await machine.down();
+  // Links and the inbox can be read, and the memories can't.
+  damageTable(machine, "memories");
+  const { status, stdout, stderr } = await machine.run(["status", "--json"]);
+  expect(status).toBe(1);
+  expect(stderr.replaceAll(/\s+/g, " ")).toMatch(
+    /no daemon is running; the database in \S+ is damaged: `memsync restart` sets it aside/,
+  );
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "no-daemon" } });
+});
+
+scenario("who finds the database damaged while reading is told what mends it", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  await machine.down();
+  damageTable(machine, "links");
   for (const args of [["list"], ["get", "key"], ["set", "key", "value"]]) {
     const { status, stderr } = await machine.run(args);
     expect([args, status]).toEqual([args, 1]);
