@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { sayAside, sayJson, sayRows, table } from "../screen/output.ts";
+import { count, sayAside, sayJson, sayRows, table } from "../screen/output.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
@@ -19,6 +19,8 @@ interface Listed {
     readonly name: string | null;
     readonly changed_at: string | null;
     readonly deleted: object | null;
+    readonly memories: number;
+    readonly waiting: number;
   }[];
 }
 
@@ -50,10 +52,7 @@ export function showProjects(
   if (projects.length === 0) sayAside("no project is followed yet: `memsync link DIR` follows one");
   const listed = [
     ...projects.map(({ folders, ...project }) => ({ ...project, places: folders.map(placeShown) })),
-    ...unlinked.map((project) => {
-      const place = project.deleted ? "deleted, which waits for its service" : NO_FOLDER;
-      return { ...project, places: [place] };
-    }),
+    ...unlinked.map((project) => ({ ...project, places: [unlinkedPlace(project)] })),
   ];
   const rows = (byChange ? latestFirst(listed) : listed).flatMap((project) => {
     const changed = project.changed_at === null ? "never" : timestampShown(project.changed_at);
@@ -76,6 +75,12 @@ export function showProjects(
     sayAside(
       `deleted: ${deleted.join(", ")}; \`memsync link --anew\` in a folder begins its project ` +
         "anew, `memsync unlink` forgets it",
+    );
+  }
+  if (unlinked.some(isOver)) {
+    sayAside(
+      "written since the deletion: it is synced no more, and on this machine alone; " +
+        "`memsync list --project ID` shows it",
     );
   }
   if (unlinked.some(({ deleted }) => !deleted)) {
@@ -103,6 +108,24 @@ function placeShown(folder: { readonly dir: string }): string {
 /** Whether a linked folder is missing. */
 export function isGone({ dir }: { readonly dir: string }): boolean {
   return !existsSync(dir);
+}
+
+/** The service has the deletion of an unlinked project, and nothing more comes of it. */
+export function isOver({
+  deleted,
+  waiting,
+}: {
+  readonly deleted: object | null;
+  readonly waiting: number;
+}): boolean {
+  return deleted !== null && waiting === 0;
+}
+
+/** Where an unlinked project is. Of one that is over only what was written since is here. */
+function unlinkedPlace(project: Listed["unlinked"][number]): string {
+  if (!project.deleted) return NO_FOLDER;
+  if (!isOver(project)) return "deleted, which waits for its service";
+  return `deleted, ${count(project.memories, "memory", "memories")} written since`;
 }
 
 /** The status line about projects without a link; none where there are none. */

@@ -1,6 +1,6 @@
 import { count } from "../screen/output.ts";
 import { toned } from "../screen/tones.ts";
-import { unlinkedCount } from "./project-list.ts";
+import { isOver, unlinkedCount } from "./project-list.ts";
 
 /** A project that is linked nowhere here, in a status with or without a daemon. */
 interface Unlinked {
@@ -14,7 +14,8 @@ interface Unlinked {
 }
 
 /** How many projects have no link, and those of which something waits. */
-export function unlinkedLines(projects: readonly Unlinked[], withRemote: boolean): string[] {
+export function unlinkedLines(unlinked: readonly Unlinked[], withRemote: boolean): string[] {
+  const projects = unlinked.filter((each) => !isOver(each));
   const waiting = projects.filter((project) => project.waiting > 0);
   return [
     ...(waiting.length < projects.length ? unlinkedCount(projects.length) : []),

@@ -5,7 +5,7 @@ export function syncedProjects({
   projects,
   unlinked,
 }: Pick<DaemonStatus, "projects" | "unlinked">): readonly ProjectStatus[] {
-  const leaving = unlinked.filter(({ deleted }) => deleted !== null);
+  const leaving = unlinked.filter(({ deleted, waiting }) => deleted !== null && waiting > 0);
   return [...projects, ...leaving.map((each) => ({ ...each, name: each.name ?? each.id }))];
 }
 

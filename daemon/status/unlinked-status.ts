@@ -9,7 +9,11 @@ import {
   type SyncPosition,
 } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { listUnlinked, type UnlinkedDocument } from "../home/unlinked-projects.ts";
+import {
+  countSavedMemories,
+  listUnlinked,
+  type UnlinkedDocument,
+} from "../home/unlinked-projects.ts";
 import { readPlainStatus, type StatusNote } from "../plain/plain-status.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -43,7 +47,7 @@ export interface ListedProject extends UnlinkedDocument, DocumentSync {
 
 /**
  * The projects that no link names, with or without a daemon. One whose deletion was sent is not
- * there any more. `serviceOf` gives the name of an account's service.
+ * there any more, unless memories were written to it since, which are nowhere else. `serviceOf` gives the name of an account's service.
  */
 export async function listUnlinkedProjects(
   db: Db,
@@ -54,7 +58,9 @@ export async function listUnlinkedProjects(
   for (const each of await listUnlinked(db, links)) {
     const deleted = deletionStatus(await readDeletion(db, each.id));
     const sync = await readDocumentSync(db, serviceOf(each.account), each.documentId);
-    if (!deleted || sync.waiting > 0) listed.push({ ...each, ...sync, deleted });
+    const isThere = !deleted || sync.waiting > 0;
+    if (isThere || (await countSavedMemories(db, each.documentId)) > 0)
+      listed.push({ ...each, ...sync, deleted });
   }
   return listed;
 }

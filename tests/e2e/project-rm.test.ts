@@ -131,6 +131,15 @@ scenario("a machine that was offline brings nothing back, and loses nothing", as
   const left = (await b.run(["unlink"])).stderr;
   expect(left).toContain(`1 memory of it here: \`memsync list --project ${id}\``);
   expect(await b.memsync("list", "--project", id)).toContain("npm run lint");
+  const all = ["is synced", "deleted, 1 memory written since", "`memsync list --project ID`"];
+  for (const isUp of [true, false]) {
+    if (!isUp) await b.down();
+    else expect(await b.memsync("sync")).toContain(all[0] ?? "");
+    const listed = await b.run(["projects"]);
+    expect(listed.stdout).toMatch(new RegExp(`${id} .*${all[1]}`));
+    expect(listed.stderr).toContain(all[2] ?? "");
+    expect((await b.run(["status"])).stdout).not.toContain("unlinked");
+  }
 });
 
 scenario("a deleted project is begun anew with the file that is there", async (lab) => {
