@@ -44,8 +44,8 @@ export async function findReadyDaemon(
 }
 
 /**
- * Why there is no daemon, and what waits for one. `unread`: what was thrown where the home was to be
- * read in its place.
+ * Why there is no daemon, and what waits for one. `unread`: what was thrown where the home was to
+ * be read in its place.
  */
 export async function noDaemon(env: Environment, unread?: unknown): Promise<CommandFailed> {
   const why = await whyNoDaemon(env.home);

@@ -92,8 +92,8 @@ export interface HomeStatus {
   readonly running: false;
   readonly projects: readonly HomeProject[];
   /**
-   * Projects without a link, but for those whose deletion was sent and that have nothing since; null
-   * for a missing name.
+   * Projects without a link, but for those whose deletion was sent and that have nothing since;
+   * null for a missing name.
    */
   readonly unlinked: readonly UnlinkedHomeProject[];
   /** One for each remote, if there are several. */

@@ -77,7 +77,7 @@ export function showProjects(
         "anew, `memsync unlink` forgets it",
     );
   }
-  if (unlinked.some(isOver)) {
+  if (unlinked.some(hasEnded)) {
     sayAside(
       "written since the deletion: it is synced no more, and on this machine alone; " +
         "`memsync list --project ID` shows it",
@@ -111,7 +111,7 @@ export function isGone({ dir }: { readonly dir: string }): boolean {
 }
 
 /** The service has the deletion of an unlinked project, and nothing more comes of it. */
-export function isOver({
+export function hasEnded({
   deleted,
   waiting,
 }: {
@@ -124,7 +124,7 @@ export function isOver({
 /** Where an unlinked project is. Of one that is over only what was written since is here. */
 function unlinkedPlace(project: Listed["unlinked"][number]): string {
   if (!project.deleted) return NO_FOLDER;
-  if (!isOver(project)) return "deleted, which waits for its service";
+  if (!hasEnded(project)) return "deleted, which waits for its service";
   return `deleted, ${count(project.memories, "memory", "memories")} written since`;
 }
 

@@ -6,7 +6,7 @@ import { hasTerminal, styled } from "../screen/terminal.ts";
 import { brokenLine, cut, wrapped } from "../screen/text-width.ts";
 import { coloured, toned } from "../screen/tones.ts";
 import { oddFolders } from "./odd-folders.ts";
-import { isOver, unlinkedCount } from "./project-list.ts";
+import { hasEnded, unlinkedCount } from "./project-list.ts";
 import { type StatusView, tonedStatusLines } from "./status-view.ts";
 import { tinyLines } from "./tiny-lines.ts";
 
@@ -108,7 +108,7 @@ function fits(lines: readonly string[], { rows }: Screen): boolean {
 function countedLines({ held, unlinked }: DaemonStatus): string[] {
   const kept = held.filter(({ kind }) => kind !== "file");
   return [
-    ...unlinkedCount(unlinked.filter((each) => !isOver(each)).length),
+    ...unlinkedCount(unlinked.filter((each) => !hasEnded(each)).length),
     ...(kept.length > 0
       ? [`${toned("pending", "held")}      ${kept.length} here: \`memsync held\` lists them`]
       : []),

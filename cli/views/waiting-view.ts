@@ -1,6 +1,6 @@
 import { count } from "../screen/output.ts";
 import { toned } from "../screen/tones.ts";
-import { isOver, unlinkedCount } from "./project-list.ts";
+import { hasEnded, unlinkedCount } from "./project-list.ts";
 
 /** A project that is linked nowhere here, in a status with or without a daemon. */
 interface Unlinked {
@@ -15,7 +15,7 @@ interface Unlinked {
 
 /** How many projects have no link, and those of which something waits. */
 export function unlinkedLines(unlinked: readonly Unlinked[], withRemote: boolean): string[] {
-  const projects = unlinked.filter((each) => !isOver(each));
+  const projects = unlinked.filter((each) => !hasEnded(each));
   const waiting = projects.filter((project) => project.waiting > 0);
   return [
     ...(waiting.length < projects.length ? unlinkedCount(projects.length) : []),

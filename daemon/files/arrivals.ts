@@ -20,7 +20,14 @@ import { type CapturedLine, linesOf } from "./text-lines.ts";
  */
 export const UNSEEN_MS = 60_000;
 
-/** What one write of ours brought into a followed file. */
+/**
+ * What one write of ours brought into a followed file.
+ *
+ * ```
+ * // Somebody replaced "old" by a line of three characters.
+ * { brought: [{ client: 7, clock: 12, length: 4 }], taken: ["old\n"], moved: [], former };
+ * ```
+ */
 export interface FileChange {
   /** The document's characters that are new in the file. */
   readonly brought: readonly TextSpan[];

@@ -45,7 +45,14 @@ export interface CountedFileOptions {
   readonly onIgnored?: () => void;
 }
 
-/** Finds the file of a linked folder that counts. */
+/**
+ * Finds the file of a linked folder that counts.
+ *
+ * ```
+ * const counted = await file.find(stored);
+ * const read = await file.read(counted); // its text, or why it is not read
+ * ```
+ */
 export class CountedFile {
   readonly #link: Link;
   readonly #options: CountedFileOptions;

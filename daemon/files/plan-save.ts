@@ -68,6 +68,11 @@ export interface SavePlan {
  *   them. So do those over which others moved some, if the save lacks all of them.
  * - Lines that others brought together, and that the save has elsewhere without exception, are
  *   moved.
+ *
+ * ```
+ * const facts = { base, live, unseen: [], author, savedAt, isPulled: false };
+ * planSave({ ...facts, lines: "a\nc\n" }); // as `plainEdit(base, "a\nc\n")`: nothing is unseen
+ * ```
  */
 export function planSave(facts: SaveFacts): SavePlan {
   return new Planner(facts).plan();

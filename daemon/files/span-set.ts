@@ -6,7 +6,13 @@ import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 /** A range of clocks of one client: from the first to before the second. */
 type Range = readonly [number, number];
 
-/** A set of a document's characters. Looking one up needs no walk through the set. */
+/**
+ * A set of a document's characters. Looking one up needs no walk through the set.
+ *
+ * ```
+ * new SpanSet(text.spans).without(new SpanSet(version.spans)); // what came since the version
+ * ```
+ */
 export class SpanSet {
   /** For each client, ascending ranges that do not touch. */
   readonly ranges: IdRanges;

@@ -76,6 +76,11 @@ type Tracked = Extract<FileStanding, { kind: "tracked" }>;
 /**
  * Gathers what git says about a tracked file on the default branch: its text, once that certainly
  * belongs to the branch, and what git brought or removed since the last read.
+ *
+ * ```
+ * const { kind } = await sights.take(standing, known, { path: "CLAUDE.md", marked: undefined });
+ * // "sight": it can be decided. "not-now": git may be at work, so look again.
+ * ```
  */
 export class TrackedSights {
   readonly #options: TrackedSightOptions;

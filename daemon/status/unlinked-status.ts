@@ -47,7 +47,8 @@ export interface ListedProject extends UnlinkedDocument, DocumentSync {
 
 /**
  * The projects that no link names, with or without a daemon. One whose deletion was sent is not
- * there any more, unless memories were written to it since, which are nowhere else. `serviceOf` gives the name of an account's service.
+ * there any more, unless memories were written to it since, which are nowhere else. `serviceOf`
+ * gives the name of an account's service.
  */
 export async function listUnlinkedProjects(
   db: Db,
