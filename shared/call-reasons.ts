@@ -165,6 +165,6 @@ export const CALL_REASONS = {
   "keyring-shut": {
     meaning: "the keyring does not give the token",
     say: (of: OfNamedRemote) =>
-      `the keyring does not give its token: unlock it, or run ${logIn(of)}`,
+      `the keyring does not give its token: unlock it, then \`memsync sync\`, or run ${logIn(of)}`,
   },
 } as const;

@@ -6,7 +6,7 @@ import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Account } from "../../shared/wire/account.ts";
-import type { Timer, World } from "../../shared/world.ts";
+import type { World } from "../../shared/world.ts";
 import type { Urgency } from "../budget/budget.ts";
 import { budgetsIn } from "../budget/budget-store.ts";
 import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
@@ -29,15 +29,19 @@ import { createHttpService } from "../service/http-service.ts";
 import type { Service } from "../service/service.ts";
 import { SyncEngine } from "../sync/engine.ts";
 import { guardToken } from "./guard-token.ts";
+import { OpenLater } from "./open-later.ts";
 import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
 import { unavailableService } from "./unavailable-service.ts";
 
+/** A remote that could not be opened, as where the disk is full, is tried again after this time. */
+const OPEN_AGAIN = { minMs: 60_000, maxMs: 60_000 };
+
 /**
- * A remote that could not be opened, as while the keyring is locked, is tried again after this
- * time.
+ * A locked keyring may ask a person for its password each time, so it is asked ever more rarely: at
+ * first after a minute, since it may be opened as the desktop starts.
  */
-const OPEN_AGAIN_MS = 60_000;
+const ASK_KEYRING_AGAIN = { minMs: 60_000, maxMs: 4 * 3_600_000 };
 
 /** The place where the token should be can't be read. */
 interface Failed {
@@ -91,15 +95,18 @@ export class OpenRemotes {
   /** Those of them about which a service is asked once. */
   readonly #visited = new Set<ProjectId>();
   readonly #stopListening: () => void;
-  /** Names of remotes that have to be opened again, and the time for it. */
-  readonly #unopened = new Set<string>();
-  #retry: Timer | undefined;
+  readonly #unopened: OpenLater;
+  /** Those whose token the keyring did not give. */
+  readonly #shut: OpenLater;
   #started = false;
   #stopped = false;
   #refreshes: Promise<void> = Promise.resolve();
 
   constructor(options: OpenRemotesOptions) {
     this.#options = options;
+    const open = (names: readonly string[]) => this.refresh(names);
+    this.#unopened = new OpenLater(options, OPEN_AGAIN, open);
+    this.#shut = new OpenLater(options, ASK_KEYRING_AGAIN, open);
     this.#stopListening = options.store.onCommit((rows) => {
       if (rows.some((row) => this.#isToSend(row))) this.#refreshSoon();
     });
@@ -166,8 +173,12 @@ export class OpenRemotes {
     }
   }
 
-  /** Syncs all remotes now. Resolves when the resulting calls are over. */
+  /**
+   * Syncs all remotes now. Resolves when the resulting calls are over. A person waits, who may have
+   * opened the keyring, or can do so now.
+   */
   async syncNow(): Promise<void> {
+    await this.#shut.openNow();
     // A remote that was just written to may be about to be opened.
     await this.#refreshes;
     await Promise.all([...this.#open.values()].map(({ engine }) => engine.syncNow()));
@@ -192,7 +203,8 @@ export class OpenRemotes {
     this.#stopped = true;
     this.#stopListening();
     this.abandonCalls();
-    this.#retry?.cancel();
+    this.#unopened.stop();
+    this.#shut.stop();
     await this.#refreshes;
     await Promise.all([...this.#open.values()].map(stopOne));
   }
@@ -282,11 +294,12 @@ export class OpenRemotes {
   }
 
   async #add(remote: Remote): Promise<void> {
-    this.#unopened.delete(remote.name);
+    this.#unopened.forget(remote.name);
+    this.#shut.forget(remote.name);
     try {
       await this.#openOne(remote);
     } catch (thrown) {
-      this.#openLater(remote.name);
+      if (!this.#stopped) this.#unopened.add(remote.name);
       throw thrown;
     }
   }
@@ -355,7 +368,7 @@ export class OpenRemotes {
     }
     const of = { remote: remote.name };
     if (answer.kind === "none") return unavailable(failureBy({ code: "no-token", ...of }));
-    this.#openLater(remote.name);
+    if (!this.#stopped) this.#shut.add(remote.name);
     return unavailable(failureBy({ code: "keyring-shut", ...of }));
   }
 
@@ -370,20 +383,6 @@ export class OpenRemotes {
     } catch (thrown) {
       return { kind: "failed", message: messageOf(thrown) };
     }
-  }
-
-  #openLater(name: string): void {
-    if (this.#stopped) return;
-    this.#unopened.add(name);
-    this.#retry ??= this.#options.world.setTimer(OPEN_AGAIN_MS, () => {
-      this.#retry = undefined;
-      const names = [...this.#unopened];
-      this.#unopened.clear();
-      void this.refresh(names).catch((thrown) => {
-        this.#options.log.error({ reason: messageOf(thrown) }, "a remote could not be opened");
-        for (const each of names) this.#openLater(each);
-      });
-    });
   }
 }
 

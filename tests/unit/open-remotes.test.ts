@@ -28,12 +28,15 @@ let world: DrivenWorld;
 let store: ReplicaStore<DaemonTables>;
 let remotes: OpenRemotes;
 let isLocked = true;
+let asked = 0;
 let isEmbeddedBroken = false;
 
 /** A keyring that a person has to unlock. */
 const keyring: Keyring = {
-  get: async (): Promise<KeyringResult> =>
-    isLocked ? { kind: "failed" } : { kind: "done", value: "mst_dev_me" },
+  get: async (): Promise<KeyringResult> => {
+    asked++;
+    return isLocked ? { kind: "failed" } : { kind: "done", value: "mst_dev_me" };
+  },
   set: async () => ({ kind: "failed" }),
   delete: async () => ({ kind: "failed" }),
 };
@@ -89,8 +92,24 @@ test("every remote whose token the keyring did not give is opened once it does",
   world.advance(A_MINUTE_MS);
   await remotes.refresh();
   isLocked = false;
-  world.advance(A_MINUTE_MS);
+  world.advance(2 * A_MINUTE_MS);
   await waitFor("both to be opened", async () => callable().length === 2);
+});
+
+test("a locked keyring is asked ever more rarely, and at once where a person syncs", async () => {
+  await remotes.refresh();
+  asked = 0;
+  for (let minute = 0; minute < 60; minute++) {
+    world.advance(A_MINUTE_MS);
+    await remotes.refresh();
+  }
+  // Both remotes after 1, 3, 7, 15 and 31 minutes.
+  expect(asked).toBe(10);
+  isLocked = false;
+  await remotes.syncNow();
+  expect([asked, callable().length]).toEqual([12, 2]);
+  await remotes.syncNow();
+  expect(asked).toBe(12);
 });
 
 test("a remote that could not be opened anew is opened later", async () => {
