@@ -1,21 +1,14 @@
 import { join } from "node:path";
-import type { AccountId } from "../../shared/ids.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
-import type { Log } from "../../shared/log.ts";
 import { isSameReason, type NotKept, type Reason } from "../../shared/reasons.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { unforeseen } from "../../shared/sqlite/failures.ts";
-import type { Timer, World } from "../../shared/world.ts";
+import type { Timer } from "../../shared/world.ts";
 import { isOpenToWrite } from "../disk/open-to-write.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import { replaceFile } from "../disk/write-file.ts";
-import type { FindGitProcess } from "../git/git-processes.ts";
 import { type FileStanding, fileStanding } from "../git/git-state.ts";
 import { QUIET_MS } from "../git/read-tracked-text.ts";
-import type { Git } from "../git/run-git.ts";
-import type { OnActivity } from "../home/activity.ts";
 import type { Link } from "../home/links.ts";
-import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf, folderOf } from "./also-file.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
 import { begunIn, clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
@@ -40,6 +33,7 @@ import {
   readFollowed,
   writeFollowed,
 } from "./follow-store.ts";
+import type { FollowerOptions } from "./follower-options.ts";
 import { Glimpses } from "./glimpses.ts";
 import { Grace } from "./grace.ts";
 import { holdUnread } from "./held-save.ts";
@@ -55,26 +49,6 @@ import type { TakenSight, ToWrite } from "./taken-sight.ts";
 import { TrackedSights } from "./tracked-sight.ts";
 import { TREE_MADE, TreeGuard, type TreeReadiness } from "./tree-guard.ts";
 import { UnfinishedText } from "./unfinished.ts";
-
-export interface FollowerOptions {
-  readonly store: ReplicaStore<DaemonTables>;
-  readonly world: World;
-  readonly log: Log;
-  readonly git: Git;
-  readonly account: AccountId;
-  /** The service whose first answer the file waits for, by its name. */
-  readonly service: string;
-  /** Replaces the search for git's processes, in tests. */
-  readonly findGitProcess?: FindGitProcess;
-  /** Replaces the question whether a program has a file open to write, in tests. */
-  readonly isOpenToWrite?: (path: string) => Promise<boolean>;
-  /** Called when a look finds that the folder is not where it was linked. */
-  readonly onGone?: (link: Link) => void;
-  /** Called when a look finds that something else is ignored than at the one before. */
-  readonly onIgnored?: () => void;
-  /** Called with each write of others' changes into a file. */
-  readonly onActivity?: OnActivity | undefined;
-}
 
 /** What a look at the file found to do next. */
 interface Look {

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

@@ -1,8 +1,9 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TextConflictKind } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(120_000);

@@ -1,7 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
+import { exchangeOverService } from "../support/exchange-machines.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
-import { exchangeOverService, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 import { silentHarms } from "../support/merge-invariants.ts";
 
 // Generous, for machines that do other things besides.

@@ -1,8 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { contentLines } from "../../daemon/files/text-lines.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 import { pick, seededRandom } from "../support/random.ts";
 
 // Generous, for machines that do other things besides.

@@ -1,8 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(180_000);

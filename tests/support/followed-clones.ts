@@ -2,7 +2,8 @@ import { expect } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createDrivenWorld } from "./driven-world.ts";
-import { exchange, FollowedMachine } from "./followed-machines.ts";
+import { exchange } from "./exchange-machines.ts";
+import { FollowedMachine } from "./followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 
 export const FILE = "CLAUDE.md";

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
+import { exchange } from "./exchange-machines.ts";
 import { LONG_MS } from "./followed-clones.ts";
-import { exchange, FollowedMachine } from "./followed-machines.ts";
+import { FollowedMachine } from "./followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 
 /** Machines that follow a file each, in folders without git; `end` stops and removes them. */

@@ -39,7 +39,6 @@ import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
 import { openTestReplica } from "./empty-home.ts";
 import { type Life, mortalStore, nextTransaction } from "./mortal-store.ts";
 import { projectId } from "./project-id.ts";
-import { waitFor } from "./wait-for.ts";
 
 const PROJECT = projectId("followed");
 const ADDRESS = { owner: LOCAL_ACCOUNT, name: PROJECT };
@@ -477,40 +476,4 @@ export class FollowedMachine {
     this.#life.left = 0;
     await this.stop();
   }
-}
-
-/** Exchanges until all have all. */
-export async function exchange(machines: readonly FollowedMachine[]): Promise<void> {
-  const looked = new Set<FollowedMachine>();
-  for (let round = 0; round < 2; round++) {
-    for (const to of machines) {
-      for (const from of machines) {
-        if (to === from) continue;
-        await to.receive(from, looked.has(to));
-        looked.add(to);
-      }
-    }
-  }
-  const [first] = machines;
-  const text = await first?.doc();
-  await waitFor("all documents to be the same", async () => {
-    const texts = await Promise.all(machines.map((machine) => machine.doc()));
-    return texts.every((each) => each === text);
-  });
-  for (const machine of machines) await machine.acknowledge();
-}
-
-/**
- * As `exchange`, over a service, which only keeps what it is sent: each machine puts in order what
- * others sent before it. In the order given, over and over until nobody has anything to send.
- */
-export async function exchangeOverService(machines: readonly FollowedMachine[]): Promise<void> {
-  const log: Uint8Array[] = [];
-  for (const machine of machines) machine.beginCalls();
-  for (let sent = -1; sent < log.length; ) {
-    sent = log.length;
-    for (const machine of machines) await machine.call(log);
-  }
-  const texts = new Set(await Promise.all(machines.map((machine) => machine.doc())));
-  if (texts.size !== 1) throw new Error("the machines do not agree");
 }

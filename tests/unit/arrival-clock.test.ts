@@ -2,8 +2,8 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { ArrivalClock } from "../../daemon/files/arrival-clock.ts";
 import { UNSEEN_MS } from "../../daemon/files/arrivals.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
-import { exchange } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { HISTORY } from "../../shared/replica/history/revisions.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { bothHaveAll, FILE, FollowedClones, LONG_MS } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

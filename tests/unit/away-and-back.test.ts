@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { execFileSync } from "node:child_process";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, MORE, type Pair, START } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

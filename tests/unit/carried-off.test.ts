@@ -1,11 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
+import { exchange, exchangeOverService } from "../support/exchange-machines.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
-import {
-  exchange,
-  exchangeOverService,
-  type FollowedMachine,
-} from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

@@ -7,8 +7,8 @@ import type {
   TextConflictRecord,
   TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
-import { exchange } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

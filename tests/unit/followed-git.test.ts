@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
-import { exchange } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

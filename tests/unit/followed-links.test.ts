@@ -10,8 +10,9 @@ import {
 } from "node:fs";
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { exchange } from "../support/exchange-machines.ts";
 import { FollowedClones, followText } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
 

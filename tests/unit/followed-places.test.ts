@@ -2,8 +2,9 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createDrivenWorld } from "../support/driven-world.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
-import { exchange, FollowedMachine } from "../support/followed-machines.ts";
+import { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

@@ -9,8 +9,9 @@ import {
 } from "../../daemon/home/ignore-files.ts";
 import { takeIgnoredOf } from "../../daemon/ignored/ignore-file.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FollowedClones } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 import {
   exchangeMemories,
   MEMORY_PROJECT,

@@ -13,7 +13,8 @@ import {
   type TextForm,
   withoutMark,
 } from "../../shared/replica/text/text-form.ts";
-import { exchange, FollowedMachine } from "../support/followed-machines.ts";
+import { exchange } from "../support/exchange-machines.ts";
+import { FollowedMachine } from "../support/followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
 import { idsSince } from "../support/ids-since.ts";
 

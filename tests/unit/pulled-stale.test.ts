@@ -2,8 +2,9 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { execFileSync } from "node:child_process";
 import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, MORE, type Pair, START } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

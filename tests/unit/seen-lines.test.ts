@@ -3,8 +3,9 @@ import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { UNSEEN_MS } from "../../daemon/files/arrivals.ts";
 import { UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../daemon/files/unfinished.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 import { seededRandom } from "../support/random.ts";
 
 // Generous, for machines that do other things besides.

@@ -3,8 +3,9 @@ import { placedVersions, type TextConflict } from "../../cli/local/local-conflic
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 // Generous, for machines that do other things besides.

@@ -4,8 +4,9 @@ import { settle } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { findStrayedLines } from "../../shared/replica/merge/strayed-lines.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

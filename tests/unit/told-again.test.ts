@@ -2,9 +2,10 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { placedVersions } from "../../cli/local/local-conflicts.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

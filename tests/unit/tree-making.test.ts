@@ -3,7 +3,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { appendFile, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TREE_QUIET_MS } from "../../daemon/files/tree-guard.ts";
-import { exchange, FollowedMachine } from "../support/followed-machines.ts";
+import { exchange } from "../support/exchange-machines.ts";
+import { FollowedMachine } from "../support/followed-machines.ts";
 import { GitGate, type RunningGit } from "../support/gated-git.ts";
 import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
 

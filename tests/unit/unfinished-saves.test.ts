@@ -8,8 +8,9 @@ import {
   UNFINISHED_MS_MAX,
 } from "../../daemon/files/unfinished.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
 // Generous, for machines that do other things besides.

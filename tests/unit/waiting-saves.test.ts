@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { ftruncateSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
