@@ -7,7 +7,7 @@ import { isOpenToWrite } from "../disk/open-to-write.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import { replaceFile } from "../disk/write-file.ts";
 import { type FileStanding, fileStanding } from "../git/git-state.ts";
-import { QUIET_MS } from "../git/read-tracked-text.ts";
+import { quietLeft } from "../git/read-tracked-text.ts";
 import type { Link } from "../home/links.ts";
 import { alsoNameOf, folderOf } from "./also-file.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
@@ -84,6 +84,7 @@ export class FollowedFile {
   #timer: Timer | undefined;
   #stopped = false;
   #againMs = 0;
+  #isTimed = false;
   #notKept: readonly NotKept[] = [];
   /** A write may have been made that is not noted: by a process that was killed, at first. */
   #isUnsure = true;
@@ -133,6 +134,11 @@ export class FollowedFile {
     });
   }
 
+  /** What the file waits for is over at a known time, and it is looked at then. */
+  get isTimed(): boolean {
+    return this.#isTimed;
+  }
+
   /** Resolves when no look is under way or requested. */
   get isLooking(): boolean {
     return this.#looking !== undefined;
@@ -163,6 +169,7 @@ export class FollowedFile {
       const { status, againMs } = look;
       const afterMs = earlier(againMs === "later" ? this.#backOff(status) : againMs, look.seenInMs);
       this.#status = status;
+      this.#isTimed = typeof againMs === "number";
       if (status.why?.code !== "being-written") this.#unfinished.forget();
       if (afterMs === undefined) continue;
       this.#timer?.cancel();
@@ -303,7 +310,8 @@ export class FollowedFile {
       case "moved":
         return { status: this.#status, againMs: 0 };
       case "not-now": {
-        const againMs = seen.why.code === "not-now" ? QUIET_MS : "later";
+        const isQuiet = seen.why.code === "not-now";
+        const againMs = isQuiet ? quietLeft(seen.sighting, this.#options.world) : "later";
         return { status: statusOfNotNow(path, seen), againMs };
       }
     }

@@ -58,7 +58,7 @@ export type TrackedRead =
       /** Pass it to the next look, which need not wait if nothing has changed. */
       readonly sighting: Sighting;
     }
-  /** Look again, with the `sighting` if there is one, `QUIET_MS` after this look. */
+  /** Look again, with the `sighting` if there is one: for `not-now`, after `quietLeft`. */
   | {
       readonly kind: "not-now";
       readonly why: NotNowReason;
@@ -135,6 +135,11 @@ function settle(look: Look, sighting: Sighting, startedMs: number): TrackedRead 
   }
   const { bytes, savedAt, head } = look;
   return { kind: "read", bytes, savedAt, head, sighting };
+}
+
+/** For how many more milliseconds what a look has seen has to stay as it is. */
+export function quietLeft(sighting: Sighting | undefined, world: Pick<World, "monotonic">): number {
+  return sighting ? Math.max(0, sighting.sinceMs + QUIET_MS - world.monotonic()) : QUIET_MS;
 }
 
 interface WholeFile {

@@ -1,4 +1,5 @@
 import { delay, type World } from "../../shared/world.ts";
+import type { FollowedFile } from "../files/followed-file.ts";
 import type { Followers } from "../files/followers.ts";
 import { within } from "../home/within.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
@@ -33,7 +34,9 @@ export interface SyncWait {
 /** What waiting for a sync looks at. */
 export interface SyncWaiterOptions {
   readonly world: World;
-  readonly followers: Pick<Followers, "files" | "looking" | "lookAll" | "settled">;
+  readonly followers: Pick<Followers, "looking" | "lookAll" | "settled"> & {
+    files(): readonly Pick<FollowedFile, "link" | "status" | "isTimed" | "look">[];
+  };
   readonly remotes: Pick<OpenRemotes, "hurry" | "syncNow">;
   readonly status: () => Promise<DaemonStatus>;
 }
@@ -149,11 +152,12 @@ export class SyncWaiter {
     return this.#stepsLeft + looking + unsynced + waiting;
   }
 
-  /** Looks again at files that wait, but not for an answer of their service. */
+  /** Looks again at files that wait, but not for an answer of their service or for a known time. */
   #lookAtWaiting({ projects }: DaemonStatus): void {
     const contacted = new Set(projects.flatMap(({ id, contacted: is }) => (is ? [id] : [])));
     for (const file of this.#options.followers.files()) {
-      if (file.status.state === "waiting" && contacted.has(file.link.projectId)) file.look();
+      const isWaiting = file.status.state === "waiting" && !file.isTimed;
+      if (isWaiting && contacted.has(file.link.projectId)) file.look();
     }
   }
 }

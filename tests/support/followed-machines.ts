@@ -214,6 +214,11 @@ export class FollowedMachine {
   /** The look ends, and a tracked file has not been quiet for long enough to be taken. */
   async saveAndLook(text: string): Promise<void> {
     this.put(text);
+    await this.look();
+  }
+
+  /** One look, for which no time passes. */
+  async look(): Promise<void> {
     this.#file?.look();
     await this.#file?.settled();
   }

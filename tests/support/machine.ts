@@ -51,6 +51,8 @@ export interface ListedMemory {
 }
 
 const SYNC_SECONDS = 20;
+/** A daemon that is stopped while it waits answers nothing, and is asked again. */
+const WAITED_SECONDS = 5;
 
 /** One developer's machine: a home, a folder to work in, and a daemon that may run or not. */
 export class Machine {
@@ -175,9 +177,12 @@ export class Machine {
     throw new Error(`${this.name}: ${method} ${path} answered ${response.status}: ${text}`);
   }
 
-  /** Has the daemon look at its files and call the service now; true when all is synced. */
-  async syncOnce(): Promise<boolean> {
-    const answer = await this.ask("POST", "/_memsync/sync", { wait_seconds: 0 });
+  /**
+   * Has the daemon look at its files and call the service now; true when all is synced, then or
+   * within `waitSeconds`.
+   */
+  async syncOnce(waitSeconds = 0): Promise<boolean> {
+    const answer = await this.ask("POST", "/_memsync/sync", { wait_seconds: waitSeconds });
     return (answer as { synced: boolean }).synced;
   }
 
@@ -212,7 +217,8 @@ export class Machine {
 
   /** Waits until everything local is acknowledged. */
   async untilSynced(): Promise<void> {
-    await waitFor(`${this.name} to be synced`, () => this.syncOnce());
+    // The daemon waits for less than a look at every file costs.
+    await waitFor(`${this.name} to be synced`, () => this.syncOnce(WAITED_SECONDS));
   }
 
   /** What its daemon printed and logged. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { QUIET_MS } from "../../daemon/git/read-tracked-text.ts";
 import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
 
@@ -15,6 +16,18 @@ beforeEach(() => {
 afterEach(() => lab.end());
 
 describe("a tracked file", () => {
+  test("a tracked file that is looked at again while it waits is not waited for anew", async () => {
+    const { a } = await lab.pair({ [FILE]: START });
+    await a.saveAndLook(MORE);
+    expect(a.status.why?.code).toBe("not-now");
+    await a.pass(QUIET_MS / 4);
+    await a.look();
+    expect(a.status.why?.code).toBe("not-now");
+    expect(a.nextLookInMs).toBe((QUIET_MS * 3) / 4);
+    await a.pass(a.nextLookInMs);
+    expect(await a.doc()).toBe(MORE);
+  });
+
   test("a tracked file that a commit changes and another changes back is as the second left it", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.commit(a, MORE);

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { statusOf } from "../../daemon/files/follow-status.ts";
 import { SyncWaiter } from "../../daemon/status/wait-for-sync.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 import { madeUpProject, madeUpStatus } from "../support/made-up-status.ts";
+import { projectId as projectIdOf } from "../support/project-id.ts";
 
 const WAIT_S = 30;
 const PERSON_S = 10;
@@ -42,4 +44,30 @@ test("who did not say how long to wait waits for a silent service as long as for
 
 test("a call over a live connection may just be long", async () => {
   expect(await endOf(true, { live: true })).toEqual([WAIT_S, false]);
+});
+
+test("a file is looked at while one waits, but not before a time that it is known to wait for", async () => {
+  const world = createDrivenWorld();
+  const projectId = projectIdOf("waits");
+  const looks = { timed: 0, untimed: 0 };
+  const file = (name: keyof typeof looks) => ({
+    link: { dir: `/${name}`, projectId, name, write: false },
+    status: statusOf("CLAUDE.md", "waiting", { code: "not-now" }),
+    isTimed: name === "timed",
+    look: () => void looks[name]++,
+  });
+  const files = [file("timed"), file("untimed")];
+  const waiter = new SyncWaiter({
+    world,
+    followers: { files: () => files, looking: 0, lookAll: async () => {}, settled: async () => {} },
+    remotes: { hurry: () => {}, syncNow: async () => {} },
+    status: async () => madeUpStatus([{ ...madeUpProject(0, { waiting: 1 }), id: projectId }]),
+  });
+  void waiter.sync(WAIT_S, {});
+  for (let seconds = 0; seconds < 2; seconds += 1) {
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    world.advance(1000);
+  }
+  expect(looks).toEqual({ timed: 0, untimed: expect.any(Number) });
+  expect(looks.untimed).toBeGreaterThan(0);
 });
