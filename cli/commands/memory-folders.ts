@@ -188,9 +188,10 @@ class FolderCommands {
     const env = this.#env;
     const asked = await withLocal(env, async (db) => {
       if (!db) return [];
-      const id = flags.project && (await findMeantProject(db, flags.project, env));
+      const { project } = flags;
+      const id = project === undefined ? undefined : await findMeantProject(db, project, env);
       const all = (await listAskedMemoryFiles(db, this.#kind)).filter(({ owner }) => {
-        return !id || owner === id;
+        return id === undefined || owner === id;
       });
       if (names.length === 0) return all;
       return all.filter((file) => names.some((name) => isMeant(this.#kind, file, { name, all })));

@@ -41,12 +41,16 @@ export async function findMeantProject(
  * another worktree. In a repository inside a linked folder, as a submodule is, that identity counts
  * first, and that of the repository on this machine that it is a clone of. Throws where nothing
  * here is known of it, or where that can't be told, as of a worktree whose repository was moved.
+ * An empty name is refused: it is a script's unset variable, and not the current folder.
  */
 export async function findMeant(
   db: Kysely<DaemonTables> | undefined,
   named: string | undefined,
   { home, dir }: Pick<Environment, "home" | "dir">,
 ): Promise<MeantProject> {
+  if (named === "") {
+    throw new CommandFailed("a project's name is empty; `.` is the one of the current folder");
+  }
   const id = named === undefined ? undefined : parseProjectId(named);
   if (id !== undefined) {
     await assertKnownProject(db, id);

@@ -291,6 +291,33 @@ scenario(
   },
 );
 
+scenario(
+  "a project whose name is empty is none, and nothing of the one around is deleted",
+  async (lab) => {
+    const service = emulator.account("unset");
+    const [a] = await startTwo(lab, service);
+    const { id } = await a.projectOf();
+    // As a script types them of which a variable is unset.
+    for (const args of [
+      ["project", "rm", "", "--yes"],
+      ["rm", "build", "--project", ""],
+      ["set", "build", "lost", "--project", ""],
+      ["doc", "write", "--project", ""],
+      ["auto-memory", "delete", "--project", "", "--yes"],
+    ]) {
+      const { status, stderr } = await a.run(args);
+      expect([args, status, stderr]).toEqual([
+        args,
+        1,
+        "memsync: a project's name is empty; `.` is the one of the current folder\n",
+      ]);
+    }
+    await a.untilSynced();
+    expect(await idsAt(service)).toContain(id);
+    expect(await a.memsync("get", "build", "--project", ".")).toBe("npm run build");
+  },
+);
+
 scenario("a project that nobody here knows is not deleted by half", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
   await machine.up();
