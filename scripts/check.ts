@@ -105,7 +105,7 @@ async function check(step: Step, hear: Listener): Promise<Outcome> {
 /** Of tests of the source the files in which one failed, and of others the whole step. */
 function repetitionOf({ step, failedFiles }: Outcome): Step | undefined {
   if (CHECKS.includes(step)) return undefined;
-  if (!["test", "test:long"].includes(step[0])) return step;
+  if (!TESTS.some(([script]) => script === step[0])) return step;
   const files = failedFiles.map((file) => `./${file}`);
   return files.length === 0 ? undefined : ["test", ...UNHURRIED, ...files];
 }

@@ -22,6 +22,7 @@ export class OpenLater {
   readonly #names = new Set<string>();
   #timer: Timer | undefined;
   #failures = 0;
+  #ended = false;
 
   constructor(
     options: OpenLaterOptions,
@@ -33,7 +34,9 @@ export class OpenLater {
     this.#open = open;
   }
 
+  /** Nothing is tried after `end`. */
   add(name: string): void {
+    if (this.#ended) return;
     this.#names.add(name);
     if (this.#timer) return;
     const { minMs, maxMs } = this.#delays;
@@ -49,7 +52,7 @@ export class OpenLater {
 
   /** Tries all of them, and does not wait for their time. Nothing is tried where there are none. */
   async openNow(): Promise<void> {
-    this.stop();
+    this.#cancelTimer();
     const names = [...this.#names];
     this.#names.clear();
     if (names.length === 0) return;
@@ -62,7 +65,13 @@ export class OpenLater {
     if (this.#names.size === 0) this.#failures = 0;
   }
 
-  stop(): void {
+  end(): void {
+    this.#ended = true;
+    this.#names.clear();
+    this.#cancelTimer();
+  }
+
+  #cancelTimer(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
   }

@@ -203,8 +203,8 @@ export class OpenRemotes {
     this.#stopped = true;
     this.#stopListening();
     this.abandonCalls();
-    this.#unopened.stop();
-    this.#shut.stop();
+    this.#unopened.end();
+    this.#shut.end();
     await this.#refreshes;
     await Promise.all([...this.#open.values()].map(stopOne));
   }
@@ -299,7 +299,7 @@ export class OpenRemotes {
     try {
       await this.#openOne(remote);
     } catch (thrown) {
-      if (!this.#stopped) this.#unopened.add(remote.name);
+      this.#unopened.add(remote.name);
       throw thrown;
     }
   }
@@ -368,7 +368,7 @@ export class OpenRemotes {
     }
     const of = { remote: remote.name };
     if (answer.kind === "none") return unavailable(failureBy({ code: "no-token", ...of }));
-    if (!this.#stopped) this.#shut.add(remote.name);
+    this.#shut.add(remote.name);
     return unavailable(failureBy({ code: "keyring-shut", ...of }));
   }
 
