@@ -4,10 +4,11 @@ import { diffLines, hasWord, type LineHunk } from "../text/line-diff.ts";
 import { isTelling, lineAhead, namesSamePlace, neighbourStart } from "../text/neighbour-lines.ts";
 import { holdsAnyLine, holdsLines } from "../text/standing-lines.ts";
 import { plainLines } from "../text/text-form.ts";
-import { isOver } from "./over-conflict.ts";
+import { isEndedBy, isEndedByEditAlone, isOver } from "./over-conflict.ts";
 import {
   ENDED_BY_EDITS,
   type NewTextConflict,
+  type NewVersion,
   type PlacedLines,
   type TextConflictRecord,
   type TextVersion,
@@ -21,16 +22,17 @@ interface WholeEdit {
   readonly at: number;
 }
 
-/** A conflict that an edit has ended, and what is in question since. */
+/** A conflict that an edit has ended, and what takes its place. */
 export interface EndedConflict {
   readonly record: TextConflictRecord;
+  /** What is in question since, or the same again, over unless an undo revives it. */
   readonly next: NewTextConflict;
 }
 
 /**
- * The conflicts that an edit has ended by mending the lines of a version, in their place or where
- * it moved them, while the other one still counts: nobody has chosen, so what stands there now
- * disagrees with that as the former lines did.
+ * The conflicts that an edit has ended. Where it mended the lines of a version, in their place or
+ * where it moved them, while the other one still counts, nobody has chosen, so what stands there
+ * now disagrees with that as the former lines did.
  * Whoever takes the lines out, or puts something in the place of both versions, has chosen, and so
  * has whose the other version is. To be called with all conflicts that the document has after the
  * edit.
@@ -39,13 +41,13 @@ export function findEnded(
   records: readonly TextConflictRecord[],
   { before, after, by, at }: WholeEdit,
 ): EndedConflict[] {
-  const isEnded = (each: TextConflictRecord) =>
-    ENDED_BY_EDITS.includes(each.kind) && !isOver(each, before) && isOver(each, after);
-  const ended = records.filter(isEnded);
+  const ended = records.filter((each) => {
+    return ENDED_BY_EDITS.includes(each.kind) && isEndedBy(each, { before, after });
+  });
   if (ended.length === 0) return [];
   const edit = new MendingEdit(before, after);
-  const open = records.filter((each) => !isOver(each, after));
-  return ended.flatMap((record) => {
+  const open = records.filter((each) => !ended.includes(each) && !isOver(each, after));
+  const nextOne = (record: TextConflictRecord): NewTextConflict | undefined => {
     const [one, two] = record.versions;
     const pairs = [
       [one, two],
@@ -56,9 +58,18 @@ export function findEnded(
       const places = edit.madeOf(version, other);
       const text = places.map((place) => place.text).join("");
       if (text === "" || open.some(({ versions }) => isToldBy(versions, text))) continue;
-      return [{ record, next: nextOf(record, other, { text, ...by, at, places }) }];
+      return nextOf(record, other, { text, ...by, at, places });
     }
-    return [];
+    if (!isEndedByEditAlone(record)) return undefined;
+    // Whoever clears a text has said nothing of what is in dispute there.
+    const isChosen = pairs.some(([version, other]) => {
+      return isLeft(record, other, after) || edit.madeOf(version, other).length > 0;
+    });
+    return isChosen ? { kind: "unseen", versions: [left(one), left(two)] } : undefined;
+  };
+  return ended.flatMap((record) => {
+    const next = nextOne(record);
+    return next ? [{ record, next }] : [];
   });
 }
 
@@ -82,16 +93,19 @@ function nextOf(
   other: TextVersion,
   mended: NewTextConflict["versions"][0],
 ): NewTextConflict {
-  const { text, machine, home, at, places } = other;
-  const left = {
+  if (kind === "moved") return { kind, versions: [{ ...mended, isStanding: true }, left(other)] };
+  return { kind: other.text === "" ? "both" : "unseen", versions: [mended, left(other)] };
+}
+
+/** A version as it is, to be recorded anew. */
+function left({ text, machine, home, at, places }: TextVersion): NewVersion {
+  return {
     text,
     machine,
     ...(home !== undefined && { home }),
     ...(at !== undefined && { at }),
     ...(places.length > 0 && { places }),
   };
-  if (kind === "moved") return { kind, versions: [{ ...mended, isStanding: true }, left] };
-  return { kind: text === "" ? "both" : "unseen", versions: [mended, left] };
 }
 
 /** What an edit made of lines: in their place, or where it moved them. */

@@ -1,5 +1,5 @@
 import { holdsAnyLine, holdsEachLine, holdsLines, standsTwice } from "../text/standing-lines.ts";
-import type { TextConflictRecord } from "./text-conflict-record.ts";
+import type { TextConflictRecord, TextVersion } from "./text-conflict-record.ts";
 import { isGoneFromPlaces } from "./whole-place.ts";
 
 /**
@@ -23,8 +23,8 @@ export function isOver({ kind, versions }: TextConflictRecord, content: string):
   if (kind === "deletion")
     return versions.every(({ text, cut }) => !cut && holdsEachLine(content, text));
   if (kind === "twice") return !versions.some(({ text }) => standsTwice(content, text));
-  const isOfOne = kind === "both" && versions.some(({ text }) => text === "");
-  if (!isOfOne && !KEPT_KINDS.includes(kind)) return false;
+  if (isEndedByEditAlone({ kind, versions })) return false;
+  if (kind !== "both" && !KEPT_KINDS.includes(kind)) return false;
   const standing = versions.filter(({ isStanding }) => isStanding);
   const kept = standing.length > 0 ? standing : versions;
   // What git put in their place may be in a file alone, which is not written while this is open.
@@ -33,8 +33,35 @@ export function isOver({ kind, versions }: TextConflictRecord, content: string):
     if (!put.every(({ text }) => holdsEachLine(content, text))) return false;
   }
   return kept.some((version) => {
-    if (version.text === "") return false;
-    const other = versions.find((each) => each !== version) ?? version;
-    return isGoneFromPlaces(content, version, other) ?? !holdsAnyLine(content, version.text);
+    return isGone(content, version, versions.find((each) => each !== version) ?? version);
   });
+}
+
+/**
+ * Whether nothing in the text ends a conflict. Of what two machines have made of one place some
+ * lines may have stood nowhere when it was recorded, and a merge of a third machine's may take out
+ * others: neither is a choice. So an edit has to end it; see `isEndedBy`.
+ */
+export function isEndedByEditAlone({ kind, versions }: Disagreement): boolean {
+  return kind === "both" && versions.every(({ text }) => text !== "");
+}
+
+/** Whether an edit of the whole text has settled a conflict. */
+export function isEndedBy(
+  conflict: TextConflictRecord,
+  { before, after }: { readonly before: string; readonly after: string },
+): boolean {
+  if (!isEndedByEditAlone(conflict)) return !isOver(conflict, before) && isOver(conflict, after);
+  const [one, other] = conflict.versions;
+  if (one.cut || other.cut) return false;
+  const isAnyGone = (content: string) => isGone(content, one, other) || isGone(content, other, one);
+  return !isAnyGone(before) && isAnyGone(after);
+}
+
+type Disagreement = Pick<TextConflictRecord, "kind" | "versions">;
+
+/** Whether nothing is left of the lines of a version. */
+function isGone(content: string, version: TextVersion, other: TextVersion): boolean {
+  if (version.text === "") return false;
+  return isGoneFromPlaces(content, version, other) ?? !holdsAnyLine(content, version.text);
 }
