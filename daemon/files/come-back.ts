@@ -4,8 +4,9 @@ import type {
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
+import { isTelling } from "../../shared/replica/text/neighbour-lines.ts";
 import type { FileContent } from "./file-edit.ts";
-import { indicesFrom } from "./line-runs.ts";
+import { indicesFrom, linesThatStay } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
 import { contentLines, linesOf } from "./text-lines.ts";
 
@@ -26,6 +27,39 @@ export function differences({ document }: OpenDocument, { content }: Pick<FileCo
   const standing = linesOf(document.captureText());
   const keptSpans = gone.flatMap((at) => standing[at]?.spans ?? []);
   return { kept: placedRuns(gone, before, new Set()), keptSpans, come };
+}
+
+/** What others' commits did to a file, and what it had. */
+interface CarriedFrom {
+  /** What it had, with what waited to be committed there. */
+  readonly known: string;
+  /** What the last commit that was read has, and the one that is checked out. */
+  readonly before: string;
+  readonly committed: string;
+}
+
+/**
+ * The conflict about deleted lines that others' commits put elsewhere: git knows no moves, so a
+ * deletion that waits to be committed takes away none of what they wrote there.
+ */
+export function carriedBack(
+  open: OpenDocument,
+  file: FileContent,
+  { known, before, committed }: CarriedFrom,
+): NewTextConflict[] {
+  const [then, now] = [contentLines(before), contentLines(committed)];
+  const stays = linesThatStay(then, contentLines(known));
+  const hunks = diffLines(then, now);
+  const gone = hunks.flatMap(({ at, removed }) => indicesFrom(at, removed));
+  const deleted = new Set(gone.flatMap((at) => (stays.has(at) ? [] : then[at])));
+  const put = hunks.flatMap(({ from, added }) => now.slice(from, from + added));
+  const moved = new Set(put.filter((line) => isTelling(line) && deleted.has(line)));
+  if (moved.size === 0) return [];
+  return cameBack(
+    open,
+    file,
+    differences(open, file).come((line) => moved.has(line)),
+  );
 }
 
 /** The conflict about deleted lines that a file brings back. */

@@ -42,6 +42,8 @@ export interface FromGit {
 
 /** The lines of a text in which git shows conflicts. */
 export interface ShownLines {
+  /** As they stood, with the marks. */
+  readonly lines: readonly string[];
   readonly all: ReadonlySet<string>;
   /** Those between its marks. */
   readonly disputed: ReadonlySet<string>;
@@ -110,6 +112,8 @@ export interface Sight extends SinceRead {
     | { readonly texts: readonly PassedText[]; readonly rest: SinceRead | undefined }
     | undefined;
   readonly visited: Visited | undefined;
+  /** For a tracked file: what it had in the commit at which it was read, where others went on. */
+  readonly before: string | undefined;
   /** For a passed text: who saved or committed over it may not have seen it. */
   readonly isSavedOver?: boolean;
   /** What git may have done with changes that were saved, not committed, and are undone. */
@@ -131,6 +135,7 @@ export interface Sight extends SinceRead {
 /** What git tells of a tracked file alone. */
 export const UNTOLD = {
   ...NOTHING_SINCE,
+  before: undefined,
   fetched: undefined,
   passed: undefined,
   visited: undefined,

@@ -24,7 +24,7 @@ export function splitSight(
   return {
     passed: passed.texts.map(({ content, savedAt, ...of }) => {
       const put = { ...file, content, hash: hashOf(content), savedAt };
-      return { ...once, fetched: undefined, ...of, file: put };
+      return { ...once, fetched: undefined, shown: undefined, ...of, file: put };
     }),
     found: { ...once, ...(passed.rest ?? NOTHING_SINCE) },
   };

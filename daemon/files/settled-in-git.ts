@@ -9,9 +9,12 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
+import type { Arrival } from "./arrivals.ts";
 import { linesBehind, onlyRunOf } from "./document-lines.ts";
-import type { ShownLines } from "./follow-facts.ts";
-import { SpanSet } from "./span-set.ts";
+import { type FileState, fileText } from "./file-state.ts";
+import type { ShownLines, Sight } from "./follow-facts.ts";
+import { hasReadMarks } from "./shown-by-git.ts";
+import { SpanSet, without } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
 
 /** What a save settles of what git had set aside, because git has shown it with its marks. */
@@ -56,6 +59,34 @@ export function findSettled(
   }
   if (settled.length === 0) return undefined;
   return { base: withLines(base, lines, aside), conflicts: settled };
+}
+
+/**
+ * The lines between git's marks that whoever saved this text has read: it has something else there.
+ * Of the rest of the file nobody can say so.
+ */
+export function readInMarks(
+  base: FileState,
+  { shown, file }: Pick<Sight, "shown" | "file">,
+): ReadonlySet<string> {
+  const isRead = shown && file.kind === "text" && hasReadMarks(shown, file.content, fileText(base));
+  return isRead ? shown.disputed : new Set();
+}
+
+/** What others have changed, without what has been read. */
+export function notRead(
+  unseen: readonly Arrival[],
+  { base }: FileState,
+  read: ReadonlySet<string>,
+): readonly Arrival[] {
+  if (read.size === 0) return unseen;
+  const isRead = (line: string) => isPart(plainLines(line), read);
+  const lines = linesOf(base).filter(({ text }) => isRead(text));
+  const spans = lines.flatMap((line) => line.spans);
+  return unseen.map((each) => {
+    const taken = each.taken.filter((line) => !isRead(line));
+    return { ...each, brought: without(each.brought, spans), taken };
+  });
 }
 
 export function forgetSettled({ document }: OpenDocument, settled: SettledInGit | undefined): void {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { FileStanding } from "../git/git-state.ts";
 import type { Readable, ShownLines } from "./follow-facts.ts";
@@ -55,6 +55,10 @@ function markedText(
   return standing.kind === "tracked" && standing.onDefaultBranch ? last : undefined;
 }
 
+function isMark(line: string): boolean {
+  return MARKS.some((mark) => mark.test(line));
+}
+
 function hasMarks(read: Readable): boolean {
   return read.kind === "text" && MARKS.every((mark) => mark.test(read.content));
 }
@@ -68,7 +72,21 @@ export function shownLines({ marked }: MarkedText): ShownLines {
     else if (END.test(line)) isDisputed = false;
     else if (isDisputed) disputed.add(line);
   }
-  return { all: new Set(lines), disputed };
+  return { lines, all: new Set(lines), disputed };
+}
+
+/**
+ * Whether a text has something in the place of git's marks that only they have shown, or that the
+ * file did not have before: an editor that has not seen them shows the text of before.
+ */
+export function hasReadMarks({ lines, disputed }: ShownLines, text: string, before: string) {
+  const [had, has] = [new Set(plainLines(before)), plainLines(text)];
+  const isNew = (line: string) => hasWord(line) && !had.has(line);
+  if (has.some((line) => disputed.has(line) && isNew(line))) return true;
+  return diffLines(lines, has).some(({ at, removed, from, added }) => {
+    const isMarked = lines.slice(at, at + removed).some(isMark);
+    return isMarked && has.slice(from, from + added).some(isNew);
+  });
 }
 
 /**
@@ -88,7 +106,7 @@ export function isMadeOf(shown: MarkedText, text: string, committed: string): bo
   const made = newIn(plainLines(settled ?? ""));
   if (made.length > 0) return holds(made);
   const { all, disputed } = shownLines(shown);
-  const aside = newIn(all).filter((line) => !MARKS.some((mark) => mark.test(line)));
+  const aside = newIn(all).filter((line) => !isMark(line));
   const beside = aside.filter((line) => !disputed.has(line));
   return holds(aside) || (beside.length > 0 && holds(beside));
 }

@@ -13,7 +13,12 @@ import type { ReplicaDocument } from "../../shared/replica/document/document.ts"
 import { historyTime } from "../../shared/replica/history/history-clock.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
+import { namesSamePlace } from "../../shared/replica/text/neighbour-lines.ts";
+import {
+  holdsAnyLine,
+  holdsEachLine,
+  holdsLines,
+} from "../../shared/replica/text/standing-lines.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import {
   type ShownForm,
@@ -53,6 +58,8 @@ export function unconflicted(state: FileState): TakenSave {
 export interface EditOptions {
   readonly unseen: readonly Arrival[];
   readonly isPulled?: boolean;
+  /** The lines that git has shown between its marks, to whoever saved this. */
+  readonly read?: ReadonlySet<string>;
   /** Conflicts that the caller has found already. */
   readonly besides?: readonly NewTextConflict[];
   /** The open conflicts about what git has set aside in the file. */
@@ -78,6 +85,7 @@ export async function takeEdit(
     file,
     unseen,
     isPulled = false,
+    read = new Set(),
     besides = [],
     aside = [],
   }: { readonly known: FileState; readonly file: FileContent } & EditOptions,
@@ -98,7 +106,11 @@ export async function takeEdit(
   const disagreed = listOpenConflicts(document);
   // Recorded before the edit, which finds the same places but does not know whose they are.
   const told = await record(context, open, {
-    conflicts: [...plan.conflicts, ...formatConflict(known, file, { unseen, author }), ...besides],
+    conflicts: [
+      ...plan.conflicts,
+      ...formatConflict(known, file, { unseen, author }),
+      ...besides.filter((each) => !isToldBy(plan.conflicts, each)),
+    ],
     saved: file.content,
   });
   const change = { seen: plan.base, lines: plan.lines, hunks: plan.hunks, shown: base };
@@ -110,7 +122,11 @@ export async function takeEdit(
     by: author,
     savedAt,
   });
-  const insisted = await record(context, open, { conflicts: again });
+  const isRead = ({ versions: [gone] }: NewTextConflict) =>
+    holdsEachLine([...read].join("\n"), gone.text);
+  const insisted = await record(context, open, {
+    conflicts: again.filter((each) => !isRead(each)),
+  });
   const all = isSure ? linesOf(edit.base) : withLeftOut(edit.base, lines, plan);
   const own = joinLines(all.filter((_, at) => !added.has(at)));
   return {
@@ -120,6 +136,18 @@ export async function takeEdit(
       return { arrival, spans: without(all[at]?.spans ?? [], arrival.brought) };
     }),
   };
+}
+
+/** Whether all lines of a conflict are in one of these, at the same place. */
+function isToldBy(told: readonly NewTextConflict[], { versions }: NewTextConflict): boolean {
+  const all = told.flatMap((each) => each.versions);
+  return versions.every(({ text, places: [place] = [] }) => {
+    return all.some((version) => {
+      const behind = version.places?.[0]?.behind ?? "";
+      const isThere = text === "" || namesSamePlace(behind, place?.behind ?? "");
+      return isThere && holdsLines(version.text, text);
+    });
+  });
 }
 
 /**

@@ -17,9 +17,9 @@ import { removedSince } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type Aside, findAside, type OthersChanges } from "./aside-base.ts";
 import { authors } from "./bringers.ts";
-import { cameBack, differences } from "./come-back.ts";
+import { cameBack, carriedBack, differences } from "./come-back.ts";
 import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
-import type { FileState } from "./file-state.ts";
+import { type FileState, fileText } from "./file-state.ts";
 import type { Sight } from "./follow-facts.ts";
 import { indicesFrom, linesThatStay } from "./line-runs.ts";
 import { saysOthers } from "./others-lines.ts";
@@ -69,8 +69,14 @@ export async function baseOfEdit(
   const linesIn = (content: string) => splitForm(content, known.form).lines;
   // Commits that other machines have read were made from those machines' texts, too.
   const told = (past?.told ?? []).map((text) => document.alignText(linesIn(String(text))));
-  if (told.length === 0 || file.kind !== "text") {
-    return { base: { ...known, base: own }, undone: [], settled };
+  if (file.kind !== "text") return { base: { ...known, base: own }, undone: [], settled };
+  const { before, committed } = sight;
+  if (told.length === 0) {
+    const undone =
+      before === undefined || committed === undefined
+        ? []
+        : carriedBack(open, file, { known: fileText(known), before, committed });
+    return { base: { ...known, base: own }, undone, settled };
   }
   const removed = without(await linesRemoved(db, open.id), returnedBy(aside, file));
   const from = told.map((version) => withoutLines(version, removed));

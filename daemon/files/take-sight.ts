@@ -46,7 +46,7 @@ import {
   type Overtaken,
 } from "./save-history.ts";
 import { findNotShown, noteSeen } from "./seen-arrivals.ts";
-import { forgetSettled } from "./settled-in-git.ts";
+import { forgetSettled, notRead, readInMarks } from "./settled-in-git.ts";
 import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
 import { record, type TakenSave, takeEdit, unconflicted } from "./take-edit.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
@@ -408,12 +408,14 @@ class Taking {
           known: this.#withoutCleared(open, known ?? ABSENT),
           setAside: holding.aside,
         });
+        const read = readInMarks(base, this.#sight);
         const isPulled = this.#sight.past?.relation === "onward";
         const taken = await takeEdit(this.#context, open, {
           known: base,
           file: this.#file,
-          // Whoever settles what git has shown has seen the file.
-          unseen: settled ? [] : unseen,
+          // Whoever settles what git has set aside has seen the file.
+          unseen: settled ? [] : notRead(unseen, base, read),
+          read,
           isPulled,
           besides: undone,
           aside: holding.aside,

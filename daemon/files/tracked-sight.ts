@@ -110,10 +110,8 @@ export class TrackedSights {
     const file: Readable = text?.kind === "text" ? text : { kind: "absent", path };
     const { kept, headEntry } = read.sighting;
     this.#note(file);
-    const sight = await this.#sightOf(standing, file, { head, known, headEntry });
-    const isSaid = marked && known && (await this.#isSettled(standing, file, { known, marked }));
-    const shown = isSaid ? shownLines(marked) : undefined;
-    return { kind: "sight", sight: { ...sight, kept, shown } };
+    const sight = await this.#sightOf(standing, file, { head, known, headEntry, marked });
+    return { kind: "sight", sight: { ...sight, kept } };
   }
 
   #note(file: Readable): void {
@@ -125,8 +123,16 @@ export class TrackedSights {
   async #sightOf(
     standing: Tracked,
     file: Readable,
-    { head, known, headEntry }: AtHead & { readonly headEntry: string | undefined },
-  ): Promise<Omit<GitSight, "kept" | "shown">> {
+    {
+      head,
+      known,
+      headEntry,
+      marked,
+    }: AtHead & {
+      readonly headEntry: string | undefined;
+      readonly marked: MarkedText | undefined;
+    },
+  ): Promise<Omit<GitSight, "kept">> {
     const { git } = this.#options;
     const { tree } = standing.file;
     const checkedOut = await checkedOutOf(head, { tree, isTracked: true, headEntry });
@@ -144,6 +150,10 @@ export class TrackedSights {
       : await this.#steps(standing, file.path, { ...at, put, hasEndings });
     const since = await this.#madeBy(standing, put, { ...at, last: steps.at(-1) });
     const isOnward = since.past?.relation === "onward";
+    const last = steps.at(-1);
+    const isMended = last?.isMended && last.content === asCommitted(content, hasEndings);
+    const isSaid =
+      marked && known && (isMended || (await this.#isSettled(standing, file, { known, marked })));
     return {
       file,
       standing,
@@ -153,11 +163,16 @@ export class TrackedSights {
         : await this.#leftBehind(standing, file, { ...at, isOnward }),
       hasGitEndings: hasEndings,
       ...since,
+      before:
+        isOnward && isOthers(since)
+          ? await this.#committedAt(standing, known?.checkedOut.commit, file.path)
+          : undefined,
       fetched: isOthers(since) ? undefined : await this.#fetched(standing, file, at),
       passed: await this.#passed(standing, file, { ...at, steps, hasEndings }),
       visited: isAnother
         ? undefined
         : await readVisitedTexts(git, standing.file, { ...at, headEntry, file, hasEndings }),
+      shown: isSaid ? shownLines(marked) : undefined,
     };
   }
 

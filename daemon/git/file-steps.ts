@@ -15,6 +15,8 @@ export interface FileStep {
   readonly at: number | undefined;
   /** The commits, the newest first. */
   readonly changes: readonly string[];
+  /** git's marks stood in the file, and a person has put this in their place. */
+  readonly isMended?: boolean;
 }
 
 /** From where to where, and what the file had and has there. */
@@ -129,22 +131,28 @@ class Steps {
     if (isGoneOn) this.#steps.pop();
     const changes = this.#unsure.map((each) => each.commit).toReversed();
     const isMade = madeBy === "person" || madeBy === "revert";
+    const isMended = this.#isMended;
     this.#steps.push({
       commit,
       content,
       madeBy,
       at: isMade ? at : undefined,
       changes: [...changes, ...(isGoneOn ? last.changes : [])],
+      ...(isMended && { isMended }),
     });
   }
 
   /** Who made the changes since the last text that is known. */
   #maker(): CommitMaker {
-    const { isMended, makers } = this.#asked;
     const [one, ...more] = this.#unsure;
     if (one && more.every(({ by }) => by === one.by)) return one.by;
-    const isByHand = this.#unsure.some(({ commit }) => makers.isByHand(commit));
-    return isMended && isByHand ? "person" : "anybody";
+    return this.#isMended ? "person" : "anybody";
+  }
+
+  /** Whether a person had to finish these changes, and git's marks stood in the file. */
+  get #isMended(): boolean {
+    const { isMended, makers } = this.#asked;
+    return isMended && this.#unsure.some(({ commit }) => makers.isByHand(commit));
   }
 }
 

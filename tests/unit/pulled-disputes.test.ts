@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, LONG_MS, type Pair } from "../support/followed-clones.ts";
-import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -98,4 +99,72 @@ test("a conflict of two machines that met is over where one of its versions is d
   await expectBoth({ a, b }, withCheck(" --all"));
   await a.save(both);
   await expectBoth({ a, b }, both, [["unseen", ...texts]]);
+});
+
+/** Machine a has committed both versions, and pulls a third one: git shows its marks. */
+async function marked(pair?: Pair): Promise<Pair> {
+  const { a, b } = pair ?? (await disputed());
+  await push(withCheck(" --third"));
+  await lab.run(a, "commit", "-qam", "both");
+  expect(await pull(a)).toContain("failed");
+  await a.settle();
+  await exchange([a, b]);
+  expect(a.file()).toContain("<<<<<<<");
+  return { a, b };
+}
+
+for (const made of [" --third", " --fourth"]) {
+  for (const isSoon of [true, false]) {
+    test(`who puts check${made} in the place of git's marks has seen what they show, ${isSoon ? "committed at once" : "committed later"}`, async () => {
+      const { a, b } = await marked();
+      if (isSoon) a.put(withCheck(made));
+      else await a.save(withCheck(made));
+      await lab.run(a, "commit", "-qam", "solved");
+      await expectBoth({ a, b }, withCheck(made));
+    });
+  }
+}
+
+test("a save of a text of before in the place of git's marks is in doubt", async () => {
+  const { a, b } = await marked();
+  await a.save(withCheck(" --all"));
+  await lab.run(a, "commit", "-qam", "solved");
+  const texts = ["npm run check --all\n", "npm run check --one\n"];
+  await expectBoth({ a, b }, withCheck(" --one", " --all"), [["unseen", ...texts]]);
+});
+
+test("of a line beside git's marks nobody can say that it was seen", async () => {
+  const { a, b } = await disputed();
+  await b.save(`${b.file()}Or Ann.\n`);
+  await exchange([a, b]);
+  await marked({ a, b });
+  await a.save(withCheck(" --third"));
+  await lab.run(a, "commit", "-qam", "solved");
+  await expectBoth({ a, b }, `${withCheck(" --third")}Or Ann.\n`, [["unseen", "", "Or Ann.\n"]]);
+});
+
+for (const [who, kind] of [
+  ["a", "renewed"],
+  ["b", "unseen"],
+] as const) {
+  test(`a section that ${who} deleted, and that a pulled commit moves, is told`, async () => {
+    const { a, b } = await pair();
+    const moved = `${TEXT.replace(SETUP, "")}\n${SETUP.slice(0, -1)}`;
+    await push(moved);
+    await { a, b }[who].save(TEXT.replace(SETUP, ""));
+    await exchange([a, b]);
+    await pull(a, "--autostash");
+    const section = SETUP.replaceAll("\n\n", "\n");
+    await expectBoth({ a, b }, moved, [[kind, "", section]]);
+  });
+}
+
+test("a line that was deleted, and that a pulled commit mends elsewhere, is told by nobody twice", async () => {
+  const { a, b } = await pair();
+  await push(TEXT.replace("Ask Bob.", "Ask Bob or Ann."));
+  await a.save(TEXT.replace("npm run ship\n", ""));
+  await exchange([a, b]);
+  await pull(a, "--autostash");
+  const text = TEXT.replace("Ask Bob.", "Ask Bob or Ann.").replace("npm run ship\n", "");
+  await expectBoth({ a, b }, text);
 });

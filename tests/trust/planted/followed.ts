@@ -14,6 +14,7 @@ const makers = mistakesIn("daemon/git/commit-makers.ts", "unit/pulled-unseen.tes
 const stale = mistakesIn("daemon/git/commit-makers.ts", "unit/pulled-stale.test.ts");
 const committed = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-committed.test.ts");
 const between = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-between.test.ts");
+const disputes = (file: string) => mistakesIn(file, "unit/pulled-disputes.test.ts");
 
 /** In half-written texts, and in what git has set aside before somebody's eyes. */
 export const FOLLOWED: readonly Mistake[] = [
@@ -248,8 +249,26 @@ export const FOLLOWED: readonly Mistake[] = [
   between(
     "whoever merges by a command has settled git's marks",
     "a pulled line is in doubt after a merge that somebody gave up",
-    'return isMended && isByHand ? "person" : "anybody";',
-    'return isMended ? "person" : "anybody";',
+    "return isMended && this.#unsure.some(({ commit }) => makers.isByHand(commit));",
+    "return isMended;",
+  ),
+  disputes("daemon/files/shown-by-git.ts")(
+    "a text of before in the place of git's marks is by somebody who has read them",
+    "a save of a text of before in the place of git's marks is in doubt",
+    "const isNew = (line: string) => hasWord(line) && !had.has(line);",
+    "const isNew = (line: string) => hasWord(line) && had.has(line);",
+  ),
+  disputes("daemon/files/settled-in-git.ts")(
+    "who has read what is between git's marks has read the whole file",
+    "of a line beside git's marks nobody can say that it was seen",
+    "const isRead = (line: string) => isPart(plainLines(line), read);",
+    'const isRead = (line: string) => line !== "";',
+  ),
+  disputes("daemon/files/take-git-version.ts")(
+    "what a pulled commit moves comes back untold where it was deleted",
+    "a section that a deleted, and that a pulled commit moves, is told",
+    ": carriedBack(open, file, { known: fileText(known), before, committed });",
+    ": [];",
   ),
   committed(
     "a commit that was amended was never there",
