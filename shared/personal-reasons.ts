@@ -1,3 +1,4 @@
+import { count } from "./count.ts";
 import { LIMITS } from "./limits.ts";
 
 const DAMAGES = {
@@ -22,6 +23,12 @@ export const PERSONAL_REASONS = {
     meaning: "a write has a personal text between its marks, which is one person's alone",
     say: ({ line }: { readonly line: number | null }) =>
       `has a personal text between memsync's marks${line === null ? "" : `, from line ${line}`}`,
+  },
+  "personal-lines": {
+    meaning: "a write has lines of a personal text that was held there, and no marks around them",
+    say: ({ lines }: { readonly lines: readonly number[] }) =>
+      `has ${count(lines.length, "line", "lines")} of a personal text, without memsync's marks, ` +
+      `from line ${lines[0]}`,
   },
   "personal-in-project": {
     meaning: "the file is followed for a project, whose members see and write it",

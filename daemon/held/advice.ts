@@ -35,6 +35,9 @@ function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "shown"
   if (held.reason.code === "personal-block") {
     return `it stays on this machine; without the block it is synced: ${withoutBlock(held)}`;
   }
+  if (held.reason.code === "personal-lines") {
+    return `it stays on this machine: take them out, or \`memsync held allow ${id}\` syncs them`;
+  }
   if (held.cause === "secret") {
     return `it stays on this machine; \`memsync held allow ${id}\` if it is none`;
   }

@@ -3,8 +3,9 @@ import type { Kysely } from "kysely";
 import { type JsonValue, parseJson } from "../../shared/json.ts";
 import type { ReasonOf } from "../../shared/reasons.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import type { HeldWrite } from "../home/held-store.ts";
+import type { HeldItem, HeldWrite } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { allowPersonalLines, personalLinesReason } from "./personal-lines.ts";
 import { PERSONAL_RULE } from "./personal-rule.ts";
 import { secretAlone } from "./secret-alone.ts";
 import { findSecrets, type Secret } from "./secret-scan.ts";
@@ -13,6 +14,14 @@ type Db = Kysely<DaemonTables>;
 
 /** What was found in a text. Contains nothing of the text itself. */
 export type SecretReason = ReasonOf<"looks-like-secret"> | ReasonOf<"personal-block">;
+
+/** A write that is to enter a document, and what there is of it. */
+interface JudgedWrite {
+  /** What the document has, and what its author saw. */
+  readonly already: readonly string[];
+  /** What is held in its place until now; see `personalLinesReason`. */
+  readonly former?: Pick<HeldItem, "value" | "reason"> | undefined;
+}
 
 /**
  * Why a text must not enter a document; undefined if it may. A secret that one of the texts in
@@ -123,18 +132,23 @@ export type WhyHeld = Pick<HeldWrite, "cause" | "reason">;
 export async function whyHeld(
   db: Db,
   open: OpenDocument,
-  { text, already }: { readonly text: string; readonly already: readonly string[] },
+  { text, already, former }: { readonly text: string } & JudgedWrite,
 ): Promise<WhyHeld | undefined> {
-  return asHeld(await secretReason(db, text, already)) ?? whyFull(open, text, already);
+  const reason = await secretReason(db, text, already);
+  const why = reason ?? (await personalLinesReason(db, former, { text, already }));
+  return asHeld(why) ?? whyFull(open, text, already);
 }
 
 /** The same for a memory and its key; `already`: the values it has. */
 export async function whyMemoryHeld(
   db: Db,
   open: OpenDocument,
-  { memory, already }: { readonly memory: Entry; readonly already: readonly string[] },
+  { memory, already, former }: { readonly memory: Entry } & JudgedWrite,
 ): Promise<WhyHeld | undefined> {
-  return asHeld(await memoryReason(db, memory, already)) ?? whyFull(open, memory.value, already);
+  const text = memory.value;
+  const reason = await memoryReason(db, memory, already);
+  const why = reason ?? (await personalLinesReason(db, former, { text, already }));
+  return asHeld(why) ?? whyFull(open, text, already);
 }
 
 /** The same for metadata; `already`: its values as JSON. */
@@ -151,7 +165,9 @@ export async function whyMetadataHeld(
   return asHeld(reason) ?? whyFull(open, JSON.stringify(value), already);
 }
 
-function asHeld(reason: SecretReason | undefined): WhyHeld | undefined {
+function asHeld(
+  reason: SecretReason | ReasonOf<"personal-lines"> | undefined,
+): WhyHeld | undefined {
   return reason === undefined ? undefined : { cause: "secret", reason };
 }
 
@@ -172,9 +188,15 @@ function addsLines(text: string, already: readonly string[]): boolean {
 /** From now on nothing in a held write counts as a secret on this machine. */
 export async function allowSecretsOf(
   db: Db,
-  { kind, key, value = "" }: Pick<HeldWrite, "kind" | "key" | "value">,
+  {
+    kind,
+    key,
+    value = "",
+    reason,
+  }: Pick<HeldWrite, "kind" | "key" | "value"> & Partial<Pick<HeldWrite, "reason">>,
   now: number,
 ): Promise<void> {
+  if (reason) await allowPersonalLines(db, { value, reason }, now);
   if (kind === "memory") {
     for (const text of memoryTexts({ key, value })) await allowSecretsIn(db, text, now);
   } else if (kind === "metadata") {

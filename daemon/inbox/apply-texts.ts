@@ -7,7 +7,7 @@ import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { applyEdit } from "../files/file-edit.ts";
 import { whyHeld } from "../held/judge.ts";
-import { placeOf, putHeld } from "../home/held-store.ts";
+import { findShownHeld, placeOf, putHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { writeText } from "../home/text-write.ts";
 import { replaceHeld } from "../overwritten/replace-held.ts";
@@ -88,8 +88,9 @@ async function seenBy(
 async function isLetIn({ db }: Context, open: OpenDocument, write: TextWrite): Promise<boolean> {
   const { value, base, writtenAt } = write;
   const content = open.document.content();
-  const why = await whyHeld(db, open, { text: value, already: [content] });
   const place = { kind: "text", ...placeOf(open), key: "" } as const;
+  const former = await findShownHeld(db, place);
+  const why = await whyHeld(db, open, { text: value, already: [content], former });
   await replaceHeld(db, place, { base: content, value });
   if (why) await putHeld(db, { ...place, value, base, seen: [], writtenAt, ...why });
   return !why;

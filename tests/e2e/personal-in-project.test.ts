@@ -84,3 +84,24 @@ scenario("a project's file gets no text of one's own, and gives none", async (la
   await a.memsync("sync");
   expect(shared(a)).toBe("# Of all\n");
 });
+
+scenario("a held file that an assistant saves without the marks stays held", async (lab) => {
+  const [a, b] = annaAndBen(lab, emulator.account("without-marks"));
+  for (const machine of [a, b]) await machine.up(machine.folder);
+  await a.memsync("unlink");
+  await b.memsync("unlink");
+  await a.memsync("personal", "on", "claude", "codex", "--yes");
+  await writeOwn(a);
+  await waitFor("the text in both", () => shared(a).includes(OWN));
+  await linkBoth(a, b);
+  await waitFor("the file to be held", async () => (await a.fileStatus())?.state === "held");
+  writeFileSync(join(a.folder, "AGENTS.md"), `# Of all, tidied\n\n${OWN}\n`);
+  await waitFor("the lines to be told", async () => {
+    return (await a.run(["status"])).stdout.includes("1 line of a personal text");
+  });
+  const { stdout } = await a.run(["held", "--json"]);
+  expect(await docAt(b)).not.toContain(OWN);
+  const [item] = JSON.parse(stdout);
+  await a.memsync("held", "allow", item.id);
+  await waitFor("what was allowed", async () => (await docAt(b)).includes(OWN));
+});
