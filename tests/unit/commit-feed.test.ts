@@ -19,13 +19,15 @@ async function start() {
   const servers = await newDatabase();
   const { store } = await servers.open();
   const database = await openPostgresDatabase(servers.address);
-  const state = { fails: false };
+  const state = { fails: false, uses: 0 };
   const told: number[] = [];
   const rows: CommittedRow[] = [];
   const feed = new CommitFeed<HostTables>({
     reading: {
-      use: (work) =>
-        state.fails ? Promise.reject(new Error("too busy")) : database.reading.use(work),
+      use: (work) => {
+        state.uses += 1;
+        return state.fails ? Promise.reject(new Error("too busy")) : database.reading.use(work);
+      },
     },
     world: createDrivenWorld(),
     announce: (all) => {
@@ -128,7 +130,7 @@ test("whoever listens begins again where the last commits are gone, written over
     await ask(...LOSE_THE_LAST);
     // It has the number of the one that was lost, and the account its version.
     if (isWritten) await commit("c");
-    feed.lookAtAll();
+    await feed.lookAtAll();
     await feed.following(ann);
     expect(told.splice(0)).toEqual([ANEW]);
     feed.follow(ann);
@@ -165,7 +167,33 @@ test("what a server has told of its own commit and the database lost is found by
   expect(told.splice(0)).toEqual([1, 2]);
   // No look comes in between.
   await ask(...LOSE_THE_LAST);
-  feed.lookAtAll();
+  await feed.lookAtAll();
   await feed.following(ann);
   expect(told).toEqual([ANEW]);
+});
+
+test("a look at all accounts is one query, and reads only what has moved", async () => {
+  await using started = await start();
+  const { feed, told, state, commit } = started;
+  const all = [ann, ...Array.from({ length: 50 }, (_, at) => asAccountId(`other-${at}`))];
+  for (const owner of all) feed.follow(owner);
+  await Promise.all(all.map((owner) => feed.following(owner)));
+  const usesOf = async () => {
+    const before = state.uses;
+    await feed.lookAtAll();
+    await feed.following(ann);
+    return state.uses - before;
+  };
+  expect(await usesOf()).toBe(1);
+  await commit("a");
+  expect(await usesOf()).toBe(2);
+  expect(told).toEqual([1]);
+  expect(await usesOf()).toBe(1);
+  // Whoever could not be looked at is found by the next look.
+  await commit("b");
+  state.fails = true;
+  await feed.lookAtAll();
+  state.fails = false;
+  expect(await usesOf()).toBe(2);
+  expect(told).toEqual([1, 2]);
 });

@@ -5,8 +5,10 @@ import {
   openPostgresDatabase,
   openPostgresStore,
 } from "../../server/stores/open-postgres-store.ts";
+import { asAccountId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { documentsWithLargeLogs } from "../../shared/replica/log/large-logs.ts";
+import { movedAccounts } from "../../shared/replica/postgres/rows-after.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { postgresCluster } from "../support/postgres-cluster.ts";
@@ -143,5 +145,25 @@ test("no statement of a sweep reads a whole table, and all of them reach the las
   );
   expect(await documentsWithLargeLogs(narrowTables(store.reader))).toHaveLength(1);
   await close();
+  expect(await readWhole(address)).toEqual([]);
+});
+
+test("a look at some hundred accounts reads no table from one end to the other", async () => {
+  const address = await (await postgresCluster()).createDatabase();
+  const database = await openPostgresDatabase(address);
+  await runOnPostgres(
+    address,
+    ...FILL,
+    "INSERT INTO incarnation (mark, epoch) VALUES ('here', 'e')",
+    "SELECT pg_stat_reset()",
+  );
+  const known = Array.from({ length: 500 }, (_, at) => [asAccountId(`acct_${at + 1}`), 1] as const);
+  const moved = new Map([...known, [asAccountId("acct_7"), 0], [asAccountId("nobody"), 0]]);
+  // By the sixth time the plan is for any values.
+  for (let time = 0; time < 6; time++) {
+    expect(await movedAccounts(database.reading, moved, "e")).toEqual([asAccountId("acct_7")]);
+  }
+  expect(await movedAccounts(database.reading, moved, "f")).toHaveLength(501);
+  await database.close();
   expect(await readWhole(address)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import type { AccountId } from "../../ids.ts";
 import type { SessionPool } from "../../postgres/pool.ts";
 import type { Timer, World } from "../../world.ts";
 import type { CommittedRow } from "../store/open-document.ts";
-import { NO_CHANGES, rowsAfter } from "./rows-after.ts";
+import { movedAccounts, NO_CHANGES, rowsAfter } from "./rows-after.ts";
 
 /** What nobody has hinted at is found within this time. */
 const LOOK_EVERY_MS = 5000;
@@ -38,6 +38,8 @@ export class CommitFeed<Tables> {
   readonly #followed = new Map<AccountId, Followed>();
   #epoch: string;
   #timer: Timer | undefined;
+  /** Which accounts to look at is being asked; one question for all of them. Never rejects. */
+  #asking: Promise<void> = Promise.resolve();
 
   constructor(deps: FeedDeps<Tables>) {
     this.#deps = deps;
@@ -102,9 +104,11 @@ export class CommitFeed<Tables> {
     if (followed) void this.#look(owner, followed).catch(() => {});
   }
 
-  /** Whatever was committed may not have been heard of. */
-  lookAtAll(): void {
-    for (const owner of this.#followed.keys()) this.hinted(owner);
+  /** Whatever was committed may not have been heard of. Never rejects. */
+  lookAtAll(): Promise<void> {
+    const asked = this.#hintAtMoved();
+    this.#asking = Promise.all([this.#asking, asked]).then(() => {});
+    return asked;
   }
 
   /** The database is of this epoch now. */
@@ -118,7 +122,7 @@ export class CommitFeed<Tables> {
     this.#timer?.cancel();
     const all = [...this.#followed.values()];
     this.#followed.clear();
-    await Promise.all(all.map(({ telling }) => telling));
+    await Promise.all([this.#asking, ...all.map(({ telling }) => telling)]);
   }
 
   #begin(owner: AccountId): Followed {
@@ -131,6 +135,17 @@ export class CommitFeed<Tables> {
     this.#followed.set(owner, followed);
     this.hinted(owner);
     return followed;
+  }
+
+  async #hintAtMoved(): Promise<void> {
+    const versions = [...this.#followed].map(([owner, { version }]) => [owner, version] as const);
+    const known = new Map(versions);
+    try {
+      const moved = await movedAccounts(this.#deps.reading, known, this.#epoch);
+      for (const owner of moved) this.hinted(owner);
+    } catch {
+      // The look that comes anyway tries again.
+    }
   }
 
   #isFollowed(owner: AccountId, followed: Followed): boolean {
@@ -180,7 +195,7 @@ export class CommitFeed<Tables> {
     this.#timer ??= this.#deps.world.setTimer(LOOK_EVERY_MS, () => {
       this.#timer = undefined;
       if (this.#followed.size === 0) return;
-      this.lookAtAll();
+      void this.lookAtAll();
       this.#lookLater();
     });
   }

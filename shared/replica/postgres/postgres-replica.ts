@@ -110,7 +110,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
       address: database.address,
       world,
       onHint: (owner) => this.#feed.hinted(owner),
-      onGap: () => this.#feed.lookAtAll(),
+      onGap: () => void this.#feed.lookAtAll(),
     });
   }
 

@@ -1,9 +1,13 @@
 import type { AccountId } from "../../ids.ts";
 import type { SessionPool } from "../../postgres/pool.ts";
+import { chunksOf } from "../../turns.ts";
 import type { CommittedRow } from "../store/open-document.ts";
 
 /** Before any version of an account. */
 export const NO_CHANGES = -1;
+
+/** A statement takes some milliseconds for so many accounts. */
+const ACCOUNTS_AT_ONCE = 1000;
 
 /** What an account's logs have beyond what is known. */
 interface FoundRows {
@@ -34,6 +38,28 @@ const UNKNOWN: CommittedRow["changes"] = {
   textClients: new Set(),
   removedText: [],
 };
+
+/** The accounts that are not at the version that is known of them; under another epoch all. */
+export async function movedAccounts<Tables>(
+  reading: Pick<SessionPool<Tables>, "use">,
+  known: ReadonlyMap<AccountId, number>,
+  epoch: string,
+): Promise<AccountId[]> {
+  const moved: AccountId[] = [];
+  for (const some of chunksOf([...known], ACCOUNTS_AT_ONCE)) {
+    const found = await reading.use((session) =>
+      session.query<{ owner: AccountId }>(
+        `SELECT given.owner
+        FROM unnest($1::text[], $2::bigint[]) AS given (owner, version), incarnation
+        WHERE epoch <> $3 OR given.version <> coalesce(
+          (SELECT owners.version FROM owners WHERE owners.owner = given.owner), 0)`,
+        [some.map(([owner]) => owner), some.map(([, version]) => version), epoch],
+      ),
+    );
+    moved.push(...found.map(({ owner }) => owner));
+  }
+  return moved;
+}
 
 /** Undefined: nothing was committed since `version`, which was under `epoch`. */
 export async function rowsAfter<Tables>(

@@ -1,3 +1,4 @@
+import pg from "pg";
 import { encodeExchangeRequest } from "../../../shared/wire/exchange.ts";
 import type { Position } from "../../../shared/wire/position.ts";
 import { connectLive } from "../../support/live-client.ts";
@@ -27,9 +28,12 @@ export interface Cost {
 export interface SizedLoad {
   readonly push: Cost;
   readonly poll: Cost;
+  /** A row and its commit, in turn with the pushes, in milliseconds at the median. */
+  readonly bare: number;
 }
 
 const SOCKETS_AT_ONCE = 50;
+const WARM_UP = 200;
 
 const asked = JSON.parse(process.argv[2] ?? "{}") as SizedAsked;
 const { urls, tokens, database, machines, calls } = asked;
@@ -43,10 +47,16 @@ const connection = await Connection.open(url);
 const writer = new ReplicaWriter();
 let position: Position | undefined;
 // Until its code is as fast as it becomes.
-for (let at = 0; at < calls; at++) await call(true);
-const push = await costOf(() => call(true));
+for (let at = 0; at < WARM_UP; at++) await call(true);
+const client = new pg.Client({ connectionString: database });
+await client.connect();
+await client.query("CREATE TABLE bare_commits (at float8)");
+const bareMs: number[] = [];
+const push = await costOf(() => call(true), commitBare);
+await client.query("DROP TABLE bare_commits");
 const poll = await costOf(() => call(false));
-process.stdout.write(`${JSON.stringify({ push, poll } satisfies SizedLoad)}\n`);
+const bare = median(bareMs);
+process.stdout.write(`${JSON.stringify({ push, poll, bare } satisfies SizedLoad)}\n`);
 process.exit();
 
 async function listen(at: number): Promise<void> {
@@ -66,15 +76,25 @@ async function call(brings: boolean): Promise<number> {
   return answer.tookMs;
 }
 
-async function costOf(work: () => Promise<number>): Promise<Cost> {
+/** What the disk, and the machine besides, take at the same time. */
+async function commitBare(): Promise<void> {
+  const startedAt = performance.now();
+  await client.query("INSERT INTO bare_commits VALUES ($1)", [startedAt]);
+  bareMs.push(performance.now() - startedAt);
+}
+
+async function costOf(work: () => Promise<number>, after?: () => Promise<void>): Promise<Cost> {
   const before = await figures();
   const tookMs: number[] = [];
-  for (let at = 0; at < calls; at++) tookMs.push(await work());
-  const after = await figures();
+  for (let at = 0; at < calls; at++) {
+    tookMs.push(await work());
+    await after?.();
+  }
+  const found = await figures();
   return {
     p50: median(tookMs),
-    statements: (after.statements - before.statements) / calls,
-    wal: (after.wal - before.wal) / calls,
+    statements: (found.statements - before.statements) / calls,
+    wal: (found.wal - before.wal) / calls,
   };
 }
 
@@ -84,7 +104,8 @@ async function figures() {
     database,
     `SELECT sum(calls)::float8 AS statements, sum(wal_bytes)::float8 AS wal
     FROM pg_stat_statements JOIN pg_database ON oid = dbid
-    WHERE datname = current_database() AND query !~ 'has_table_privilege|token_changes|pg_stat'`,
+    WHERE datname = current_database()
+      AND query !~ 'has_table_privilege|token_changes|pg_stat|bare_commits'`,
   );
   return { statements: row?.statements ?? 0, wal: row?.wal ?? 0 };
 }

@@ -7,7 +7,8 @@ import { ms, times, whole } from "../sample.ts";
 
 const ACCOUNTS = 2000;
 const SERVERS = 3;
-const CALLS = 200;
+/** Five seconds' worth, so that a round of looks falls into each. */
+const CALLS = 2000;
 /** Empty, a tenth, and all. */
 const SIZES = [
   { projects: 0, machines: 0 },
@@ -108,12 +109,13 @@ function bytesOf(measured: readonly Measured[]): string {
 function figuresOf(measured: readonly Measured[]): Figure[] {
   const [empty] = measured;
   if (!empty) throw new Error("nothing was measured");
-  const each = measured.map(({ projects, machines, push, poll }): Figure => {
+  const each = measured.map(({ projects, machines, push, poll, bare }): Figure => {
     const ratio = push.p50 / empty.push.p50;
     return {
       figure:
         `${whole(projects)} projects, ${whole(machines)} machines: a push p50 ${ms(push.p50)}, ` +
-        `${times(ratio)} an empty one's, ${push.statements.toFixed(1)} statements, ` +
+        `${times(ratio)} an empty one's and ${times(push.p50 / bare)} a bare commit's in turn ` +
+        `(${ms(bare)}), ${push.statements.toFixed(1)} statements, ` +
         `${whole(push.wal)} bytes of WAL; a poll ${ms(poll.p50)}, ` +
         `${poll.statements.toFixed(1)} statements, ${whole(poll.wal)} bytes`,
       target: `push p50 ≤ ${RATIO_MAX} × empty`,

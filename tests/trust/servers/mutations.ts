@@ -116,7 +116,7 @@ export const MUTATIONS: readonly ServersMutation[] = [
     "this.#deps.onGap();",
     "",
   ]),
-  mutation("nobody looks for what no hint has told", 1, [FEED, "this.lookAtAll();", ""]),
+  mutation("nobody looks for what no hint has told", 1, [FEED, "void this.lookAtAll();", ""]),
   mutation("a deadlock's victim is not tried again", 4, [
     "shared/postgres/failures.ts",
     'new Set(["40001", "40P01"])',
