@@ -87,6 +87,54 @@ test("what was left unfiled at an end is filed, also by a store that files at on
   expect(await valuesOf(temp.store)).toEqual(["4", "3", "2", "1"]);
 });
 
+/** Overwrites fifty memories, and adds more than one step indexes. */
+async function writeOn({ store }: TempStore, at: number): Promise<void> {
+  const keys = [
+    ...Array.from({ length: 50 }, (_, each) => `often-${each}`),
+    ...Array.from({ length: 300 }, (_, each) => `new-${at}-${each}`),
+  ];
+  await store.write(async (context) => {
+    const { document } = await context.open(address());
+    const entries = keys.map((key) => ({ key, value: `${at}` }));
+    document.setEntries("memories", entries, context.now);
+  });
+}
+
+/** How much of the index is behind. */
+async function behindIn(store: Store): Promise<number> {
+  return (await store.reader.selectFrom("unindexed").select("row_id").execute()).length;
+}
+
+test("while writes never rest, and the index is always behind, what is unfiled stays bounded", async () => {
+  const temp = await newStore(LATER);
+  await writeOn(temp, 0);
+  temp.world.advance(10_000);
+  for (let at = 1; at <= 20; at++) {
+    await writeOn(temp, at);
+    expect(await countIn(temp.store, "unfiled")).toBeLessThanOrEqual(200);
+    expect(await behindIn(temp.store)).toBeGreaterThan(0);
+  }
+  await waitFor("the rest", async () => (await behindIn(temp.store)) === 0);
+  expect(await countIn(temp.store, "unfiled")).toBe(0);
+});
+
+test("what follows writes that never rest takes one commit at a time", async () => {
+  let steps = 0;
+  const wrap = (connection: Parameters<typeof watched>[0]) =>
+    watched(connection, (statement) => {
+      if (statement.includes("delete from unindexed")) steps += 1;
+    });
+  const temp = await newStore({ ...LATER, wrap });
+  const counts: number[] = [];
+  for (let at = 0; at < 10; at++) {
+    temp.world.advance(10_000);
+    steps = 0;
+    await Promise.all(Array.from({ length: 8 }, (_, each) => writeOn(temp, at * 8 + each)));
+    counts.push(steps);
+  }
+  expect(Math.max(...counts)).toBeLessThanOrEqual(2);
+});
+
 test("an end does not wait until all is filed", async () => {
   const temp = await newStore(LATER);
   const keys = Array.from({ length: 2000 }, (_, at) => `key-${at}`);

@@ -8,6 +8,9 @@ import { isIndexBehind } from "../search/unindexed.ts";
 /** The full-text index, and filing, may be behind for this time while nobody searches. */
 const BEHIND_MS = 10_000;
 
+/** After each step of the index so many of filing, for the index may never be up to date. */
+const FILING_STEPS_MAX = 16;
+
 /** How often a search is repeated because others have written meanwhile. */
 const AGAIN_MAX = 3;
 
@@ -15,8 +18,8 @@ interface LateRowsDeps {
   readonly reader: Kysely<ReplicaTables>;
   /** Indexes some rows, of an owner or of all, in a commit of its own. */
   readonly indexSome: (owner: AccountId | undefined) => Promise<void>;
-  /** Files some revisions, in a commit of its own. */
-  readonly fileSome: () => Promise<unknown>;
+  /** Files some revisions, in a commit of its own. True: there are more. */
+  readonly fileSome: () => Promise<boolean>;
   readonly world: World;
 }
 
@@ -30,6 +33,7 @@ export class LateRows {
   readonly #deps: LateRowsDeps;
   #timer: Timer | undefined;
   #following: Promise<void> = Promise.resolve();
+  #isFollowing = false;
   #stopped = false;
 
   constructor(deps: LateRowsDeps) {
@@ -41,7 +45,9 @@ export class LateRows {
     if (this.#stopped) return;
     this.#timer ??= this.#deps.world.setTimer(BEHIND_MS, () => {
       this.#timer = undefined;
-      this.#following = this.#followAll();
+      // Where writes never rest one round after another follows them, and no second one beside it.
+      if (this.#isFollowing) this.follow();
+      else this.#following = this.#followAll();
     });
   }
 
@@ -63,13 +69,27 @@ export class LateRows {
 
   /** If it fails, as on a full disk, a later commit or search does it. */
   async #followAll(): Promise<void> {
+    this.#isFollowing = true;
     try {
-      const { reader, indexSome, fileSome } = this.#deps;
-      while (!this.#stopped && (await this.#isBehind(undefined))) await indexSome(undefined);
-      while (!this.#stopped && (await isAnyUnfiled(reader))) await fileSome();
+      while (!this.#stopped && (await this.#followSome()));
     } catch {
       // What is to be indexed or filed stays noted.
+    } finally {
+      this.#isFollowing = false;
     }
+  }
+
+  /** False: there was nothing to index or file. */
+  async #followSome(): Promise<boolean> {
+    const { reader, indexSome, fileSome } = this.#deps;
+    const isBehind = await this.#isBehind(undefined);
+    if (isBehind) await indexSome(undefined);
+    const isUnfiled = await isAnyUnfiled(reader);
+    let hasMore = isUnfiled;
+    for (let at = 0; hasMore && !this.#stopped && at < FILING_STEPS_MAX; at++) {
+      hasMore = await fileSome();
+    }
+    return isBehind || isUnfiled;
   }
 
   #isBehind(owner: AccountId | undefined): Promise<boolean> {
