@@ -6,7 +6,7 @@ import type { HostStore } from "../../server/stores/open-store.ts";
 import { asAccountId, type ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
-import { listRevisions } from "../../shared/replica/history/revisions.ts";
+import { HISTORY, listRevisions } from "../../shared/replica/history/revisions.ts";
 import { serveExchange } from "../../shared/replica/store/exchange.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
@@ -391,6 +391,22 @@ test("a sweep packs histories, and of two servers one does it", async () => {
   expect(versions.map(({ value }) => value)).toEqual(
     [6, 5, 4, 3, 2, 1, 0].map((at) => `version ${at}`),
   );
+});
+
+test("of each key the oldest revisions beyond those that are kept go, and no others", async () => {
+  const servers = await newDatabase();
+  const server = await servers.open();
+  const count = HISTORY.revisionsPerKey + 3;
+  for (const value of ["1", "2"]) await set(server, "seldom", { value });
+  for (let at = 0; at <= count; at++) await set(server, "often", { value: `${at}` });
+  const rows = await server.store.reader
+    .selectFrom("revisions")
+    .select(["key", "value"])
+    .orderBy("id")
+    .execute();
+  const newest = Array.from({ length: HISTORY.revisionsPerKey }, (_, at) => `${at + 3}`);
+  const valuesOf = (key: string) => rows.filter((row) => row.key === key).map(({ value }) => value);
+  expect([valuesOf("seldom"), valuesOf("often")]).toEqual([["1"], newest]);
 });
 
 test("more writes than can wait are refused with a time to come back", async () => {

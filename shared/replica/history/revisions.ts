@@ -1,7 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import { compiled } from "../../sqlite/compiled.ts";
-import { isPostgres, noLimit } from "../../sqlite/dialects.ts";
-import { compiledForMany } from "../../sqlite/many.ts";
+import { isPostgres } from "../../sqlite/dialects.ts";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { type PastValue, type RevisionPack, unpackRevisions } from "./revision-pack.ts";
@@ -27,32 +25,8 @@ export interface Revision extends PastValue {
 
 export type HistoryName = Pick<Revision, "kind" | "key">;
 
-/** The keys that will have more revisions than are kept, once `added` are stored. */
-export async function crowdedKeys(
-  db: Db,
-  documentId: number,
-  added: readonly HistoryName[],
-): Promise<HistoryName[]> {
-  const crowded: HistoryName[] = [];
-  for (const kind of new Set(added.map((each) => each.kind))) {
-    const counts = new Map<string, number>();
-    for (const each of added) {
-      if (each.kind === kind) counts.set(each.key, (counts.get(each.key) ?? 0) + 1);
-    }
-    const asked = [...counts.keys()].map((key) => ({ documentId, kind, key }));
-    for (const { key, count } of await countRevisions(db, asked)) {
-      const total = count + (counts.get(key) ?? 0);
-      if (total > HISTORY.revisionsPerKey) crowded.push({ kind, key });
-    }
-  }
-  return crowded;
-}
-
-/** Deletes the oldest revisions of each key beyond `HISTORY.revisionsPerKey`. */
-export function dropCrowded(db: Db, documentId: number, names: readonly HistoryName[]): void {
-  const kept = HISTORY.revisionsPerKey;
-  for (const { kind, key } of names) dropOldest.now(db, { documentId, kind, key, kept });
-}
+/** PostgreSQL files each revision as it is written, and has no table of those that are not. */
+export const isFiledAtOnce: (db: Db) => boolean = isPostgres;
 
 /**
  * The kept revisions of a key, newest first, at most `HISTORY.revisionsPerKey`. Throws
@@ -104,7 +78,7 @@ function stored(db: Db, documentId: number, { kind, key }: HistoryName) {
         .where("kind", "=", kind)
         .where("key", "=", key),
     )
-    .$if(!isPostgres(db), (query) => query.unionAll(unfiled(db, documentId, { kind, key })))
+    .$if(!isFiledAtOnce(db), (query) => query.unionAll(unfiled(db, documentId, { kind, key })))
     .orderBy("is_packed")
     .orderBy("id", "desc");
 }
@@ -146,39 +120,3 @@ export function readPack(documentId: number, pack: RevisionPack): PastValue[] {
     throw new CorruptDocumentError(message, { cause: thrown });
   }
 }
-
-/**
- * Counted before the write, because most keys have few. One statement for each key is the cheapest
- * way: with grouping it takes three times as long.
- */
-const countRevisions = compiledForMany(
-  (db: Db, rows: readonly (HistoryName & { readonly documentId: number })[]) =>
-    db
-      .selectFrom("revisions")
-      .select(["key", (select) => select.fn.countAll<number>().as("count")])
-      .where("document_id", "=", rows[0]?.documentId ?? 0)
-      .where("kind", "=", rows[0]?.kind ?? "memory")
-      .where(
-        "key",
-        "in",
-        rows.map(({ key }) => key),
-      )
-      .$if(rows.length > 1 || isPostgres(db), (query) => query.groupBy("key")),
-);
-
-const dropOldest = compiled(
-  (db: Db, given: HistoryName & { readonly documentId: number; readonly kept: number }) =>
-    db
-      .deleteFrom("revisions")
-      .where("id", "in", (select) =>
-        select
-          .selectFrom("revisions")
-          .select("id")
-          .where("document_id", "=", given.documentId)
-          .where("kind", "=", given.kind)
-          .where("key", "=", given.key)
-          .orderBy("id", "desc")
-          .limit(noLimit(db))
-          .offset(given.kept),
-      ),
-);

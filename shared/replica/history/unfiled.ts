@@ -1,9 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import { compilable, compiled } from "../../sqlite/compiled.ts";
-import { isPostgres } from "../../sqlite/dialects.ts";
 import { compiledForMany } from "../../sqlite/many.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import { dropCrowded, HISTORY, type HistoryName, type Revision } from "./revisions.ts";
+import { HISTORY, type HistoryName, isFiledAtOnce, type Revision } from "./revisions.ts";
 
 type Db = Kysely<ReplicaTables>;
 
@@ -32,9 +31,7 @@ export function fileSome(db: Db): boolean {
   const through = some?.through ?? null;
   if (!some || through === null) return false;
   file.now(db, { through });
-  for (const { document_id, kind, key } of crowded.now(db, { through })) {
-    dropCrowded(db, document_id, [{ kind, key }]);
-  }
+  for (const each of crowded.now(db, { through })) dropOldest.now(db, each);
   forget.now(db, { through });
   return some.count === ROWS_AT_ONCE;
 }
@@ -55,9 +52,9 @@ export async function isAnyUnfiled(db: Db): Promise<boolean> {
   return (await anyUnfiled(db, {})).length > 0;
 }
 
-/** Deletes those of a document; PostgreSQL files each revision at once. */
+/** Deletes those of a document. */
 export async function dropUnfiled(db: Db, documentId: number): Promise<void> {
-  if (isPostgres(db)) return;
+  if (isFiledAtOnce(db)) return;
   await drop(db, { documentId });
 }
 
@@ -113,6 +110,16 @@ const crowded = compiled((db: Db, { through }: { readonly through: number }) =>
       where (select count(*) from revisions where revisions.document_id = filed.document_id
         and revisions.kind = filed.kind and revisions.key = filed.key)
         > ${sql.lit(HISTORY.revisionsPerKey)}`,
+  ),
+);
+
+const dropOldest = compiled((db: Db, given: HistoryName & { readonly document_id: number }) =>
+  compilable(
+    db,
+    sql`delete from revisions where id in (
+      select id from revisions where document_id = ${given.document_id}
+        and kind = ${given.kind} and key = ${given.key}
+      order by id desc limit -1 offset ${sql.lit(HISTORY.revisionsPerKey)})`,
   ),
 );
 

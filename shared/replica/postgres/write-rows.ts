@@ -18,7 +18,7 @@ export async function writeRowsOnPostgres(
   { documentId, now, log, derived }: RowBatch,
 ): Promise<void> {
   const session = sessionOf(db);
-  const { revisions, crowded, metadata, text, replacedMemories, addedMemories } = derived;
+  const { revisions, metadata, text, replacedMemories, addedMemories } = derived;
   const gone = replacedMemories.filter(({ after }) => after === undefined);
   const changed = replacedMemories.flatMap(({ before, after }) => {
     return after === undefined ? [] : [{ rowId: before.row_id, ...after }];
@@ -29,7 +29,7 @@ export async function writeRowsOnPostgres(
   const dropped = [...metadata].flatMap(([key, value]) => (value === undefined ? [key] : []));
   await together([
     revisions.length > 0 && addRevisions(session, documentId, revisions),
-    ...crowded.map(({ kind, key }) => dropOldest(session, { documentId, kind, key })),
+    revisions.length > 0 && dropOldest(session, documentId, revisions),
     gone.length > 0 &&
       session.change("DELETE FROM memories WHERE row_id = ANY($1::bigint[])", [
         gone.map(({ before }) => before.row_id),
@@ -84,14 +84,17 @@ function addRevisions(session: Statements, documentId: number, revisions: readon
   );
 }
 
-function dropOldest(
-  session: Statements,
-  { documentId, kind, key }: Pick<Revision, "kind" | "key"> & { readonly documentId: number },
-) {
+/** Of each key to which some were just added, those beyond what is kept. */
+function dropOldest(session: Statements, documentId: number, added: readonly Revision[]) {
+  const names = new Map(added.map((each) => [`${each.kind} ${each.key}`, each]));
+  const each = [...names.values()];
   return session.change(
-    `DELETE FROM revisions WHERE id IN (SELECT id FROM revisions
-      WHERE document_id = $1 AND kind = $2 AND key = $3 ORDER BY id DESC OFFSET $4)`,
-    [documentId, kind, key, HISTORY.revisionsPerKey],
+    `DELETE FROM revisions WHERE id = ANY(ARRAY(
+      SELECT id FROM unnest($2::text[], $3::text[]) AS given (kind, key), LATERAL (
+        SELECT id FROM revisions
+        WHERE document_id = $1 AND kind = given.kind AND key = given.key
+        ORDER BY id DESC OFFSET $4) AS oldest))`,
+    [documentId, each.map(({ kind }) => kind), each.map(({ key }) => key), HISTORY.revisionsPerKey],
   );
 }
 

@@ -31,11 +31,6 @@ interface ReplacedRow {
 export interface DerivedRows {
   /** Replaced values, oldest first. */
   readonly revisions: readonly Revision[];
-  /**
-   * The keys that now have more revisions than are kept. None on SQLite, where that shows when the
-   * revisions are filed.
-   */
-  readonly crowded: readonly Pick<Revision, "kind" | "key">[];
   readonly replacedMemories: readonly ReplacedRow[];
   /** In the order in which lists show them. */
   readonly addedMemories: readonly NewMemory[];

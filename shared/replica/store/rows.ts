@@ -2,7 +2,6 @@ import type { Kysely } from "kysely";
 import { memoryIdOf } from "../../ids.ts";
 import type { JsonValue } from "../../json.ts";
 import { compiled } from "../../sqlite/compiled.ts";
-import { isPostgres } from "../../sqlite/dialects.ts";
 import { compiledForMany, ROWS_AT_ONCE } from "../../sqlite/many.ts";
 import { chunksOf, type Pause } from "../../turns.ts";
 import { wireDocumentId } from "../document/address.ts";
@@ -13,7 +12,7 @@ import { machineName } from "../document/machine-name.ts";
 import { disagree } from "../document/memory-deletion.ts";
 import { OWN_METADATA_PREFIX, removedKey, TRIMMED_PREFIX } from "../document/own-metadata.ts";
 import { deletionOf } from "../document/project-deletion.ts";
-import { crowdedKeys, HISTORY, type Revision } from "../history/revisions.ts";
+import { HISTORY, type Revision } from "../history/revisions.ts";
 import { machineIn, machineKey, machineKnown } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { DerivedRows, NewMemory } from "./row-batch.ts";
@@ -47,7 +46,6 @@ export async function deriveRows(db: Db, target: RowsTarget, given: Changed): Pr
   });
   return {
     revisions,
-    crowded: isPostgres(db) ? await crowdedKeys(db, target.documentId, revisions) : [],
     ...(await deriveMemories(db, target, { document, keys: [...changes.memoryKeys] })),
     metadata: new Map(metadata),
     text: text?.row,
