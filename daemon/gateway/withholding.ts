@@ -4,7 +4,7 @@ import type { JsonValue } from "../../shared/json.ts";
 import { wireDocumentId } from "../../shared/replica/document/address.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import { memoryReason, memoryTexts, metadataReason, secretReason } from "../held/judge.ts";
+import { entryReason, memoryTexts, metadataReason, textReason } from "../held/judge.ts";
 import { withoutSecrets } from "../held/searched-text.ts";
 import { findSecrets } from "../held/secret-scan.ts";
 import { findShownText, shownText } from "../held/shown-text.ts";
@@ -145,7 +145,7 @@ class Sieve {
     const place = { kind: "memory", ...placeOf(this.#open), key } as const;
     const replace = () => this.#replace(place, { base: current[0], value });
     if (!held && current[0] === value) return true;
-    const reason = await memoryReason(this.#db, { key, value }, current);
+    const reason = await entryReason(this.#db, { key, value }, { already: current, former: held });
     const seen = held?.seen ?? entries.map(({ id }) => id);
     if (reason !== undefined) {
       await replace();
@@ -189,7 +189,7 @@ class Sieve {
     if (shown?.value === value) return false;
     const content = document.content();
     const base = shown?.base ?? content;
-    const reason = await secretReason(this.#db, value, [content]);
+    const reason = await textReason(this.#db, value, { already: [content], former: shown });
     const place = { kind: "text", ...placeOf(this.#open), key: "" } as const;
     const replace = () => this.#replace(place, { base: content, value });
     if (reason !== undefined) {

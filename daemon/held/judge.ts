@@ -15,6 +15,9 @@ type Db = Kysely<DaemonTables>;
 /** What was found in a text. Contains nothing of the text itself. */
 export type SecretReason = ReasonOf<"looks-like-secret"> | ReasonOf<"personal-block">;
 
+/** The same of a write that takes the place of what is held. */
+type WriteReason = SecretReason | ReasonOf<"personal-lines">;
+
 /** A write that is to enter a document, and what there is of it. */
 interface JudgedWrite {
   /** What the document has, and what its author saw. */
@@ -125,6 +128,26 @@ export function memoryTexts(memory: Entry): string[] {
   return [memory.key, memory.value, assignment(memory)];
 }
 
+/** Why a write of a text must not enter its document, also for what is held in its place. */
+export async function textReason(
+  db: Db,
+  text: string,
+  { already, former }: JudgedWrite,
+): Promise<WriteReason | undefined> {
+  const reason = await secretReason(db, text, already);
+  return reason ?? (await personalLinesReason(db, former, { text, already }));
+}
+
+/** The same for a memory. */
+export async function entryReason(
+  db: Db,
+  memory: Entry,
+  { already, former }: JudgedWrite,
+): Promise<WriteReason | undefined> {
+  const reason = await memoryReason(db, memory, already);
+  return reason ?? (await personalLinesReason(db, former, { text: memory.value, already }));
+}
+
 /** Why a write is held, as it is stored. */
 export type WhyHeld = Pick<HeldWrite, "cause" | "reason">;
 
@@ -134,9 +157,7 @@ export async function whyHeld(
   open: OpenDocument,
   { text, already, former }: { readonly text: string } & JudgedWrite,
 ): Promise<WhyHeld | undefined> {
-  const reason = await secretReason(db, text, already);
-  const why = reason ?? (await personalLinesReason(db, former, { text, already }));
-  return asHeld(why) ?? whyFull(open, text, already);
+  return asHeld(await textReason(db, text, { already, former })) ?? whyFull(open, text, already);
 }
 
 /** The same for a memory and its key; `already`: the values it has. */
@@ -145,10 +166,8 @@ export async function whyMemoryHeld(
   open: OpenDocument,
   { memory, already, former }: { readonly memory: Entry } & JudgedWrite,
 ): Promise<WhyHeld | undefined> {
-  const text = memory.value;
-  const reason = await memoryReason(db, memory, already);
-  const why = reason ?? (await personalLinesReason(db, former, { text, already }));
-  return asHeld(why) ?? whyFull(open, text, already);
+  const reason = await entryReason(db, memory, { already, former });
+  return asHeld(reason) ?? whyFull(open, memory.value, already);
 }
 
 /** The same for metadata; `already`: its values as JSON. */
@@ -165,9 +184,7 @@ export async function whyMetadataHeld(
   return asHeld(reason) ?? whyFull(open, JSON.stringify(value), already);
 }
 
-function asHeld(
-  reason: SecretReason | ReasonOf<"personal-lines"> | undefined,
-): WhyHeld | undefined {
+function asHeld(reason: WriteReason | undefined): WhyHeld | undefined {
   return reason === undefined ? undefined : { cause: "secret", reason };
 }
 

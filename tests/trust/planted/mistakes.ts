@@ -5,6 +5,7 @@ import { MCP } from "./mcp.ts";
 import { MEMORIES } from "./memories.ts";
 import { MERGING } from "./merging.ts";
 import type { Mistake } from "./mistake.ts";
+import { PERSONAL } from "./personal.ts";
 import { POSTGRES } from "./postgres.ts";
 import { SESSIONS } from "./sessions.ts";
 
@@ -19,5 +20,6 @@ export const MISTAKES: readonly Mistake[] = [
   ...HOOKS,
   ...FOLLOWED,
   ...EMULATOR,
+  ...PERSONAL,
   ...POSTGRES,
 ];

@@ -1,0 +1,119 @@
+import { expect, test } from "bun:test";
+import { allowHeld, listHeld, putHeld } from "../../daemon/home/held-store.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
+import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
+import { importHome } from "../../daemon/portable/import-home.ts";
+import { type LocalServices, localServicesOfTests, ME } from "../support/local-services.ts";
+import { projectId } from "../support/project-id.ts";
+
+const PROJECT = projectId("personal-lines");
+const WHOLE =
+  "# Of all\n\n<!-- memsync:personal begin: mine -->\nmine alone\n<!-- memsync:personal end -->\n";
+/** As a program writes it that was not shown the marks. */
+const STRIPPED = "# Of all, tidied\n\n- mine alone\n";
+const CLEAN = "# Of all, tidied\n";
+const PLACE = { account: LOCAL_ACCOUNT, document: PROJECT, key: "" };
+
+const openHome = localServicesOfTests({ id: PROJECT });
+
+async function inbox({ store }: LocalServices, write: InboxWrite): Promise<void> {
+  await store.write(({ db }) => appendToInbox(db, write));
+  await drainInbox(store);
+}
+
+const imported = (home: LocalServices, changes: object) => {
+  const project = { id: PROJECT, memories: [], claude_md_content: "", metadata: {}, ...changes };
+  const whole = { format: 1, projects: [project], user: { memories: [] } };
+  return importHome(home.store, { ...whole, global: { memories: [] } }, { own: LOCAL_ACCOUNT });
+};
+
+const put = ({ services }: LocalServices, changes: object) =>
+  services.projects.put(ME, { id: PROJECT, ...changes });
+
+/** What of the home would go to others. */
+async function sent({ store }: LocalServices): Promise<{ content: string; memories: string[] }> {
+  return await store.write(async (context) => {
+    const { document } = await context.open({ owner: LOCAL_ACCOUNT, name: PROJECT });
+    const memories = document.memories.get("k").map(({ value }) => String(value));
+    return { content: document.content(), memories };
+  });
+}
+
+async function reasons({ store }: LocalServices): Promise<string[]> {
+  const all = await listHeld(store.reader);
+  return all.flatMap(({ reason, shown }) => (shown ? [reason.code] : []));
+}
+
+const WAYS: readonly {
+  readonly name: string;
+  readonly write: (home: LocalServices, value: string) => Promise<unknown>;
+}[] = [
+  {
+    name: "set",
+    write: (home, value) => {
+      const memory = { kind: "memory", document: PROJECT, key: "k", value } as const;
+      return inbox(home, { ...memory, seen: [], writtenAt: 1 });
+    },
+  },
+  { name: "a call", write: (home, value) => put(home, { memories: [{ key: "k", value }] }) },
+  {
+    name: "an import",
+    write: (home, value) => {
+      const memory = { key: "k", value, updated_at: "2026-01-01T00:00:00.000Z" };
+      return imported(home, { memories: [memory] });
+    },
+  },
+];
+
+for (const { name, write } of WAYS) {
+  test(`a line of one's own may be written where nothing was held: ${name}`, async () => {
+    const home = await openHome();
+    await write(home, STRIPPED);
+    expect(await sent(home)).toEqual({ content: "", memories: [STRIPPED] });
+  });
+
+  test(`a memory that is held for a personal text stays held without the marks: ${name}`, async () => {
+    const home = await openHome();
+    await write(home, WHOLE);
+    await write(home, STRIPPED);
+    expect([await reasons(home), (await sent(home)).memories]).toEqual([["personal-lines"], []]);
+    const [held] = (await listHeld(home.store.reader)).filter(({ shown }) => shown);
+    expect(held).toMatchObject({ value: STRIPPED, reason: { lines: [3] } });
+    await home.store.write(async ({ db }) => held && (await allowHeld(db, held)));
+    await drainInbox(home.store);
+    expect((await sent(home)).memories).toEqual([STRIPPED]);
+  });
+}
+
+const doc = (home: LocalServices, value: string, base = "") =>
+  inbox(home, { kind: "text", document: PROJECT, value, base, writtenAt: 1 });
+
+const TEXT_WAYS: typeof WAYS = [
+  { name: "doc", write: doc },
+  { name: "a call", write: (home, value) => put(home, { claude_md_content: value }) },
+  { name: "an import", write: (home, value) => imported(home, { claude_md_content: value }) },
+];
+
+for (const { name, write } of TEXT_WAYS) {
+  test(`a text that is held for a personal text stays held without the marks: ${name}`, async () => {
+    const home = await openHome();
+    await write(home, WHOLE);
+    expect(await reasons(home)).toEqual(["personal-block"]);
+    await write(home, STRIPPED);
+    expect([await reasons(home), (await sent(home)).content]).toEqual([["personal-lines"], ""]);
+    await write(home, CLEAN);
+    expect([await reasons(home), (await sent(home)).content]).toEqual([[], CLEAN]);
+  });
+
+  test(`who writes the text has read what a held file has: ${name}`, async () => {
+    const home = await openHome();
+    const reason = { code: "personal-block", line: 3 } as const;
+    const file = { ...PLACE, kind: "file", key: "/somewhere", value: WHOLE, seen: [] } as const;
+    await home.store.write(({ db, now }) =>
+      putHeld(db, { ...file, base: "", cause: "secret", reason, writtenAt: now }),
+    );
+    await write(home, STRIPPED);
+    expect([await reasons(home), (await sent(home)).content]).toEqual([["personal-lines"], ""]);
+  });
+}
