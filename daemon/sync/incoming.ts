@@ -22,6 +22,7 @@ import type { PutLine } from "../../shared/replica/merge/doubles.ts";
 import type { MetSides, SideTexts } from "../../shared/replica/merge/kept-edits.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
+import { tellSettledApart } from "../../shared/replica/merge/settled-apart.ts";
 import { readSideLines, type SideLine, textOfSide } from "../../shared/replica/merge/side-lines.ts";
 import {
   apartStarts,
@@ -37,7 +38,7 @@ import {
 } from "../../shared/replica/merge/text-conflicts.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { difference } from "../../shared/replica/text/id-ranges.ts";
+import { difference, type IdRanges } from "../../shared/replica/text/id-ranges.ts";
 import { piecesOf, wholeLines } from "../../shared/replica/text/removed-text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
@@ -47,10 +48,10 @@ import { noteMetLines } from "../files/met-lines.ts";
 import { type Outgoing, removedSince, unacknowledged } from "../home/outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { alsoByBoth, meetingOf } from "./meeting.ts";
+import { alsoByBoth, type Meeting, meetingOf } from "./meeting.ts";
 import { writeUnderAnotherId } from "./own-writes.ts";
 import { tellReadApart, toldCommits } from "./read-apart.ts";
-import { findWantedGone } from "./wanted-gone.ts";
+import { type EndingSides, findWantedGone, type WantedGone } from "./wanted-gone.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -213,7 +214,7 @@ export async function applyRemote(
     const removed = await removedSince(context.db, open.id, ackedSeq);
     const doubted = { known: recorded, unheard, ...meeting, removed, shown };
     // At first contact everything is new, and nothing tells who deleted what when.
-    const wanted = ackedSeq > 0 ? findWantedGone(open, doubted) : { ended: [], ids: new Map() };
+    const wanted = ackedSeq > 0 ? await endedUnheard(context, open, { ...doubted, gone }) : NONE;
     const { mine, theirs, came, byMe, byThem, both, behind } = alsoByBoth(meeting, wanted.ids);
     const vanished = [...textIn(unheard), ...removed];
     const taken = { mine: byMe, theirs: difference(byThem, gone) };
@@ -268,6 +269,23 @@ export async function applyRemote(
     await tellReadApart(context, open, arrived);
   }
   return undefined;
+}
+
+const NONE: WantedGone = { ended: [], ids: new Map() };
+
+/** What one side has ended unheard; of what both have settled apart it is told first. */
+async function endedUnheard(
+  context: Context,
+  open: OpenDocument,
+  { gone, ...sides }: EndingSides & Meeting & { readonly gone: IdRanges },
+): Promise<WantedGone> {
+  const { mine, came, byMe, byThem, both, removed, shown } = sides;
+  const wanted = findWantedGone(open, sides);
+  const deleted = { both, mine: byMe, theirs: difference(byThem, gone) };
+  const all = { mine, theirs: came, deleted, removed: [...removed, ...shown] };
+  const readLines = () => readSideLines(open.document.text, all);
+  const reopened = await tellSettledApart(context, open, readLines);
+  return { ...wanted, ended: wanted.ended.filter(({ id }) => !reopened.includes(id)) };
 }
 
 /** The texts of two sides, `mine` being that of before they met. */

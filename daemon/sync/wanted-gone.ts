@@ -23,7 +23,7 @@ import { idsOfLines, type RemovedText } from "../../shared/replica/text/removed-
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 
 /** What each side did, one of which has ended conflicts that it had not heard of. */
-interface EndingSides {
+export interface EndingSides {
   /** Ids of the conflicts that were here before the two met. */
   readonly known: ReadonlySet<string>;
   /** What was written here and is not acknowledged. */

@@ -65,7 +65,9 @@ export function findEnded(
     const isChosen = pairs.some(([version, other]) => {
       return isLeft(record, other, after) || edit.madeOf(version, other).length > 0;
     });
-    return isChosen ? { kind: "unseen", versions: [left(one), left(two)] } : undefined;
+    return isChosen
+      ? { kind: "unseen", versions: [leftVersion(one), leftVersion(two)] }
+      : undefined;
   };
   return ended.flatMap((record) => {
     const next = nextOne(record);
@@ -93,12 +95,13 @@ function nextOf(
   other: TextVersion,
   mended: NewTextConflict["versions"][0],
 ): NewTextConflict {
-  if (kind === "moved") return { kind, versions: [{ ...mended, isStanding: true }, left(other)] };
-  return { kind: other.text === "" ? "both" : "unseen", versions: [mended, left(other)] };
+  if (kind === "moved")
+    return { kind, versions: [{ ...mended, isStanding: true }, leftVersion(other)] };
+  return { kind: other.text === "" ? "both" : "unseen", versions: [mended, leftVersion(other)] };
 }
 
 /** A version as it is, to be recorded anew. */
-function left({ text, machine, home, at, places }: TextVersion): NewVersion {
+export function leftVersion({ text, machine, home, at, places }: TextVersion): NewVersion {
   return {
     text,
     machine,

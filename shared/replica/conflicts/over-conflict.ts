@@ -54,8 +54,11 @@ export function isEndedBy(
   if (!isEndedByEditAlone(conflict)) return !isOver(conflict, before) && isOver(conflict, after);
   const [one, other] = conflict.versions;
   if (one.cut || other.cut) return false;
-  const isAnyGone = (content: string) => isGone(content, one, other) || isGone(content, other, one);
-  return !isAnyGone(before) && isAnyGone(after);
+  const goneFrom = (content: string) =>
+    [isGone(content, one, other), isGone(content, other, one)].filter(Boolean).length;
+  const [was, is] = [goneFrom(before), goneFrom(after)];
+  // Of one of which nothing was left, what somebody brings back.
+  return (was === 0 && is > 0) || (was === 2 && is < 2);
 }
 
 type Disagreement = Pick<TextConflictRecord, "kind" | "versions">;

@@ -407,7 +407,8 @@ export async function tellForms<Tables extends ReplicaTables>(
   return await recordConflicts(context, open, [{ kind: "format", versions: [stands, lost] }]);
 }
 
-async function recordConflicts<Tables extends ReplicaTables>(
+/** Records conflicts, and returns their ids. */
+export async function recordConflicts<Tables extends ReplicaTables>(
   { db, now }: WriteContext<Tables>,
   { document }: OpenDocument,
   found: readonly NewTextConflict[],

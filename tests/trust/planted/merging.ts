@@ -22,6 +22,10 @@ const ended = mistakesIn(
   "unit/ended-conflicts.test.ts",
 );
 
+const settledApart = mistakesIn(
+  "shared/replica/merge/settled-apart.ts",
+  "unit/settled-apart.test.ts",
+);
 const movedAway = mistakesIn(
   "shared/replica/conflicts/ended-conflicts.ts",
   "unit/carried-off.test.ts",
@@ -40,6 +44,18 @@ export const MERGING: readonly Mistake[] = [
     "one moves two lines past one, and the other deletes it: that is told, if the mover hears first",
     "const crossed = findCrossedDeletions(lines, disputed);",
     "const crossed = findCrossedDeletions([], disputed);",
+  ),
+  settledApart(
+    "of a conflict that each settles for another version nothing is told",
+    "of lines savedApart each takes out another version, and a tells first: both can be chosen again",
+    "return (isAny(one, mine) && isAny(other, theirs)) || (isAny(one, theirs) && isAny(other, mine));",
+    "return isAny(one, mine) && isAny(one, theirs);",
+  ),
+  settledApart(
+    "who mends a version has taken it out",
+    "who takes out one and mends the other has not settled it apart",
+    "line.gone[by] && !line.gone[other] && !replaced.has(line)",
+    "line.gone[by] && !line.gone[other]",
   ),
   meeting(
     "what two machines wrote alike counts as sent by one of them",
