@@ -1,6 +1,6 @@
 import { isTelling, lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import type { Followed } from "./followed-moves.ts";
-import type { KeptEdit, MovedTwice } from "./kept-edits.ts";
+import { blanksAfter, type KeptEdit, type MovedTwice } from "./kept-edits.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
@@ -88,4 +88,18 @@ export function editOf(
     ahead: lineAhead(texts, end),
     at: after[first]?.from ?? 0,
   };
+}
+
+/** The text that stands from the first to the last of these lines, with what is between them. */
+export function standingEdit(
+  lines: readonly SideLine[],
+  meant: readonly SideLine[],
+  by: WritingSide,
+): { readonly edit: KeptEdit; readonly own: ReadonlySet<SideLine> } {
+  const after = afterMoves(lines, []);
+  const at = meant.map((line) => after.indexOf(line));
+  const run = [Math.min(...at), Math.max(...at) + 1] as const;
+  const texts = after.map(({ text }) => text);
+  const edit = { ...editOf(after, run, by), after: blanksAfter(texts, run) };
+  return { edit, own: new Set(after.slice(...run)) };
 }

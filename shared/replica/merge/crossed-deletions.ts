@@ -2,7 +2,7 @@ import { LinesByWord } from "../text/likeness.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
-import { type Crossing, findCrossings, type MovedRun } from "./crossings.ts";
+import { type Crossing, findCrossings } from "./crossings.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import { SideHeadings } from "./side-headings.ts";
 import { isOfSide, type SideLine } from "./side-lines.ts";
@@ -39,7 +39,7 @@ export function findCrossedDeletions(
     const found = findCrossings(lines, mover).flatMap((crossing) => {
       const passed = deletedIn(lines, crossing.between, { by, mover });
       const into = deletedAround(lines, crossing, { by, mover, headings });
-      const place = placeBeside(lines, crossing.put, crossing.former);
+      const place = placeBeside(lines, crossing);
       return [{ by, text: passed, ...place }, into].filter(isOpen);
     });
     // Two moves over the same lines, or over some of them, are told once.
@@ -136,9 +136,16 @@ function deletedAround(
   return { by, text, behind, ahead: lineAhead(lines.slice(to).filter(isVisible).map(broken), 0) };
 }
 
-/** Where they stand for the mover: on the other side of what a diff takes for moved. */
-function placeBeside(lines: readonly SideLine[], put: MovedRun, former: MovedRun) {
-  const isVisible = ({ from, to }: SideLine) => to > from;
+/**
+ * Where they stand for the mover: on the other side of what a diff takes for moved. `own`: lines
+ * that name no place.
+ */
+export function placeBeside(
+  lines: readonly SideLine[],
+  { put, former }: Pick<Crossing, "put" | "former">,
+  own: ReadonlySet<SideLine> = new Set(),
+): Pick<CrossedDeletion, "behind" | "ahead"> {
+  const isVisible = (line: SideLine) => line.to > line.from && !own.has(line);
   const until = former.end <= put.first ? put.first : endOfBlanks(lines, put.end);
   const before = lines.slice(0, until).filter(isVisible).map(broken);
   const after = lines.slice(until).filter(isVisible).map(broken);

@@ -17,6 +17,8 @@ export interface Crossing {
   readonly former: MovedRun;
   /** The lines between the two places, [from, to). */
   readonly between: readonly [from: number, to: number];
+  /** What of the put lines says something, and was taken there or made of that. */
+  readonly moved: readonly SideLine[];
   /** What was put is just what was taken, as it was or mended, and nothing besides. */
   readonly isWhole: boolean;
 }
@@ -41,7 +43,8 @@ export function findCrossings(lines: readonly SideLine[], mover: WritingSide): C
       const between = isDown
         ? ([former.end, put.first] as const)
         : ([put.end, former.first] as const);
-      return { put, former, between, isWhole: isSame(former, put) };
+      const moved = put.said.filter((line) => madeOf(line) === former);
+      return { put, former, moved, between, isWhole: isSame(former, put) };
     });
   });
 }

@@ -1,14 +1,16 @@
 import { isTelling, lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
-import { afterMoves, editOf } from "./carried-lines.ts";
+import { afterMoves, editOf, standingEdit } from "./carried-lines.ts";
 import { type Crossing, findCrossings } from "./crossings.ts";
 import type { Followed } from "./followed-moves.ts";
 import { blanksAfter, type KeptEdit, type MovedApart } from "./kept-edits.ts";
 import type { WritingSide } from "./moved-lines.ts";
+import { SideHeadings } from "./side-headings.ts";
 import type { SideLine } from "./side-lines.ts";
 
 /** A part that both sides moved, and what goes back to where it stood before. */
 export interface SharedMove {
-  readonly back: Followed;
+  /** Undefined where nothing can: the places of a smaller part are told then. */
+  readonly back: Followed | undefined;
   readonly apart: MovedApart;
 }
 
@@ -18,22 +20,31 @@ export interface SharedMove {
  * moved past the other. So one side's smaller part goes back, and where that side had the larger
  * one is told. Both machines take the same side's.
  *
+ * What a side wrote in its smaller part goes back with it, but nothing that it wrote beside that.
+ * Where both wrote beside theirs, both stay where they are, and where the other side has each is
+ * told: either choice makes the order that one of them saved.
+ *
  * Lines in `disputed`, the lines of open conflicts, are told already.
  */
 export function findSharedMoves(
   lines: readonly SideLine[],
   disputed: ReadonlySet<string>,
 ): SharedMove[] {
-  const mine = crossingsOf(lines, "mine");
-  const theirs = crossingsOf(lines, "theirs");
+  const headings = new SideHeadings(lines);
+  const mine = crossingsOf(lines, "mine", headings);
+  const theirs = crossingsOf(lines, "theirs", headings);
   return mine.flatMap(({ shared, ...own }) => {
     const isOpen = shared.some(({ text }) => disputed.has(text.replace(/\n$/, "")));
     const isOf = (each: { readonly shared: readonly SideLine[] }) => isSame(each.shared, shared);
     const [other, ...more] = theirs.filter(isOf);
     if (isOpen || !other || more.length > 0 || mine.filter(isOf).length > 1) return [];
-    // What was written beside a moved part is not to go back with it.
-    if (!own.isWhole && !other.isWhole) return [];
-    const isOwn = own.isWhole && (!other.isWhole || saidIn(own) < saidIn(other));
+    const isFree = ({ isWhole, isSection }: OwnCrossing) =>
+      own.isWhole || other.isWhole ? isWhole : isSection;
+    if (!isFree(own) && !isFree(other)) {
+      const versions = { mine: own, theirs: other };
+      return [partApart(lines, "mine", versions), partApart(lines, "theirs", versions)];
+    }
+    const isOwn = isFree(own) && (!isFree(other) || saidIn(own) < saidIn(other));
     const [by, crossing] = isOwn ? (["mine", own] as const) : (["theirs", other] as const);
     const back = backOf(lines, by, crossing);
     const stays = isOwn ? other : own;
@@ -45,12 +56,31 @@ export function findSharedMoves(
   });
 }
 
+/** What a side, as a diff reads it, moved past what it may have moved in truth. */
+interface OwnCrossing extends Crossing {
+  /** All that was put is one section that was moved, with what its side wrote in it. */
+  readonly isSection: boolean;
+}
+
 /** A side's crossings, with what it may have moved in truth; those where that is nothing not. */
-function crossingsOf(lines: readonly SideLine[], mover: WritingSide) {
+function crossingsOf(lines: readonly SideLine[], mover: WritingSide, headings: SideHeadings) {
   const all = findCrossings(lines, mover).map((crossing) => {
-    return { ...crossing, shared: stayingIn(lines, mover, crossing) };
+    const shared = stayingIn(lines, mover, crossing);
+    return { ...crossing, shared, isSection: isSection(lines, crossing, headings) };
   });
   return all.filter(({ shared }) => shared.length > 0);
+}
+
+function isSection(
+  lines: readonly SideLine[],
+  { put, former, moved }: Crossing,
+  headings: SideHeadings,
+): boolean {
+  const levelOf = (line: SideLine | undefined) => line && headings.level(lines.indexOf(line));
+  const level = levelOf(put.said[0]);
+  if (level === undefined || levelOf(former.said[0]) === undefined) return false;
+  if (moved[0] !== put.said[0]) return false;
+  return put.said.slice(1).every((line) => (levelOf(line) ?? level + 1) > level);
 }
 
 function saidIn({ put }: Crossing): string {
@@ -126,5 +156,25 @@ function apartOf(
       at: lines[put.first]?.from ?? 0,
       after: blanks,
     },
+  };
+}
+
+/** Where the other side has what a side moved past the larger part. */
+function partApart(
+  lines: readonly SideLine[],
+  by: WritingSide,
+  crossings: Readonly<Record<WritingSide, Crossing>>,
+): SharedMove {
+  const other = by === "mine" ? "theirs" : "mine";
+  const { former, moved } = crossings[by];
+  const { edit: standing, own } = standingEdit(lines, moved, by);
+  const isBeside = (line: SideLine) => line.to > line.from && !own.has(line);
+  const before = lines.slice(0, former.first).filter(isBeside);
+  const place = [...before, ...lines.slice(former.first).filter(isBeside)];
+  const { behind, ahead } = editOf(place, [before.length, before.length], other);
+  const at = lines[crossings[other].put.first]?.from ?? 0;
+  return {
+    back: undefined,
+    apart: { standing, other: { ...standing, by: other, behind, ahead, at } },
   };
 }

@@ -52,6 +52,7 @@ import type { MovedLines } from "./moved-lines.ts";
 import { findNeighbourEdits } from "./neighbour-edits.ts";
 import { findNewSections } from "./new-sections.ts";
 import { findOwnSections } from "./own-sections.ts";
+import { findPassedMoves } from "./passed-moves.ts";
 import { namedWriters, withPut, writerNamer } from "./put-lines.ts";
 import { findRivalHeadings } from "./rival-headings.ts";
 import { findSharedMoves } from "./shared-moves.ts";
@@ -184,14 +185,16 @@ export async function followSections<Tables extends ReplicaTables>(
   const placed = new Set(moves.flatMap((move) => move.lines));
   const isFree = ({ lines: own }: Pick<Followed, "lines">) => !own.some((each) => placed.has(each));
   moves.push(...findOwnSections(lines, disputed).filter(isFree));
-  const shared = findSharedMoves(lines, disputed).filter(({ back }) => isFree(back));
-  moves.push(...shared.map(({ back }) => back));
+  const shared = findSharedMoves(lines, disputed).filter(({ back }) => !back || isFree(back));
+  moves.push(...shared.flatMap(({ back }) => back ?? []));
   const carried = findCarriedLines(lines, moves);
   const found = [
     ...rivals.map((each) => rivalConflict(context, open, { ...each, all: lines })),
     ...carried.edits.map((edit) => keptConflict(context, open, edit)),
     ...(carried.twice ? [twiceConflict(context, open, carried.twice)] : []),
-    ...shared.map(({ apart }) => apartConflict(context, open, apart)),
+    ...[...shared.map(({ apart }) => apart), ...findPassedMoves(lines, disputed)].map((apart) =>
+      apartConflict(context, open, apart),
+    ),
   ];
   document.change("local", () => makeMoves(document.text, moves));
   found.push(...untold(open, crossed));

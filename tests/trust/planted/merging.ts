@@ -10,6 +10,7 @@ const orderAtOnce = mistakesIn("daemon/home/outgoing.ts", "unit/new-sections.tes
 const came = mistakesIn("daemon/sync/meeting.ts", "unit/crossed-deletions.test.ts");
 const carried = mistakesIn("shared/replica/merge/carried-off.ts", "unit/carried-off.test.ts");
 const shared = mistakesIn("shared/replica/merge/shared-moves.ts", "unit/shared-moves.test.ts");
+const passed = mistakesIn("shared/replica/merge/passed-moves.ts", "unit/shared-moves.test.ts");
 const arrived = mistakesIn("daemon/files/arrivals.ts", "unit/crossed-deletions.test.ts");
 const neighbours = mistakesIn(
   "shared/replica/merge/neighbour-edits.ts",
@@ -126,8 +127,26 @@ export const MERGING: readonly Mistake[] = [
   shared(
     "what was written beside a moved part goes back with it",
     "both move the larger section, one also writes in the upper part past which it moved that, and a tells first: it is told",
-    "if (!own.isWhole && !other.isWhole) return [];",
-    "if (!own.isWhole || !other.isWhole) return [];",
+    "own.isWhole || other.isWhole ? isWhole : isSection;",
+    "isWhole || isSection;",
+  ),
+  shared(
+    "of a part past which both moved something, and beside which both wrote, nothing is told",
+    "both move a larger part of a list, and both write beside the smaller one: either order can be chosen",
+    'return [partApart(lines, "mine", versions), partApart(lines, "theirs", versions)];',
+    "return [];",
+  ),
+  passed(
+    "a move past what the other moved elsewhere leaves no trace",
+    "both move the larger section, one behind the last one, the other past a smaller one, and writes in that, and a tells first: it is told",
+    "const [move, ...more] = passed.length > 0 && !isOpen ? others.filter(isOf) : [];",
+    "const [move, ...more] = passed.length < 0 && !isOpen ? others.filter(isOf) : [];",
+  ),
+  passed(
+    "what stands where its mover has it is told, too",
+    "where the larger section stands where both have it nothing is told of a move",
+    "if (!move || more.length > 0 || isThere(lines, { crossing, move, mover })) return [];",
+    "if (!move || more.length > 0) return [];",
   ),
   neighbours(
     "a new line that is as much like a mended one counts as another line",
