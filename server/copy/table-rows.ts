@@ -1,8 +1,9 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { spacedWords } from "../../shared/replica/search/words.ts";
 import { isPostgres } from "../../shared/sqlite/dialects.ts";
 import type { HostTables } from "../stores/account-tables.ts";
+import { keptWho } from "../stores/kept-answer-store.ts";
 import type { CopiedTable } from "./copied-tables.ts";
 
 type Db = Kysely<HostTables>;
@@ -28,14 +29,19 @@ export async function* rowsOf(
     const { rows } = await sql<CopiedRow>`
       select * from ${sql.table(name)} ${further ?? sql``}
       order by ${columns} limit ${sql.lit(ROWS_AT_ONCE)}`.execute(db);
-    if (rows.length > 0) yield rows.map(withoutWords);
+    if (rows.length > 0) yield rows.map((row) => asCopied(name, row));
     last = rows.at(-1);
     if (rows.length < ROWS_AT_ONCE) return;
   }
 }
 
-function withoutWords(row: CopiedRow): CopiedRow {
-  return Object.fromEntries(Object.entries(row).filter(([column]) => !WORDS.has(column)));
+/** A row as either database can hold it, whichever it is from. */
+function asCopied(table: string, row: CopiedRow): CopiedRow {
+  if (table === "kept_answers") return { ...row, who: keptWho(String(row.who)) };
+  if (table !== "metadata" && table !== "memories") return row;
+  const { whole_key: wholeKey, ...copied } = row;
+  if (typeof wholeKey === "string") return { ...copied, key: wholeKey };
+  return Object.fromEntries(Object.entries(copied).filter(([column]) => !WORDS.has(column)));
 }
 
 /** Writes rows as they are, with their numbers. */
@@ -58,22 +64,27 @@ function withWords(row: CopiedRow): CopiedRow {
   };
 }
 
-/** Equal for equal rows on either database. */
+/** Equal for equal rows on either database, in whatever order: long keys have others there. */
 export class RowsDigest {
-  readonly #hash: Hash = createHash("sha256");
+  #sum = 0n;
   rows = 0;
 
   add(rows: readonly CopiedRow[]): void {
     for (const row of rows) {
       this.rows += 1;
-      this.#hash.update(`${JSON.stringify(Object.entries(row).sort(byColumn).map(asText))}\n`);
+      const text = JSON.stringify(Object.entries(row).sort(byColumn).map(asText));
+      const hash = createHash("sha256").update(text).digest("hex");
+      this.#sum = (this.#sum + BigInt(`0x${hash}`)) % SUMS;
     }
   }
 
   get value(): string {
-    return `${this.rows} ${this.#hash.copy().digest("hex")}`;
+    return `${this.rows} ${this.#sum}`;
   }
 }
+
+/** A sum of hashes has their length. */
+const SUMS = 1n << 256n;
 
 function byColumn([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
   return one < other ? -1 : 1;

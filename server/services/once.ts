@@ -6,6 +6,7 @@ import {
   dropAnswersKeptBy,
   findKeptAnswer,
   type KeptAnswerId,
+  keptWho,
   putKeptAnswer,
 } from "../stores/kept-answer-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
@@ -56,5 +57,5 @@ export function invalidKey(message: string): AppError {
 }
 
 function whoIs({ user, canWrite, boundTo }: Caller): string {
-  return JSON.stringify([user, canWrite, boundTo && [...boundTo].sort()]);
+  return keptWho(JSON.stringify([user, canWrite, boundTo && [...boundTo].sort()]));
 }

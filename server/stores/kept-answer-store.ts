@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
 import type { ServiceTables } from "./tables.ts";
@@ -11,6 +12,15 @@ export interface KeptAnswerId {
   readonly who: string;
   readonly path: string;
   readonly key: string;
+}
+
+/** A longer one is kept as its hash: the row's key has to fit into an index of PostgreSQL. */
+const WHO_LENGTH_MAX = 1500;
+
+/** `who` as it is kept: a token may be bound to any number of projects. */
+export function keptWho(who: string): string {
+  if (who.length <= WHO_LENGTH_MAX) return who;
+  return createHash("sha256").update(who).digest("hex");
 }
 
 /** The answer to a request that may be repeated. */

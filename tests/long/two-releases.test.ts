@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isObject } from "../../shared/json.ts";
 import type { MemoryList } from "../../shared/wire/memory.ts";
 import { connectLive } from "../support/live-client.ts";
 import { type Need, testWith } from "../support/needs.ts";
@@ -16,7 +18,7 @@ const TIMEOUT_MS = 300_000;
  * The program that this one follows: no released version knows PostgreSQL yet, so it is a commit
  * before the last step of the schema. Once there is one, its tag.
  */
-const FORMER = "e39302fb3112d36a24a9c63e2bba6f81f83b4dc2";
+const FORMER = "7df9799ad828201623adf084fe8a488321adc33c";
 
 const archive = spawnSync(
   "git",
@@ -63,6 +65,17 @@ function callerOf(url: string, token: string) {
       const { memories } = (await answer.json()) as MemoryList;
       return Object.fromEntries(memories.map(({ key, content }) => [key, content]));
     },
+    tell: async (metadata: object) => {
+      const body = JSON.stringify({ metadata });
+      const path = "/v1/projects/proj_a/sync";
+      const answer = await fetch(`${url}${path}`, { method: "POST", headers, body });
+      expect(answer.status).toBe(200);
+    },
+    told: async () => {
+      const answer = await fetch(`${url}/api/projects/proj_a`, { headers });
+      const project: unknown = await answer.json();
+      return isObject(project) ? project.metadata : undefined;
+    },
     status: async () => (await fetch(`${url}/v1/memories`, { headers })).status,
   };
 }
@@ -94,6 +107,12 @@ testWith(
       expect([await old.read(), await next.read()]).toEqual([wanted, wanted]);
     }
     expect(await old.write("once", "x", "a key")).toEqual(await next.write("once", "x", "a key"));
+    // A key that the former one's index could not hold is another row's name for it.
+    const long = randomBytes(3000).toString("base64");
+    await next.tell({ shared: "new", [long]: 1 });
+    await old.tell({ shared: "old", more: true, [long]: 2 });
+    expect(await next.told()).toEqual({ shared: "old", more: true, [long]: 2 });
+    expect(await old.told()).toMatchObject({ shared: "old", more: true });
     // A token that the commands of either end is refused by both.
     const ends = async (by: ServerFolder, guestName: string) => {
       const guest = await by.token("acme", "--name", guestName);

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,9 +36,13 @@ async function call({ app }: HostApp, token: string, [method, path, body]: reado
   return { status: response.status, body: await response.json() };
 }
 
+/** Longer than what an index of PostgreSQL holds of a row, and nothing that can be compressed. */
+const LONG_KEY = randomBytes(3000).toString("base64");
+
 const WRITES = [
   ["POST", "/api/projects", { id: "proj_a", name: "Ä", claude_md_content: "# One\r\n" }],
   ["POST", "/api/projects", { id: "proj_b", name: "B", metadata: { x: [1, "ü"] } }],
+  ["POST", "/api/projects/proj_b/sync", { metadata: { [LONG_KEY]: 1, [`${LONG_KEY}.`]: 2 } }],
   ["POST", "/api/projects/proj_a/sync", { memories: [{ key: "editor", value: "vim 🎉" }] }],
   ["POST", "/api/projects/proj_a/sync", { memories: [{ key: "editor", value: "emacs" }] }],
   ["POST", "/v1/memories", { layer: "user", key: "mine", content: "tabs" }],
@@ -119,7 +124,7 @@ test("a database comes out of PostgreSQL as it went in, and answers the same eve
 
   // A request that was answered before is answered so there.
   const shared = await openApp(address);
-  expect([await call(shared, token, WRITES[5])]).toEqual(made.slice(5));
+  expect([await call(shared, token, WRITES.at(-1) ?? [])]).toEqual(made.slice(-1));
   await shared.close();
 
   await expect(copyDatabase({ from: file, to: address, world })).rejects.toThrow(
