@@ -43,11 +43,6 @@ const COLUMNS = [
   "memories.updated_at",
 ] as const;
 
-/** Both tables have a `created_at`, by which the whole is ordered. */
-const NAMED_COLUMNS = sql.join(
-  COLUMNS.map((column) => sql`${sql.ref(column)} as ${sql.ref(column.replace(/^.*\./, ""))}`),
-);
-
 /** Where the first page begins. */
 const START: PageEnd = { sort: -1, id: "0" };
 
@@ -98,17 +93,25 @@ type PageValues = {
 
 const pageQueries = new Map<number, Compiled<ServiceTables, PageValues, MemoryColumns>>();
 
-/** Each document's memories are in order in an index, so that a page reads no others. */
+/**
+ * Each document's memories are in order in an index, so that a page reads no others. SQLite merges
+ * those of several documents; PostgreSQL may sort them, and so has a page of each.
+ */
 function pageQuery(documents: number): Compiled<ServiceTables, PageValues, MemoryColumns> {
   const known = pageQueries.get(documents);
   if (known) return known;
   const fresh = compiled((db: Db, given: PageValues) => {
     const ofEach = Array.from({ length: documents }, (_, at) => {
-      return sql`select ${NAMED_COLUMNS}
-        from documents join memories on memories.document_id = documents.id
-        where documents.owner = ${given.account} and documents.name = ${given[`name${at}`]}
-        and memories.created_at >= ${given.time}
-        and (memories.created_at > ${given.time} or memories.row_id > ${given.rowId})`;
+      const name = given[`name${at}`];
+      const ofOne = sql`select row_id, cast(${name} as text) as name, memory_id, key, value,
+          created_at, updated_at
+        from memories
+        where document_id =
+            (select id from documents where owner = ${given.account} and name = ${name})
+          and (created_at, row_id) > (${given.time}, ${given.rowId})`;
+      return isPostgres(db) && documents > 1
+        ? sql`(${ofOne} order by created_at, row_id limit ${given.limit})`
+        : ofOne;
     });
     const all = sql.join(ofEach, sql` union all `);
     return compilable(

@@ -1,7 +1,8 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { memoryIdOf } from "../../ids.ts";
 import type { JsonValue } from "../../json.ts";
-import { compiled } from "../../sqlite/compiled.ts";
+import { compilable, compiled } from "../../sqlite/compiled.ts";
+import { isPostgres } from "../../sqlite/dialects.ts";
 import { compiledForMany, ROWS_AT_ONCE } from "../../sqlite/many.ts";
 import { chunksOf, type Pause } from "../../turns.ts";
 import { wireDocumentId } from "../document/address.ts";
@@ -15,7 +16,7 @@ import { deletionOf } from "../document/project-deletion.ts";
 import { HISTORY, type Revision } from "../history/revisions.ts";
 import { machineIn, machineKey, machineKnown } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import type { DerivedRows, NewMemory } from "./row-batch.ts";
+import type { DerivedRows, FormerRow, NewMemory } from "./row-batch.ts";
 
 type Db = Kysely<ReplicaTables>;
 
@@ -116,13 +117,11 @@ async function deriveMemories(
 ): Promise<Pick<DerivedRows, "replacedMemories" | "addedMemories">> {
   const replacedMemories: DerivedRows["replacedMemories"][number][] = [];
   const addedMemories: NewMemory[] = [];
+  const all = isPostgres(db) ? byKey(await findTogether(db, documentId, keys)) : undefined;
   for (const some of chunksOf(keys, ROWS_AT_ONCE)) {
     await pause();
-    const found = await findMemories(
-      db,
-      some.map((key) => ({ documentId, key })),
-    );
-    const former = new Map(found.map((row) => [row.key, row]));
+    const asked = some.map((key) => ({ documentId, key }));
+    const former = all ?? byKey(await findMemories(db, asked));
     for (const key of some) {
       const after = rowOf({ documentId, name }, { document, key });
       const before = former.get(key);
@@ -207,18 +206,50 @@ export function isPublicKey(key: string): boolean {
   return !key.startsWith(OWN_METADATA_PREFIX);
 }
 
-const findMemories = compiledForMany(
-  (db: Db, rows: readonly { readonly documentId: number; readonly key: string }[]) =>
-    db
-      .selectFrom("memories")
-      .select(["row_id", "key", "value", "created_at"])
-      .where("document_id", "=", rows[0]?.documentId ?? 0)
-      .where(
-        "key",
-        "in",
-        rows.map(({ key }) => key),
-      ),
+type KeyOf = { readonly documentId: number; readonly key: string };
+
+const findMemories = compiledForMany((db: Db, rows: readonly KeyOf[]) =>
+  db
+    .selectFrom("memories")
+    .select(["row_id", "key", "value", "created_at"])
+    .where("document_id", "=", rows[0]?.documentId ?? 0)
+    .where(
+      "key",
+      "in",
+      rows.map(({ key }) => key),
+    ),
 );
+
+/**
+ * PostgreSQL may read all of a document for a list of keys, as long as it takes the document for a
+ * small one. So there it is one list, and a long one reads the document, once: `is true` keeps the
+ * database from comparing each row with each key.
+ */
+async function findTogether(
+  db: Db,
+  documentId: number,
+  keys: readonly string[],
+): Promise<FormerRow[]> {
+  if (keys.length > ROWS_AT_ONCE) return await findAmongAll(db, { documentId, keys });
+  return await findMemories(
+    db,
+    keys.map((key) => ({ documentId, key })),
+  );
+}
+
+const findAmongAll = compiled(
+  (db: Db, given: { readonly documentId: number; readonly keys: readonly string[] }) =>
+    compilable(
+      db,
+      sql<FormerRow>`select row_id, key, value, created_at from memories
+        where document_id = ${given.documentId}
+          and (key in (select unnest(${given.keys}::text[]))) is true`,
+    ),
+);
+
+function byKey(rows: readonly FormerRow[]): ReadonlyMap<string, FormerRow> {
+  return new Map(rows.map((row) => [row.key, row]));
+}
 
 const findText = compiled((db: Db, { documentId }: { readonly documentId: number }) =>
   db
