@@ -11,6 +11,7 @@ import type { Caller } from "../services/services.ts";
 import { findTokenByHash, markUsed, type TokenRecord } from "../stores/account-store.ts";
 import type { HostTables } from "../stores/account-tables.ts";
 import type { HostDatabase } from "../stores/host-database.ts";
+import { allowLateCommit } from "../stores/late-commit.ts";
 import { hashToken, isWellFormedToken } from "./token.ts";
 
 /**
@@ -93,7 +94,12 @@ export class TokenAuthenticator {
     if (now - (this.#notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < USE_NOTED_EVERY_MS) return;
     this.#notedAt.set(id, now);
     this.#noting = this.#noting
-      .then(() => this.database.write((db) => markUsed(db, id, now)))
+      .then(() =>
+        this.database.write(async (db) => {
+          await allowLateCommit(db);
+          await markUsed(db, id, now);
+        }),
+      )
       .catch((thrown) => {
         this.#notedAt.delete(id);
         this.log.warn({ token: id, reason: messageOf(thrown) }, "a token's use was not noted");

@@ -2,9 +2,9 @@ import type { Kysely } from "kysely";
 import type { World } from "../../shared/world.ts";
 import type { HostTables } from "../stores/account-tables.ts";
 import type { HostDatabase } from "../stores/host-database.ts";
+import { allowLateCommit } from "../stores/late-commit.ts";
 import { dropRequestCountsBefore } from "../stores/request-count-store.ts";
 import {
-  allowLateCommit,
   holdRequestCounts,
   readRequestCounts,
   replaceRequestCounts,

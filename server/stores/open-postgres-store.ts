@@ -37,7 +37,13 @@ export async function openPostgresStore(
       pause: pauseOf(world),
     });
     const tables = tablesOf(hostMigrationsOnPostgres);
-    const watch = new DatabaseWatch({ pool: database.reading, tables, world, log });
+    const watch = new DatabaseWatch({
+      pool: database.reading,
+      writing: database.writing,
+      tables,
+      world,
+      log,
+    });
     return {
       store,
       database,

@@ -86,11 +86,6 @@ export async function readClock(db: Db): Promise<number> {
   return Number(rows[0]?.now);
 }
 
-/** The last second of counts may be lost with the database's machine. For one transaction. */
-export async function allowLateCommit(db: Db): Promise<void> {
-  await sql`set local synchronous_commit = off`.execute(db);
-}
-
 const CLOCK = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::float8`;
 
 function toCounts({ account, minute, day, in_day: inDay }: CountedRow): RequestCounts {

@@ -1,4 +1,4 @@
-import { DatabaseFailure, POOLED, READ_ONLY } from "./failures.ts";
+import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, WHOLE_BACKUP } from "./failures.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
 import type { PostgresSession } from "./session.ts";
 
@@ -16,6 +16,10 @@ interface ServerFacts {
   readonly schema: string | null;
   /** Those of the program's tables in which the user may not do everything. */
   readonly lacking: string | null;
+  /** Those of the program's tables that are not there. */
+  readonly missing: string | null;
+  /** Commits that have waited for a standby for longer than a write takes. */
+  readonly unheard: number;
   /** Those of `SESSION_SETTINGS`, as they are. */
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -28,24 +32,61 @@ export async function checkServer<Tables>(
   pool: SessionPool<Tables>,
   tables: readonly string[],
 ): Promise<void> {
-  await refuseUnfit(pool, tables);
+  const problem = problemOf(await pool.use((session) => readFacts(session, tables)));
+  if (problem !== undefined) throw new DatabaseFailure(problem);
   if (await isPooled(pool)) throw new DatabaseFailure(POOLED);
 }
 
-/** The same of what may change while a server runs. */
+/** The same of what may change while a server runs, whose tables were all made. */
 export async function refuseUnfit<Tables>(
   pool: SessionPool<Tables>,
   tables: readonly string[],
   withinMs?: number,
 ): Promise<void> {
-  const problem = problemOf(await pool.use((session) => readFacts(session, tables, withinMs)));
+  const facts = await pool.use((session) => readFacts(session, tables, withinMs));
+  const problem = problemOf(facts) ?? problemInUse(facts);
   if (problem !== undefined) throw new DatabaseFailure(problem);
+}
+
+/** Throws where a table is missing from a database whose steps were all taken. */
+export async function refuseMissing<Tables>(
+  pool: SessionPool<Tables>,
+  tables: readonly string[],
+): Promise<void> {
+  const { missing } = await pool.use((session) => readFacts(session, tables));
+  if (missing !== null) throw new DatabaseFailure(lackOf(missing));
+}
+
+function lackOf(missing: string): string {
+  return `the database lacks its tables ${missing}: ${WHOLE_BACKUP}`;
+}
+
+/** Room that a write finds, and leaves as it was. */
+const ROOM = `CREATE TEMPORARY TABLE memsync_room ON COMMIT DROP
+  AS SELECT repeat('x', 1900) AS page FROM generate_series(1, 400)`;
+
+/** Whether the database's disk has room again. Where that can't be tried the next write shows. */
+export async function findsRoom<Tables>(pool: SessionPool<Tables>): Promise<boolean> {
+  const session = await pool.take();
+  let isBroken = true;
+  try {
+    await session.command("BEGIN");
+    const thrown = await session.command(ROOM).then(
+      () => undefined,
+      (each: unknown) => each,
+    );
+    await session.command("ROLLBACK");
+    isBroken = false;
+    return !isDiskFull(thrown);
+  } finally {
+    pool.give(session, isBroken);
+  }
 }
 
 async function readFacts<Tables>(
   session: PostgresSession<Tables>,
   tables: readonly string[],
-  withinMs: number | undefined,
+  withinMs?: number,
 ): Promise<ServerFacts> {
   const [facts] = await session.query<ServerFacts>(
     `SELECT current_setting('server_version_num')::int / 10000 AS version,
@@ -62,7 +103,12 @@ async function readFacts<Tables>(
         to_regclass(quote_ident(name)) AS found
         WHERE NOT (has_table_privilege(found, 'select') AND has_table_privilege(found, 'insert')
           AND has_table_privilege(found, 'update') AND has_table_privilege(found, 'delete')))
-        AS lacking`,
+        AS lacking,
+      (SELECT string_agg(name, ', ') FROM unnest($2::text[]) AS name
+        WHERE to_regclass(quote_ident(name)) IS NULL) AS missing,
+      (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+        AND usename = current_user AND wait_event = 'SyncRep'
+        AND query_start < clock_timestamp() - interval '5 seconds') AS unheard`,
     [Object.keys(SESSION_SETTINGS), tables],
     withinMs,
   );
@@ -88,7 +134,8 @@ function problemOf(facts: ServerFacts): string | undefined {
     return facts.settings[name] !== value;
   });
   if (other) return unsettled(other, facts.settings[other[0]]);
-  if (facts.schema === null || !facts.may_create) {
+  if (facts.schema === null) return NO_SCHEMA;
+  if (!facts.may_create) {
     return `the database's user may not make tables: ${OWNING}`;
   }
   if (facts.lacking !== null) {
@@ -97,6 +144,19 @@ function problemOf(facts: ServerFacts): string | undefined {
   }
   return undefined;
 }
+
+function problemInUse({ missing, unheard }: ServerFacts): string | undefined {
+  if (missing !== null) return lackOf(missing);
+  if (unheard > 0) {
+    const way = "see that it runs, or take it out of synchronous_standby_names";
+    return `commits wait for the database's synchronous standby, which does not answer: ${way}`;
+  }
+  return undefined;
+}
+
+const NO_SCHEMA =
+  "the database has no schema that its search_path names: make one with `CREATE SCHEMA`, or take " +
+  "search_path back, of the address, the database or the user";
 
 const OWNING = "make it the owner of its database, as by `ALTER DATABASE … OWNER TO …`";
 

@@ -1,8 +1,8 @@
 import { messageOf, RateLimited } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Timer, World } from "../world.ts";
-import { refuseUnfit } from "./check-server.ts";
-import { isUnanswered, NoConnectionLeft, UNANSWERED } from "./failures.ts";
+import { findsRoom, refuseUnfit } from "./check-server.ts";
+import { DISK_FULL, isUnanswered, NoConnectionLeft, UNANSWERED } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
 
 /** A balancer hears of an outage within this time. */
@@ -13,6 +13,8 @@ const LOOK_WITHIN_MS = 5000;
 
 interface WatchDeps<Tables> {
   readonly pool: SessionPool<Tables>;
+  /** The connections of writes. */
+  readonly writing: SessionPool<Tables>;
   /** See `checkServer`. */
   readonly tables: readonly string[];
   readonly world: World;
@@ -36,7 +38,7 @@ export class DatabaseWatch<Tables> {
 
   /** A sentence; undefined while there is none. */
   get problem(): string | undefined {
-    return this.#problem;
+    return this.#problem ?? (this.#deps.writing.isFull ? DISK_FULL : undefined);
   }
 
   async stop(): Promise<void> {
@@ -53,15 +55,18 @@ export class DatabaseWatch<Tables> {
   }
 
   async #look(): Promise<void> {
-    const { pool, tables, world } = this.#deps;
+    const { pool, writing, tables, world } = this.#deps;
     const before = pool.answered;
     // Who answers anybody is there, and who has too much to do can be written.
     const isSilent = () => pool.answered === before;
     const silence = world.setTimer(LOOK_WITHIN_MS, () => {
       if (isSilent()) this.#say(UNANSWERED);
     });
-    const problem = await refuseUnfit(pool, tables, LOOK_WITHIN_MS).then(
-      () => undefined,
+    const looked = refuseUnfit(pool, tables, LOOK_WITHIN_MS)
+      .then(() => writing.freePlaces(pool, LOOK_WITHIN_MS))
+      .then(() => this.#lookForRoom());
+    const problem = await looked.then(
+      (room) => room,
       (thrown) => {
         const isLeftOut = thrown instanceof NoConnectionLeft && pool.answered === this.#answered;
         const isBusy = thrown instanceof RateLimited || (isUnanswered(thrown) && !isSilent());
@@ -71,6 +76,14 @@ export class DatabaseWatch<Tables> {
     silence.cancel();
     this.#answered = pool.answered;
     this.#say(problem);
+  }
+
+  /** After a write that has found none; what is said as long as there is none. */
+  async #lookForRoom(): Promise<string | undefined> {
+    const { writing } = this.#deps;
+    if (!writing.isFull) return undefined;
+    writing.isFull = !(await findsRoom(writing));
+    return writing.isFull ? DISK_FULL : undefined;
   }
 
   #say(problem: string | undefined): void {

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { checkServer } from "./check-server.ts";
+import { checkServer, refuseMissing } from "./check-server.ts";
 import { migratePostgres, type PostgresMigration, tablesOf } from "./migrate.ts";
 import { kyselyThrough, SessionPool } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
@@ -35,11 +35,12 @@ export async function openPostgres<Tables>(
   address: string,
   migrations: readonly PostgresMigration[],
 ): Promise<PostgresDatabase<Tables>> {
-  const writing = new SessionPool<Tables>(address, WRITING_MAX);
+  const writing = new SessionPool<Tables>(address, WRITING_MAX, { keepsPlaces: true });
   const reading = new SessionPool<Tables>(address, READING_MAX);
   try {
     await checkServer(writing, tablesOf(migrations));
     await migratePostgres(writing, migrations);
+    await refuseMissing(writing, tablesOf(migrations));
   } catch (thrown) {
     await Promise.all([writing.end(), reading.end()]);
     throw thrown;

@@ -16,6 +16,9 @@ const TOO_MUCH = "the server has too much to do: try again later";
 
 const NOTHING_SAVED = "nothing of this was saved";
 
+/** What is said of one whose disk is full. */
+export const DISK_FULL = `the database's disk is full: make room there; ${NOTHING_SAVED}`;
+
 /** For how long a client is asked to wait where the database has too much to do. */
 const RETRY_AFTER_SECONDS = 2;
 
@@ -31,6 +34,17 @@ export class DatabaseFailure extends AppError {
 
   override get told(): string {
     return "the server can't use its database now; its log says more under this request id";
+  }
+}
+
+/** The database has no room. A client is told what it is told where the database is a file. */
+class DiskFull extends DatabaseFailure {
+  constructor(cause: unknown) {
+    super(DISK_FULL, cause);
+  }
+
+  override get told(): string {
+    return `the disk is full: make room and try again; ${NOTHING_SAVED}`;
   }
 }
 
@@ -114,14 +128,19 @@ export function foreseen(thrown: unknown): unknown {
   const state = stateOf(thrown);
   if (state === TOO_MANY_CONNECTIONS) return new NoConnectionLeft(thrown);
   if (TOO_BUSY.has(state)) return tooBusy();
+  if (isDiskFull(thrown)) return new DiskFull(thrown);
   const sentence = sentenceOf(thrown);
   return sentence === undefined ? thrown : new DatabaseFailure(sentence, thrown);
 }
 
 function sentenceOf(thrown: unknown): string | undefined {
   const state = stateOf(thrown);
-  if (state === "53100") {
-    return `the database's disk is full: make room there and try again; ${NOTHING_SAVED}`;
+  if (UNKNOWN_NAME.has(state)) {
+    return `the database lacks a part of its schema (${messageOf(thrown)}): ${WHOLE_BACKUP}`;
+  }
+  if (state === "42P07" || state === "42723") {
+    const way = "name an empty database, or a schema of memsync's own";
+    return `the database has something by a name of memsync's (${messageOf(thrown)}): ${way}`;
   }
   if (state === "25006") {
     return `${READ_ONLY}; ${NOTHING_SAVED}`;
@@ -145,6 +164,18 @@ function sentenceOf(thrown: unknown): string | undefined {
     return `the database can't be reached (${reason}): see that it runs, and --database-url`;
   }
   return undefined;
+}
+
+/** A table, a column, a function or a constraint that is not there. */
+const UNKNOWN_NAME = new Set(["42P01", "42703", "42883", "42P10"]);
+
+/** What to do where a table is missing. */
+export const WHOLE_BACKUP =
+  "it may have been put back in part: put the whole of a backup into an empty database";
+
+/** Whether the database's disk has no room for what was written. */
+export function isDiskFull(thrown: unknown): boolean {
+  return stateOf(thrown) === "53100";
 }
 
 /** What is said of one that may run, and is not heard. */

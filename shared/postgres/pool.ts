@@ -7,7 +7,14 @@ import {
 } from "kysely";
 import pg from "pg";
 import { assert } from "../errors.ts";
-import { foreseen, isConnectionDead, isWaitOver, tooBusy } from "./failures.ts";
+import {
+  foreseen,
+  isConnectionDead,
+  isDiskFull,
+  isUnanswered,
+  isWaitOver,
+  tooBusy,
+} from "./failures.ts";
 import { ANSWERED_WITHIN_MS, isRepeatable, kyselyOn, PostgresSession } from "./session.ts";
 
 /** Beyond so many that wait for a connection everybody else is refused at once. */
@@ -75,11 +82,22 @@ interface Made<Tables> {
 export class SessionPool<Tables> {
   readonly #pool: pg.Pool;
   readonly #sessions = new WeakMap<pg.PoolClient, Made<Tables>>();
+  /** Those that were silent for too long. */
+  readonly #silent = new WeakSet<pg.PoolClient>();
+  /** Processes of the database's whose connection was given up while they worked. */
+  readonly #left = new Set<number>();
+  readonly #connectionsMax: number;
+  readonly #keepsPlaces: boolean;
   #made = 0;
   #answered = 0;
+  /** Whether a statement has found no room on the database's disk, and none has found it since. */
+  isFull = false;
 
-  constructor(address: string, connectionsMax: number) {
+  /** `keepsPlaces`: see `give`; `freePlaces` has to be called then. */
+  constructor(address: string, connectionsMax: number, { keepsPlaces = false } = {}) {
     const config = { ...clientConfig(address), max: connectionsMax, pipeline: true };
+    this.#connectionsMax = connectionsMax;
+    this.#keepsPlaces = keepsPlaces;
     this.#pool = new pg.Pool(config);
     // One that is lost while nobody uses it is replaced when it is needed.
     this.#pool.on("error", () => {});
@@ -124,7 +142,11 @@ export class SessionPool<Tables> {
 
   #add(client: pg.PoolClient): Made<Tables> {
     this.#made += 1;
-    const made = { session: new PostgresSession<Tables>(client), number: this.#made };
+    const onFailed = (thrown: unknown) => {
+      if (isDiskFull(thrown)) this.isFull = true;
+      if (isUnanswered(thrown)) this.#silent.add(client);
+    };
+    const made = { session: new PostgresSession<Tables>(client, onFailed), number: this.#made };
     this.#sessions.set(client, made);
     return made;
   }
@@ -137,9 +159,43 @@ export class SessionPool<Tables> {
     }
   }
 
-  /** `isBroken`: nobody else gets it. */
-  give(session: PostgresSession<Tables>, isBroken = false): void {
-    session.client.release(isBroken);
+  /**
+   * `isBroken`: nobody else gets it. The database's process of one that was silent may still be
+   * there, as where a commit waits for a standby that is gone. It keeps its place, or such
+   * processes would be ever more.
+   */
+  give({ client }: PostgresSession<Tables>, isBroken = false): void {
+    const process = processIdOf(client);
+    const isLeft = this.#keepsPlaces && isBroken && this.#silent.has(client);
+    if (isLeft && process !== undefined) this.#left.add(process);
+    this.#setMax();
+    client.release(isBroken);
+  }
+
+  /** Gives away the places of processes that have ended since. `reader`: another pool. */
+  async freePlaces(reader: SessionPool<Tables>, withinMs: number): Promise<void> {
+    if (this.#left.size === 0) return;
+    const rows = await reader.use((session) =>
+      session.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND state = 'active'
+          AND wait_event_type IS DISTINCT FROM 'Client'`,
+        [[...this.#left]],
+        withinMs,
+      ),
+    );
+    const working = new Set(rows.map(({ pid }) => pid));
+    for (const process of this.#left) if (!working.has(process)) this.#left.delete(process);
+    this.#setMax();
+  }
+
+  /** How many places are kept so. */
+  get placesKept(): number {
+    return this.#left.size;
+  }
+
+  /** One is always there for what waits for no disk. */
+  #setMax(): void {
+    this.#pool.options.max = Math.max(1, this.#connectionsMax - this.#left.size);
   }
 
   /** For `work` that reads: on a connection that turns out to be dead it runs once more. */
@@ -162,6 +218,13 @@ export class SessionPool<Tables> {
   end(): Promise<void> {
     return this.#pool.end();
   }
+}
+
+/** Which of PostgreSQL's processes serves a connection; the driver's types leave it out. */
+export function processIdOf(client: pg.ClientBase): number | undefined {
+  return "processID" in client && typeof client.processID === "number"
+    ? client.processID
+    : undefined;
 }
 
 /** Kysely that takes a connection for each statement. */

@@ -64,14 +64,18 @@ export class PostgresSession<Tables> implements DatabaseConnection, Statements {
   /** Whether a statement has failed. */
   failed = false;
 
-  constructor(readonly client: pg.PoolClient) {
+  /** `onFailed` hears of each statement that fails, on the views, too. */
+  constructor(
+    readonly client: pg.PoolClient,
+    readonly onFailed: (thrown: unknown) => void = () => {},
+  ) {
     this.db = kyselyOn<Tables>(new SessionDriver(this));
     sessions.set(this.db, this);
   }
 
   /** The same connection, for one of several who use it at the same time. */
   view(): PostgresSession<Tables> {
-    return new PostgresSession<Tables>(this.client);
+    return new PostgresSession<Tables>(this.client, this.onFailed);
   }
 
   async query<Row>(
@@ -120,6 +124,7 @@ export class PostgresSession<Tables> implements DatabaseConnection, Statements {
       return await this.client.query<Row>(query);
     } catch (thrown) {
       this.failed = true;
+      this.onFailed(thrown);
       throw foreseen(thrown);
     }
   }

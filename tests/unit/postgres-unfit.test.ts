@@ -13,6 +13,7 @@ import { foreseen, isConnectionLost } from "../../shared/postgres/failures.ts";
 import { SessionPool } from "../../shared/postgres/pool.ts";
 import type { PostgresSession } from "../../shared/postgres/session.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { openHost } from "../support/postgres-host.ts";
 import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
 import { openWay, portOf } from "../support/postgres-way.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -62,7 +63,7 @@ test("a database that can't be relied on is refused, and nothing is changed in i
   };
   expect(await refusedWith("synchronous_commit", "off")).toContain("take that setting back");
   expect(await refusedWith("default_transaction_read_only", "on")).toContain("name the primary's");
-  expect(await refusedWith("search_path", "nowhere")).toContain("may not make tables");
+  expect(await refusedWith("search_path", "nowhere")).toContain("no schema that its search_path");
   await runOnPostgres(
     address,
     "DROP ROLE IF EXISTS guest",
@@ -134,6 +135,59 @@ test("a database without a connection left is told as such, and shows in /readyz
   expect(await refusal(member)).toContain(said);
   await limit(-1);
   await waitFor("a server that is ready again", async () => (await host.status()) === 200);
+});
+
+test("a part of the schema that is missing, or somebody else's, is told as such", async () => {
+  const { address } = await newDatabase();
+  await runOnPostgres(address, "CREATE TABLE documents (id int)");
+  expect(await refusal(address)).toMatch(/by a name of memsync's .*"documents".*: name an empty/);
+  await runOnPostgres(address, "DROP TABLE documents");
+  await using host = await openReady(address);
+  expect(await host.status()).toBe(200);
+  await runOnPostgres(address, "ALTER TABLE sessions RENAME TO elsewhere");
+  await waitFor("a lack that shows", async () => (await host.status()) === 503);
+  const said = "the database lacks its tables sessions: it may have been put back in part";
+  expect(await refusal(address)).toContain(said);
+  await runOnPostgres(address, "ALTER TABLE elsewhere RENAME TO sessions");
+  await waitFor("a server that is ready again", async () => (await host.status()) === 200);
+});
+
+test("a disk that is full shows in /readyz until there is room, and a client is told", async () => {
+  const { address } = await newDatabase();
+  await using host = await openHost(address);
+  const status = async () => {
+    return (await host.app.fetch(new Request("http://127.0.0.1/readyz"))).status;
+  };
+  expect((await host.write("before")).status).toBe(200);
+  // As the database does where it finds no room, for a row or for a table.
+  await runOnPostgres(
+    address,
+    `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$`,
+    `CREATE FUNCTION no_room_at_all() RETURNS event_trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$`,
+    "CREATE TRIGGER no_room BEFORE INSERT ON memories FOR EACH ROW EXECUTE FUNCTION no_room()",
+    `CREATE EVENT TRIGGER no_room_at_all ON ddl_command_start WHEN TAG IN ('CREATE TABLE AS')
+      EXECUTE FUNCTION no_room_at_all()`,
+  );
+  const answer = await host.write("refused");
+  expect(await status()).toBe(503);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    500,
+    { error: { code: "internal", message: expect.stringMatching(/^the disk is full: make room/) } },
+  ]);
+  const reason = expect.stringContaining("the database's disk is full");
+  await waitFor("a look that finds no room", async () =>
+    host.logged.some((fields) => "reason" in fields),
+  );
+  expect(host.logged).toContainEqual({ reason });
+  expect(await status()).toBe(503);
+  expect(await host.keys()).toEqual(["before"]);
+  // Whether there is room for the next row shows by that row alone.
+  await runOnPostgres(address, "DROP EVENT TRIGGER no_room_at_all");
+  await waitFor("a server that is ready again", async () => (await status()) === 200);
+  await runOnPostgres(address, "DROP TRIGGER no_room ON memories");
+  expect((await host.write("after")).status).toBe(200);
 });
 
 test("a step of a newer program is refused where it breaks, and let be where it only adds", async () => {

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { type AccountId, asAccountId } from "../../ids.ts";
 import { parseJson } from "../../json.ts";
-import { clientConfig } from "../../postgres/pool.ts";
+import { clientConfig, processIdOf } from "../../postgres/pool.ts";
 import type { Timer, World } from "../../world.ts";
 
 const CHANNEL = "memsync_commits";
@@ -53,6 +53,8 @@ export class Hints {
     this.#client = client;
     try {
       await client.connect();
+      // A hint needs no disk, and waits for no standby.
+      await client.query("SET synchronous_commit = off");
       await client.query(`LISTEN ${CHANNEL}`);
       this.#deps.onGap();
     } catch {
@@ -100,13 +102,6 @@ export class Hints {
     client.end().catch(() => {});
     this.#again = this.#deps.world.setTimer(AGAIN_MS, () => void this.start());
   }
-}
-
-/** Which of PostgreSQL's processes serves a connection; the driver's types leave it out. */
-function processIdOf(client: pg.Client): number | undefined {
-  return "processID" in client && typeof client.processID === "number"
-    ? client.processID
-    : undefined;
 }
 
 function ownersIn(payload: string): AccountId[] {

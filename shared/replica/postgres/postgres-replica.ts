@@ -193,9 +193,16 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   }
 
   #begin(): void {
-    while (this.#running < BATCHES_MAX) {
+    const batchesMax = BATCHES_MAX - this.options.database.writing.placesKept;
+    while (this.#running < Math.max(1, batchesMax)) {
       const batch = this.#queue.take();
       if (batch.length === 0) break;
+      if (batchesMax <= 0) {
+        // The last connection is for what waits for no disk, such as the charge of a read.
+        for (const { write } of batch) write.reject(tooBusy());
+        this.#queue.done(batch);
+        continue;
+      }
       this.#running += 1;
       void this.#run(batch).finally(() => {
         this.#running -= 1;

@@ -12,6 +12,8 @@ const LOCK = 7_403_616_015;
 /** True: this server is to sweep now, for all of them. */
 export function claimSweep<Tables>(pool: SessionPool<Tables>): Promise<boolean> {
   return inTransaction(pool, async (session) => {
+    // A claim that is lost is made again: it waits for no disk.
+    await session.command("SET LOCAL synchronous_commit = off");
     const claimed = await session.change(
       `UPDATE sweeps SET begun_at = ${NOW} WHERE begun_at < ${NOW} - $1`,
       [SWEPT_AGAIN_MS],
