@@ -159,6 +159,8 @@ function sentenceOf(thrown: unknown): string | undefined {
   }
   if (state === "08P01" && /unsupported startup parameter/.test(messageOf(thrown))) return POOLED;
   if (isUnanswered(thrown)) return UNANSWERED;
+  const ofTls = tlsSentence(thrown);
+  if (ofTls !== undefined) return ofTls;
   if (isConnectionLost(thrown)) {
     const reason = messageOf(thrown);
     return `the database can't be reached (${reason}): see that it runs, and --database-url`;
@@ -176,6 +178,33 @@ export const WHOLE_BACKUP =
 /** Whether the database's disk has no room for what was written. */
 export function isDiskFull(thrown: unknown): boolean {
   return stateOf(thrown) === "53100";
+}
+
+/** What is wrong with a connection that has to be encrypted. */
+function tlsSentence(thrown: unknown): string | undefined {
+  const reason = messageOf(causeOf(thrown));
+  if (/^The server does not support SSL connections/.test(reason)) {
+    return "the database takes no TLS: set `ssl = on` there, or leave `sslmode` out of its address";
+  }
+  if (/^ERR_TLS_CERT_ALTNAME/.test(stateOf(thrown))) {
+    return `the database's certificate is another host's (${reason}): name the host that it is of`;
+  }
+  if (CERTIFICATE.test(stateOf(thrown))) {
+    const way = "name its authority's by `sslrootcert` in the address";
+    return `the database's certificate is not trusted (${reason}): ${way}`;
+  }
+  if (isFileMissing(causeOf(thrown))) {
+    return `a file that the database's address names can't be read (${reason})`;
+  }
+  return undefined;
+}
+
+/** Node's codes of certificates, which are OpenSSL's. */
+const CERTIFICATE = /SELF_SIGNED|^CERT_|UNABLE_TO_(GET|VERIFY|DECRYPT)_|^ERR_(OSSL|SSL)/;
+
+/** Of an authority's certificate, and not of a socket. */
+function isFileMissing(cause: unknown): boolean {
+  return cause instanceof Error && "syscall" in cause && cause.syscall === "open";
 }
 
 /** What is said of one that may run, and is not heard. */

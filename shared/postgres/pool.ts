@@ -64,12 +64,19 @@ export function clientConfig(address: string): pg.ClientConfig {
 function withSettings(address: string): string {
   const [, before = address, query = "", rest = ""] =
     /^([^?#]*)\??([^#]*)(.*)$/s.exec(address) ?? [];
-  const own = query.split("&").findLast((each) => each.startsWith("options="));
+  const asLibpq = /(^|&)uselibpqcompat=true(&|$)/.test(query);
+  const given = query.split("&").map((each) => (asLibpq ? each : withKnownCertificate(each)));
+  const own = given.findLast((each) => each.startsWith("options="));
   const ours = Object.entries(SESSION_SETTINGS).map(([name, value]) => {
     return `-c+${name}=${value.replaceAll(" ", "\\+")}`;
   });
   const options = [...(own ? [own.slice("options=".length)] : []), ...ours].join("+");
-  return `${before}?${query === "" ? "" : `${query}&`}options=${options}${rest}`;
+  return `${before}?${query === "" ? "" : `${given.join("&")}&`}options=${options}${rest}`;
+}
+
+/** These modes are `verify-full` to the driver, which says so in a page of warning. */
+function withKnownCertificate(parameter: string): string {
+  return parameter.replace(/^sslmode=(prefer|require|verify-ca)$/, "sslmode=verify-full");
 }
 
 /** A connection, and how many were made before it and with it. */
