@@ -14,11 +14,19 @@ import { waitFor } from "../tests/support/wait-for.ts";
 
 const SERVERS = 3;
 const EDITS = 8;
-const KILLED_AFTER = 3;
+const KILLED_AT = 3;
+
+interface Balancer {
+  readonly url: string;
+  /** Calls that a server has got and not answered, by the server's port. */
+  readonly underWay: ReadonlyMap<Socket, number>;
+  readonly close: () => void;
+}
 
 /** Passes each connection on to one of the servers that answer, as any balancer would. */
-function balance(ports: ReadonlySet<number>): Promise<{ url: string; close: () => void }> {
+function balance(ports: ReadonlySet<number>): Promise<Balancer> {
   const open = new Set<Socket>();
+  const underWay = new Map<Socket, number>();
   const balancer = createServer((client) => {
     const port = pick(Math.random, [...ports]);
     const server = connect(port, "127.0.0.1");
@@ -34,6 +42,11 @@ function balance(ports: ReadonlySet<number>): Promise<{ url: string; close: () =
         other.destroy();
       });
     }
+    client.on("data", (data) => {
+      if (data.toString("latin1", 0, 5) === "POST ") underWay.set(client, port);
+    });
+    server.on("data", () => underWay.delete(client));
+    client.on("close", () => underWay.delete(client));
   });
   return new Promise((resolve) => {
     balancer.listen(0, "127.0.0.1", () => {
@@ -43,7 +56,7 @@ function balance(ports: ReadonlySet<number>): Promise<{ url: string; close: () =
         balancer.close();
         for (const socket of open) socket.destroy();
       };
-      resolve({ url: `http://127.0.0.1:${port}`, close });
+      resolve({ url: `http://127.0.0.1:${port}`, underWay, close });
     });
   });
 }
@@ -84,21 +97,27 @@ try {
     await machine.save(`${[...lines, line].join("\n")}\n`);
     written.push(line);
   };
+  /** Ends a server as soon as it has got a call, before that is answered. */
+  const killAtCall = async () => {
+    const port = await waitFor("a call", () => [...balancer.underWay.values()][0], 30_000, 0);
+    ports.delete(port);
+    const ended = servers.find((each) => each.port === port)?.process.end("SIGKILL");
+    tell(`the server at port ${port} is killed, with SIGKILL, in the middle of a call`);
+    await ended;
+  };
   await write(laptop, "# Shop");
   await waitFor("the file to reach the desktop", areEqual);
   tell("two machines with one file, each call to another server");
   for (let edit = 1; edit <= EDITS; edit++) {
-    if (edit === KILLED_AFTER) {
-      const [victim] = servers;
-      ports.delete(victim?.port ?? 0);
-      await victim?.process.end("SIGKILL");
-      tell(`the server at port ${victim?.port} is killed, with SIGKILL, while both go on`);
-    }
+    const killing = edit === KILLED_AT ? killAtCall() : undefined;
     for (const machine of machines) {
       await write(machine, `- Rule ${edit} of the ${machine.name}.`);
       await waitFor("the save to be read", () => machine.isSaved());
     }
     tell(`edit ${edit} of ${EDITS} on both machines`);
+    await killing;
+    // The next edit comes when this one is everywhere, so that each of them is synced by itself.
+    await waitFor("both machines to have it", areEqual);
   }
   await waitFor("both machines to be equal", areEqual);
   const lines = await laptop.lines();
