@@ -1,7 +1,7 @@
 import { type Log, silentLog } from "../../shared/log.ts";
 import { openPostgres, type PostgresDatabase } from "../../shared/postgres/database.ts";
 import { DatabaseWatch } from "../../shared/postgres/database-watch.ts";
-import { tablesOf } from "../../shared/postgres/migrate.ts";
+import { schemaPartsOf } from "../../shared/postgres/schema-parts.ts";
 import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
 import { PostgresReplica } from "../../shared/replica/postgres/postgres-replica.ts";
 import { newWriter } from "../../shared/replica/store/writer.ts";
@@ -36,11 +36,10 @@ export async function openPostgresStore(
       writer: newWriter(world, SERVICE_MACHINE),
       pause: pauseOf(world),
     });
-    const tables = tablesOf(hostMigrationsOnPostgres);
     const watch = new DatabaseWatch({
       pool: database.reading,
       writing: database.writing,
-      tables,
+      parts: schemaPartsOf(hostMigrationsOnPostgres),
       world,
       log,
     });

@@ -1,5 +1,6 @@
 import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, WHOLE_BACKUP } from "./failures.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
+import type { SchemaParts } from "./schema-parts.ts";
 import type { PostgresSession } from "./session.ts";
 
 /** The oldest release that still gets corrections. */
@@ -16,8 +17,8 @@ interface ServerFacts {
   readonly schema: string | null;
   /** Those of the program's tables in which the user may not do everything. */
   readonly lacking: string | null;
-  /** Those of the program's tables that are not there. */
-  readonly missing: string | null;
+  /** Those of the schema's parts that are not there, or don't act. */
+  readonly missing: readonly string[] | null;
   /** Commits that have waited for a standby for longer than a write takes. */
   readonly unheard: number;
   /** Those of `SESSION_SETTINGS`, as they are. */
@@ -30,9 +31,9 @@ interface ServerFacts {
  */
 export async function checkServer<Tables>(
   pool: SessionPool<Tables>,
-  tables: readonly string[],
+  parts: SchemaParts,
 ): Promise<void> {
-  const problem = problemOf(await pool.use((session) => readFacts(session, tables)));
+  const problem = problemOf(await pool.use((session) => readFacts(session, parts)));
   if (problem !== undefined) throw new DatabaseFailure(problem);
   if (await isPooled(pool)) throw new DatabaseFailure(POOLED);
 }
@@ -40,25 +41,30 @@ export async function checkServer<Tables>(
 /** The same of what may change while a server runs, whose tables were all made. */
 export async function refuseUnfit<Tables>(
   pool: SessionPool<Tables>,
-  tables: readonly string[],
+  parts: SchemaParts,
   withinMs?: number,
 ): Promise<void> {
-  const facts = await pool.use((session) => readFacts(session, tables, withinMs));
+  const facts = await pool.use((session) => readFacts(session, parts, withinMs));
   const problem = problemOf(facts) ?? problemInUse(facts);
   if (problem !== undefined) throw new DatabaseFailure(problem);
 }
 
-/** Throws where a table is missing from a database whose steps were all taken. */
+/** Throws where a part is missing from a database whose steps were all taken. */
 export async function refuseMissing<Tables>(
   pool: SessionPool<Tables>,
-  tables: readonly string[],
+  parts: SchemaParts,
 ): Promise<void> {
-  const { missing } = await pool.use((session) => readFacts(session, tables));
+  const { missing } = await pool.use((session) => readFacts(session, parts));
   if (missing !== null) throw new DatabaseFailure(lackOf(missing));
 }
 
-function lackOf(missing: string): string {
-  return `the database lacks its tables ${missing}: ${WHOLE_BACKUP}`;
+/** How many of the parts that are missing are named. */
+const NAMED_MAX = 5;
+
+function lackOf(missing: readonly string[]): string {
+  const more = missing.length > NAMED_MAX ? `, and ${missing.length - NAMED_MAX} more` : "";
+  const named = missing.slice(0, NAMED_MAX).join(", ");
+  return `the database lacks parts of its schema (${named}${more}): ${WHOLE_BACKUP}`;
 }
 
 /** Room that a write finds, and leaves as it was. */
@@ -85,7 +91,7 @@ export async function findsRoom<Tables>(pool: SessionPool<Tables>): Promise<bool
 
 async function readFacts<Tables>(
   session: PostgresSession<Tables>,
-  tables: readonly string[],
+  parts: SchemaParts,
   withinMs?: number,
 ): Promise<ServerFacts> {
   const [facts] = await session.query<ServerFacts>(
@@ -104,12 +110,25 @@ async function readFacts<Tables>(
         WHERE NOT (has_table_privilege(found, 'select') AND has_table_privilege(found, 'insert')
           AND has_table_privilege(found, 'update') AND has_table_privilege(found, 'delete')))
         AS lacking,
-      (SELECT string_agg(name, ', ') FROM unnest($2::text[]) AS name
-        WHERE to_regclass(quote_ident(name)) IS NULL) AS missing,
+      (SELECT array_agg(each) FROM (
+        SELECT name FROM unnest($2::text[] || $3::text[]) AS name
+          WHERE to_regclass(quote_ident(name)) IS NULL
+        UNION ALL SELECT name FROM unnest($4::text[]) AS name
+          WHERE to_regproc(quote_ident(name)) IS NULL
+        UNION ALL SELECT name FROM unnest($5::text[], $6::text[]) AS trigger (name, relation)
+          WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = name AND tgenabled IN ('O', 'A')
+            AND tgrelid = to_regclass(quote_ident(relation)))) AS lost (each)) AS missing,
       (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
         AND usename = current_user AND wait_event = 'SyncRep'
         AND query_start < clock_timestamp() - interval '5 seconds') AS unheard`,
-    [Object.keys(SESSION_SETTINGS), tables],
+    [
+      Object.keys(SESSION_SETTINGS),
+      parts.tables,
+      parts.indexes,
+      parts.functions,
+      parts.triggers.map(({ name }) => name),
+      parts.triggers.map(({ table }) => table),
+    ],
     withinMs,
   );
   if (!facts) throw new DatabaseFailure("the database says nothing of itself");

@@ -4,6 +4,7 @@ import type { Timer, World } from "../world.ts";
 import { findsRoom, refuseUnfit } from "./check-server.ts";
 import { DISK_FULL, isUnanswered, NoConnectionLeft, UNANSWERED } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
+import type { SchemaParts } from "./schema-parts.ts";
 
 /** A balancer hears of an outage within this time. */
 const LOOK_EVERY_MS = 1000;
@@ -16,7 +17,7 @@ interface WatchDeps<Tables> {
   /** The connections of writes. */
   readonly writing: SessionPool<Tables>;
   /** See `checkServer`. */
-  readonly tables: readonly string[];
+  readonly parts: SchemaParts;
   readonly world: World;
   readonly log: Log;
 }
@@ -55,14 +56,14 @@ export class DatabaseWatch<Tables> {
   }
 
   async #look(): Promise<void> {
-    const { pool, writing, tables, world } = this.#deps;
+    const { pool, writing, parts, world } = this.#deps;
     const before = pool.answered;
     // Who answers anybody is there, and who has too much to do can be written.
     const isSilent = () => pool.answered === before;
     const silence = world.setTimer(LOOK_WITHIN_MS, () => {
       if (isSilent()) this.#say(UNANSWERED);
     });
-    const looked = refuseUnfit(pool, tables, LOOK_WITHIN_MS)
+    const looked = refuseUnfit(pool, parts, LOOK_WITHIN_MS)
       .then(() => writing.freePlaces(pool, LOOK_WITHIN_MS))
       .then(() => this.#lookForRoom());
     const problem = await looked.then(

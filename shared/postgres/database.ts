@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import { checkServer, refuseMissing } from "./check-server.ts";
-import { migratePostgres, type PostgresMigration, tablesOf } from "./migrate.ts";
+import { migratePostgres, type PostgresMigration } from "./migrate.ts";
 import { kyselyThrough, SessionPool } from "./pool.ts";
+import { schemaPartsOf } from "./schema-parts.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** With the one that listens these are twelve: eight servers have room in PostgreSQL's hundred. */
@@ -37,10 +38,11 @@ export async function openPostgres<Tables>(
 ): Promise<PostgresDatabase<Tables>> {
   const writing = new SessionPool<Tables>(address, WRITING_MAX, { keepsPlaces: true });
   const reading = new SessionPool<Tables>(address, READING_MAX);
+  const parts = schemaPartsOf(migrations);
   try {
-    await checkServer(writing, tablesOf(migrations));
+    await checkServer(writing, parts);
     await migratePostgres(writing, migrations);
-    await refuseMissing(writing, tablesOf(migrations));
+    await refuseMissing(writing, parts);
   } catch (thrown) {
     await Promise.all([writing.end(), reading.end()]);
     throw thrown;

@@ -14,12 +14,6 @@ export interface PostgresMigration {
   readonly statements: readonly string[];
 }
 
-/** The tables that steps make. */
-export function tablesOf(migrations: readonly PostgresMigration[]): string[] {
-  const statements = migrations.flatMap((each) => each.statements);
-  return statements.flatMap((each) => /^CREATE\s+TABLE\s+(\w+)/.exec(each)?.[1] ?? []);
-}
-
 /** Servers that start at the same time migrate one after another. Any number does. */
 const LOCK = 7_403_616_013;
 

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
+import { openPostgresDatabase } from "../../server/stores/open-postgres-store.ts";
 import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
 import type { PostgresMigration } from "../../shared/postgres/migrate.ts";
+import { schemaPartsOf } from "../../shared/postgres/schema-parts.ts";
+import { postgresCluster } from "../support/postgres-cluster.ts";
+import { runOnPostgres } from "../support/postgres-servers.ts";
 
 /** What changes nothing that a program knows which does not know the step. */
 const ADDS =
@@ -65,4 +69,27 @@ test("a step that takes away, renames or narrows is found, unless it says that i
     narrowing.map((each) => `step: ${each}`),
   );
   expect(contractions([{ ...step, breaks: true }])).toEqual([]);
+});
+
+test("the parts that a program looks for are those that its steps make", async () => {
+  const address = await (await postgresCluster()).createDatabase();
+  await (await openPostgresDatabase(address)).close();
+  const found = async (names: string) => {
+    const rows = await runOnPostgres(address, names);
+    return rows.map((row) => Object.values(row).join(" ")).sort();
+  };
+  const own = "relnamespace = 'public'::regnamespace AND relname !~ '^schema_migrations'";
+  const relations = (kind: string) => {
+    return found(`SELECT relname FROM pg_class WHERE ${own} AND relkind = '${kind}'`);
+  };
+  const { tables, indexes, functions, triggers } = schemaPartsOf(hostMigrationsOnPostgres);
+  expect([...tables].sort()).toEqual(await relations("r"));
+  expect([...indexes].sort()).toEqual(await relations("i"));
+  expect([...functions].sort()).toEqual(
+    await found("SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"),
+  );
+  expect(triggers.map(({ name, table }) => `${name} ${table}`).sort()).toEqual(
+    await found(`SELECT tgname, relname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+      WHERE ${own} AND NOT tgisinternal`),
+  );
 });

@@ -11,6 +11,7 @@ import { silentLog } from "../../shared/log.ts";
 import { checkServer } from "../../shared/postgres/check-server.ts";
 import { foreseen, isConnectionLost } from "../../shared/postgres/failures.ts";
 import { SessionPool } from "../../shared/postgres/pool.ts";
+import { schemaPartsOf } from "../../shared/postgres/schema-parts.ts";
 import type { PostgresSession } from "../../shared/postgres/session.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { openHost } from "../support/postgres-host.ts";
@@ -144,12 +145,26 @@ test("a part of the schema that is missing, or somebody else's, is told as such"
   await runOnPostgres(address, "DROP TABLE documents");
   await using host = await openReady(address);
   expect(await host.status()).toBe(200);
-  await runOnPostgres(address, "ALTER TABLE sessions RENAME TO elsewhere");
-  await waitFor("a lack that shows", async () => (await host.status()) === 503);
-  const said = "the database lacks its tables sessions: it may have been put back in part";
-  expect(await refusal(address)).toContain(said);
-  await runOnPostgres(address, "ALTER TABLE elsewhere RENAME TO sessions");
-  await waitFor("a server that is ready again", async () => (await host.status()) === 200);
+  for (const [lost, back, name] of [
+    ["ALTER TABLE sessions RENAME TO a", "ALTER TABLE a RENAME TO sessions", "sessions"],
+    [
+      "ALTER INDEX metadata_pkey RENAME TO a",
+      "ALTER INDEX a RENAME TO metadata_pkey",
+      "metadata_pkey",
+    ],
+    [
+      "ALTER TABLE tokens DISABLE TRIGGER note_token_change",
+      "ALTER TABLE tokens ENABLE TRIGGER note_token_change",
+      "note_token_change",
+    ],
+  ] as const) {
+    await runOnPostgres(address, lost);
+    await waitFor("a lack that shows", async () => (await host.status()) === 503);
+    const said = `the database lacks parts of its schema (${name}): it may have been put back in`;
+    expect(await refusal(address)).toContain(said);
+    await runOnPostgres(address, back);
+    await waitFor("a server that is ready again", async () => (await host.status()) === 200);
+  }
 });
 
 test("a disk that is full shows in /readyz until there is room, and a client is told", async () => {
@@ -240,7 +255,9 @@ class LendingPool extends SessionPool<HostTables> {
 test("connections that are one behind a pooler are refused", async () => {
   const { address } = await newDatabase();
   const pool = new LendingPool(address, 2);
-  await expect(checkServer(pool, [])).rejects.toThrow("a pooler in transaction mode");
+  await expect(checkServer(pool, schemaPartsOf([]))).rejects.toThrow(
+    "a pooler in transaction mode",
+  );
   await pool.close();
 });
 

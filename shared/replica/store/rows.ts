@@ -220,21 +220,30 @@ const findMemories = compiledForMany((db: Db, rows: readonly KeyOf[]) =>
     ),
 );
 
+/** PostgreSQL hashes as many keys within the memory that it gives to it, however little. */
+const AMONG_ALL_MAX = 8192;
+
 /**
  * PostgreSQL may read all of a document for a list of keys, as long as it takes the document for a
- * small one. So there it is one list, and a long one reads the document, once: `is true` keeps the
- * database from comparing each row with each key.
+ * small one. So there a long list reads the document, once: `is true` keeps the database from
+ * comparing each row with each key.
  */
 async function findTogether(
   db: Db,
   documentId: number,
   keys: readonly string[],
 ): Promise<FormerRow[]> {
-  if (keys.length > ROWS_AT_ONCE) return await findAmongAll(db, { documentId, keys });
-  return await findMemories(
-    db,
-    keys.map((key) => ({ documentId, key })),
-  );
+  if (keys.length <= ROWS_AT_ONCE) {
+    return await findMemories(
+      db,
+      keys.map((key) => ({ documentId, key })),
+    );
+  }
+  const found: FormerRow[][] = [];
+  for (const some of chunksOf(keys, AMONG_ALL_MAX)) {
+    found.push(await findAmongAll(db, { documentId, keys: some }));
+  }
+  return found.flat();
 }
 
 const findAmongAll = compiled(
