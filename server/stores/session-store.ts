@@ -2,7 +2,8 @@ import type { Kysely } from "kysely";
 import type { AccountId, ProjectId, SessionId } from "../../shared/ids.ts";
 import { parseStored } from "../../shared/json.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
-import type { Pause } from "../../shared/turns.ts";
+import { compiledForMany, ROWS_AT_ONCE } from "../../shared/sqlite/many.ts";
+import { chunksOf, type Pause } from "../../shared/turns.ts";
 import type { Session, SessionUpload } from "../../shared/wire/session.ts";
 import { parseTimestamp } from "../../shared/wire/timestamp.ts";
 import type { PageEnd } from "./cursor.ts";
@@ -77,8 +78,9 @@ const findBody = compiled(
 );
 
 /**
- * Adds or replaces sessions by id. True if anything changed. `mayReplace` is called for each
- * session of another project, and throws if that is out of reach. `pause` may end the turn.
+ * Adds or replaces sessions by id, none of which is there twice. True if anything changed.
+ * `mayReplace` is called for each session of another project, and throws if that is out of reach.
+ * `pause` may end the turn.
  */
 export async function putSessions(
   db: Db,
@@ -96,57 +98,63 @@ export async function putSessions(
   },
 ): Promise<boolean> {
   let changed = false;
-  for (const upload of uploads) {
-    await pause();
-    const known = await findSession(db, account, upload.id);
-    const project = projectId ?? known?.project_id ?? null;
-    const session: Session = { id: upload.id, project_id: project, ...withoutId(upload) };
-    const body = JSON.stringify(session);
-    if (known && JSON.stringify(known) === body) continue;
-    if (known) mayReplace(known.project_id);
-    changed = true;
-    await putSession(db, {
-      account,
-      id: upload.id,
-      projectId: project,
-      startedAt: parseTimestamp(upload.started_at) ?? 0,
-      lastActivityAt: parseTimestamp(upload.last_activity_at) ?? 0,
-      body,
-    });
+  // Many at once: each answer is a way to PostgreSQL and back.
+  for (const some of chunksOf(uploads, ROWS_AT_ONCE)) {
+    const found = await Promise.all(some.map(({ id }) => findSession(db, account, id)));
+    const rows: SessionRow[] = [];
+    for (const [at, upload] of some.entries()) {
+      await pause();
+      const known = found[at];
+      const project = projectId ?? known?.project_id ?? null;
+      const session: Session = { id: upload.id, project_id: project, ...withoutId(upload) };
+      const body = JSON.stringify(session);
+      if (known && JSON.stringify(known) === body) continue;
+      if (known) mayReplace(known.project_id);
+      rows.push({
+        account,
+        id: upload.id,
+        projectId: project,
+        startedAt: parseTimestamp(upload.started_at) ?? 0,
+        lastActivityAt: parseTimestamp(upload.last_activity_at) ?? 0,
+        body,
+      });
+    }
+    changed ||= rows.length > 0;
+    await putRows(db, rows);
   }
   return changed;
 }
 
-const putSession = compiled(
-  (
-    db: Db,
-    given: {
-      readonly account: AccountId;
-      readonly id: SessionId;
-      readonly projectId: ProjectId | null;
-      readonly startedAt: number;
-      readonly lastActivityAt: number;
-      readonly body: string;
-    },
-  ) =>
-    db
-      .insertInto("sessions")
-      .values({
+interface SessionRow {
+  readonly account: AccountId;
+  readonly id: SessionId;
+  readonly projectId: ProjectId | null;
+  readonly startedAt: number;
+  readonly lastActivityAt: number;
+  readonly body: string;
+}
+
+const putRows = compiledForMany((db: Db, rows: readonly SessionRow[]) =>
+  db
+    .insertInto("sessions")
+    .values(
+      rows.map((given) => ({
         account: given.account,
         id: given.id,
         project_id: given.projectId,
         started_at: given.startedAt,
         last_activity_at: given.lastActivityAt,
         body: given.body,
-      })
-      .onConflict((conflict) =>
-        conflict.columns(["account", "id"]).doUpdateSet((excluded) => ({
-          project_id: excluded.ref("excluded.project_id"),
-          started_at: excluded.ref("excluded.started_at"),
-          last_activity_at: excluded.ref("excluded.last_activity_at"),
-          body: excluded.ref("excluded.body"),
-        })),
-      ),
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(["account", "id"]).doUpdateSet((excluded) => ({
+        project_id: excluded.ref("excluded.project_id"),
+        started_at: excluded.ref("excluded.started_at"),
+        last_activity_at: excluded.ref("excluded.last_activity_at"),
+        body: excluded.ref("excluded.body"),
+      })),
+    ),
 );
 
 function withoutId({ id: _, ...rest }: SessionUpload): Omit<SessionUpload, "id"> {

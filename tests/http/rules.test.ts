@@ -98,6 +98,25 @@ test("sessions may come with a sync of no project", async () => {
   expect(body).toMatchObject({ id: SESSION.id, project_id: null });
 });
 
+test("many sessions of one sync are stored, changed and moved like one", async () => {
+  const account = newAccount();
+  const sessions = Array.from({ length: 150 }, (_, at) => ({ ...SESSION, id: `sess_${at}` }));
+  const sync = (project: string, some: readonly object[]) =>
+    account.post(`/v1/projects/${project}/sync`, { sessions: some });
+  const counted = async () => {
+    const { body } = await account.get<{ sessions: (typeof SESSION & { project_id: string })[] }>(
+      "/v1/sessions",
+    );
+    return Map.groupBy(body.sessions, (each) => `${each.project_id} ${each.message_count}`);
+  };
+  expect((await sync("proj_a", sessions)).status).toBe(200);
+  const more = sessions.slice(10, 140).map((session) => ({ ...session, message_count: 2 }));
+  expect((await sync("proj_b", [...more, sessions[149] ?? {}])).status).toBe(200);
+  const sizes = [...(await counted())].map(([name, each]) => [name, each.length]);
+  expect(Object.fromEntries(sizes)).toEqual({ "proj_a 1": 19, "proj_b 2": 130, "proj_b 1": 1 });
+  expect((await sync("proj_b", [...more, more[0] ?? {}])).status).toBe(400);
+});
+
 test("in an exchange, what a token may not write is turned down by itself", async () => {
   const account = clientOf("mst_dev_pro");
   const reader = clientOf("mst_dev_readonly");
