@@ -1,24 +1,20 @@
-import type { Kysely } from "kysely";
 import type {
   NewTextConflict,
   PlacedLines,
   TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { listRevisions } from "../../shared/replica/history/revisions.ts";
-import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import { storedTextMachine } from "../../shared/replica/store/rows.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
-import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { authors } from "./bringers.ts";
 import { type FileContent, knownBase } from "./file-edit.ts";
 import type { FollowedState, SetAside } from "./follow-store.ts";
 import { indicesFrom, linesThatStay, runsOf } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
+import { removalOf } from "./removal.ts";
 import { SpanSet } from "./span-set.ts";
 import { contentLines, joinLines, linesOf, nobodysLine } from "./text-lines.ts";
 
@@ -106,7 +102,7 @@ export async function conflictsOfBack(
   if (line !== undefined) {
     const versions = [
       { ...mine, text: joinedText(come), places: come, isStanding: true },
-      { ...(await removalOf(db, open, line)), text: joinedText(instead), places: instead },
+      { ...(await removalOf(db, open, [line])), text: joinedText(instead), places: instead },
     ] as const;
     conflicts.push({ kind: "renewed", versions });
   }
@@ -161,21 +157,6 @@ export function stillAside(
   // What is committed is no longer kept by a stash alone.
   const isSame = before !== undefined && commit === known?.checkedOut.commit;
   return isAnyAside || isSame ? next : undefined;
-}
-
-/** Who took a line out of the document, and when, as far as its history tells. */
-async function removalOf(
-  db: WriteContext<DaemonTables>["db"],
-  { id }: OpenDocument,
-  line: string,
-): Promise<{ readonly machine: string | undefined; readonly at?: number }> {
-  const replica: Kysely<ReplicaTables> = narrowTables(db);
-  const former = await listRevisions(replica, id, { kind: "text", key: "" });
-  const at = former.findIndex(({ value }) => contentLines(value).includes(line));
-  const last = former[at];
-  if (!last) return { machine: undefined };
-  const machine = at === 0 ? storedTextMachine(replica, id) : former[at - 1]?.machine;
-  return { machine: machine ?? undefined, at: last.replacedAt };
 }
 
 function linesIn({ text }: { readonly text: string }): string[] {

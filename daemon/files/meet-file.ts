@@ -1,13 +1,18 @@
+import type {
+  NewTextConflict,
+  PlacedLines,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { authors } from "./bringers.ts";
-import { cameBack, differences } from "./come-back.ts";
+import { differences } from "./come-back.ts";
 import { type FileContent, takeFirst } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
 import { noteShown } from "./note-arrival.ts";
 import { joinedText } from "./placed-runs.ts";
+import { removalOf } from "./removal.ts";
 import { record, type TakenSave } from "./take-edit.ts";
 import type { LateOptions } from "./take-late-save.ts";
 import { contentLines } from "./text-lines.ts";
@@ -15,23 +20,24 @@ import { contentLines } from "./text-lines.ts";
 type Context = WriteContext<DaemonTables>;
 
 /**
- * The first meeting: the text of both stays. A conflict is recorded where one has what the other
- * lacks, because a section may be in the text twice.
+ * The first meeting: the text of both stays. What either has alone is a conflict as soon as the
+ * file has any: it may be new, or older than a deletion.
  */
 export async function meetFile(
   context: Context,
   open: OpenDocument,
   file: FileContent,
 ): Promise<TakenSave> {
-  const { come, ...kept } = differences(open, file);
+  const sides = differences(open, file);
+  const isTold = open.document.everHadText() && sides.come(hasWord).length > 0;
+  const told = isTold ? await conflictOf(context, open, { ...sides, file }) : [];
   const state = takeFirst(context, open, file);
-  const conflicts = come(hasWord).length > 0 ? await tellKept(context, open, { file, kept }) : [];
-  return { state, conflicts, moved: [] };
+  return { state, conflicts: await record(context, open, { conflicts: told }), moved: [] };
 }
 
 /**
- * Takes a file that was created again. What the document has beyond it stays. Lines of it that
- * others have deleted since return. A conflict is recorded for both.
+ * Takes a file that was created again. What the document has beyond it stays, and so does what it
+ * has beyond the document, as lines of it that others have deleted since. A conflict tells both.
  */
 export async function renewFile(
   context: Context,
@@ -42,36 +48,39 @@ export async function renewFile(
     options,
   }: { readonly known: FileState; readonly file: FileContent; readonly options: LateOptions },
 ): Promise<TakenSave> {
-  const { come, ...kept } = differences(open, file);
-  const before = new Set(contentLines(known.base.text));
-  const back = come((line) => before.has(line));
+  const told = await conflictOf(context, open, { ...differences(open, file), file });
   const state = takeFirst(context, open, file);
   // These lines of others may come from one of our commands, or were copied from elsewhere.
   await noteShown(context, open, { from: known, to: state, options });
-  const told = await tellKept(context, open, { file, kept });
-  const conflicts = cameBack(open, file, back);
-  return {
-    state,
-    conflicts: [...told, ...(await record(context, open, { conflicts }))],
-    moved: [],
-  };
+  return { state, conflicts: await record(context, open, { conflicts: told }), moved: [] };
 }
 
-type Kept = Omit<ReturnType<typeof differences>, "come">;
+type Sides = ReturnType<typeof differences> & { readonly file: FileContent };
 
-async function tellKept(
-  context: Context,
+/**
+ * The conflict about all that either side has alone. Each version is what one has and the other
+ * lacks, so whoever chooses it has just that text. To be asked before the file is taken.
+ */
+async function conflictOf(
+  { db }: Context,
   open: OpenDocument,
-  {
-    file: { savedAt },
-    kept: { kept, keptSpans },
-  }: { readonly file: FileContent; readonly kept: Kept },
-): Promise<string[]> {
-  if (!kept.some(({ text }) => hasWord(text))) return [];
-  const machine = authors(context.db, open, keptSpans);
+  { file, kept, keptSpans, come }: Sides,
+): Promise<NewTextConflict[]> {
+  const [standing, brought] = [withWords(kept), withWords(come(() => true))];
+  if (standing.length + brought.length === 0) return [];
+  const text = joinedText(brought);
+  const theirs =
+    standing.length > 0
+      ? { machine: authors(db, open, keptSpans) }
+      : await removalOf(db, open, contentLines(text).filter(hasWord));
   const versions = [
-    { text: joinedText(kept), machine, places: kept },
-    { text: "", machine: open.writer.machine, at: Math.round(savedAt) },
+    { ...theirs, text: joinedText(standing), places: standing },
+    { ...open.author, at: Math.round(file.savedAt), text, places: brought },
   ] as const;
-  return await record(context, open, { conflicts: [{ kind: "renewed", versions }] });
+  return [{ kind: "renewed", versions }];
+}
+
+/** Blank lines alone are no version of anything. */
+function withWords(places: readonly PlacedLines[]): PlacedLines[] {
+  return places.filter(({ text }) => hasWord(text));
 }

@@ -18,10 +18,11 @@ import type { DaemonTables } from "../home/tables.ts";
 import { type Aside, findAside, type OthersChanges } from "./aside-base.ts";
 import { authors } from "./bringers.ts";
 import { cameBack, carriedBack, differences } from "./come-back.ts";
-import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
+import { type FileContent, knownBase, takeSave } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
 import type { Sight } from "./follow-facts.ts";
 import { indicesFrom, linesThatStay } from "./line-runs.ts";
+import { meetFile } from "./meet-file.ts";
 import { saysOthers } from "./others-lines.ts";
 import { ownSpans } from "./own-spans.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
@@ -198,9 +199,7 @@ export async function takeGitVersion(
   }: { readonly sight: Sight; readonly file: FileContent; readonly known: FileState | undefined },
 ): Promise<TakenSave> {
   const { committed, past } = sight;
-  if (committed === undefined) {
-    return { state: takeFirst(context, open, file), conflicts: [], moved: [] };
-  }
+  if (committed === undefined) return await meetFile(context, open, file);
   const isOther = past?.relation === "elsewhere" || past?.relation === "anew";
   const isNew = past?.relation === "elsewhere" && !isTold(open, past.changes);
   const missing = isNew ? await missingOf(context, open, committed) : [];

@@ -124,7 +124,7 @@ const WAYS: Readonly<
     "deletion",
   ],
   "a file that was gone has other lines": [renewed(BASE), "renewed"],
-  "a file that was gone has deleted lines": [renewed(WITHOUT), "renewed", "renewed"],
+  "a file that was gone has deleted lines": [renewed(WITHOUT), "renewed"],
   "git discards another's line": [discarded(TESTS), "set-aside"],
   "git discards another's deletion": [discarded(WITHOUT), "set-aside"],
   "git stashes a line": [stashed(TESTS), "set-aside"],

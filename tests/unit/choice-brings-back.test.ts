@@ -38,7 +38,7 @@ test("a line that a choice brings back opens no conflict that was over", async (
   await exchange(all);
   expect(await a.listed()).toEqual([changed ?? ""]);
   // One line of five: not all that the version has, and enough to be asked about.
-  const [kept] = placedVersions(renewed, "- A\n").filter(({ text }) => text !== "");
+  const [kept] = placedVersions(renewed, "- A\n").filter(({ text }) => text !== "# Own\n");
   expect(kept).toMatchObject({ inText: true, inPart: true });
   await a.drain(await a.choiceOf("- A\n", changed));
   await exchange(all);

@@ -295,7 +295,7 @@ describe("a file that was made anew after it was gone", () => {
     const [back] = await b.conflicts();
     expect([back?.kind, back?.versions.map(({ text }) => text.trim())]).toEqual([
       "renewed",
-      ["", "Test with make test."],
+      ["", "Test with make test.\n\nOf a."],
     ]);
   });
 

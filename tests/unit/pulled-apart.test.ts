@@ -199,6 +199,7 @@ for (const first of FIRST) {
     await a.save(guide());
     await exchange([a, b]);
     await b.pass(MINUTE_MS);
+    await b.save(guide());
     await b.save(guide("", block("npm install")));
     await b.save(guide());
     await b.save(guide("", "A note.\n"));

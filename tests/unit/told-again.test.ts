@@ -148,7 +148,8 @@ test("a first meeting where either has more is told, and one command settles it"
   await exchange([a, b]);
   expect(await a.doc()).toContain("Never.\nAlways.\n");
   expect((await openOf(a)).map(([kind]) => kind)).toEqual(["renewed"]);
-  expect(await chosen(b, (text) => text === "")).toBe(ofB);
+  expect(await chosen(b, (text) => text.includes("Never."))).toBe(ofB);
+  expect(await chosen(b, (text) => text.includes("Always."))).toBe(GUIDE);
 });
 
 test("what is chosen of a history that was pushed anew comes where git has it", async () => {

@@ -49,8 +49,8 @@ export interface TextVersion {
  * - `deletion`: more than half of the text's lines were deleted at once.
  * - `elsewhere`: git brought a version of the file that has lines which the document has not.
  * - `renewed`: a file was made anew after it was gone, met its document for the first time, or came
- *   with another history of git. What the document had beyond it stays, and what others have
- *   deleted since it was gone stands again.
+ *   with another history of git. What either had beyond the other stays: what others have deleted
+ *   since then may be among it, and stands again.
  * - `set-aside`: git took saved lines out of a file and keeps them in a stash or on another branch.
  *   They stay in the document. Or it put back lines that a save had deleted, and keeps the deletion
  *   there: they stay out of the document, and the version without them `isStanding`.

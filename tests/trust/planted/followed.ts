@@ -16,8 +16,22 @@ const committed = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-committed.
 const between = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-between.test.ts");
 const disputes = (file: string) => mistakesIn(file, "unit/pulled-disputes.test.ts");
 
+const met = mistakesIn("daemon/files/meet-file.ts", "unit/first-meeting.test.ts");
+
 /** In half-written texts, and in what git has set aside before somebody's eyes. */
 export const FOLLOWED: readonly Mistake[] = [
+  met(
+    "what only a file has that is met for the first time is taken for new",
+    "an old copy that is met brings a deleted line back, and every machine says so",
+    "open.document.everHadText() && sides.come(hasWord).length > 0;",
+    "sides.kept.length > 0 && sides.come(hasWord).length > 0;",
+  ),
+  met(
+    "a conflict about a file that is met has what the document had alone",
+    "an old copy that is met is the whole text again for whoever chooses the file's side",
+    "withWords(come(() => true))",
+    "withWords(come(() => false))",
+  ),
   half(
     "a text that may be half written is taken at once",
     "a program that never stops writing is waited for a minute",

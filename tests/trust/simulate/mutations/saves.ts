@@ -178,7 +178,7 @@ export const SAVES: readonly Mutation[] = [
     "nobody is told what a file that was made anew does not have",
     "a file that is made anew after it was gone takes nothing away, and that is told",
     "daemon/files/meet-file.ts",
-    "if (!kept.some(({ text }) => hasWord(text))) return [];",
+    "if (standing.length + brought.length === 0) return [];",
     "return [];",
   ),
   mutation(
