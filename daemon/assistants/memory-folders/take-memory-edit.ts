@@ -25,19 +25,22 @@ export interface MemoryEdit {
   readonly unseen?: readonly CameLine[] | undefined;
   /** What the file showed before that. */
   readonly seenBefore?: readonly EntryId[] | undefined;
+  /** Nobody knows what the file showed before it was met: it may be what others have deleted. */
+  readonly isMet?: boolean;
 }
 
 /**
  * Writes an edit of a file into the document: over exactly what the file showed. What others have
  * written meanwhile is merged with it by lines where no place was changed differently by both. Else
  * both stay, the later one counts, and the other is a conflict. So it is with an edit that undoes
- * what its author may not have seen: it replaces what the file showed before that. For an index see
- * `takeIndexEdit`. Returns what the file shows now.
+ * what its author may not have seen: it replaces what the file showed before that. A deletion of
+ * which a file that is met may be older stays, as a conflict. For an index see `takeIndexEdit`.
+ * Returns what the file shows now.
  */
 export async function takeMemoryEdit(
   context: Context,
   open: OpenDocument,
-  { format, name, base, file, unseen = [], seenBefore = [] }: MemoryEdit,
+  { format, name, base, file, unseen = [], seenBefore = [], isMet = false }: MemoryEdit,
 ): Promise<StandingMemory> {
   const key = keyOfName(format, name);
   if (name === format.index) return takeIndexEdit(context, open, { key, base, file, unseen });
@@ -48,7 +51,8 @@ export async function takeMemoryEdit(
   const { content, hash } = file;
   const isStale = undoesUnseen({ file, base, unseen });
   const now = Math.min(context.now, Math.round(file.savedAt));
-  document.setEntry("memories", key, { value: content, now, seen: isStale ? seenBefore : seen });
+  const over = isStale ? seenBefore : seen;
+  document.setEntry("memories", key, { value: content, now, seen: over, isBeforeDeletion: isMet });
   await context.flush(open);
   const own = ownEntry(open, key);
   const [theirs, ...more] = others;

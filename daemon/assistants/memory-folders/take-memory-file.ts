@@ -108,7 +108,8 @@ export async function takeMemoryFile(
 
 /**
  * The deletions of a memory that were made after its file was saved. Nobody knows what such a file
- * showed: its home was lost, or it was put here before anybody looked. It may be what was deleted.
+ * showed: its home was lost, or it was put here before anybody looked. It may be what was deleted,
+ * and so may one with a later time, as of a copy; see `MemoryEdit`.
  */
 function deletedSince({ document }: OpenDocument, { format, name, file }: SeenMemoryFile) {
   const key = keyOfName(format, name);
@@ -297,7 +298,7 @@ async function takeChanged(
     return { ...(known ?? { name, ...NEVER_SHOWN }), next: undefined, held: hash };
   }
   const base = ofGit ? ofGit.base : baseOf(seen);
-  const edit = { format, name, base, file, unseen, seenBefore };
+  const edit = { format, name, base, file, unseen, seenBefore, isMet: known === undefined };
   return { name, arrivedAt, ...(await takeMemoryEdit(context, open, edit)) };
 }
 

@@ -44,6 +44,12 @@ export const MEMORIES: readonly Mistake[] = [
     "if (deletions.length > 0) {",
     "if (deletions.length < 0) {",
   ),
+  mistakesIn(`${FOLDERS}/take-memory-edit.ts`, "unit/met-memories.test.ts")(
+    "a copy of a deleted memory's file that looks new settles the deletion",
+    "an old copy of a deleted auto memory that looks new brings it back on no machine untold",
+    "seen: over, isBeforeDeletion: isMet });",
+    "seen: over });",
+  ),
   mistakesIn("daemon/assistants/personal/personal-document.ts", "unit/personal-key.test.ts")(
     "a copy of the personal text is taken for it",
     "a copy of the text under another key is left as it is, and so is what only begins so",
