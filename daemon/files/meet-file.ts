@@ -1,5 +1,6 @@
 import type {
   NewTextConflict,
+  NewVersion,
   PlacedLines,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -21,16 +22,18 @@ type Context = WriteContext<DaemonTables>;
 
 /**
  * The first meeting: the text of both stays. What either has alone is a conflict as soon as the
- * file has any: it may be new, or older than a deletion.
+ * file has any: it may be new, or older than a deletion. `by`: whose the file is, if not this
+ * machine's.
  */
 export async function meetFile(
   context: Context,
   open: OpenDocument,
   file: FileContent,
+  by: TextAuthor = { ...open.author, at: Math.round(file.savedAt) },
 ): Promise<TakenSave> {
   const sides = differences(open, file);
   const isTold = open.document.everHadText() && sides.come(hasWord).length > 0;
-  const told = isTold ? await conflictOf(context, open, { ...sides, file }) : [];
+  const told = isTold ? await conflictOf(context, open, { ...sides, by }) : [];
   const state = takeFirst(context, open, file);
   return { state, conflicts: await record(context, open, { conflicts: told }), moved: [] };
 }
@@ -48,14 +51,18 @@ export async function renewFile(
     options,
   }: { readonly known: FileState; readonly file: FileContent; readonly options: LateOptions },
 ): Promise<TakenSave> {
-  const told = await conflictOf(context, open, { ...differences(open, file), file });
+  const by = { ...open.author, at: Math.round(file.savedAt) };
+  const told = await conflictOf(context, open, { ...differences(open, file), by });
   const state = takeFirst(context, open, file);
   // These lines of others may come from one of our commands, or were copied from elsewhere.
   await noteShown(context, open, { from: known, to: state, options });
   return { state, conflicts: await record(context, open, { conflicts: told }), moved: [] };
 }
 
-type Sides = ReturnType<typeof differences> & { readonly file: FileContent };
+/** Who has a text that is met, and since when, as far as that is known. */
+type TextAuthor = Pick<NewVersion, "machine" | "home" | "at">;
+
+type Sides = ReturnType<typeof differences> & { readonly by: TextAuthor };
 
 /**
  * The conflict about all that either side has alone. Each version is what one has and the other
@@ -64,7 +71,7 @@ type Sides = ReturnType<typeof differences> & { readonly file: FileContent };
 async function conflictOf(
   { db }: Context,
   open: OpenDocument,
-  { file, kept, keptSpans, come }: Sides,
+  { by, kept, keptSpans, come }: Sides,
 ): Promise<NewTextConflict[]> {
   const [standing, brought] = [withWords(kept), withWords(come(() => true))];
   if (standing.length + brought.length === 0) return [];
@@ -75,7 +82,7 @@ async function conflictOf(
       : await removalOf(db, open, contentLines(text).filter(hasWord));
   const versions = [
     { ...theirs, text: joinedText(standing), places: standing },
-    { ...open.author, at: Math.round(file.savedAt), text, places: brought },
+    { ...by, text, places: brought },
   ] as const;
   return [{ kind: "renewed", versions }];
 }

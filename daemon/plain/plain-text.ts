@@ -8,7 +8,8 @@ import {
   splitForm,
   type TextForm,
 } from "../../shared/replica/text/text-form.ts";
-import { takeFirst, takeSave } from "../files/file-edit.ts";
+import { takeSave } from "../files/file-edit.ts";
+import { meetFile } from "../files/meet-file.ts";
 import { record } from "../files/take-edit.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
@@ -130,8 +131,10 @@ async function applyContent(
   const file = { content, hash: "", savedAt: context.now };
   if (agreed === null) {
     const isSeed = content !== "";
-    const first = isSeed ? takeFirst(context, open, file) : EMPTY_VERSION;
-    return { agreed: { base: first.base, form: first.form }, before: null };
+    if (!isSeed) return { agreed: EMPTY_VERSION, before: null };
+    // Nobody knows whose it is.
+    const { state } = await meetFile(context, open, file, { machine: undefined });
+    return { agreed: { base: state.base, form: state.form }, before: null };
   }
   const from = theirBase({ ...known, agreed }, content, context.now);
   const { base, form } = await takeSave(context, open, { base: { ...from, hash: "" }, file });

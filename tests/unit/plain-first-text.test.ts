@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { listTextConflicts } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { manualTimers } from "../support/manual-timers.ts";
 import { engineOf, settle, startPlain, write } from "../support/plain-cluster.ts";
 import { PROJECT } from "../support/sync-cluster.ts";
@@ -46,5 +47,20 @@ test("what another machine sends while the files are taken is merged, not writte
     return hasBoth(await textOf(machine)) && hasBoth(await textOf(other));
   });
   await engine.stop();
+  await cluster.stop();
+});
+
+test("what only a service's text has when it is met is told: it may have been deleted here", async () => {
+  const [cluster, machine, other] = await startPlain();
+  await write(other, `${TEXT}\nA wrong one.\n`);
+  await settle(other);
+  await write(machine, `${TEXT}\nA wrong one.\n`);
+  await write(machine, TEXT);
+  await settle(machine);
+  const text = await machine.read(({ document }) => document.content());
+  expect(text).toBe(`${TEXT}\nA wrong one.\n`);
+  const told = await machine.read(({ document }) => listTextConflicts(document));
+  const versions = told.map((each) => each.versions.map((version) => version.text.trim()));
+  expect(versions).toEqual([["", "A wrong one."]]);
   await cluster.stop();
 });
