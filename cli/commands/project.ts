@@ -6,8 +6,11 @@ import { findProjectName } from "../../daemon/home/project-name.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ProjectStatus } from "../../daemon/status/status.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { askStatus, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import type { GatewayClient } from "../contact/gateway-client.ts";
+import { joinedNotice } from "../notices/notice.ts";
+import { markSeen } from "../notices/notice-files.ts";
 import type { Environment } from "../place/environment.ts";
 import { findReadyDaemon, getDaemon, noDaemon } from "../place/get-daemon.ts";
 import { findNamedProject } from "../place/named-project.ts";
@@ -18,6 +21,7 @@ import { count, sayJson, saySentence } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
 import { findStanding } from "../screen/standing.ts";
 import { readHomeStatus } from "../status/home-status.ts";
+import { joinedShown } from "../views/joined-view.ts";
 import { showProjects } from "../views/project-list.ts";
 import { changeHome } from "../writes/inbox-write.ts";
 
@@ -72,6 +76,11 @@ async function list(env: Environment, options: ListOptions): Promise<void> {
   const read = daemon ? await askStatus(daemon) : await readHomeStatus(env);
   if (!read) throw await noDaemon(env);
   showProjects(read, await findStanding(read, env.dir), options);
+  if (options.json) return;
+  const shown = read.projects.flatMap(({ id, joined }) => {
+    return joined.map((each) => joinedNotice(id, each));
+  });
+  markSeen(env.home, shown);
 }
 
 async function remove(env: Environment, named: string, options: Options): Promise<void> {
@@ -84,7 +93,7 @@ async function remove(env: Environment, named: string, options: Options): Promis
   const known = isLinked ? "" : " as far as this machine knows";
   await agreeTo(
     `Delete ${name} (${id})${where} with ${contentShown(project)}${known}, everywhere? ` +
-      `${await heldShown(env, id)}Files stay.`,
+      `${joinShown(project)}${await heldShown(env, id)}Files stay.`,
     options,
   );
   if (!isLinked) {
@@ -114,6 +123,11 @@ async function heldShown(env: Environment, id: ProjectId): Promise<string> {
   if (length === 0) return "";
   const writes = count(length, "held write goes", "held writes go");
   return `${writes}, too, and ${length === 1 ? "is" : "are"} in no history: \`memsync held\`. `;
+}
+
+/** Where a project's folder went, which other machines may still have in this one. */
+function joinShown({ joined: [first] }: Deletable): string {
+  return first ? `It is joined to ${joinedShown(first, realWorld.now())}. ` : "";
 }
 
 /** A project whose deletion is sent, linked or not. */

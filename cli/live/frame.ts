@@ -110,6 +110,6 @@ function titleLine({ columns }: Screen, hints: readonly string[]): string {
 function happenedLine({ at, activity }: Happened, { columns }: Screen): string {
   const line = cut(`${clockShown(at)}  ${visible(activityLine(activity))}`, columns - 1);
   const isBad = activity.event === "offline" || activity.event === "refused";
-  const isAsking = ["conflict", "held", "busy"].includes(activity.event);
+  const isAsking = ["conflict", "held", "joined", "busy"].includes(activity.event);
   return isBad ? styled("red", line) : isAsking ? styled("yellow", line) : line;
 }

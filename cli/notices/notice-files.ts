@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../daemon/home/home.ts";
+import type { JoinedStatus } from "../../daemon/home/joined-status.ts";
 import { isObject } from "../../shared/json.ts";
 import type { Notice, Notices } from "./notice.ts";
 
@@ -108,11 +109,22 @@ function put(folder: string, name: string, text: string): void {
 function readNotice(path: string): Notice | undefined {
   try {
     const notice: unknown = JSON.parse(readFileSync(path, "utf8"));
-    const { kind, where, what } = isObject(notice) ? notice : {};
-    if (kind !== "conflict" && kind !== "held") return undefined;
+    const { kind, where, what, joined } = isObject(notice) ? notice : {};
     if (typeof where !== "string" || typeof what !== "string") return undefined;
-    return { kind, where, what };
+    if (kind === "conflict" || kind === "held") return { kind, where, what };
+    const read = kind === "joined" ? readJoined(joined) : undefined;
+    return read && { kind: "joined", where, what, joined: read };
   } catch {
     return undefined;
   }
+}
+
+function readJoined(value: unknown): JoinedStatus | undefined {
+  const { id, name, at, machine, dir } = isObject(value) ? value : {};
+  if (typeof id !== "string" || typeof at !== "string") return undefined;
+  return { id, at, name: textOf(name), machine: textOf(machine), dir: textOf(dir) };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }

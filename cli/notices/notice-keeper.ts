@@ -1,11 +1,11 @@
-import { logActivity, type OnActivity } from "../../daemon/home/activity.ts";
-import { messageOf } from "../../shared/errors.ts";
+import { type Activity, logActivity, type OnActivity } from "../../daemon/home/activity.ts";
+import { assert, messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Timer } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
-import { listNotices, type Notices } from "./notice.ts";
+import { listNotices, type Notice, type Notices } from "./notice.ts";
 import { keepNotices, listNoticeFiles } from "./notice-files.ts";
 
 /** Commits of a burst cause one look. */
@@ -68,13 +68,21 @@ export class NoticeKeeper {
   async #refresh(): Promise<void> {
     const { env, log, onActivity } = this.#options;
     const before = listNoticeFiles(env.home);
-    const current = await withLocal(env, async (db) => (db ? await listNotices(db) : new Map()));
+    const current = await withLocal(env, async (db) =>
+      db ? await listNotices(db, env.home) : new Map(),
+    );
     if (this.#stopped) return;
     this.#current = current;
-    for (const { kind, where, what } of keepNotices(env.home, current, before)) {
-      const activity = { event: kind, project: where, what } as const;
+    for (const notice of keepNotices(env.home, current, before)) {
+      const activity = activityOf(notice);
       logActivity(log, activity);
       onActivity(activity);
     }
   }
+}
+
+function activityOf({ kind, where: project, what, joined }: Notice): Activity {
+  if (kind !== "joined") return { event: kind, project, what };
+  assert(joined, "a notice of a joined project says which it is");
+  return { event: kind, project, ...joined };
 }

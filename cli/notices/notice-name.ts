@@ -1,12 +1,15 @@
+/** What a notice can be about. */
+export type NoticeKind = "conflict" | "held" | "joined";
+
 /**
- * The name of the notice of a conflict or a held write that exists since then (milliseconds since
- * the Unix epoch). If the same id appears again later, it has another name.
+ * The name of the notice of a conflict, a held write or a joined project that exists since then
+ * (milliseconds since the Unix epoch). If the same id appears again later, it has another name.
  *
  * ```
  * noticeName("held", "k3j5h2ab", 0); // "held-k3j5h2ab-0"
  * ```
  */
-export function noticeName(kind: "conflict" | "held", id: string, since: number): string {
+export function noticeName(kind: NoticeKind, id: string, since: number): string {
   return `${kind}-${id}-${since.toString(36)}`;
 }
 

@@ -1,25 +1,31 @@
 import type { Kysely } from "kysely";
 import { listHeld } from "../../daemon/home/held-store.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import type { JoinedStatus } from "../../daemon/home/joined-status.ts";
+import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { joinsOfLinked } from "../../daemon/status/joined-projects.ts";
 import { conflictTime, keyOf, listConflicts } from "../local/local-conflicts.ts";
 import { listLocalDocuments } from "../local/local-documents.ts";
 import { shownName } from "../views/held-view.ts";
-import { noticeName } from "./notice-name.ts";
+import { type NoticeKind, noticeName } from "./notice-name.ts";
 
-/** Tells a person of a conflict or a held write until a command has shown it. */
+/** Tells a person of something to decide until a command has shown it. */
 export interface Notice {
-  readonly kind: "conflict" | "held";
+  readonly kind: NoticeKind;
   /** The project's name, or the layer's. */
   readonly where: string;
   /** A memory's key, or whatever else it concerns. */
   readonly what: string;
+  /** The other project, to which another machine has joined this one. */
+  readonly joined?: JoinedStatus | undefined;
 }
 
 /** Notices by their names. A name is never reused for something else. */
 export type Notices = ReadonlyMap<string, Notice>;
 
 /** The current notices. */
-export async function listNotices(db: Kysely<DaemonTables>): Promise<Notices> {
+export async function listNotices(db: Kysely<DaemonTables>, home: Home): Promise<Notices> {
   const notices = new Map<string, Notice>();
   for (const conflict of await listConflicts(db)) {
     const what = keyOf(conflict) ?? "document";
@@ -42,5 +48,25 @@ export async function listNotices(db: Kysely<DaemonTables>): Promise<Notices> {
       what: await shownName(item),
     });
   }
+  for (const { id, name, joined } of await listJoined(db, home)) {
+    const what = joined.name ?? joined.id;
+    notices.set(joinedNotice(id, joined), { kind: "joined", where: name, what, joined });
+  }
   return notices;
+}
+
+/** The name of the notice of a project that another machine has joined to another one. */
+export function joinedNotice(project: string, { id, at }: JoinedStatus): string {
+  return noticeName("joined", `${project}-${id}`, Date.parse(at));
+}
+
+async function listJoined(db: Kysely<DaemonTables>, home: Home) {
+  const links = await listLinks(db);
+  const named = new Map(links.map(({ projectId, name }) => [projectId, name]));
+  const found: { id: string; name: string; joined: JoinedStatus }[] = [];
+  for (const [id, name] of named) {
+    const joins = await joinsOfLinked(db, home, { project: id, links });
+    found.push(...joins.map((joined) => ({ id, name, joined })));
+  }
+  return found;
 }

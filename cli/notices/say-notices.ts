@@ -1,6 +1,7 @@
 import type { Environment } from "../place/environment.ts";
 import { count, sayAside } from "../screen/output.ts";
 import { visible } from "../screen/visible.ts";
+import { joinedSentence } from "../views/joined-view.ts";
 import type { Notice } from "./notice.ts";
 import { readUnseen } from "./notice-files.ts";
 
@@ -31,13 +32,21 @@ export function sayNotices({ home }: Environment, args: readonly string[]): void
   for (const line of noticeLines(readUnseen(home))) sayAside(line);
 }
 
-/** One line for the conflicts and one for held writes. */
+/** One line for the conflicts, one for held writes, and one for each project that is joined. */
 function noticeLines(notices: readonly Notice[]): string[] {
   const held = notices.filter(({ kind }) => kind === "held");
   return [
     ...conflictLine(notices, ["new conflict", "new conflicts"]),
     ...(held.length > 0 ? [`held on this machine, ${named(held)}: \`memsync held\` says why`] : []),
+    ...joinedNotices(notices),
   ];
+}
+
+function joinedNotices(notices: readonly Notice[]): string[] {
+  const told = notices.flatMap(({ where, joined }) => (joined ? [{ where, joined }] : []));
+  const shown = told.slice(0, NAMED_MAX).map(({ where, joined }) => joinedSentence(where, joined));
+  const more = told.length - shown.length;
+  return more > 0 ? [...shown, `${more} more are joined: \`memsync projects\` lists them`] : shown;
 }
 
 /** At most one line, which counts and names the conflicts among the notices. */

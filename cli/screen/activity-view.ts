@@ -1,5 +1,7 @@
 import type { Activity, ContactChanged, Transfer } from "../../daemon/home/activity.ts";
+import type { JoinedStatus } from "../../daemon/home/joined-status.ts";
 import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
+import { joinCommand } from "./join-command.ts";
 import { bytesShown, clockShown, count, firstLine } from "./output.ts";
 import { tilde } from "./tilde.ts";
 
@@ -29,9 +31,17 @@ function cellsOf(activity: Activity): string[] {
     case "conflict":
     case "held":
       return [activity.project, firstLine(activity.what)];
+    case "joined":
+      return [activity.project, joinedCell(activity)];
     default:
       return transferCells(activity);
   }
+}
+
+function joinedCell({ id, name, machine, dir }: JoinedStatus): string {
+  const to = `to ${name === null ? id : `${name} (${id})`}`;
+  const by = machine === null ? "" : ` on ${machine}`;
+  return `${to}${by}: \`${joinCommand({ id, dir })}\` joins it here, too`;
 }
 
 /** The time comes first, for a terminal may be too narrow for the rest. */

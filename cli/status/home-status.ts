@@ -4,6 +4,8 @@ import {
   deletionStatus,
   readDeletion,
 } from "../../daemon/home/deleted-project.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import type { JoinedStatus } from "../../daemon/home/joined-status.ts";
 import { type KeptText, keptTextOf } from "../../daemon/home/kept-text.ts";
 import { findLastChange } from "../../daemon/home/last-change.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
@@ -17,6 +19,7 @@ import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { type RemoteView, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { AudienceView } from "../../daemon/status/audience-view.ts";
 import { type HeldStatus, readHeldStatus } from "../../daemon/status/held-status.ts";
+import { joinsOfLinked } from "../../daemon/status/joined-projects.ts";
 import { type MachineStatus, readMachineStatus } from "../../daemon/status/machine-status.ts";
 import { listUnlinkedProjects } from "../../daemon/status/unlinked-status.ts";
 import type { AccountId } from "../../shared/ids.ts";
@@ -34,6 +37,7 @@ import { hereFirst, isStandingIn, type Standing } from "../screen/standing.ts";
 import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
 import { heldLines } from "../views/held-view.ts";
+import { joinedLines } from "../views/joined-view.ts";
 import { machineLines } from "../views/machine-lines.ts";
 import { isGone } from "../views/project-list.ts";
 import { layerLine } from "../views/seen-by.ts";
@@ -59,6 +63,8 @@ interface HomeProject {
   readonly changed_at: string | null;
   /** Null for an existing project. */
   readonly deleted: DeletionStatus | null;
+  /** Projects to which other machines have linked their folders of it. */
+  readonly joined: readonly JoinedStatus[];
   readonly folders: readonly { readonly dir: string }[];
 }
 
@@ -130,7 +136,7 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
       home: env.home.dir,
       machine: await readMachineStatus(db, env.home, realWorld.now()),
       running: false,
-      projects: await projectsOf(db, links, nameOf),
+      projects: await projectsOf(db, env.home, { links, nameOf }),
       unlinked: await unlinkedOf(db, links, { view, nameOf }),
       own,
       held: await readHeldStatus(db, nameOf),
@@ -144,7 +150,11 @@ async function countOf(layer: "user" | "global", db: Db, account: AccountId): Pr
   return (await readLocalMemories(db, ownDocument(layer), account)).length;
 }
 
-async function projectsOf(db: Db, links: readonly Link[], nameOf: NameOf): Promise<HomeProject[]> {
+async function projectsOf(
+  db: Db,
+  home: Home,
+  { links, nameOf }: { readonly links: readonly Link[]; readonly nameOf: NameOf },
+): Promise<HomeProject[]> {
   const projects = new Map<string, HomeProject>();
   for (const { projectId: id, name, dir } of links) {
     const known = projects.get(id);
@@ -154,7 +164,8 @@ async function projectsOf(db: Db, links: readonly Link[], nameOf: NameOf): Promi
     }
     const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
     const deleted = deletionStatus(await readDeletion(db, id));
-    const kept = { remote: nameOf(account), deleted, ...(await keptIn(db, id, account)) };
+    const joined = await joinsOfLinked(db, home, { project: id, links });
+    const kept = { remote: nameOf(account), deleted, joined, ...(await keptIn(db, id, account)) };
     projects.set(id, { id, name, ...kept, folders: [{ dir }] });
   }
   return [...projects.values()];
@@ -169,9 +180,9 @@ async function unlinkedOf(
     serviceNameOf(view.remotes.find(({ account }) => account === owner));
   const unlinked: UnlinkedHomeProject[] = [];
   for (const each of await listUnlinkedProjects(db, links, serviceOf)) {
-    const { id, name, account, deleted, waiting, position } = each;
+    const { id, name, account, deleted, joined, waiting, position } = each;
     const refused = position.refused ? explain(position.refused) : null;
-    const kept = { remote: nameOf(account), deleted, ...(await keptIn(db, id, account)) };
+    const kept = { remote: nameOf(account), deleted, joined, ...(await keptIn(db, id, account)) };
     unlinked.push({ id, name, ...kept, folders: [], waiting, refused });
   }
   return unlinked;
@@ -245,7 +256,7 @@ function layerLines({ remote, audience, user, global }: HomeLayers, several: boo
 }
 
 function projectLines(project: HomeProject, isHere: boolean, several: boolean): string[] {
-  const { id, name, remote, memories, text, deleted, folders } = project;
+  const { id, name, remote, memories, text, deleted, joined, folders } = project;
   const at = several && remote !== null ? `   at ${remote}` : "";
   const there = text === null ? "no text" : textShown(text);
   const kept = deleted ? `deleted ${momentShown(deleted.at, realWorld.now())}` : there;
@@ -253,6 +264,7 @@ function projectLines(project: HomeProject, isHere: boolean, several: boolean): 
     `${isHere ? "here   " : "project"}   ${name}   ${id}${at}`,
     ...folders.map((each) => `          ${tilde(each.dir)}${isGone(each) ? "   is gone" : ""}`),
     `          ${kept}, ${count(memories, "memory", "memories")} saved`,
+    ...joinedLines(joined, realWorld.now()),
   ];
 }
 

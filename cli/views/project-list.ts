@@ -1,8 +1,11 @@
 import { existsSync } from "node:fs";
+import type { JoinedStatus } from "../../daemon/home/joined-status.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { count, sayAside, sayJson, sayRows, table } from "../screen/output.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
+import { joinedSentence, joinedShown } from "./joined-view.ts";
 import { timestampShown } from "./version-view.ts";
 
 /** The projects of a status, with or without a daemon. */
@@ -12,6 +15,7 @@ interface Listed {
     readonly name: string;
     readonly changed_at: string | null;
     readonly deleted: object | null;
+    readonly joined: readonly JoinedStatus[];
     readonly folders: readonly { readonly dir: string }[];
   }[];
   readonly unlinked: readonly {
@@ -19,6 +23,7 @@ interface Listed {
     readonly name: string | null;
     readonly changed_at: string | null;
     readonly deleted: object | null;
+    readonly joined: readonly JoinedStatus[];
     readonly memories: number;
     readonly waiting: number;
   }[];
@@ -83,6 +88,14 @@ export function showProjects(
         "`memsync list --project ID` shows it",
     );
   }
+  for (const { name, joined } of projects) {
+    for (const each of joined) sayAside(joinedSentence(name, each));
+  }
+  for (const { id, name, deleted, joined } of unlinked) {
+    const [first] = joined;
+    if (deleted || !first) continue;
+    sayAside(`${name ?? id} is joined to ${joinedShown(first, realWorld.now())}`);
+  }
   if (unlinked.some(({ deleted }) => !deleted)) {
     sayAside(
       `${NO_FOLDER}: \`memsync link DIR --id ID\` follows one of them, ` +
@@ -123,6 +136,8 @@ export function hasEnded({
 
 /** Where an unlinked project is. Of one that is over only what was written since is here. */
 function unlinkedPlace(project: Listed["unlinked"][number]): string {
+  const [joined] = project.joined;
+  if (!project.deleted && joined) return `joined to ${joined.name ?? joined.id}`;
   if (!project.deleted) return NO_FOLDER;
   if (!hasEnded(project)) return "deleted, which waits for its service";
   return `deleted, ${count(project.memories, "memory", "memories")} written since`;

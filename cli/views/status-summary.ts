@@ -117,9 +117,9 @@ function countedLines({ held, unlinked }: DaemonStatus): string[] {
 
 /** Whether there is more to say about a project than that it is synced. */
 function isTroubled(project: ProjectStatus): boolean {
-  const { refused, notes, deleted } = project;
+  const { refused, notes, deleted, joined } = project;
   const isDone = refused === null && isUnitSynced(project) && deleted === null;
-  return !isDone || notes.length > 0 || oddFolders(project).length > 0;
+  return !isDone || notes.length + joined.length > 0 || oddFolders(project).length > 0;
 }
 
 /** The status with only these projects, and the number of others. */

@@ -30,6 +30,7 @@ import { tilde } from "../screen/tilde.ts";
 import { toned } from "../screen/tones.ts";
 import { visible } from "../screen/visible.ts";
 import { heldLines } from "./held-view.ts";
+import { joinedLines } from "./joined-view.ts";
 import { machineLines } from "./machine-lines.ts";
 import { memoryFolderLines } from "./memory-folders-view.ts";
 import { oddFolders } from "./odd-folders.ts";
@@ -306,12 +307,13 @@ interface ProjectView extends Keeper {
 }
 
 function projectLines(project: ProjectStatus, view: ProjectView): string[] {
-  const { several, isHere, standing } = view;
+  const { several, isHere, standing, now } = view;
   const at = several ? `   at ${project.remote}` : "";
   return [
     `${isHere ? "here   " : "project"}   ${project.name}   ${project.id}${at}`,
     ...hereFirst(standing, project.folders).flatMap(folderLines),
     `          ${keptLine(project, view)}`,
+    ...joinedLines(project.joined, now),
     ...project.notes.map(({ message }) => `          ${message}`),
   ];
 }
@@ -325,7 +327,12 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
   const more = others.length > 0 ? ` and ${count(others.length, "folder", "folders")} more` : "";
   // Of a folder that was moved, the file is followed.
   const odd = oddFolders(project).find(({ state }) => state !== "followed" && state !== "upwards");
-  const how = deleted !== null ? "deleted" : odd ? oddShown(odd) : syncedShown(project, view);
+  const how =
+    deleted !== null
+      ? "deleted"
+      : odd
+        ? oddShown(odd)
+        : (joinShown(project) ?? syncedShown(project, view));
   const ways = [`${name}${at}${where}${more}`, `${name}${at}`, name];
   const lines = ways.map((each) => `project   ${each}   ${how}`);
   const fitting = lines.find((line) => shownColumns(line) <= columnsMax);
@@ -340,6 +347,10 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
 const NAME_COLUMNS_MIN = 6;
 /** The same where what is said of it is longer, and of use only with the name. */
 const NAME_COLUMNS_BESIDE_NOTE = 16;
+
+function joinShown({ joined: [first] }: ProjectStatus): string | undefined {
+  return first && toned("pending", `joined to ${first.name ?? first.id} elsewhere`);
+}
 
 function oddShown({ path, state, note }: FolderStatus): string {
   const said = note ?? state;

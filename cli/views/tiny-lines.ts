@@ -48,6 +48,7 @@ export function tinyLines({ status, standing, conflicts }: KnownNow, columns: nu
   const mute = told.filter((each) => !well.includes(each) && !reconnecting.includes(each));
   const files = fileLines(status);
   const deleted = status.projects.filter((each) => each.deleted !== null);
+  const joined = status.projects.filter((each) => each.joined.length > 0);
   const isUnfollowed = standing.kind === "unfollowed";
   const bad = [
     ...mute.map(({ word, shown }) => `${word}: ${shown}`),
@@ -59,6 +60,7 @@ export function tinyLines({ status, standing, conflicts }: KnownNow, columns: nu
     ...(held.length > 0 ? [`\`memsync held\`: ${held.length}`] : []),
     ...files,
     ...deleted.map(({ name }) => `deleted: ${name}`),
+    ...joined.map(({ name }) => `\`memsync projects\`: ${name} is joined`),
     ...(waiting > 0 ? [count(waiting, "change waits", "changes wait")] : []),
     ...(isUnfollowed ? ["not followed: `memsync link`"] : []),
   ];

@@ -10,6 +10,7 @@ interface Unlinked {
   readonly memories: number;
   readonly waiting: number;
   readonly deleted: object | null;
+  readonly joined: readonly object[];
   readonly refused: string | null;
 }
 
@@ -24,14 +25,15 @@ export function unlinkedLines(unlinked: readonly Unlinked[], withRemote: boolean
 }
 
 function waitingLines(project: Unlinked, withRemote: boolean): string[] {
-  const { id, name, remote, memories, waiting, deleted, refused } = project;
+  const { id, name, remote, memories, waiting, deleted, joined, refused } = project;
   const at = withRemote && remote ? `   at ${remote}` : "";
   const saved = `${count(memories, "memory", "memories")} saved`;
   const until = `until \`memsync link DIR --id ${id}\``;
   const here = toned("pending", `${count(waiting, "change", "changes")} on this machine only`);
   const kept = `${saved}, linked to no folder: ${here}, ${until}`;
   const why = refused === null ? waitingShown(waiting) : refusedShown(refused);
-  const told = deleted === null ? kept : `deleted, ${why}`;
+  const left = joined.length > 0 ? `joined to another project, ${why}` : kept;
+  const told = deleted === null ? left : `deleted, ${why}`;
   return [`unlinked  ${name === null ? "" : `${name}   `}${id}${at}`, `          ${told}`];
 }
 

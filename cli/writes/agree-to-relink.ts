@@ -66,6 +66,7 @@ async function questionOf(db: Db, dir: string, id: ProjectId): Promise<string | 
   const other = named === undefined ? id : `${named} (${id})`;
   return (
     `${dir} is linked to ${name} (${former}). Link it to ${other} instead? ` +
-    `What it has (${things.join(", ")}) comes into that one, on every machine.`
+    `What it has (${things.join(", ")}) comes into that one. Other machines are told, and go on ` +
+    `in ${name} until the same is done there: what they write meanwhile comes then.`
   );
 }

@@ -1,5 +1,6 @@
 import type { Log } from "../../shared/log.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
+import type { JoinedStatus } from "./joined-status.ts";
 
 /** What of a document was sent to its service or came from there. */
 export interface Transfer {
@@ -58,8 +59,20 @@ export interface Noticed {
   readonly what: string;
 }
 
+/** Another machine has linked its folder of a project that is linked here to another one. */
+export interface JoinedActivity extends JoinedStatus {
+  readonly event: "joined";
+  readonly project: string;
+}
+
 /** What a person may want to watch. It is written to the log and to the screen of `up`. */
-export type Activity = Transfer | ProjectDeletedActivity | FileWritten | ContactChanged | Noticed;
+export type Activity =
+  | Transfer
+  | ProjectDeletedActivity
+  | FileWritten
+  | ContactChanged
+  | Noticed
+  | JoinedActivity;
 
 /** Called with each event, in order. */
 export type OnActivity = (activity: Activity) => void;
@@ -76,6 +89,7 @@ const EVENTS: Readonly<Record<Activity["event"], "info" | "warn">> = {
   offline: "warn",
   conflict: "warn",
   held: "warn",
+  joined: "warn",
 };
 
 /** Writes an event into the log, as one line whose message is the event's name. */

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
+import { JOINED_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { Link } from "./links.ts";
 import { countUnacknowledged, readPosition } from "./positions.ts";
 import { findProjectName } from "./project-name.ts";
@@ -39,26 +40,44 @@ export async function listUnlinked(db: Db, links: readonly Link[]): Promise<Unli
   return unlinked;
 }
 
+/** What an unlinked project has to say to other machines. */
+const LAST_WORDS = {
+  /** It was deleted. */
+  deletion: { from: DELETION_KEY, to: DELETION_KEY },
+  /** Its folder was linked to another project. */
+  join: { from: JOINED_PREFIX, to: `${JOINED_PREFIX}~` },
+} as const;
+
 /**
- * The unlinked projects that were deleted here, of which the service has not acknowledged the
- * deletion. Nothing else of an unlinked project is synced. `serviceOf` gives the name of an
- * account's service.
+ * The unlinked projects that were deleted here, or whose folder was linked to another project, of
+ * which the service has not acknowledged that. Nothing else of an unlinked project is synced.
+ * `serviceOf` gives the name of an account's service.
  */
-export async function listUnsentDeletions(
+export async function listUnsent(
   db: Db,
-  links: readonly Link[],
-  serviceOf: (account: AccountId) => string,
+  {
+    what,
+    links,
+    serviceOf,
+  }: {
+    readonly what: keyof typeof LAST_WORDS;
+    readonly links: readonly Link[];
+    readonly serviceOf: (account: AccountId) => string;
+  },
 ): Promise<ProjectId[]> {
   const linked = new Set<string>(links.map(({ projectId }) => projectId));
-  const deleted = await db
+  const { from, to } = LAST_WORDS[what];
+  const found = await db
     .selectFrom("metadata")
     .innerJoin("documents", "documents.id", "metadata.document_id")
     .select(["documents.id", "documents.name", "documents.owner"])
-    .where("metadata.key", "=", DELETION_KEY)
+    .distinct()
+    .where("metadata.key", ">=", from)
+    .where("metadata.key", "<=", to)
     .orderBy("documents.id")
     .execute();
   const unsent: ProjectId[] = [];
-  for (const { id: documentId, name, owner } of deleted) {
+  for (const { id: documentId, name, owner } of found) {
     const id = projectOf(name);
     if (id === undefined || linked.has(id)) continue;
     const { ackedSeq } = await readPosition(db, serviceOf(owner), documentId);

@@ -24,6 +24,7 @@ import type { Home } from "../home/home.ts";
 import { forgetIgnored, keepFormerIgnored } from "../home/ignore-files.ts";
 import { type Link, listLinks, removeLink } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
+import { findProjectName } from "../home/project-name.ts";
 import { serviceNameOf } from "../home/remote.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -57,6 +58,8 @@ export interface BoundLink extends Link {
    * do not exist. It may be one of them under a new name.
    */
   readonly lost: readonly LostLink[];
+  /** The former link, whose project was joined to this one: other machines go on in it. */
+  readonly left: Link | undefined;
 }
 
 /** `to`: the folder that git has made of it; null where nothing tells. */
@@ -244,7 +247,9 @@ export class LinkedFolders {
     this.#notes.forgetFormer(dir);
     const past = former || options.id ? undefined : await this.#pastOf(facts);
     const again = past && (await this.#isResumed(past, options)) ? past : undefined;
-    const plan = planLink(facts, options, { links: this.#links, again, world: book.world });
+    const askedName = options.id && (await findProjectName(store.reader, options.id));
+    const known = { links: this.#links, again, askedName, world: book.world };
+    const plan = planLink(facts, options, known);
     const { link, others } = plan;
     const { sendIgnored = [] } = options;
     const isAsked = sendIgnored.length > 0;
@@ -266,7 +271,8 @@ export class LinkedFolders {
     const isFirst = !former && !options.id && !past;
     const lost = isFirst ? await this.#lostIn(identity.root, link.projectId) : [];
     const remote = remotes.remoteOf(written.account)?.name ?? "";
-    return { ...link, remote, begun: written.begun, gone: away, past, lost };
+    const { begun, left } = written;
+    return { ...link, remote, begun, gone: away, past, lost, left };
   }
 
   /** A folder that git has renamed is another one to the system, unlike one that was moved. */

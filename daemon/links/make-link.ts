@@ -46,6 +46,8 @@ interface KnownLinks {
   readonly links: readonly Link[];
   /** The project that the folder was unlinked from and has again. */
   readonly again: PastProject | undefined;
+  /** The name of the project that the user named, where it has one here. */
+  readonly askedName?: string | undefined;
   /** For the id of a new project. */
   readonly world: World;
 }
@@ -75,7 +77,7 @@ export interface LinkPlan {
 export function planLink(
   facts: FolderFacts,
   options: LinkOptions,
-  { links, again, world }: KnownLinks,
+  { links, again, askedName, world }: KnownLinks,
 ): LinkPlan {
   const { dir, identity, former, replaced } = facts;
   const chosen = chooseProject({ ...facts, asked: options.id });
@@ -85,8 +87,8 @@ export function planLink(
   const also = alsoOf(options, replaced ? undefined : former);
   // A repository with another id now is still the same project, under its current id.
   const isNamedSo = identity.kind !== "none" && identity.projectId === projectId;
-  const named = [former, again].find((each) => each?.projectId === projectId);
-  const name = named && !isNamedSo ? named.name : identity.name;
+  const named = [former, again].find((each) => each?.projectId === projectId)?.name ?? askedName;
+  const name = isNamedSo ? identity.name : (named ?? identity.name);
   return {
     facts,
     options,
@@ -105,15 +107,21 @@ function alsoOf({ also }: LinkOptions, former: Link | undefined): readonly strin
   return also.length === 0 ? [] : [...new Set([...(former.also ?? []), ...also])];
 }
 
+interface WrittenLink {
+  readonly account: AccountId;
+  readonly begun: boolean;
+  readonly left: Link | undefined;
+}
+
 /**
- * Links a folder as planned. Returns the account that its project is bound to, and whether this
- * began a deleted project again.
+ * Links a folder as planned. Returns the account that its project is bound to, whether this began a
+ * deleted project again, and the former link where its project has been joined to this one.
  */
 export async function writeLink(
   context: WriteContext<DaemonTables>,
   book: BookOptions,
   { facts, options, link, chosen, evidence, others, isLeft }: LinkPlan,
-): Promise<{ readonly account: AccountId; readonly begun: boolean }> {
+): Promise<WrittenLink> {
   const { db, now } = context;
   const { dir, identity, former, known } = facts;
   const binding = { project: link.projectId, remote: options.remote, former, others };
@@ -124,8 +132,9 @@ export async function writeLink(
   await takeBackIgnored(db, link.projectId, { from: dir, dir });
   if (facts.place) await forgetUnlinked(db, facts.place);
   const begun = options.anew === true && (await beginProject(context, account, link.projectId));
-  const { bringsMemories } = chosen;
-  await moveToProject(context, account, { former, link, bringsMemories });
+  const { bringsMemories, derivedId } = chosen;
+  const relinked = { former, link, derivedId, bringsMemories };
+  const left = await moveToProject(context, account, relinked);
   const isOutsideGit = identity.kind === "none" && identity.why === "no-git";
   if (isOutsideGit) await forgetGit(db, dir);
   // For a file that was never read, nothing else shows that it is followed without git.
@@ -137,7 +146,7 @@ export async function writeLink(
   });
   if (options.also?.length === 0) await forgetAlso(db, dir);
   if (options.file) await turnToFile(db, dir, options.file);
-  return { account, begun };
+  return { account, begun, left: left ? former : undefined };
 }
 
 /** False: the project was not deleted. */

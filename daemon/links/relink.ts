@@ -1,7 +1,9 @@
 import type { Kysely } from "kysely";
-import type { AccountId } from "../../shared/ids.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
+import { endJoins, recordJoin } from "../../shared/replica/document/project-join.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -13,36 +15,47 @@ import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { copyHistory } from "../remotes/copy-history.ts";
 
+/** A folder whose link has changed. */
+interface Relinked {
+  readonly former: Link | undefined;
+  readonly link: Link;
+  /** The project that its repository names; undefined where it names none. */
+  readonly derivedId: ProjectId | undefined;
+  /** False for another repository's project. */
+  readonly bringsMemories: boolean;
+}
+
 /**
  * Copies a folder's memories when it is linked to another project, with their conflicts and
  * histories, and the folder's file meets the new document for the first time. Of a key that both
  * projects have all values stay, the latest first, as where two machines write it at once.
- * The former project stays as it is. If it is bound to another remote, its memories stay there.
- * `bringsMemories` is false for another repository's project.
+ * The former project keeps what it has, and says where the folder went: other machines go on in it.
+ * If it is bound to another remote, its memories stay there. Resolves to whether it says so.
  */
 export async function moveToProject(
   context: WriteContext<DaemonTables>,
   account: AccountId,
-  {
-    former,
-    link,
-    bringsMemories,
-  }: { readonly former: Link | undefined; readonly link: Link; readonly bringsMemories: boolean },
-): Promise<void> {
-  if (!former || former.projectId === link.projectId) return;
+  { former, link, derivedId, bringsMemories }: Relinked,
+): Promise<boolean> {
+  if (!former || former.projectId === link.projectId) return false;
   await forgetFollowed(context.db, link.dir);
-  if (!bringsMemories) return;
-  if ((await findBinding(context.db, former.projectId)) !== account) return;
+  if (!bringsMemories) return false;
+  if ((await findBinding(context.db, former.projectId)) !== account) return false;
   await moveHeld(context.db, account, { from: former.projectId, to: link.projectId });
   const from = await context.find(projectDocument(account, former.projectId));
-  if (!from) return;
+  if (!from) return false;
   const to = await context.open(projectDocument(account, link.projectId));
+  const join = { to: link.projectId, name: link.name, at: context.now, ...from.author };
+  endJoins(to.document, derivedId ?? link.projectId);
+  const isThere = !deletionOf(from.document);
+  if (isThere) recordJoin(from.document, { of: derivedId ?? former.projectId, ...join });
   const missing = await entriesMissing(context, { source: from, target: to });
   await copyHistory(context, { source: from, target: to });
   for (const { key, value, now } of missing) {
     const isFirst = to.document.memories.get(key).length === 0;
     to.document.setEntry("memories", key, { value, now, ...(isFirst ? {} : { seen: [] }) });
   }
+  return isThere;
 }
 
 /** What a folder that goes back and forth has brought before is in the history there. */

@@ -23,7 +23,7 @@ import {
 } from "../home/remote.ts";
 import { listBindings } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { listUnsentDeletions } from "../home/unlinked-projects.ts";
+import { listUnsent } from "../home/unlinked-projects.ts";
 import { type Failure, failureBy } from "../service/failure.ts";
 import { createHttpService } from "../service/http-service.ts";
 import type { Service } from "../service/service.ts";
@@ -232,13 +232,18 @@ export class OpenRemotes {
     for (const remote of needed) if (!this.#open.has(remote.account)) await this.#add(remote);
   }
 
-  /** The deletion of a project that is no longer linked is sent, and nothing else of it. */
+  /**
+   * Of a project that is no longer linked its deletion is sent, or where its folder went; with it
+   * what was written before, and nothing else of it.
+   */
   async #unlinkedToSync(): Promise<Map<ProjectId, string>> {
     const { store, links } = this.#options;
     const serviceOf = (account: AccountId) => serviceNameOf(this.remoteOf(account));
-    const unsent = await listUnsentDeletions(store.reader, links(), serviceOf);
+    const known = { links: links(), serviceOf };
+    const deleted = await listUnsent(store.reader, { what: "deletion", ...known });
+    const joined = await listUnsent(store.reader, { what: "join", ...known });
     const names = new Map<ProjectId, string>();
-    for (const id of [...this.#visited, ...unsent]) {
+    for (const id of [...this.#visited, ...deleted, ...joined]) {
       names.set(id, (await findProjectName(store.reader, id)) ?? id);
     }
     return names;

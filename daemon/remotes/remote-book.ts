@@ -27,7 +27,7 @@ import {
   setDefaultRemote,
 } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { listUnsentDeletions } from "../home/unlinked-projects.ts";
+import { listUnsent } from "../home/unlinked-projects.ts";
 import { forgetPlain } from "../plain/plain-store.ts";
 import { moveMemories } from "./move-memories.ts";
 import { getRemote } from "./remote-view.ts";
@@ -158,7 +158,8 @@ export async function removeRemote(
   if (inUse.length > 0 || (there.length > 0 && !isGone)) {
     throw new AppError("invalid_request", await whyBound(db, name, { there, inUse }));
   }
-  const all = await listUnsentDeletions(db, [], () => serviceNameOf(remote));
+  const serviceOf = () => serviceNameOf(remote);
+  const all = await listUnsent(db, { what: "deletion", links: [], serviceOf });
   const unsent = all.filter((project) => deleted.includes(project));
   const orGone = "or say --gone if its service will never be back";
   const first = `\`memsync sync\` first, ${orGone}`;

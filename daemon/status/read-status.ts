@@ -32,6 +32,7 @@ import type { SyncEngine } from "../sync/engine.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { AudienceView } from "./audience-view.ts";
 import { readHeldStatus } from "./held-status.ts";
+import { joinsOfLinked } from "./joined-projects.ts";
 import { readMachineStatus } from "./machine-status.ts";
 import type { MemoryFoldersStatus } from "./memory-status.ts";
 import type { PersonalStatus } from "./personal-status.ts";
@@ -82,9 +83,11 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     });
     const account = open.bindingOf(projectId) ?? LOCAL_ACCOUNT;
     const kept = await keptStatus(sources, account, projectId);
+    const asked = { project: projectId, links: sources.links };
+    const joined = await joinsOfLinked(sources.store.reader, sources.home, asked);
     const folders = files.map((file) => folderStatus(sources, file, kept.text));
     if (sources.isBeginning) folders.push(...unlookedFolders(sources, projectId));
-    projects.push({ ...kept, name, folders });
+    projects.push({ ...kept, name, joined, folders });
   }
   const remotes: RemoteStatus[] = [];
   for (const each of open.list()) {
@@ -158,7 +161,8 @@ async function unlinkedProjects(sources: StatusSources): Promise<UnlinkedProject
   const projects: UnlinkedProject[] = [];
   for (const each of await listUnlinkedProjects(store.reader, links, serviceOf)) {
     const kept = await keptStatus(sources, each.account, each.id);
-    projects.push({ ...kept, name: each.name, plain: isPlain(each.position), folders: [] });
+    const { name, position, joined } = each;
+    projects.push({ ...kept, name, joined, plain: isPlain(position), folders: [] });
   }
   return projects;
 }

@@ -1,6 +1,7 @@
 import type { ReasonCode } from "../../shared/reasons.ts";
 import type { FollowStatus } from "../files/follow-status.ts";
 import type { DeletionStatus } from "../home/deleted-project.ts";
+import type { JoinedStatus } from "../home/joined-status.ts";
 import type { KeptText } from "../home/kept-text.ts";
 import type { StatusNote } from "../plain/plain-status.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
@@ -89,6 +90,8 @@ export interface ProjectStatus extends UnitStatus {
   readonly changed_at: string | null;
   /** Null for an existing project. */
   readonly deleted: DeletionStatus | null;
+  /** Projects to which other machines have linked their folders of it; what is here stays here. */
+  readonly joined: readonly JoinedStatus[];
   readonly folders: readonly FolderStatus[];
 }
 
@@ -175,7 +178,10 @@ export interface DaemonStatus {
   /** Those that nothing here is bound to. Their services are not called. */
   readonly unused_remotes: readonly UnusedRemote[];
   readonly projects: readonly ProjectStatus[];
-  /** Of these only a deletion is synced. Those whose deletion was sent are left out. */
+  /**
+   * Of these only a deletion is synced, and where their folders went. Those whose deletion was sent
+   * are left out.
+   */
   readonly unlinked: readonly UnlinkedProject[];
   /** The default remote's `user` and `global` layers together. */
   readonly own: UnitStatus;

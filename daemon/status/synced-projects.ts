@@ -1,11 +1,16 @@
 import type { DaemonStatus, ProjectStatus, ServiceStatus, UnitStatus } from "./status.ts";
 
-/** All projects that are synced: the linked ones, and unlinked ones with a deletion to send. */
+/**
+ * All projects that are synced: the linked ones, and unlinked ones that have to say that they were
+ * deleted, or where their folder went.
+ */
 export function syncedProjects({
   projects,
   unlinked,
 }: Pick<DaemonStatus, "projects" | "unlinked">): readonly ProjectStatus[] {
-  const leaving = unlinked.filter(({ deleted, waiting }) => deleted !== null && waiting > 0);
+  const leaving = unlinked.filter(({ deleted, joined, waiting }) => {
+    return (deleted !== null || joined.length > 0) && waiting > 0;
+  });
   return [...projects, ...leaving.map((each) => ({ ...each, name: each.name ?? each.id }))];
 }
 

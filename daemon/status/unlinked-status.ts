@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
 import { type DeletionStatus, deletionStatus, readDeletion } from "../home/deleted-project.ts";
+import type { JoinedStatus } from "../home/joined-status.ts";
 import type { Link } from "../home/links.ts";
 import {
   countUnacknowledged,
@@ -15,6 +16,7 @@ import {
   type UnlinkedDocument,
 } from "../home/unlinked-projects.ts";
 import { readPlainStatus, type StatusNote } from "../plain/plain-status.ts";
+import { joinsOfUnlinked } from "./joined-projects.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -43,6 +45,7 @@ export async function readDocumentSync(
 export interface ListedProject extends UnlinkedDocument, DocumentSync {
   /** Null for a project that is there. */
   readonly deleted: DeletionStatus | null;
+  readonly joined: readonly JoinedStatus[];
 }
 
 /**
@@ -60,8 +63,9 @@ export async function listUnlinkedProjects(
     const deleted = deletionStatus(await readDeletion(db, each.id));
     const sync = await readDocumentSync(db, serviceOf(each.account), each.documentId);
     const isThere = !deleted || sync.waiting > 0;
-    if (isThere || (await countSavedMemories(db, each.documentId)) > 0)
-      listed.push({ ...each, ...sync, deleted });
+    if (isThere || (await countSavedMemories(db, each.documentId)) > 0) {
+      listed.push({ ...each, ...sync, deleted, joined: await joinsOfUnlinked(db, each.id) });
+    }
   }
   return listed;
 }

@@ -54,7 +54,7 @@ scenario("a folder with a project gets another one only after a yes", async (lab
   );
   expect((await machine.projectOf()).id).toBe(projects.root);
   await using terminal = new TerminalSession(lab, machine, args);
-  await terminal.untilShown(/on every machine/);
+  await terminal.untilShown(/Other machines are told/);
   terminal.type("n\r");
   expect(await terminal.ended()).toBe(1);
   expect((await machine.projectOf()).id).toBe(projects.root);

@@ -63,6 +63,7 @@ export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): 
     text: null,
     changed_at: null,
     deleted: null,
+    joined: [],
   };
   return { ...names, folders: [folder], ...SYNCED, memories: 3, ...fields };
 }

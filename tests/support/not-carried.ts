@@ -8,6 +8,7 @@ const UNPUBLISHED = "what a plain service is asked for there is not in the publi
 const UPDATES =
   "a plain service is sent items, no updates: tests/unit/plain-strangers.test.ts has some refused";
 const NAME = "a plain service does not carry by which name the others have the file";
+const JOINED = "a plain service does not carry to which project a machine has linked its folder";
 const WRITER = "a plain service does not say which machine wrote a value";
 
 /** Tests of the daemon suite that a plain service cannot pass, each with what is not carried. */
@@ -40,6 +41,8 @@ export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["a missing file is written under the name that the others use", NAME],
   ["two machines of one name are told on both, and another name in one home settles it", WRITER],
   ["memories of the user layer reach every project, the project's own do not", OWN_KEYS],
+  ["a machine that goes on in a project is told where another has linked it", JOINED],
+  ["two machines that joined two projects in opposite directions both know", JOINED],
   ["moving to a service brings everything, and texts meet once", OWN_KEYS],
   ["of a memory that the remote has with another value both are kept, and said", OWN_KEYS],
   ["going back to the embedded service and out again loses nothing", FIRST_CONTACT],

@@ -84,6 +84,7 @@ test("a folder that is linked to another remote's project leaves behind what is 
     await moveToProject(context, b, {
       former: { ...link, projectId: PROJECT },
       link,
+      derivedId: undefined,
       bringsMemories: true,
     });
   });

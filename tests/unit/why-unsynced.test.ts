@@ -25,6 +25,7 @@ function project(name: string, unit: Partial<UnitStatus>): ProjectStatus {
     text: null,
     changed_at: null,
     deleted: null,
+    joined: [],
     folders: [],
     ...SYNCED,
     ...unit,

@@ -47,3 +47,9 @@ export const FILE_KEY = `${OWN_METADATA_PREFIX}file`;
  * of the key is the memory's key.
  */
 export const MADE_OF_PREFIX = `${OWN_METADATA_PREFIX}made-of/`;
+
+/**
+ * The prefix of metadata that says that a folder of this project was linked to another one. The
+ * rest of the key is the project that the folder's repository names, `/`, and that other project.
+ */
+export const JOINED_PREFIX = `${OWN_METADATA_PREFIX}joined/`;

@@ -7,6 +7,7 @@ import {
   CONNECTED_PREFIX,
   DERIVED_KEY,
   FILE_KEY,
+  JOINED_PREFIX,
   OWN_METADATA_PREFIX,
   REMOVED_PREFIX,
   TEXT_CONFLICT_PREFIX,
@@ -46,9 +47,13 @@ export async function deleteProject(
 /** Not the program's own metadata, and not the project's name: both stay. */
 function isContent(key: string): boolean {
   if (!key.startsWith(OWN_METADATA_PREFIX) || [DERIVED_KEY, FILE_KEY].includes(key)) return true;
-  return [TEXT_CONFLICT_PREFIX, COMMIT_PREFIX, CONNECTED_PREFIX, REMOVED_PREFIX].some((each) =>
-    key.startsWith(each),
-  );
+  return [
+    TEXT_CONFLICT_PREFIX,
+    COMMIT_PREFIX,
+    CONNECTED_PREFIX,
+    REMOVED_PREFIX,
+    JOINED_PREFIX,
+  ].some((each) => key.startsWith(each));
 }
 
 /** Undefined for a project that was not deleted, or was begun again. */

@@ -1,5 +1,6 @@
 import { type Mistake, mistakesIn } from "./mistake.ts";
 
+const joined = mistakesIn("daemon/links/relink.ts", "unit/joined-projects.test.ts");
 const half = mistakesIn("daemon/files/unfinished.ts", "unit/unfinished-saves.test.ts");
 const waits = mistakesIn("daemon/files/overtaken-saves.ts", "unit/waiting-saves.test.ts");
 const past = mistakesIn("daemon/git/git-past.ts", "long/cloned-anew.test.ts");
@@ -31,6 +32,12 @@ export const FOLLOWED: readonly Mistake[] = [
     "an old copy that is met is the whole text again for whoever chooses the file's side",
     "withWords(come(() => true))",
     "withWords(come(() => false))",
+  ),
+  joined(
+    "a folder that goes to another project leaves no word",
+    "whoever goes on in a project is told where another machine has linked it",
+    "if (isThere) recordJoin(",
+    "if (!isThere) recordJoin(",
   ),
   half(
     "a text that may be half written is taken at once",

@@ -1,0 +1,57 @@
+import { type ProjectId, parseProjectId } from "../../ids.ts";
+import { isObject, type JsonValue } from "../../json.ts";
+import { type Author, parseHomeId } from "./author.ts";
+import type { ReplicaDocument } from "./document.ts";
+import { machineName } from "./machine-name.ts";
+import { JOINED_PREFIX } from "./own-metadata.ts";
+
+/**
+ * A folder of a project was linked to another project, and what this one has was copied there. Its
+ * document says so, for other machines go on in it.
+ */
+export interface ProjectJoin extends Author {
+  /** The project that the folder's repository names; where it names none, the one it left. */
+  readonly of: ProjectId;
+  /** The project that the folder is linked to. */
+  readonly to: ProjectId;
+  /** The name of that one, for people. */
+  readonly name: string | undefined;
+  /** In milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/** Says in the document of the project that was left where its folder is. Once is enough. */
+export function recordJoin(document: ReplicaDocument, join: ProjectJoin): void {
+  const { of, to, name, at, machine, home } = join;
+  const key = `${JOINED_PREFIX}${of}/${to}`;
+  if (document.metadata.get(key).length > 0) return;
+  const value = {
+    at,
+    ...(name !== undefined && { name }),
+    ...(machine !== undefined && { machine }),
+    ...(home !== undefined && { home }),
+  };
+  document.setEntry("metadata", key, { value, now: at });
+}
+
+/** Such a folder is linked to this project again, so nothing is to be said of it any more. */
+export function endJoins(document: ReplicaDocument, of: ProjectId): void {
+  const prefix = `${JOINED_PREFIX}${of}/`;
+  const keys = [...document.metadata.keys()].filter((key) => key.startsWith(prefix));
+  if (keys.length > 0) document.deleteEntries("metadata", keys);
+}
+
+/** Reads a join from a row of metadata; undefined for what is none. */
+export function parseJoin(key: string, value: JsonValue): ProjectJoin | undefined {
+  const [of, to, ...rest] = key.slice(JOINED_PREFIX.length).split("/").map(parseProjectId);
+  if (!of || !to || rest.length > 0 || !isObject(value)) return undefined;
+  const { at, name, machine, home } = value;
+  return {
+    of,
+    to,
+    name: typeof name === "string" ? name : undefined,
+    at: typeof at === "number" ? at : 0,
+    machine: machineName(machine),
+    home: parseHomeId(home),
+  };
+}
