@@ -11,11 +11,13 @@ import { layOutHelp, WRAPPED, writeHelp } from "./help/help-layout.ts";
 import { assertHelpIsThere, nameUnknownCommands, wordsOn } from "./help/unknown-command.ts";
 import { refuseChangedArguments } from "./place/argument-text.ts";
 import { rawArguments } from "./place/changed-arguments.ts";
+import { refuseEmpty } from "./place/empty-arguments.ts";
 import { type Environment, readEnvironment } from "./place/environment.ts";
 import { takeLauncherPipe } from "./place/launcher-end.ts";
 import { CommandEnded, CommandFailed, UsageError } from "./screen/errors.ts";
 import { FAILURE_OF, type FailureCode } from "./screen/failure-codes.ts";
 import { homeFailure } from "./screen/home-failure.ts";
+import { shortened } from "./screen/long-words.ts";
 import { complain, hasSaidJson, sayJson } from "./screen/output.ts";
 
 /** The end of the list of all commands, which is longer than a screen. */
@@ -45,6 +47,7 @@ export async function createProgram(env: Environment, first?: string): Promise<C
     });
   await addCommands(program, env, first);
   program.hook("preAction", () => refuseRelativeHome(env));
+  program.hook("preAction", (_, action) => refuseEmpty(action));
   addExamples(program);
   layOutHelp(program);
   program.addHelpText("after", FIRST_STEPS);
@@ -101,15 +104,20 @@ async function runCommand(args: readonly string[], env: Environment): Promise<nu
   }
 }
 
-/** A message may quote what was typed, and must not repeat a secret. */
+/** A message may quote what was typed, and must not repeat a secret, nor what nobody can read. */
+async function quoter(args: readonly string[]): Promise<(said: string) => string> {
+  const { typedHider } = await import("./screen/typed-secrets.ts");
+  const hide = await typedHider(args);
+  return (said) => shortened(hide(said), args);
+}
+
 async function refuse(
   args: readonly string[],
   said: string,
   further: readonly string[] = [],
 ): Promise<void> {
-  const { typedHider } = await import("./screen/typed-secrets.ts");
-  const hide = await typedHider(args);
-  complain(hide(said), further.map(hide));
+  const quote = await quoter(args);
+  complain(quote(said), further.map(quote));
 }
 
 /**
@@ -118,8 +126,7 @@ async function refuse(
  */
 async function sayFailure(args: readonly string[], code: FailureCode, said: string): Promise<void> {
   if (hasSaidJson()) return;
-  const { typedHider } = await import("./screen/typed-secrets.ts");
-  sayJson({ error: { code, message: (await typedHider(args))(said) } });
+  sayJson({ error: { code, message: (await quoter(args))(said) } });
 }
 
 function codeOf(thrown: unknown): FailureCode {

@@ -116,8 +116,13 @@ async function run(
 }
 
 function failureOf(program: string, thrown: Error): CommandEnded {
-  const isMissing = "code" in thrown && thrown.code === "ENOENT";
-  const why = isMissing ? "there is no such command" : messageOf(thrown);
+  const code = "code" in thrown ? thrown.code : undefined;
+  const isMissing = code === "ENOENT";
+  const why = isMissing
+    ? "there is no such command"
+    : code === "EACCES"
+      ? "it is no program, or may not be run"
+      : messageOf(thrown);
   const status = isMissing ? NOT_FOUND : NOT_RUNNABLE;
   return new CommandEnded(status, `${program} can't be run: ${why}`);
 }

@@ -1,5 +1,6 @@
 import { parseServiceUrl, type RemoteEnvironment } from "../../daemon/home/remote.ts";
 import { parseToken } from "../../daemon/remotes/parse-token.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import type { Environment } from "./environment.ts";
 
@@ -17,7 +18,7 @@ export function remoteEnvironment({ serviceUrl, serviceToken }: Environment): Re
 function tokenIn(text: string): string {
   try {
     return parseToken(text);
-  } catch {
-    throw new CommandFailed("MEMSYNC_TOKEN is no token: it is empty or has spaces or lines");
+  } catch (thrown) {
+    throw new CommandFailed(`MEMSYNC_TOKEN: ${messageOf(thrown)}`);
   }
 }

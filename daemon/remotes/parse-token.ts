@@ -1,7 +1,8 @@
 import { AppError } from "../../shared/errors.ts";
 
 /** Visible ASCII, as a header needs it. */
-const TOKEN = /^[\x21-\x7e]{1,512}$/;
+const TOKEN = /^[\x21-\x7e]+$/;
+const LENGTH_MAX = 512;
 
 /**
  * Reads a token that was typed or piped. Throws one sentence, which does not quote it, for an
@@ -9,9 +10,14 @@ const TOKEN = /^[\x21-\x7e]{1,512}$/;
  */
 export function parseToken(text: string): string {
   const token = text.trim();
-  if (TOKEN.test(token)) return token;
-  throw new AppError(
-    "invalid_request",
-    token === "" ? "no token was given" : "what was given is no token: it has spaces or lines",
-  );
+  const why = whyNone(token);
+  if (why !== undefined) throw new AppError("invalid_request", why);
+  return token;
+}
+
+function whyNone(token: string): string | undefined {
+  if (token === "") return "no token was given";
+  const none = "what was given is no token";
+  if (token.length > LENGTH_MAX) return `${none}: it is longer than ${LENGTH_MAX} characters`;
+  return TOKEN.test(token) ? undefined : `${none}: it has spaces, lines or what is not ASCII`;
 }

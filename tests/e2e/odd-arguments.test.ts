@@ -1,0 +1,58 @@
+import { expect } from "bun:test";
+import { scenario } from "../support/lab.ts";
+
+scenario("an empty word names nothing, whatever it was to name", async (lab) => {
+  const machine = await lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  const refusedAs = async (name: string, ...args: string[]) => {
+    const { status, stdout, stderr } = await machine.run(args);
+    expect([args, status, stdout, stderr]).toEqual([
+      args,
+      2,
+      "",
+      `memsync: the ${name} is empty: name one\n`,
+    ]);
+  };
+  await refusedAs("id", "conflicts", "show", "");
+  await refusedAs("version", "conflicts", "choose", "abcdefgh", "");
+  await refusedAs("b", "connect", "proj_a", "");
+  await refusedAs("rev", "doc", "restore", "");
+  await refusedAs("key", "get", "");
+  await refusedAs("key", "set", "", "value");
+  await refusedAs("name", "remote", "rm", "");
+  await refusedAs("--wait", "sync", "--wait", "");
+  await refusedAs("--id", "link", "--id", "");
+  await machine.memsync("set", "empty", "", "--layer", "user");
+  expect(await machine.memsync("get", "empty")).toBe("");
+  const run = ["exec", "--", process.execPath, "-e", "process.exit(process.argv.length)", ""];
+  expect((await machine.run(run)).status).toBe(2);
+});
+
+scenario("what was typed is repeated only as far as one can read it", async (lab) => {
+  const machine = await lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  const long = "long ".repeat(4096);
+  for (const args of [
+    ["conflicts", "show", long],
+    ["project", "rm", long],
+    ["doc", "restore", long],
+    [long],
+    ["link", long],
+  ]) {
+    const { stderr } = await machine.run(args);
+    expect([args[0]?.slice(0, 9), stderr.length < 1000, stderr.trim() !== ""]).toEqual([
+      args[0]?.slice(0, 9),
+      true,
+      true,
+    ]);
+  }
+});
+
+scenario("a token that is none is said to be what it is", async (lab) => {
+  const machine = await lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  const given = async (stdin: string) => {
+    const url = "http://127.0.0.1:9";
+    const { stderr } = await machine.run(["login", "--url", url, "--token-stdin"], { stdin });
+    return stderr.replaceAll(/\s+/g, " ");
+  };
+  expect(await given("t".repeat(100_000))).toContain("no token: it is longer than 512 characters");
+  expect(await given("to ken")).toContain("no token: it has spaces, lines or what is not ASCII");
+});
