@@ -39,9 +39,8 @@ import {
 } from "../views/conflict-view.ts";
 import { timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
-import { bringAllBack } from "../writes/bring-all-back.ts";
 import { chooseVersion } from "../writes/choose-version.ts";
-import { dismissal } from "../writes/dismiss-conflict.ts";
+import { dismissal, keepAll } from "../writes/dismiss-conflict.ts";
 import { type Written, writeToInbox } from "../writes/inbox-write.ts";
 import { findLeftHeld, type LeftHeld, sayLeftHeld } from "../writes/left-held.ts";
 import { saveMemory, saveText } from "../writes/save.ts";
@@ -68,7 +67,8 @@ Examples:
   memsync conflicts choose k3j5h2ab 2   only the second version stays in the document; of a memory
                                         that stands though it was deleted: it is deleted after all;
                                         of one that was moved: where it stays, or that it goes
-  memsync conflicts restore k3j5h2ab    brings back the version that is not there
+  memsync conflicts restore k3j5h2ab    brings back the version that is not there, beside the
+                                        other one
   memsync conflicts dismiss k3j5h2ab    all stays as it is, and no machine shows it any more`;
 
 /** `conflicts`: values and texts that were written concurrently. */
@@ -262,7 +262,9 @@ async function restore(env: Environment, id: string, options: Options): Promise<
   else if (conflict.kind === "text") {
     const known = there === 0 ? "" : `; ${count(there, "line was", "lines were")} there already`;
     const where = await whereNote(env, conflict.document, options);
-    const left = leftHeld ? `; ${sayLeftHeld(leftHeld)}` : "";
+    const left = leftHeld
+      ? `; ${sayLeftHeld(leftHeld)}`
+      : `, and ${id} is settled ${await syncedNote(env, conflict.document)}`;
     saySentence(`put the lines back into the document${where}${known}${left}`);
   } else {
     const besides = along.map(({ id, kind }) => {
@@ -301,14 +303,14 @@ async function restoreMemory(
 }
 
 /**
- * Puts back a version that consists of lines; between two versions `choose` decides. `there`: how
- * many of the lines were there already.
+ * Puts back a version that consists of lines, and settles the conflict: both versions stand now;
+ * between two that do `choose` decides. `there`: how many of the lines were there already.
  */
 async function restoreLines(
   env: Environment,
   conflict: TextConflict,
 ): Promise<Written & { readonly there: number }> {
-  const { id, document, versions, content, seenSeq, record } = conflict;
+  const { id, document, versions, record } = conflict;
   const missing = versions.filter(({ inText, inPart, text }) => {
     return (!inText || inPart) && text !== "";
   });
@@ -324,10 +326,7 @@ async function restoreLines(
         "held it, and `memsync doc restore REV` brings one back",
     );
   }
-  const { content: text, there } = bringAllBack(conflict, missing);
-  const settles = record.kind === "deletion" || record.kind === "elsewhere" ? [conflict] : [];
-  const values = text === content ? [] : [text];
-  const choice = { base: content, values, seenSeq, settles };
+  const { choice, there } = keepAll(conflict, missing);
   return { ...(await saveText(env, document.name, choice)), there };
 }
 

@@ -14,15 +14,27 @@ import { settle } from "./settle-conflict.ts";
  * document, beside those lines. Throws where it was too long to be stored in the conflict.
  */
 export function dismissal(conflict: TextConflict): TextChoice {
-  const { content: base, seenSeq, record, versions, id } = conflict;
+  const { record, versions, id } = conflict;
   const missing = versions.filter(
     (version) => record.kind === "set-aside" && !version.isStanding && isMissing(conflict, version),
   );
   if (missing.some(({ cut }) => cut)) throw tooLong(id);
-  const { content } = bringAllBack(conflict, missing);
+  return keepAll(conflict, missing).choice;
+}
+
+/**
+ * What it comes to that both versions are to stand: those that are missing are put in, and the
+ * conflict is settled. `there`: how many of their lines were in the document already.
+ */
+export function keepAll(
+  conflict: TextConflict,
+  missing: readonly PlacedVersion[],
+): { readonly choice: TextChoice; readonly there: number } {
+  const { content: base, seenSeq } = conflict;
+  const { content, there } = bringAllBack(conflict, missing);
   const steps = [base, withoutKept(conflict), content];
   const values = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
-  return { base, values, seenSeq, settles: [conflict] };
+  return { choice: { base, values, seenSeq, settles: [conflict] }, there };
 }
 
 /**

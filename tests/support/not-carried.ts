@@ -15,7 +15,7 @@ const WRITER = "a plain service does not say which machine wrote a value";
 export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["the losing value of a key is shown on both machines, and restored", CONFLICTS],
   ["a deletion that a write undid is shown on both machines, and settled", CONFLICTS],
-  ["both versions of a line are shown on both machines, and the lost one put back", CONFLICTS],
+  ["both versions of a line are shown on both machines, until one of them is deleted", CONFLICTS],
   ["conflicts outlive restarts, and one that is dismissed goes everywhere", CONFLICTS],
   ["a write without a daemon settles its key's conflict at once", CONFLICTS],
   ["a write made while another machine writes the same key ends equal", CONFLICTS],

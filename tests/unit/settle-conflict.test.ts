@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TextConflict } from "../../cli/local/local-conflicts.ts";
 import { bringAllBack } from "../../cli/writes/bring-all-back.ts";
+import { keepAll } from "../../cli/writes/dismiss-conflict.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import type { TextConflictKind } from "../../shared/replica/conflicts/text-conflict-record.ts";
 
@@ -166,6 +167,18 @@ describe("choosing a version", () => {
     const beside = settle(conflict(others, NONE, { ...lost, ahead: "" }, "deletion"), 1);
     expect(beside.content).toBe(`${whole}\n## Other\n\n- line 3\n`);
   });
+
+  test.each(["both", "unseen", "renewed", "set-aside", "deletion"] as const)(
+    "a version that is put back beside the other one settles what is %s",
+    (kind) => {
+      const there = { text: "- two of b\n", inText: true, behind: "- one\n" };
+      const gone = { text: "- two of a\n", inText: false, behind: "- one\n" };
+      const open = conflict("- one\n- two of b\n- three\n", there, gone, kind);
+      const { choice } = keepAll(open, open.versions.slice(1));
+      expect(choice.values.at(-1)).toBe("- one\n- two of b\n- two of a\n- three\n");
+      expect(choice.settles?.map(({ id }) => id)).toEqual([open.id]);
+    },
+  );
 
   test("choosing a version puts a version that is not there in the place of the one that is", () => {
     const there = { text: "- two of b\n", inText: true, behind: "- one\n" };
