@@ -113,6 +113,14 @@ export const PERSONAL_REASONS = {
       `\`memsync personal on ${assistant}\` brings the last one, ` +
       `\`take ${assistant}\` has this one everywhere`,
   },
+  "personal-found": {
+    meaning: "a block was in the file before it was turned on, or while a project had the file",
+    say: (_: { readonly assistant: string }) =>
+      "has lines between the marks that may be somebody else's",
+    advise: ({ assistant }: { readonly assistant: string }) =>
+      `\`memsync personal take ${assistant}\` shows them and adds them to your text; ` +
+      "or take them out of the file",
+  },
   "personal-deleted": {
     meaning: "the personal text was deleted elsewhere, and stays in the file",
     say: (_: { readonly assistant: string }) => "keeps the text, which was deleted elsewhere",

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { readPersonalFile } from "../../daemon/assistants/personal/read-personal-file.ts";
 import {
   forgetPersonalFile,
   listPersonalFiles,
@@ -155,7 +156,8 @@ async function turnOn(env: Environment, names: readonly string[], flags: Persona
   const { chosen, left } = await leaveProjects(env, wanted);
   if (!json) {
     const rows = chosen.map(async (place) => {
-      return [place.name, tilde(place.path), await whatIsDone(place, { write, adopt })];
+      const isOn = files.some(({ path }) => path === place.path);
+      return [place.name, tilde(place.path), await whatIsDone(place, { write, adopt, isOn })];
     });
     sayRows(tableInLines(await Promise.all(rows)));
     for (const { place, why } of left) sayAside(`${place.name} is left out: it ${why}`);
@@ -190,6 +192,8 @@ function turnedOn(
     header,
     writes: write || (isSame && known.writes),
     settled: adopt ? "adopt" : undefined,
+    // Whoever begins with all that the file has knows what that is.
+    asked: adopt || (isSame && known.asked !== "found") ? undefined : "found",
   };
 }
 
@@ -227,11 +231,13 @@ async function take(env: Environment, name: string, { yes, json }: PersonalFlags
   const [place] = namedPlaces(personalPlacesOf(env), [name]);
   const file = (await filesOf(env)).find(({ assistant }) => assistant === place?.id);
   const { asked } = file ?? {};
-  if (!place || asked === undefined || asked === "missing") {
+  if (!file || !place || asked === undefined || asked === "missing") {
     throw new CommandFailed(`nothing in ${place?.name ?? name}'s file waits to be taken`, {
       code: "not-found",
     });
   }
+  await leaveProjects(env, { chosen: [{ ...place, path: file.path }], left: [] });
+  if (asked === "found" && !json) sayText(await linesInBlock(file.path));
   await agreeTo(`${QUESTIONS[asked]} The history keeps what was there.`, {
     yes,
     undone: "nothing was changed",
@@ -240,10 +246,18 @@ async function take(env: Environment, name: string, { yes, json }: PersonalFlags
   await sayAfter(env, [place.id], json);
 }
 
+/** What stands between the marks, as a person has to read it who is asked whose it is. */
+async function linesInBlock(path: string): Promise<string[]> {
+  const read = await readPersonalFile(path);
+  const text = read.kind === "file" ? (read.block?.text ?? "") : "";
+  return text.trimEnd().split("\n");
+}
+
 const QUESTIONS = {
   emptied: "Empty the text everywhere?",
   former: "Have the earlier version everywhere?",
   deleted: "Bring the text back everywhere?",
+  found: "Add what stands in it to your text, in all files?",
 } as const;
 
 /** What became of the files that a command was about. */

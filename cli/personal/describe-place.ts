@@ -10,7 +10,11 @@ import type { PersonalPlace } from "./personal-place.ts";
 /** What turning a file on does to it, in words that follow its path. */
 export async function whatIsDone(
   { path, remark }: PersonalPlace,
-  { write, adopt }: { readonly write: boolean; readonly adopt: boolean },
+  {
+    write,
+    adopt,
+    isOn,
+  }: { readonly write: boolean; readonly adopt: boolean; readonly isOn: boolean },
 ): Promise<string> {
   const read = await readPersonalFile(path);
   if (read.kind === "problem") return explain(read.why);
@@ -29,11 +33,22 @@ export async function whatIsDone(
     read.kind === "absent"
       ? "is made, with the text"
       : read.block
-        ? "has the block already"
+        ? blockAlready(read.block.text, { adopt, isOn })
         : adopt && read.content.trim() !== ""
           ? "all that it has becomes the text"
           : "gets the text at its end";
   return [...link, done, ...remarks].join("; ");
+}
+
+/** Others may have written what stands there, so nobody takes it for one's own. */
+function blockAlready(
+  text: string,
+  { adopt, isOn }: { readonly adopt: boolean; readonly isOn: boolean },
+): string {
+  const has = "has the block already";
+  return isOn || adopt || text.trim() === ""
+    ? has
+    : `${has}: what your text lacks of it is asked about`;
 }
 
 /** The path with links in its folders resolved, but not that of the file. */

@@ -45,7 +45,8 @@ export interface PersonalFile {
 
 /**
  * `missing`: the file or its block is gone. `emptied`: nothing stands in the block. `former`: it
- * has an earlier version. `deleted`: the text is gone.
+ * has an earlier version. `deleted`: the text is gone. `found`: what stands in the block may be
+ * somebody else's, as it was there before the file was turned on, or while a project had it.
  */
 export type PersonalQuestion = NonNullable<PersonalFilesTable["asked"]>;
 

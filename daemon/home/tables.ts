@@ -401,7 +401,7 @@ export interface PersonalFilesTable {
   begun: string | null;
   /** Hash of a held text that the block has. */
   held: string | null;
-  asked: "missing" | "emptied" | "former" | "deleted" | null;
+  asked: "missing" | "emptied" | "former" | "deleted" | "found" | null;
   settled: "adopt" | "take" | "off" | "keep" | null;
   /** JSON: hashes of the texts that the block had before its own last edits. */
   undone: string;

@@ -105,3 +105,31 @@ scenario("a held file that an assistant saves without the marks stays held", asy
   await a.memsync("held", "allow", item.id);
   await waitFor("what was allowed", async () => (await docAt(b)).includes(OWN));
 });
+
+scenario(
+  "a block that a project brought is asked about before it is one's own text",
+  async (lab) => {
+    const [a, b] = annaAndBen(lab, emulator.account("brought-block"));
+    for (const machine of [a, b]) await machine.up();
+    await linkBoth(a, b);
+    await waitFor("the project's text", async () => (await docAt(b)) === "# Of all\n");
+    await a.memsync("personal", "on", "claude", "--yes");
+    await writeOwn(a);
+    const block = claude(a).slice(claude(a).indexOf("<!-- memsync:personal begin"));
+    writeFileSync(join(b.folder, "AGENTS.md"), `# Of all\n${block.replace(OWN, "OF-BEN")}`);
+    await waitFor("ben's block to be held", async () => (await b.fileStatus())?.state === "held");
+    const [item] = JSON.parse((await b.run(["held", "--json"])).stdout);
+    await b.memsync("held", "allow", item.id);
+    await waitFor("ben's block", () => shared(a).includes("OF-BEN"));
+    await a.memsync("unlink");
+    const on = await a.run(["personal", "on", "codex", "--yes"]);
+    expect(on.stdout).toContain("what your text lacks of it is asked about");
+    expect((await a.run(["status"])).stdout).toContain("`memsync personal take codex`");
+    expect(claude(a)).not.toContain("OF-BEN");
+    const taken = await a.run(["personal", "take", "codex", "--yes"]);
+    expect(taken.stdout).toContain("OF-BEN");
+    await waitFor("both in both", () =>
+      [OWN, "OF-BEN"].every((line) => claude(a).includes(line) && shared(a).includes(line)),
+    );
+  },
+);

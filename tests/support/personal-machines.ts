@@ -19,6 +19,7 @@ import {
   forgetPersonalFile,
   type PersonalDecision,
   type PersonalFile,
+  type PersonalQuestion,
   putPersonalFile,
   settlePersonalFile,
 } from "../../daemon/home/personal-files.ts";
@@ -105,7 +106,8 @@ export class PersonalMachine {
     await this.store.write(async ({ db, now }) => {
       await forgetPersonalFile(db, assistant);
       const path = this.pathOf(assistant);
-      const file = { assistant, path, header, writes, isMade: false, settled, undone: [] };
+      const asked: PersonalQuestion | undefined = settled === "adopt" ? undefined : "found";
+      const file = { assistant, path, header, writes, isMade: false, settled, asked, undone: [] };
       await putPersonalFile(db, file, now);
     });
     await this.keeper.lookAnew();

@@ -277,11 +277,22 @@ export class PersonalKeeper {
     const why = whyProjects(file, shared) ?? ignored.why(basename(file.path));
     if (why) {
       await this.#taker.pass(file, seen);
-      return { file, read, why };
+      return { file: await this.#passed(file, why), read, why };
     }
     const isLasting = this.#isLasting(file, read.kind === "file" ? read.block?.text : undefined);
     const taken = await this.#taker.take({ known, file }, { read, seen, isLasting });
     return { file: taken.file, read, why: taken.why };
+  }
+
+  /** What stands in a file's block after a project had the file may be by its members. */
+  async #passed(file: PersonalFile, why: Reason): Promise<PersonalFile> {
+    if (why.code !== "personal-in-project") return file;
+    // What a person has agreed to is what stood in it before.
+    const isLeft = file.settled === "off" || file.settled === "keep";
+    const settled = isLeft ? file.settled : undefined;
+    const now: PersonalFile = { ...file, settled, asked: "found" };
+    if (file.asked !== now.asked || file.settled !== settled) await this.#put(now);
+    return now;
   }
 
   /** The file as it is; all of it in the block, where somebody has asked for that. */
@@ -456,6 +467,7 @@ function isSame(one: string, other: string): boolean {
 
 /** Another account's text is another one: what the block has is new to it. */
 function ofAccount(file: PersonalFile, account: AccountId): PersonalFile {
-  const nothing = { shown: undefined, next: undefined, held: undefined, asked: undefined };
-  return { ...file, ...nothing, account, undone: [] };
+  const nothing = { shown: undefined, next: undefined, held: undefined };
+  const asked = file.asked === "found" ? file.asked : undefined;
+  return { ...file, ...nothing, asked, account, undone: [] };
 }

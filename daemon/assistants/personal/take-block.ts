@@ -78,7 +78,7 @@ async function takeSeen(
   seen: SeenBlock,
 ): Promise<TakenBlock> {
   const { text } = seen;
-  const file = afterWrite(seen);
+  const file = withoutFound(afterWrite(seen), text);
   const shown = shownVersion(file);
   const { current } = await settleVersions(context, open);
   if (text === undefined) {
@@ -114,6 +114,7 @@ async function takeSeen(
       return { file: { ...showing(file, former), asked: question } };
     }
   }
+  if (!isTaken && file.asked === "found") return { file };
   const unseen = isTaken ? [] : seen.unseen;
   return await takeEdit(context, open, { seen: { ...seen, file, text, unseen }, shown });
 }
@@ -137,6 +138,12 @@ function afterWrite({ file, text }: SeenBlock): PersonalFile {
       ? brought.some((line) => stands.has(line))
       : taken.length > 0 && !taken.some((line) => stands.has(line));
   return isOver || next.text === text ? showing(file, next) : file;
+}
+
+/** Where nothing stands in the block any more, nobody has to be asked whose it is. */
+function withoutFound(file: PersonalFile, text = ""): PersonalFile {
+  const isGone = file.asked === "found" && text.trim() === "";
+  return isGone ? { ...file, asked: undefined } : file;
 }
 
 /** The file has this version in its block. */

@@ -5,6 +5,9 @@ const WRITTEN = "unit/personal-lines-written.test.ts";
 const written = mistakesIn("daemon/inbox/drain-inbox.ts", WRITTEN);
 const doc = mistakesIn("daemon/inbox/apply-texts.ts", WRITTEN);
 const called = mistakesIn("daemon/gateway/withholding.ts", WRITTEN);
+const FOUND = "unit/personal-found.test.ts";
+const block = mistakesIn("daemon/assistants/personal/take-block.ts", FOUND);
+const keeper = mistakesIn("daemon/assistants/personal/personal-keeper.ts", FOUND);
 
 /** In what keeps a person's own text from others. */
 export const PERSONAL: readonly Mistake[] = [
@@ -43,5 +46,17 @@ export const PERSONAL: readonly Mistake[] = [
     "a text that is held for a personal text stays held without the marks: a call",
     "{ already: [content], former: shown }",
     "{ already: [content] }",
+  ),
+  block(
+    "a block that was there before is read unasked",
+    "a block that was there before is asked about, and is nobody's text until then",
+    'if (!isTaken && file.asked === "found") return { file };',
+    "",
+  ),
+  keeper(
+    "what a project's members wrote into a block is read after an unlink",
+    "what stands in a block after a project had the file is asked about",
+    'if (why.code !== "personal-in-project") return file;',
+    "if (why.code) return file;",
   ),
 ];
