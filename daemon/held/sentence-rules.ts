@@ -7,7 +7,7 @@ import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 const IS = "(?:is|was|ist|war|lautet|est|es|è|é)(?=[\\s:])";
 
 /** Begins what the password is for: `for prod`, `of ann's account`, `für die Datenbank`. */
-const FOR =
+export const FOR =
   "for|of|on|to|in|at|from|für|von|vom|zu|zum|zur|im|am|des|der|pour|de|du|sur|del|para|da|do|di|" +
   "per|van|voor";
 const WHAT_FOR =

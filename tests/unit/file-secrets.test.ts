@@ -15,6 +15,10 @@ const crypt = (length: number) => draw(length, `${ALPHABET}./`);
 
 const SECRETS: readonly (() => string)[] = [
   () => `## API key\n\n${draw(39)}7`,
+  () => `## API key (prod)\n\n${draw(39)}7`,
+  () => `### API key for the staging server\n\n- \`${draw(39)}7\``,
+  () => `## Deploy token – CI\n${draw(39)}7`,
+  () => `API key (prod):\n${draw(39)}7`,
   () => `### Stripe secret key\n\n\`\`\`\n${draw(39)}7\n\`\`\`\n`,
   () => `**API token**\n${draw(39)}7`,
   () => `API key:\n\n    ${draw(31)}7`,
@@ -68,6 +72,9 @@ test("what only looks like such a file holds no secret", async () => {
     "## API key\n\nIt is in the vault.\n",
     "## API key\n\n<your-api-key-1234567890>\n",
     "## Session token\n\nsrc/auth/session-token-v2.ts\n",
+    "## API key (prod)\n\nIt is in the vault.\n",
+    "## Token for tests\n\nsrc/auth/session-token-v2.ts\n",
+    "## Public key (prod)\n\n8f3kQ9xW3vTb7RmZ2pLsYd4N\n",
     "## Next page token\n\n8f3kQ9xW3vTb7RmZ2pLsYd4N\n",
     "### Secret\n\ndb-credentials-v2-production\n",
     "Token:\nhttps://docs.example.com/tokens/v2/usage\n",
