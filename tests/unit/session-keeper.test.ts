@@ -270,10 +270,12 @@ test("after a restart only what was appended is read", async () => {
   expect(JSON.parse(row?.state ?? "")).toMatchObject({ offset: size + titled("After").length });
 });
 
-test("a title that looks like a secret is left out, and the rest recorded", async () => {
-  transcript("one", folder, titled(`use ${PLANTED.github}`));
+test("a title or a model that looks like a secret is left out, and the rest recorded", async () => {
+  const path = transcript("one", folder, titled(`use ${PLANTED.github}`));
+  const model = `"model":"claude-${PLANTED.github}"`;
+  writeFileSync(path, readFileSync(path, "utf8").replaceAll(/"model":\s*"[^"]*"/g, model));
   await keeper.look();
-  expect(await unsent()).toMatchObject([{ title: null, message_count: 2 }]);
+  expect(await unsent()).toMatchObject([{ title: null, model: null, message_count: 2 }]);
 });
 
 test("an old session is to be sent at once, one that goes on when it rests or after ten minutes", async () => {

@@ -396,13 +396,15 @@ async function endOf(
   return end !== null && end >= last_activity_at ? end : null;
 }
 
-/** A title or a branch that looks like a secret is left out. */
+/** What somebody else gave a name to, and looks like a secret, is left out. */
 async function withoutSecrets(db: Kysely<DaemonTables>, session: Session): Promise<Session> {
   const isSecret = async (text: string | null) =>
     text !== null && (await secretReason(db, text, [])) !== undefined;
+  const unless = async (text: string | null) => ((await isSecret(text)) ? null : text);
   return {
     ...session,
-    title: (await isSecret(session.title)) ? null : session.title,
-    git_branch: (await isSecret(session.git_branch)) ? null : session.git_branch,
+    title: await unless(session.title),
+    model: await unless(session.model),
+    git_branch: await unless(session.git_branch),
   };
 }

@@ -20,8 +20,8 @@ export const SESSIONS: readonly Mistake[] = [
   ),
   kept(
     "a title that looks like a secret is recorded",
-    "a title that looks like a secret is left out, and the rest recorded",
-    "title: (await isSecret(session.title)) ? null : session.title,",
+    "a title or a model that looks like a secret is left out, and the rest recorded",
+    "title: await unless(session.title),",
     "title: session.title,",
   ),
   kept(
