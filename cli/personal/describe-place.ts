@@ -66,6 +66,9 @@ export async function whatIsLeft(
   const read = await readPersonalFile(path);
   if (read.kind === "problem") return `${explain(read.why)}; it is left as it is`;
   if (read.kind === "absent" || !read.block) return "has no block";
+  if (read.isShared) {
+    return "has further names (hard links), and is not written: take the block out yourself";
+  }
   if (!keepsText) return "loses the text; all else stays";
   const left = "loses the marks, and keeps the text";
   return shared ? `${left}, which the project ${shared.project} gets` : left;

@@ -429,8 +429,10 @@ export class PersonalKeeper {
   async #turnOff({ file, read, why, shared }: Looked): Promise<Reason | undefined> {
     const { store } = this.#options;
     const forget = () => store.write(({ db }) => forgetPersonalFile(db, file.assistant));
-    // What is not taken stays where it is, as does another assistant's file.
-    if (read.kind === "problem" || why?.code === "personal-same") {
+    // What is not taken stays where it is, as does another assistant's file, and what is written
+    // nowhere because it has further names: the command has said so.
+    const isShared = read.kind === "file" && read.isShared;
+    if (read.kind === "problem" || isShared || why?.code === "personal-same") {
       await forget();
       return undefined;
     }
@@ -442,7 +444,6 @@ export class PersonalKeeper {
       if (shared && !isSaved && file.settled === "off") {
         return { code: "personal-unsaved", assistant: file.assistant };
       }
-      if (read.isShared) return { code: "memory-linked" };
       const failed = await this.#replace(file, read, contentWithout(read, file, isTextKept));
       if (failed) return failed === "changed" ? { code: "being-written" } : failed;
     }
