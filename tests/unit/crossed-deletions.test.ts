@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { exchange } from "../support/exchange-machines.ts";
+import { exchange, exchangeOverService } from "../support/exchange-machines.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
@@ -110,6 +110,24 @@ for (const [how, saved] of [
     await b.drain(await b.choiceOf(section));
     expect(await b.doc()).toContain(section.trimEnd());
   });
+
+for (const [what, empty, saved, isTold] of [
+  ["renames, which has no lines,", "## Empty\n\n", "## Others\n\n", false],
+  ["renames with all in it", "## Empty\n\n### Inner\n\n", "## Others\n\n### Within\n\n", false],
+  ["deletes, which has no lines,", "## Empty\n\n", "", true],
+  ["renames, and deletes a part of,", "## Empty\n\n### Inner\n\n", "## Others\n\n", true],
+] as const)
+  for (const first of ["a", "b"] as const)
+    test(`of a section that one ${what} the other's line moved into it tells ${isTold ? "the deletion" : "no deletion"}, ${first} first`, async () => {
+      const having = (part: string) => GUIDE.replace(DEPLOY, part + DEPLOY);
+      const moves = having(`${empty}- end\n\n`).replace("about it\n- end\n", "about it\n");
+      const [a, b] = await lab.savedApart(having(empty), [having(saved), moves]);
+      await exchangeOverService(first === "a" ? [a, b] : [b, a]);
+      for (const machine of [a, b]) {
+        expect((await deletionsOf(machine)).some(([kind]) => kind === "deletion")).toBe(isTold);
+        expect(machine.file().match(/^- end$/gm)).toHaveLength(1);
+      }
+    });
 
 test("a line moved into a section that the other renames, mends or moves is no matter of a deletion", async () => {
   const moves = GUIDE.replace("- end\n", "").replace("make all\n", "make all\n- end\n");

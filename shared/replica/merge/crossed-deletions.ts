@@ -5,6 +5,7 @@ import { plainLines } from "../text/text-form.ts";
 import { type Crossing, findCrossings } from "./crossings.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import { SideHeadings } from "./side-headings.ts";
+import { hunksOf, type SideHunk } from "./side-hunks.ts";
 import { isOfSide, type SideLine } from "./side-lines.ts";
 
 /** Lines that one side deleted, and that the other perhaps moved. */
@@ -37,8 +38,9 @@ export function findCrossedDeletions(
     const isOpen = ({ text }: CrossedDeletion) =>
       text !== "" && plainLines(text).some((line) => !disputed.has(line) && hasWord(line));
     const found = findCrossings(lines, mover).flatMap((crossing) => {
-      const passed = deletedIn(lines, crossing.between, { by, mover });
-      const into = deletedAround(lines, crossing, { by, mover, headings });
+      const sides = { by, mover, headings };
+      const passed = deletedIn(lines, crossing.between, sides);
+      const into = deletedAround(lines, crossing, sides);
       const place = placeBeside(lines, crossing);
       return [{ by, text: passed, ...place }, into].filter(isOpen);
     });
@@ -55,6 +57,7 @@ export function findCrossedDeletions(
 interface Sides {
   readonly by: WritingSide;
   readonly mover: WritingSide;
+  readonly headings: SideHeadings;
 }
 
 /**
@@ -66,7 +69,7 @@ interface Sides {
 function deletedIn(
   lines: readonly SideLine[],
   [from, to]: readonly number[],
-  { by, mover }: Sides,
+  { by, mover, headings }: Sides,
 ): string {
   const between = lines.slice(from, to);
   const isDeleted = ({ side, gone }: SideLine) => side === "base" && gone[by];
@@ -75,15 +78,17 @@ function deletedIn(
   const left = open.filter(isDeleted);
   const first = left.findIndex(({ text }) => hasWord(text));
   if (first === -1) return "";
-  return unkept(lines, between, { left: left.slice(first), by });
+  return unkept(lines, between, { left: left.slice(first), by, headings });
 }
 
 /** What a side deleted of lines, and has not mended there, or mostly elsewhere; "" for nothing. */
 function unkept(
   lines: readonly SideLine[],
   between: readonly SideLine[],
-  { left, by }: { readonly left: readonly SideLine[]; readonly by: WritingSide },
+  { left, ...side }: Pick<Sides, "by" | "headings"> & { readonly left: readonly SideLine[] },
 ): string {
+  if (isRenamed(lines, left, side)) return "";
+  const { by } = side;
   const isBy = ({ side }: SideLine) => side === by;
   const written = new Set(lines.filter(isBy).map(({ text }) => text));
   const mended = new LinesByWord(between.filter(isBy));
@@ -107,7 +112,7 @@ function saidIn(lines: readonly SideLine[]): number {
 function deletedAround(
   lines: readonly SideLine[],
   { put: { first, end }, former }: Crossing,
-  { by, mover, headings }: Sides & { readonly headings: SideHeadings },
+  { by, mover, headings }: Sides,
 ): CrossedDeletion {
   const isDeleted = (line: SideLine) => line.side === "base" && line.gone[by] && !line.gone[mover];
   const isPassed = (at: number) => {
@@ -129,11 +134,26 @@ function deletedAround(
   const left = lines.slice(from, to).filter(isDeleted);
   // What was mended where it stood, or moved within the section, was not moved into it.
   const isInto = former.end <= from || to <= former.first;
-  const text = isOne && isWhole && isInto ? unkept(lines, lines.slice(from, to), { left, by }) : "";
+  const isGone = isOne && isWhole && isInto;
+  const text = isGone ? unkept(lines, lines.slice(from, to), { left, by, headings }) : "";
   const isVisible = (line: SideLine) => line.to > line.from && line.side !== mover;
   const before = lines.slice(0, from).filter(isVisible).map(broken);
   const behind = before.slice(neighbourStart(before, before.length)).join("");
   return { by, text, behind, ahead: lineAhead(lines.slice(to).filter(isVisible).map(broken), 0) };
+}
+
+/** Whether lines are names alone, and a side put others in the place of all that it took there. */
+function isRenamed(
+  lines: readonly SideLine[],
+  left: readonly SideLine[],
+  { by, headings: { all } }: Pick<Sides, "by" | "headings">,
+): boolean {
+  const names = left.filter(({ text }) => hasWord(text));
+  if (names.some((line) => !all.has(line))) return false;
+  const isOf = ({ removed }: SideHunk) => names.every((line) => removed.includes(line));
+  const hunk = hunksOf(lines, by).find(isOf);
+  const count = (of: readonly SideLine[] = []) => of.filter((line) => all.has(line)).length;
+  return hunk !== undefined && count(hunk.added) >= count(hunk.removed);
 }
 
 /**

@@ -5,6 +5,10 @@ const crossed = mistakesIn(
   "shared/replica/merge/text-conflicts.ts",
   "unit/crossed-deletions.test.ts",
 );
+const deletions = mistakesIn(
+  "shared/replica/merge/crossed-deletions.ts",
+  "unit/crossed-deletions.test.ts",
+);
 const meeting = mistakesIn("daemon/sync/meeting.ts", "unit/echoed-rows.test.ts");
 const orderAtOnce = mistakesIn("daemon/home/outgoing.ts", "unit/new-sections.test.ts");
 const came = mistakesIn("daemon/sync/meeting.ts", "unit/crossed-deletions.test.ts");
@@ -45,6 +49,12 @@ export const MERGING: readonly Mistake[] = [
     "one moves two lines past one, and the other deletes it: that is told, if the mover hears first",
     "const crossed = findCrossedDeletions(lines, disputed);",
     "const crossed = findCrossedDeletions([], disputed);",
+  ),
+  deletions(
+    "whoever renames a section without lines has deleted it",
+    "of a section that one renames, which has no lines, the other's line moved into it tells no deletion, a first",
+    'if (isRenamed(lines, left, side)) return "";',
+    "",
   ),
   settledApart(
     "of a conflict that each settles for another version nothing is told",
