@@ -190,7 +190,7 @@ export const NOT_DURABLE =
   "the database acknowledges before anything is on its disk (synchronous_commit = off): take " +
   "that setting back, of the server, the database or the user";
 
-const NOT_SYNCED =
+export const NOT_SYNCED =
   "the database acknowledges what its disk may not have (fsync = off): take that setting back in " +
   "its server's configuration";
 

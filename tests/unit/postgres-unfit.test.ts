@@ -81,11 +81,15 @@ test("a database that can't be relied on is refused, and nothing is changed in i
 
 test("a database that does not bring to its disk what it acknowledges is refused", async () => {
   const { address } = await newDatabase();
-  expect(await refusal(address)).toBe("it was opened");
+  await using host = await openHost(address);
+  expect((await host.write("before")).status).toBe(200);
   const reload = "SELECT pg_reload_conf()";
   await runOnPostgres(address, "ALTER SYSTEM SET fsync = off", reload);
   try {
     await waitFor("the refusal", async () => (await refusal(address)).includes("(fsync = off)"));
+    // Nor does a server that runs write any more, whether it has looked since or not.
+    await waitFor("a refused write", async () => (await host.write("refused")).status === 500);
+    expect((await host.write("still refused")).status).toBe(500);
   } finally {
     await runOnPostgres(address, "ALTER SYSTEM RESET fsync", reload);
   }
@@ -93,6 +97,8 @@ test("a database that does not bring to its disk what it acknowledges is refused
     "a database to be relied on",
     async () => (await refusal(address)) === "it was opened",
   );
+  await waitFor("a write", async () => (await host.write("after")).status === 200);
+  expect(await host.keys()).not.toContain("still refused");
 });
 
 test("what an address sets comes beside a session's bounds, and not in their place", async () => {

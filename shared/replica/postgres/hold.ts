@@ -12,6 +12,8 @@ export interface Held {
   readonly now: number;
   /** Its `synchronous_commit`. */
   readonly durable: string;
+  /** Its `fsync`. */
+  readonly syncs: boolean;
 }
 
 const HOLD = `SELECT owner, version FROM owners WHERE owner = ANY($1::text[])
@@ -46,14 +48,17 @@ export async function hold<Tables>(
     session.query<{ owner: AccountId; version: number }>(waits ? HOLD : `${HOLD} SKIP LOCKED`, [
       owners,
     ]),
-    session.query<Pick<Held, "epoch" | "now" | "durable"> & { readonly is_same: boolean }>(
+    session.query<
+      Pick<Held, "epoch" | "now" | "durable" | "syncs"> & { readonly is_same: boolean }
+    >(
       `SELECT epoch, ${IS_SAME} AS is_same,
         floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
-        current_setting('synchronous_commit') AS durable
+        current_setting('synchronous_commit') AS durable,
+        current_setting('fsync') = 'on' AS syncs
       FROM incarnation`,
     ),
   ]);
   const versions = new Map(rows.map(({ owner, version }) => [owner, version]));
-  const { epoch = "", is_same: isSame = false, now = 0, durable = "" } = facts ?? {};
-  return { versions, epoch, isSame, now, durable };
+  const { epoch = "", is_same: isSame = false, now = 0, durable = "", syncs = true } = facts ?? {};
+  return { versions, epoch, isSame, now, durable, syncs };
 }
