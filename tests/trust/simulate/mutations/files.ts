@@ -4,7 +4,7 @@ import { type Mutation, mutation } from "./mutation.ts";
 export const FILES: readonly Mutation[] = [
   mutation(
     "a file is not flushed before it gets its name",
-    117,
+    "a power cut at a file's renaming leaves the text of before or the new one, whole",
     "daemon/disk/twin-file.ts",
     "await handle.sync();",
     "",

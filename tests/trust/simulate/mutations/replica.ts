@@ -39,7 +39,7 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "the epoch of a position is not looked at",
-    23,
+    26,
     "shared/replica/store/exchange.ts",
     "(await epochOfRow(db, open.id, seq)) === epoch",
     '(await epochOfRow(db, open.id, seq)) !== ""',

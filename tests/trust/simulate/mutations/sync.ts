@@ -11,7 +11,7 @@ export const SYNC: readonly Mutation[] = [
   ),
   mutation(
     "what is written during a call counts as acknowledged by it",
-    3,
+    8,
     "daemon/sync/incoming.ts",
     "Math.max(sent.throughSeq, position.ackedSeq)",
     "open.head.seq",
@@ -25,7 +25,7 @@ export const SYNC: readonly Mutation[] = [
   ),
   mutation(
     "a live frame is taken although one before it has not come",
-    1,
+    7,
     "daemon/sync/incoming.ts",
     "remote.seq + 1 === seq",
     "remote.seq < seq",
@@ -33,7 +33,7 @@ export const SYNC: readonly Mutation[] = [
   {
     // Both obey it: one for its own backoff, one for everybody and over a restart.
     name: "Retry-After is not obeyed",
-    found: 12,
+    found: 5,
     replacements: [
       {
         file: "daemon/budget/schedule.ts",

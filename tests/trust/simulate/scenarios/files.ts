@@ -3,6 +3,7 @@ import type { Scenario } from "./scenario.ts";
 
 /** Long enough for the network's calls, shorter than what is looked at late. */
 const MOMENT_MS = 400;
+const POWER_CUTS = 6;
 
 /** The first machine's process ends once it has written its file, before it notes that. */
 function endWhenWritten(stage: Stage): void {
@@ -48,6 +49,27 @@ export const FILES: readonly Scenario[] = [
       stage.pass(10_000);
       stage.expect("the line is there", stage.textOf(2).includes("three"), true);
       stage.expect("it is told", stage.conflictsOf(2).includes("three"), true);
+    },
+  },
+  {
+    name: "a power cut at a file's renaming leaves the text of before or the new one, whole",
+    play(stage) {
+      const whole = [lines("one")];
+      stage.begin(lines("one"));
+      // What a power cut takes away is drawn: each time something else.
+      for (let cut = 1; cut <= POWER_CUTS; cut++) {
+        const text = `${whole.at(-1)}${cut}\n`;
+        whole.push(text);
+        endWhenWritten(stage);
+        stage.save(2, text);
+        stage.pass();
+        stage.kill(1, true);
+        stage.expect(`it is whole after cut ${cut}`, whole.includes(stage.fileOf(1)), true);
+        stage.start(1);
+        stage.pass();
+        stage.expect(`the file after cut ${cut}`, stage.fileOf(1), text);
+      }
+      stage.expect("the other's file", stage.fileOf(2), whole.at(-1));
     },
   },
   {
