@@ -2,9 +2,10 @@ import type { Kysely } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import type { Entry } from "../../shared/replica/document/entry-index.ts";
 import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import { endJoins, recordJoin } from "../../shared/replica/document/project-join.ts";
-import { listRevisions } from "../../shared/replica/history/revisions.ts";
+import { listRevisions, type Revision } from "../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
@@ -51,11 +52,29 @@ export async function moveToProject(
   if (isThere) recordJoin(from.document, { of: derivedId ?? former.projectId, ...join });
   const missing = await entriesMissing(context, { source: from, target: to });
   await copyHistory(context, { source: from, target: to });
-  for (const { key, value, now } of missing) {
-    const isFirst = to.document.memories.get(key).length === 0;
-    to.document.setEntry("memories", key, { value, now, ...(isFirst ? {} : { seen: [] }) });
+  for (const { key, value, now, past, isBeforeDeletion } of missing) {
+    const there = to.document.memories.get(key);
+    const seen = there.filter((each) => isAmong(past, each)).map(({ id }) => id);
+    const written = there.length === 0 ? { isBeforeDeletion } : { seen };
+    to.document.setEntry("memories", key, { value, now, ...written });
   }
   return isThere;
+}
+
+/** Whether a value was written at the same time as a version that was replaced. */
+function isAmong(past: readonly Revision[], { value, updated_at }: Entry): boolean {
+  return past.some((each) => each.value === value && each.writtenAt === updated_at);
+}
+
+/** A value that another project does not have. */
+interface Missing {
+  readonly key: string;
+  readonly value: JsonValue;
+  readonly now: number;
+  /** What was written over in the project that it comes from. */
+  readonly past: readonly Revision[];
+  /** It is of a memory that was in both, and may have been deleted in the other one since. */
+  readonly isBeforeDeletion: boolean;
 }
 
 /** What a folder that goes back and forth has brought before is in the history there. */
@@ -63,15 +82,20 @@ async function entriesMissing(
   { db }: WriteContext<DaemonTables>,
   { source, target }: { readonly source: OpenDocument; readonly target: OpenDocument },
 ) {
-  const missing: { key: string; value: JsonValue; now: number }[] = [];
+  const missing: Missing[] = [];
   for (const key of source.document.memories.keys()) {
     const standing = target.document.memories.get(key).map(({ value }) => value);
     const name = { kind: "memory", key } as const;
-    const past = await listRevisions(narrowTables(db), target.id, name);
+    const there = await listRevisions(narrowTables(db), target.id, name);
+    const past = await listRevisions(narrowTables(db), source.id, name);
+    const isBeforeDeletion = there.some(({ value, writtenAt }) =>
+      past.some((each) => each.value === value && each.writtenAt === writtenAt),
+    );
     // Of equally late entries the one written last wins. Here that is the first of the list.
-    for (const { value, updated_at: now } of [...source.document.memories.get(key)].reverse()) {
-      const isPast = past.some((each) => each.value === value && each.writtenAt === now);
-      if (!isPast && !standing.includes(value)) missing.push({ key, value, now });
+    for (const entry of [...source.document.memories.get(key)].reverse()) {
+      const { value, updated_at: now } = entry;
+      if (isAmong(there, entry) || standing.includes(value)) continue;
+      missing.push({ key, value, now, past, isBeforeDeletion });
     }
   }
   return missing;

@@ -53,6 +53,12 @@ test("a deletion of what was written over before it was applied is told as well"
   expect([valuesOf(deleter), deleter.deletionsOf(KEY).length]).toEqual([["new"], 1]);
 });
 
+test("a deletion is not earlier than what it has deleted, whatever the clock says", () => {
+  const [deleter] = pair();
+  removeMemory(deleter, { key: KEY, now: NOW - 2 * 24 * 3_600_000 });
+  expect(deleter.deletionsOf(KEY)).toMatchObject([{ updated_at: NOW }]);
+});
+
 test("a deletion that has seen the write, and a write that has seen the deletion, are none", () => {
   const documents = pair();
   const [writer, deleter] = documents;

@@ -48,7 +48,9 @@ export function removeMemory(
   document.change("local", () => {
     document.deleteEntry("memories", key, seen);
     const value = movedTo ? moveValue(movedTo, gone) : elsewhere ? { elsewhere } : {};
-    recordDeletion(document, { key, now, value, told });
+    // As any write it is later than what it has seen, whatever the clock says.
+    const at = Math.max(now, ...gone.map((each) => each.updated_at));
+    recordDeletion(document, { key, now: at, value, told });
   });
   forgetSurplus(document);
   return true;

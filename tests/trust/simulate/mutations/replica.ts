@@ -104,7 +104,7 @@ export const REPLICA: readonly Mutation[] = [
     "a memory's deletion leaves nothing that tells of it",
     "a deletion that an earlier write undoes is told on both machines",
     "shared/replica/document/memory-deletion.ts",
-    "recordDeletion(document, { key, now, value, told });",
+    "recordDeletion(document, { key, now: at, value, told });",
     "",
   ),
   mutation(

@@ -1,0 +1,96 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Link } from "../../daemon/home/links.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { moveToProject } from "../../daemon/links/relink.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { openTestReplica } from "../support/empty-home.ts";
+import { projectId } from "../support/project-id.ts";
+import { NOW } from "../support/replicas.ts";
+
+const [P, Q] = [projectId("p"), projectId("q")];
+const folder = mkdtempSync(join(tmpdir(), "memsync-relinked-"));
+const stores: ReplicaStore<DaemonTables>[] = [];
+
+afterAll(async () => {
+  for (const store of stores) await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A home with two projects. */
+async function openBoth() {
+  const store = await openTestReplica(join(folder, `${stores.length}.db`), realWorld);
+  stores.push(store);
+  const edit = (project: ProjectId, make: (open: OpenDocument) => unknown) =>
+    store.write(async (context) => {
+      make(await context.open(projectDocument(LOCAL_ACCOUNT, project)));
+    });
+  const set = (project: ProjectId, value: string, now: number) =>
+    edit(project, ({ document }) => document.setEntry("memories", "k", { value, now }));
+  const linkTo = (project: ProjectId): Link => ({
+    dir: "/d",
+    projectId: project,
+    name: "d",
+    write: false,
+  });
+  const relink = (from: ProjectId, to: ProjectId) =>
+    store.write((context) =>
+      moveToProject(context, LOCAL_ACCOUNT, {
+        former: linkTo(from),
+        link: linkTo(to),
+        derivedId: P,
+        bringsMemories: true,
+      }),
+    );
+  const read = (project: ProjectId) =>
+    store.write(async (context) => {
+      const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, project));
+      const values = document.memories.get("k").map(({ value }) => value);
+      return { values, deletions: document.deletionsOf("k").length };
+    });
+  return { edit, set, relink, read };
+}
+
+test("what was written over in the one project is so in the other one, and no question", async () => {
+  const { set, relink, read } = await openBoth();
+  await set(P, "first", NOW);
+  await relink(P, Q);
+  await set(Q, "second", NOW + 1);
+  await relink(Q, P);
+  expect(await read(P)).toEqual({ values: ["second"], deletions: 0 });
+});
+
+test("what neither project knows of the other one's is a conflict", async () => {
+  const { set, relink, read } = await openBoth();
+  await set(P, "of p", NOW);
+  await set(Q, "of q", NOW + 1);
+  await relink(P, Q);
+  expect(await read(Q)).toEqual({ values: ["of q", "of p"], deletions: 0 });
+});
+
+test("a memory of both that was deleted in one, and written in the other one, is asked about", async () => {
+  const { edit, set, relink, read } = await openBoth();
+  await set(P, "zeroth", NOW - 1);
+  await set(P, "first", NOW);
+  await relink(P, Q);
+  await edit(P, (open) => open.deleteMemory({ key: "k", now: NOW + 1 }));
+  await set(Q, "second", NOW + 2);
+  await relink(Q, P);
+  expect(await read(P)).toEqual({ values: ["second"], deletions: 1 });
+});
+
+test("a memory that was never in the other project is no answer to what was deleted there", async () => {
+  const { edit, set, relink, read } = await openBoth();
+  await set(Q, "of q", NOW);
+  await edit(Q, (open) => open.deleteMemory({ key: "k", now: NOW + 1 }));
+  await set(P, "of p", NOW + 2);
+  await relink(P, Q);
+  expect(await read(Q)).toEqual({ values: ["of p"], deletions: 0 });
+});
