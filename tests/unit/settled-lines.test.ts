@@ -96,3 +96,27 @@ test("a decision about a held index waits, and the last one counts", async () =>
   expect(b.read(INDEX)).toBe("# Index\n- b\n- c\n");
   expect(await toldCodes()).toEqual([]);
 });
+
+test("a decision in the midst of a look is brought about by the next one", async () => {
+  const lines = Array.from({ length: 12 }, (_, at) => `- line ${at}`);
+  a.save(INDEX, `# Memory\n\n${lines.join("\n")}\n`);
+  await settleMemories(a);
+  const write = a.store.write.bind(a.store);
+  for (const [after, line] of lines.entries()) {
+    // So nothing is to be done, but for what is decided behind so many writes of the look.
+    a.world.advance(61_000);
+    await a.look();
+    a.world.advance(61_000);
+    let writes = 0;
+    let next: Promise<void> | undefined;
+    a.store.write = async (work) => {
+      const done = await write(work);
+      if (writes++ === after) next = decide(line, "drop");
+      return done;
+    };
+    await a.keeper.look();
+    a.store.write = write;
+    await (next ?? decide(line, "drop"));
+    expect([after, a.read(INDEX)?.includes(`${line}\n`)]).toEqual([after, false]);
+  }
+});

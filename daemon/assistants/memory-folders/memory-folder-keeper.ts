@@ -104,7 +104,7 @@ export class MemoryFolderKeeper {
   readonly #lines: MemoryLines;
   readonly #glimpses: FileGlimpses;
   /** Folders in which there was nothing to do, and what they were like. */
-  readonly #quiet = new Map<string, QuietFolder>();
+  #quiet = new Map<string, QuietFolder>();
   readonly #inGit = new Map<string, FolderGit>();
 
   constructor(options: FolderKeeperOptions) {
@@ -121,7 +121,8 @@ export class MemoryFolderKeeper {
 
   /** Looks again also into folders that have not changed. */
   forgetQuiet(): void {
-    this.#quiet.clear();
+    // A look in the midst of which somebody has decided something still has the former one.
+    this.#quiet = new Map();
   }
 
   /** Resolves when nothing is being read of which an event told. */
@@ -147,11 +148,12 @@ export class MemoryFolderKeeper {
     const ofGit = link && this.#gitOf(path);
     const glance = await this.#reader.glance(folder);
     const sign = await this.#signOf(folder, glance, ofGit);
-    const quiet = this.#quiet.get(path);
+    const quietFolders = this.#quiet;
+    const quiet = quietFolders.get(path);
     if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < QUIET_MS) {
       return quiet.status;
     }
-    this.#quiet.delete(path);
+    quietFolders.delete(path);
     await store.write(({ db }) => putMemoryFolder(db, path, { owner, kind: format.kind }));
     const before = await readMemoryFiles(store.reader, path);
     const { index } = format;
@@ -186,7 +188,7 @@ export class MemoryFolderKeeper {
       return !isAsShown || this.#came.isAllSeen(join(path, name));
     });
     if (sign !== undefined && isDone && isAllSeen && isAllTaken(open, known)) {
-      this.#quiet.set(path, { sign, at: world.monotonic(), status });
+      quietFolders.set(path, { sign, at: world.monotonic(), status });
     }
     return status;
   }

@@ -93,6 +93,8 @@ export class PersonalKeeper {
   /** Since when a file's block is missing or empty, by the steady clock. */
   readonly #since = new Map<string, number>();
   #quiet: { readonly sign: string; readonly at: number } | undefined;
+  /** How often somebody has decided something, which neither the files nor the text show. */
+  #decisions = 0;
   #status: PersonalLook = NOTHING;
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -144,6 +146,7 @@ export class PersonalKeeper {
 
   /** The same, also where nothing changed: somebody has decided something. */
   lookAnew(): Promise<void> {
+    this.#decisions += 1;
     this.#quiet = undefined;
     return this.look();
   }
@@ -175,6 +178,7 @@ export class PersonalKeeper {
     const quiet = this.#quiet;
     if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < QUIET_MS) return;
     this.#quiet = undefined;
+    const decisions = this.#decisions;
     const looked = await this.#take(files);
     await this.#taker.close(files);
     for (const { file, why } of looked) {
@@ -193,7 +197,7 @@ export class PersonalKeeper {
     const isDone = told.every(({ state, path }) => {
       return state === "current" ? this.#came.isAllSeen(path) : state !== "waiting";
     });
-    if (isDone && this.#since.size === 0) {
+    if (isDone && this.#since.size === 0 && decisions === this.#decisions) {
       // What came in the midst of this look is looked at once more.
       const after = await this.#signOf(await listPersonalFiles(store.reader));
       if (sign !== undefined && after === sign) this.#quiet = { sign, at: world.monotonic() };
