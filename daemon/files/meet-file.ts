@@ -20,20 +20,26 @@ import { contentLines } from "./text-lines.ts";
 
 type Context = WriteContext<DaemonTables>;
 
+/** Who has a text, and since when, as far as that is known. */
+type TextAuthor = Pick<NewVersion, "machine" | "home" | "at">;
+
+/** A text that is met; of this machine where `by` is left out. */
+type MetText = FileContent & { readonly by?: TextAuthor };
+
 /**
  * The first meeting: the text of both stays. What either has alone is a conflict as soon as the
- * file has any: it may be new, or older than a deletion. `by`: whose the file is, if not this
- * machine's.
+ * file has any: it may be new, or older than a deletion.
  */
 export async function meetFile(
   context: Context,
   open: OpenDocument,
-  file: FileContent,
-  by: TextAuthor = { ...open.author, at: Math.round(file.savedAt) },
+  { by, ...file }: MetText,
 ): Promise<TakenSave> {
   const sides = differences(open, file);
   const isTold = open.document.everHadText() && sides.come(hasWord).length > 0;
-  const told = isTold ? await conflictOf(context, open, { ...sides, by }) : [];
+  const told = isTold
+    ? await conflictOf(context, open, { ...sides, by: by ?? byMachine(open, file) })
+    : [];
   const state = takeFirst(context, open, file);
   return { state, conflicts: await record(context, open, { conflicts: told }), moved: [] };
 }
@@ -51,7 +57,7 @@ export async function renewFile(
     options,
   }: { readonly known: FileState; readonly file: FileContent; readonly options: LateOptions },
 ): Promise<TakenSave> {
-  const by = { ...open.author, at: Math.round(file.savedAt) };
+  const by = byMachine(open, file);
   const told = await conflictOf(context, open, { ...differences(open, file), by });
   const state = takeFirst(context, open, file);
   // These lines of others may come from one of our commands, or were copied from elsewhere.
@@ -59,8 +65,9 @@ export async function renewFile(
   return { state, conflicts: await record(context, open, { conflicts: told }), moved: [] };
 }
 
-/** Who has a text that is met, and since when, as far as that is known. */
-type TextAuthor = Pick<NewVersion, "machine" | "home" | "at">;
+function byMachine({ author }: OpenDocument, { savedAt }: FileContent): TextAuthor {
+  return { ...author, at: Math.round(savedAt) };
+}
 
 type Sides = ReturnType<typeof differences> & { readonly by: TextAuthor };
 

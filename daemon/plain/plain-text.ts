@@ -133,7 +133,7 @@ async function applyContent(
     const isSeed = content !== "";
     if (!isSeed) return { agreed: EMPTY_VERSION, before: null };
     // Nobody knows whose it is.
-    const { state } = await meetFile(context, open, file, { machine: undefined });
+    const { state } = await meetFile(context, open, { ...file, by: { machine: undefined } });
     return { agreed: { base: state.base, form: state.form }, before: null };
   }
   const from = theirBase({ ...known, agreed }, content, context.now);

@@ -182,6 +182,13 @@ export const SAVES: readonly Mutation[] = [
     "return [];",
   ),
   mutation(
+    "nobody is told what a file that was made anew brings back",
+    "an old copy in the place of a file that was gone undoes no deletion untold",
+    "daemon/files/meet-file.ts",
+    "withWords(come(() => true))",
+    "withWords(come(() => false))",
+  ),
+  mutation(
     "a file that was gone for a moment counts as made anew",
     "a file that was gone for a moment is edited from what it had",
     DECIDE,

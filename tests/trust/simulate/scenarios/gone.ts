@@ -71,6 +71,21 @@ export const GONE: readonly Scenario[] = [
     },
   },
   {
+    name: "an old copy in the place of a file that was gone undoes no deletion untold",
+    play(stage) {
+      stage.begin(lines("one", "two", "three"));
+      stage.pass();
+      stage.save(2, lines("one", "three"));
+      stage.pass();
+      stage.remove(1);
+      stage.pass(GRACE_MS * 2);
+      stage.save(1, lines("one", "two", "three"));
+      stage.pass();
+      stage.expect("the text", stage.textOf(2), lines("one", "two", "three"));
+      stage.expect("it is told", stage.conflictsOf(2).includes("two"), true);
+    },
+  },
+  {
     name: "a file that was gone for a moment is edited from what it had",
     play(stage) {
       stage.begin(lines("one", "two", "three"));
