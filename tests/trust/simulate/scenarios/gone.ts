@@ -2,6 +2,7 @@ import { lines } from "../stage.ts";
 import type { Scenario } from "./scenario.ts";
 
 const GRACE_MS = 15_000;
+const MINUTE_MS = 60_000;
 const MANY = Array.from({ length: 14 }, (_, at) => `line ${at}`);
 
 /** Files that are removed, emptied and made anew, and texts that lose most of their lines. */
@@ -74,9 +75,10 @@ export const GONE: readonly Scenario[] = [
     name: "an old copy in the place of a file that was gone undoes no deletion untold",
     play(stage) {
       stage.begin(lines("one", "two", "three"));
-      stage.pass();
+      stage.pass(MINUTE_MS * 2);
       stage.save(2, lines("one", "three"));
-      stage.pass();
+      stage.pass(MINUTE_MS * 2);
+      stage.expect("the other's file", stage.fileOf(1), lines("one", "three"));
       stage.remove(1);
       stage.pass(GRACE_MS * 2);
       stage.save(1, lines("one", "two", "three"));
