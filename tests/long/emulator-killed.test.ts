@@ -1,66 +1,12 @@
-import { expect } from "bun:test";
-import { statSync } from "node:fs";
-import { join } from "node:path";
-import { control, controlled } from "../support/emulator-calls.ts";
+import { CALLS, expectAllOrNothing } from "../support/killed-emulator.ts";
 import { scenario } from "../support/lab.ts";
-import { waitFor } from "../support/wait-for.ts";
 
-const PROJECTS = 30;
+/** Before it writes, as it begins to, and near the end. */
+const MOMENTS = [0, 1, 2_500_000];
 
-/** Long enough that its commit takes a while, and that SQLite begins to write before it. */
-const TEXT = "a line of text\n".repeat(2000);
-
-/** It is killed as soon as the database's log has grown by so many bytes, or has been answered. */
-const MOMENTS = [0, 1, 500_000, 2_500_000];
-
-function seedOf(word: string) {
-  const projects = Array.from({ length: PROJECTS }, (_, at) => ({
-    id: `proj_${word}${at}`,
-    name: `${word}${at}`,
-    memories: ["a", "b", "c"].map((key) => ({ key, value: `${word} ${TEXT}` })),
-  }));
-  return { projects };
-}
-
-/** How many projects of each word there are. */
-async function counted(emulator: { readonly url: string }): Promise<Record<string, number>> {
-  const { projects } = await controlled<ReturnType<typeof seedOf>>(emulator, "GET export");
-  const counts: Record<string, number> = {};
-  for (const { name } of projects) {
-    const word = name.replace(/\d+$/, "");
-    counts[word] = (counts[word] ?? 0) + 1;
-  }
-  return counts;
-}
-
-for (const [call, before, after] of [
-  ["seed", { old: PROJECTS }, { old: PROJECTS, new: PROJECTS }],
-  ["import", { old: PROJECTS }, { new: PROJECTS }],
-] as const) {
-  scenario(`a kept folder has all of a killed ${call} or nothing of it`, async (lab) => {
-    const dataDir = lab.git.path(`kept-${call}`);
-    const log = join(dataDir, "emulator.db-wal");
-    const emulator = await lab.emulator(dataDir);
-    for (const bytes of MOMENTS) {
-      expect((await control(emulator, "POST import", { body: seedOf("old") })).status).toBe(200);
-      await emulator.end("SIGTERM");
-      await emulator.again();
-      const grown = () => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-      const from = grown();
-      let isOver = false;
-      const asked = control(emulator, `POST ${call}`, { body: seedOf("new") })
-        .then(({ status }) => status)
-        .catch(() => "cut")
-        .finally(() => {
-          isOver = true;
-        });
-      await waitFor("its moment", () => isOver || grown() >= from + bytes, undefined, 0);
-      await emulator.end("SIGKILL");
-      const answered = await asked;
-      await emulator.again();
-      const counts = await counted(emulator);
-      if (answered === 200) expect(counts).toEqual({ ...after });
-      else expect([{ ...before }, { ...after }]).toContainEqual(counts as never);
-    }
-  });
+for (const each of CALLS) {
+  scenario(
+    `a kept folder has all of a killed ${each[0]} or nothing, whenever it is killed`,
+    (lab) => expectAllOrNothing(lab, each, MOMENTS),
+  );
 }
