@@ -29,7 +29,7 @@ const RETRY_AFTER_S = 5;
 
 /** The room that one request's body takes: at most that of one of the largest. */
 export interface BodyLease {
-  /** The body is larger than was known. Throws the 429 if there is no room for that. */
+  /** The body, or what becomes of it, is larger than was known. Throws the 429 without room. */
   growTo(bytes: number): void;
   /** Nothing is left of it in memory. May be called twice. */
   release(): void;
@@ -61,7 +61,8 @@ class Pool {
 
 /**
  * Bounds the memory that bodies under way take, whoever sends them: a request takes room for its
- * body before any of it is read, and gives it back when it is answered. Without room it is 429.
+ * body before any of it is read, more once it is known what the body will become as a value, and
+ * gives it back when it is answered. Without room it is 429.
  */
 export class BodyBudget {
   readonly #small = new Pool(SMALL);

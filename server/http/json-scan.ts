@@ -1,8 +1,11 @@
 /** Levels of arrays and objects in a body. Stored values have at most 32, plus the envelope. */
 const DEPTH_MAX = 128;
 
-/** Arrays, objects and commas in a body: several times what the fullest permitted sync has. */
-const PARTS_MAX = 2_000_000;
+/**
+ * Arrays, objects and commas in a body: more than twice what the fullest permitted sync has. As a
+ * value they take no more room than one body may.
+ */
+const PARTS_MAX = 500_000;
 
 /** Fields of one object: parsing takes more time for each than for the one before. */
 const FIELDS_MAX = 16_384;
@@ -60,6 +63,11 @@ export class JsonScan {
     readonly partsAtOnceMax = PARTS_AT_ONCE_MAX,
   ) {
     this.#bytes = bytes;
+  }
+
+  /** Arrays, objects and commas that were passed. */
+  get parts(): number {
+    return this.#parts;
   }
 
   get isDone(): boolean {

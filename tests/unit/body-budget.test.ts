@@ -91,6 +91,35 @@ describe("room for bodies", () => {
   });
 });
 
+test("a body takes the room of what it becomes, until it is answered", async () => {
+  const bodies = new BodyBudget();
+  await using server = await startServer({ bodies });
+  const taken: number[] = [];
+  const { sync } = server.fake.services;
+  const { apply } = sync;
+  server.fake.services.sync.apply = (...args: Parameters<typeof apply>) => {
+    taken.push(bodies.bytes);
+    return apply(...args);
+  };
+  const send = async (body: string) => {
+    const { status } = await server.send("POST", "/v1/projects/proj_a/sync", { body });
+    return [status, taken.pop()];
+  };
+  // Of a field that nobody knows, as of those of the interface: one array, object or comma each.
+  const parts = 100_000;
+  const unknown = `{"x":[${"[],".repeat(parts / 2 - 1)}[]]}`;
+  expect(await send(unknown)).toEqual([200, unknown.length + 64 * (parts + 1)]);
+  const memories = Array.from({ length: 1000 }, (_, at) => ({ key: `k${at}`, value: ",[{" }));
+  const fields = JSON.stringify({ memories });
+  expect(await send(fields)).toEqual([200, fields.length + 64 * (1 + 1 + 3 * 1000 - 1)]);
+  const [status] = await send(`{"x":${unknown}`);
+  expect(status).toBe(400);
+  bodies.lease(CALLERS.write.account, announced(60 * MIB));
+  expect(await send(unknown)).toEqual([429, undefined]);
+  expect(await send("{}")).toEqual([200, 60 * MIB + 2 + 64]);
+  expect([bodies.bytes, bodies.refused]).toEqual([60 * MIB, 1]);
+});
+
 test("a body without room is refused before it is charged, and others are served", async () => {
   const bodies = new BodyBudget();
   let charged = 0;

@@ -4,29 +4,32 @@ import { realWorld } from "../../../shared/world-real.ts";
 const HALF_BYTES = 16 * 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
 const BODY_BYTES = 64 * 1024 * 1024;
+/** Lists without content take most as values, beside their bytes; a body may have so many. */
+const WHOLE_BODY = `{"x":[${"[],".repeat(249_000)}[]]}`;
+const WHOLE_SENDERS_MAX = 1000;
 const SENDERS_MAX = 1000;
 const READERS_MAX = 1000;
 /** Between two that come: 500 of them have come after 5 seconds. */
 const PACE_MS = 10;
 
-// Clients that never finish, until they are ended: some send half a body, others fetch nothing of
-// a long list but its beginning. Says so once all have come.
-const [url = "", token = "", path = "", senders = "1", readers = "1"] = process.argv.slice(2);
+// Some clients send a whole body of many parts, some half a body and no more until they are ended,
+// and others fetch nothing of a long list but its beginning. Says so once all have come.
+const [url = "", token = "", path = "", wholes = "1", senders = "1", readers = "1"] =
+  process.argv.slice(2);
 const { hostname, port, host } = new URL(url);
 
 function headOf(line: string, ...more: readonly string[]): string {
   return [line, `Host: ${host}`, `Authorization: Bearer ${token}`, ...more, "", ""].join("\r\n");
 }
 
-/** Sends half of a body, as fast as it is taken, and waits. */
-async function sendHalf(): Promise<void> {
-  const piece = new Uint8Array(PIECE_BYTES).fill(0x20);
-  let unsent = HALF_BYTES;
+/** Sends `sent` of a body of `length` bytes, as fast as it is taken, and waits. */
+async function sendBody(sent: Uint8Array, length: number): Promise<void> {
+  let at = 0;
   const push = (socket: { write(bytes: Uint8Array): number }) => {
-    while (unsent > 0) {
-      const written = socket.write(piece.subarray(0, Math.min(unsent, piece.length)));
+    while (at < sent.length) {
+      const written = socket.write(sent.subarray(at, at + PIECE_BYTES));
       if (written <= 0) return;
-      unsent -= written;
+      at += written;
     }
   };
   await Bun.connect({
@@ -35,7 +38,7 @@ async function sendHalf(): Promise<void> {
     socket: {
       open(socket) {
         const line = "POST /api/projects/proj_hostile/sync HTTP/1.1";
-        socket.write(headOf(line, `Content-Length: ${BODY_BYTES}`));
+        socket.write(headOf(line, `Content-Length: ${length}`));
         push(socket);
       },
       drain: push,
@@ -64,8 +67,14 @@ async function readNothing(): Promise<void> {
   });
 }
 
+const whole = new TextEncoder().encode(WHOLE_BODY);
+for (let at = 0; at < Math.min(Number(wholes), WHOLE_SENDERS_MAX); at++) {
+  await sendBody(whole, whole.length);
+  await delay(realWorld, PACE_MS);
+}
+const half = new Uint8Array(HALF_BYTES).fill(0x20);
 for (let at = 0; at < Math.min(Number(senders), SENDERS_MAX); at++) {
-  await sendHalf();
+  await sendBody(half, BODY_BYTES);
   await delay(realWorld, PACE_MS);
 }
 for (let at = 0; at < Math.min(Number(readers), READERS_MAX); at++) {

@@ -10,7 +10,8 @@ import { mebibytes, ms } from "../sample.ts";
 const HOSTILE = "mst_dev_hostile";
 const QUIET = "mst_dev_quiet";
 const PROJECT = "proj_hostile";
-const SENDERS = "300";
+const WHOLE_SENDERS = "100";
+const SENDERS = "200";
 const READERS = "200";
 const MEMORIES = 10_000;
 const VALUE_BYTES = 1200;
@@ -33,7 +34,7 @@ export const bounded: Row = {
     const idle = emulator.residentBytes();
     const watch = watchPeak(emulator);
     const path = `/v1/memories?project_id=${PROJECT}`;
-    const args = [emulator.url, HOSTILE, path, SENDERS, READERS];
+    const args = [emulator.url, HOSTILE, path, WHOLE_SENDERS, SENDERS, READERS];
     await bench.programs.start("load/hostile-crowd.ts", args, {}, DEADLINE_MS);
     const { reads } = await ask(bench, emulator);
     const peak = await watch.end();
@@ -49,7 +50,8 @@ export const bounded: Row = {
         },
       ],
       notes: [
-        `${SENDERS} clients of one account that send 16 of 64 MiB and no more, and ${READERS} ` +
+        `${WHOLE_SENDERS} clients of one account that send a body of 250,000 empty lists, ` +
+          `${SENDERS} that send 16 of 64 MiB and no more, and ${READERS} ` +
           `that fetch nothing of a list of ${MEMORIES} memories of ${VALUE_BYTES} bytes; ` +
           `memory is looked at every ${LOOK_EVERY_MS} ms, and for ${SECONDS} s after all came.`,
       ],
