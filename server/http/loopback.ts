@@ -19,8 +19,9 @@ export function refuseForeign(headers: Headers, allowedHosts: readonly string[] 
     const name = host.replace(PORT, "").toLowerCase();
     return LOOPBACK_NAMES.includes(name) || allowedHosts.includes(name);
   };
-  const host = headers.get("host");
-  if (host !== null && !isOwn(host)) {
+  // No page can leave it out or empty, as a balancer's probe may.
+  const host = headers.get("host") ?? "";
+  if (host !== "" && !isOwn(host)) {
     const message = "only this machine is served here: call it localhost, or have the name allowed";
     throw new AppError("forbidden", message);
   }

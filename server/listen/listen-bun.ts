@@ -53,9 +53,10 @@ export const listenBun: Listen = async (app, address) => {
     await delay(app.world, DRAIN_MS);
   }
 
-  async function answer(request: Request, self: Server<SocketData>): Promise<Response> {
-    if (app.aborted) request.signal.addEventListener("abort", () => app.aborted?.(request));
-    const response = cutShort(await app.fetch(request, peerOf(request, self)), app.world);
+  async function answer(came: Request, self: Server<SocketData>): Promise<Response> {
+    const request = withWholeUrl(came);
+    if (app.aborted) came.signal.addEventListener("abort", () => app.aborted?.(request));
+    const response = cutShort(await app.fetch(request, peerOf(came, self)), app.world);
     if (draining) response.headers.set("Connection", "close");
     return response;
   }
@@ -97,24 +98,31 @@ async function causeOf(address: ListenAddress, thrown: unknown): Promise<unknown
   return wrong;
 }
 
+/** Without a host, as HTTP/1.0 allows, Bun has only the path as the URL. */
+function withWholeUrl(request: Request): Request {
+  const { url } = request;
+  return url.startsWith("/") ? new Request(`http://localhost${url}`, request) : request;
+}
+
 function peerOf(request: Request, server: Server<SocketData>): PeerAddress {
   return () => server.requestIP(request) ?? undefined;
 }
 
 async function upgrade(
   app: App,
-  request: Request,
+  came: Request,
   server: Server<SocketData>,
 ): Promise<Response | undefined> {
-  const peer = peerOf(request, server);
+  const peer = peerOf(came, server);
+  const request = withWholeUrl(came);
   if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
     return cutShort(await app.fetch(request, peer), app.world);
   }
-  if (app.aborted) request.signal.addEventListener("abort", () => app.aborted?.(request));
+  if (app.aborted) came.signal.addEventListener("abort", () => app.aborted?.(request));
   const handshake = await app.openLive(request, peer);
   if (!handshake.accepted) return cutShort(handshake.response, app.world);
   const { headers, open } = handshake;
-  if (server.upgrade(request, { headers, data: { open } })) return undefined;
+  if (server.upgrade(came, { headers, data: { open } })) return undefined;
   return app.refuse(new AppError("invalid_request", "the WebSocket handshake is malformed"));
 }
 

@@ -34,7 +34,7 @@ test("the files for compose and Kubernetes name each other's parts by the right 
   });
   const balancer = await read("haproxy.cfg");
   expect(balancer).toContain("server-template memsync 1-12 memsync:4777");
-  expect(balancer).toContain("httpchk GET /readyz");
+  expect(balancer).toContain("send meth GET uri /readyz ver HTTP/1.1 hdr Host memsync\n");
   const parts = Bun.YAML.parse(await read("kubernetes.yaml"));
   const labels = { "app.kubernetes.io/name": "memsync" };
   expect(parts).toMatchObject([

@@ -129,6 +129,13 @@ test.each([
   expect(answer).toContain('"request_id":"req_');
 });
 
+test.each(["", "Host: \r\n"])("Node answers a request with %j for its host", async (host) => {
+  for (const path of ["/healthz", "/readyz", "/openapi.json"]) {
+    const answer = await sendRaw(server.port, `GET ${path} HTTP/1.0\r\n${host}\r\n`);
+    expect(answer).toStartWith("HTTP/1.1 200 ");
+  }
+});
+
 test("Node serves what offers another protocol, too", async () => {
   const text = (method: string, body: string) =>
     `${method} /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n` +
