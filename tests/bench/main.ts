@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
-import { COLLAPSED_BY, UNFINISHED, WORSE_BY, worseThanRecorded } from "./check.ts";
+import { COLLAPSED_BY, readRecorded, UNFINISHED, WORSE_BY, worseThanRecorded } from "./check.ts";
 import { compileInto } from "./compiled.ts";
 import { machineLine } from "./machine.ts";
 import { svgOf } from "./plot.ts";
@@ -147,10 +147,11 @@ async function runPatiently(row: Row, options: Options): Promise<RowResult> {
 }
 
 function isWorse(finished: Finished, { worseBy }: Options): boolean {
-  return worseBy !== undefined && worseThanRecorded([finished], worseBy).length > 0;
+  return worseBy !== undefined && worseThanRecorded([finished], recorded, worseBy).length > 0;
 }
 
 const options = parseOptions(process.argv.slice(2));
+const recorded = await readRecorded();
 const machine = machineLine();
 const finished: Finished[] = [];
 for (const row of options.rows) {
@@ -161,6 +162,6 @@ process.stdout.write(markdownOf(machine, finished));
 const charts = finished.flatMap(({ result }) => result.charts ?? []);
 if (options.plot !== undefined) await Bun.write(options.plot, svgOf(charts));
 const { worseBy } = options;
-const worse = worseBy === undefined ? [] : worseThanRecorded(finished, worseBy);
+const worse = worseBy === undefined ? [] : worseThanRecorded(finished, recorded, worseBy);
 for (const line of worse) process.stderr.write(`${line}\n`);
 if (worse.length > 0) process.exitCode = 1;

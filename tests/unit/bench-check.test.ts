@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test";
-import { COLLAPSED_BY, UNFINISHED, worseThanRecorded } from "../bench/check.ts";
+import {
+  COLLAPSED_BY,
+  RATIOS,
+  readRecorded,
+  recordedIn,
+  UNFINISHED,
+  worseThanRecorded,
+} from "../bench/check.ts";
 import { svgOf } from "../bench/plot.ts";
 import type { Figure, Ratio } from "../bench/row.ts";
 import type { Finished } from "../bench/table.ts";
@@ -23,14 +30,42 @@ const pushOne = (value: number): Ratio => ({
   better: "lower",
 });
 
+const RECORDED = new Map([
+  ["read beside a bare server", 2.32],
+  ["push-one beside a bare commit", 4.54],
+]);
+
+test("each ratio of the benchmark is recorded, once, in the document that tells it", async () => {
+  const recorded = await readRecorded();
+  for (const name of Object.keys(RATIOS)) expect(recorded.get(name)).toBeGreaterThan(0);
+  const rows = new Bun.Glob("*.ts").scan(`${import.meta.dir}/../bench/rows`);
+  for await (const file of rows) {
+    const text = await Bun.file(`${import.meta.dir}/../bench/rows/${file}`).text();
+    for (const [, name = ""] of text.matchAll(/name: "([^"]* beside [^"]*)"/g)) {
+      expect([...recorded.keys()]).toContain(name);
+    }
+  }
+});
+
+test("a ratio that no row tells, or two, is no record", async () => {
+  const document = await Bun.file(`${import.meta.dir}/../../docs/measured.md`).text();
+  expect(recordedIn(document).get("read beside a bare server")).toBeGreaterThan(0);
+  const line = /^\| read \|.* × a bare Bun.serve.*\n/m;
+  expect(() => recordedIn(document.replace(line, ""))).toThrow("is told 0 times");
+  expect(() => recordedIn(document.replace(line, "$&$&"))).toThrow("is told 2 times");
+});
+
 test("a run is held against recorded ratios: what got a fifth worse is named", () => {
   const all = [finished("read", read(1.95), undefined), finished("push-one", pushOne(5.4))];
-  expect(worseThanRecorded(all)).toEqual([]);
-  expect(worseThanRecorded([finished("read", read(9)), finished("push-one", pushOne(1))])).toEqual(
-    [],
-  );
+  expect(worseThanRecorded(all, RECORDED)).toEqual([]);
   expect(
-    worseThanRecorded([finished("read", read(1.16)), finished("push-one", pushOne(9.08))]),
+    worseThanRecorded([finished("read", read(9)), finished("push-one", pushOne(1))], RECORDED),
+  ).toEqual([]);
+  expect(
+    worseThanRecorded(
+      [finished("read", read(1.16)), finished("push-one", pushOne(9.08))],
+      RECORDED,
+    ),
   ).toEqual([
     "read beside a bare server: 2.00 × worse (1.16, was 2.32)",
     "push-one beside a bare commit: 2.00 × worse (9.08, was 4.54)",
@@ -39,7 +74,7 @@ test("a run is held against recorded ratios: what got a fifth worse is named", (
 
 test("a short run names only what got twice as bad", () => {
   const all = [finished("read", read(1.3)), finished("push-one", pushOne(9.3))];
-  expect(worseThanRecorded(all, COLLAPSED_BY)).toEqual([
+  expect(worseThanRecorded(all, RECORDED, COLLAPSED_BY)).toEqual([
     "push-one beside a bare commit: 2.05 × worse (9.30, was 4.54)",
   ]);
 });
@@ -62,5 +97,5 @@ test("a row that did not finish is worse than any", () => {
   const { row } = finished("live");
   const figure: Figure = { figure: "not finished", target: UNFINISHED, verdict: "MISSED" };
   const failed = { row, result: { figures: [figure], notes: [] } };
-  expect(worseThanRecorded([failed])).toEqual(["live: did not finish"]);
+  expect(worseThanRecorded([failed], RECORDED)).toEqual(["live: did not finish"]);
 });

@@ -92,11 +92,21 @@ function sizeFigures(home: GrownHome, kind: NoteKind): Figure[] {
       figure: `${times(ratio)} the live text (${whole(liveBytes)} bytes), ${historyOf(home)}`,
       target: "database ≤ 4 × the live text",
       verdict: isReal ? verdictOf(ratio <= SIZE_RATIO_MAX) : "not judged",
+      ...(isReal && {
+        ratio: { name: "grow: database beside the live text", value: ratio, better: "lower" },
+      }),
     },
     {
       figure: `${times(bareRatio)} the live text without the revisions`,
       target: "the same, history aside: ≤ 4 ×",
       verdict: verdictOf(bareRatio <= SIZE_RATIO_MAX),
+      ...(isReal && {
+        ratio: {
+          name: "grow: without revisions beside the live text",
+          value: bareRatio,
+          better: "lower",
+        },
+      }),
     },
   ];
 }

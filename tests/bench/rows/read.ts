@@ -102,7 +102,8 @@ function besideMock(
     const { own, other, ratio } = await inTurn(programs, [url + PATH, path], pace);
     await stop();
     const figure = `${whole(own)} a second, ${times(ratio)} ${name} (${whole(other)})`;
-    return [{ figure, target, verdict: verdictOf(ratio >= PEER_RATIO_MIN) }];
+    const compared = { name: `read beside ${name}`, value: ratio, better: "higher" } as const;
+    return [{ figure, target, verdict: verdictOf(ratio >= PEER_RATIO_MIN), ratio: compared }];
   });
 }
 
