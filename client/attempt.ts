@@ -13,8 +13,8 @@ export interface Attempt {
   readonly requestId: string | undefined;
   /** The header `RateLimit`: what is left of the account's requests; see docs/interface.md. */
   readonly rateLimit: string | undefined;
-  /** Undefined for an answer to the call. */
-  readonly code: MemsyncErrorCode | undefined;
+  /** Undefined for an answer to the call; `aborted` if the caller's signal ended it. */
+  readonly code: MemsyncErrorCode | "aborted" | undefined;
   /** The call is made again after so many milliseconds; undefined if this was the last attempt. */
   readonly retryInMs: number | undefined;
 }

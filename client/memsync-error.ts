@@ -26,7 +26,7 @@ export class MemsyncError extends Error {
   readonly requestId: string | undefined;
   /** Each offending place of the request: a JSON Pointer into the body, or a parameter's name. */
   readonly details: readonly ErrorDetail[];
-  /** With `rate_limited`: when the same call can be answered. */
+  /** When the same call can be answered, if the answer said so, as with `rate_limited`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(message: string, info: MemsyncErrorInfo) {

@@ -3,21 +3,33 @@ import { MemsyncError, type MemsyncErrorCode } from "./memsync-error.ts";
 
 const SECONDS = /^\d{1,9}$/;
 
-/** The JSON of a 200. Throws a `MemsyncError` for any other answer. */
-export function readAnswer(response: Response, text: string): unknown {
+/** So much of an answer from elsewhere is told. */
+const TOLD_LENGTH = 120;
+
+/**
+ * The JSON of a 200. Throws a `MemsyncError` for any other answer. `hint`: the end of the message
+ * for a path that is unknown.
+ */
+export function readAnswer(response: Response, text: string, hint = ""): unknown {
   const body = parseJson(text);
   if (response.status === 200 && body !== undefined) return body;
   const { headers, status } = response;
-  const retryAfter = headers.get("retry-after") ?? "";
-  const retryAfterSeconds = SECONDS.test(retryAfter) ? Number(retryAfter) : undefined;
-  const { error } = isErrorBody(body) ? body : foreign(response);
-  throw new MemsyncError(error.message, {
+  const { error } = isErrorBody(body) ? body : foreign(response, text);
+  throw new MemsyncError(`${error.message}${status === 404 ? hint : ""}`, {
     code: error.code,
     status,
     requestId: error.request_id ?? headers.get("x-request-id") ?? undefined,
     details: error.details,
-    retryAfterSeconds,
+    retryAfterSeconds: retryAfterSeconds(headers),
   });
+}
+
+/** A date is taken by the clock that wrote it, which the answer tells. */
+function retryAfterSeconds(headers: Headers): number | undefined {
+  const told = headers.get("retry-after") ?? "";
+  if (SECONDS.test(told)) return Number(told);
+  const seconds = Math.ceil((Date.parse(told) - Date.parse(headers.get("date") ?? "")) / 1000);
+  return seconds >= 0 ? seconds : undefined;
 }
 
 function parseJson(text: string): unknown {
@@ -46,11 +58,20 @@ interface Foreign {
 const GATEWAY_STATUSES: readonly number[] = [502, 503, 504];
 
 /** An answer from something in between, or from another kind of server. */
-function foreign({ status }: Response): Foreign {
+function foreign({ status }: Response, text: string): Foreign {
+  // Something in between may repeat what it was sent.
+  const piece = JSON.stringify(
+    text
+      .trim()
+      .replaceAll(/mst_\w+/g, "mst_…")
+      .slice(0, TOLD_LENGTH),
+  );
+  const told = text.trim() === "" ? "" : `; it begins ${piece}`;
   if (GATEWAY_STATUSES.includes(status)) {
     const message = `something in between can't reach the service (status ${status}): try later`;
-    return { error: { code: "unreachable", message } };
+    return { error: { code: "unreachable", message: `${message}${told}` } };
   }
-  const message = `the answer (status ${status}) is none of the interface's: look at the url`;
+  const what = `the answer (status ${status}) is none of the interface's: look at the url`;
+  const message = `${what}${told}`;
   return { error: { code: status === 429 ? "rate_limited" : "unexpected_answer", message } };
 }

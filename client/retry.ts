@@ -17,12 +17,12 @@ export interface Failure {
 
 /**
  * Milliseconds to wait before the next attempt; undefined for no further attempt. After a 429
- * nothing was done, so any call may be repeated, when the server allows it. After a failure of the
- * server or the network, it is unknown what was done. The pause has full jitter.
+ * nothing was done, so any call may be repeated. After a failure of the server or the network, it
+ * is unknown what was done. The pause is as long as the answer asks, and full jitter.
  */
 export function pauseAfter({ error, attempt, repeatable, random }: Failure): number | undefined {
   const backoffMs = random * Math.min(BACKOFF_MS * 2 ** (attempt - 1), BACKOFF_MS_MAX);
-  if (error.status === 429) return (error.retryAfterSeconds ?? 0) * 1000 + backoffMs;
   const failed = error.code === "unreachable" || error.status >= 500;
-  return failed && repeatable ? backoffMs : undefined;
+  const mayRepeat = error.status === 429 || (failed && repeatable);
+  return mayRepeat ? (error.retryAfterSeconds ?? 0) * 1000 + backoffMs : undefined;
 }

@@ -28,8 +28,11 @@ export interface TransportOptions extends Patience {
   readonly fetch?: Fetch;
   /** Sent with every request, such as those that a proxy wants. The client's own go first. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called after each request, for logs and figures. What it throws ends the call. */
-  readonly onAttempt?: (attempt: Attempt) => void;
+  /**
+   * Called after each request, for logs and figures, and waited for. What it throws or rejects with
+   * ends the call.
+   */
+  readonly onAttempt?: (attempt: Attempt) => void | Promise<void>;
 }
 
 /** One request, with what decides whether it may be sent again. */
@@ -43,12 +46,17 @@ export interface Call {
   readonly repeatable: boolean;
 }
 
+/** A call, with its body as it is sent in every attempt. */
+interface Sendable extends Call {
+  readonly json: string | undefined;
+}
+
 /** What a header can carry after `Bearer`. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
 const MALFORMED_TOKEN =
-  "token is empty, or has a line break, a space or another character that no token has: " +
-  "if it was read from a file, trim it";
+  "token is missing or empty, or has a line break, a space or another character that no token " +
+  "has: if it was read from a file, trim it";
 
 const ATTEMPTS_MAX = 5;
 const DEADLINE_MS = 60_000;
@@ -60,6 +68,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 interface Outcome {
   readonly answer?: unknown;
   readonly failure?: MemsyncError;
+  /** The caller ended it. */
+  readonly aborted?: true;
   readonly headers: Headers | undefined;
   readonly status: number;
 }
@@ -67,17 +77,23 @@ interface Outcome {
 /** Sends calls, and repeats them as necessary where that is safe. */
 export class Transport {
   readonly #base: string;
+  /** What may be wrong if a path is unknown. */
+  readonly #hint: string;
   readonly #options: TransportOptions;
 
-  /** Throws a TypeError for a malformed address or token. */
+  /** Throws a TypeError for a malformed address, token or header. */
   constructor(
     options: TransportOptions,
     readonly world: ClientWorld,
   ) {
     const { origin, pathname, protocol } = new URL(options.url);
     if (!/^https?:$/.test(protocol)) throw new TypeError("url must begin with http: or https:");
-    if (!TOKEN.test(options.token)) throw new TypeError(MALFORMED_TOKEN);
+    // A program without types may give a variable that is not set.
+    if (!TOKEN.test(options.token ?? "")) throw new TypeError(MALFORMED_TOKEN);
+    for (const [name, value] of Object.entries(options.headers ?? {})) checkHeader(name, value);
     this.#base = `${origin}${pathname.replace(/\/+$/, "")}`;
+    const [, variant] = /(\/v1|\/api)$/.exec(this.#base) ?? [];
+    this.#hint = variant ? `: the url should probably end before ${variant}` : "";
     this.#options = options;
   }
 
@@ -89,17 +105,19 @@ export class Transport {
     };
     // Each platform declares its own `AbortSignal`, and all have what is used of it here.
     const signal = options.signal as AbortSignal | undefined;
+    const json = jsonOf(call.body);
     const giveUpAt = this.world.monotonic() + deadlineMs;
     for (let attempt = 1; ; attempt++) {
       const startedAt = this.world.monotonic();
-      const outcome = await this.#attempt(call, giveUpAt - startedAt, signal);
+      signal?.throwIfAborted();
+      const outcome = await this.#attempt({ ...call, json }, giveUpAt - startedAt, signal);
       const now = this.world.monotonic();
       const { failure } = outcome;
       const retryInMs =
         failure && attempt < attemptsMax
           ? this.#pauseAfter(failure, { call, attempt, leftMs: giveUpAt - now })
           : undefined;
-      this.#options.onAttempt?.({
+      await this.#options.onAttempt?.({
         method: call.method,
         path: call.path,
         attempt,
@@ -107,9 +125,10 @@ export class Transport {
         status: outcome.status,
         requestId: outcome.headers?.get("x-request-id") ?? undefined,
         rateLimit: outcome.headers?.get("ratelimit") ?? undefined,
-        code: failure?.code,
+        code: outcome.aborted ? "aborted" : failure?.code,
         retryInMs,
       });
+      if (outcome.aborted) signal?.throwIfAborted();
       // The caller names the type that the interface has for its call; nothing is checked here.
       if (!failure) return outcome.answer as Answer;
       if (retryInMs === undefined) throw failure;
@@ -128,9 +147,12 @@ export class Transport {
     return pauseMs !== undefined && pauseMs < leftMs ? pauseMs : undefined;
   }
 
-  /** Resolves to a failure for the caller to judge. Rejects when the caller aborted. */
-  async #attempt(call: Call, leftMs: number, signal: AbortSignal | undefined): Promise<Outcome> {
-    signal?.throwIfAborted();
+  /** Never rejects: resolves to a failure for the caller to judge. */
+  async #attempt(
+    call: Sendable,
+    leftMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Outcome> {
     const controller = new AbortController();
     const abort = () => controller.abort();
     signal?.addEventListener("abort", abort);
@@ -139,9 +161,9 @@ export class Transport {
     const came = () => ({ headers: response?.headers, status: response?.status ?? 0 });
     try {
       response = await this.#fetch(call, controller.signal);
-      return { answer: readAnswer(response, await response.text()), ...came() };
+      return { answer: readAnswer(response, await response.text(), this.#hint), ...came() };
     } catch (thrown) {
-      signal?.throwIfAborted();
+      if (signal?.aborted) return { aborted: true, ...came() };
       const isOurs = thrown instanceof MemsyncError;
       const failure = isOurs ? thrown : unreachable(controller.signal.aborted, thrown);
       return { failure, ...came() };
@@ -151,10 +173,10 @@ export class Transport {
     }
   }
 
-  #fetch({ method, path, query, body, headers }: Call, signal: AbortSignal): Promise<Response> {
+  #fetch({ method, path, query, json, headers }: Sendable, signal: AbortSignal): Promise<Response> {
     const own = {
       Authorization: `Bearer ${this.#options.token}`,
-      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...(json !== undefined && { "Content-Type": "application/json" }),
       ...headers,
     };
     // Each platform declares its own `fetch`, and all take what is given to it here.
@@ -162,7 +184,7 @@ export class Transport {
     return send(`${this.#base}${path}${queryText(query)}`, {
       method,
       headers: { ...without(this.#options.headers, Object.keys(own)), ...own },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(json !== undefined && { body: json }),
       // A redirect would send the token elsewhere, and turn a POST into a GET.
       redirect: "manual",
       credentials: "omit",
@@ -181,6 +203,26 @@ export class Transport {
       signal?.addEventListener("abort", end);
     });
     signal?.throwIfAborted();
+  }
+}
+
+/** Throws a TypeError that names the header, whose value may be a secret. */
+function checkHeader(name: string, value: string): void {
+  try {
+    new Headers().set(name, value);
+  } catch {
+    throw new TypeError(
+      `headers: ${JSON.stringify(name)} is no header's name, or no header's value`,
+    );
+  }
+}
+
+/** Throws a TypeError for what JSON does not have. */
+function jsonOf(body: unknown): string | undefined {
+  try {
+    return body === undefined ? undefined : JSON.stringify(body);
+  } catch (cause) {
+    throw new TypeError("the body of the call can't be written as JSON", { cause });
   }
 }
 

@@ -9,6 +9,12 @@ export function isGzip(headers: Headers): boolean {
   return /^\s*(x-)?gzip\s*$/i.test(headers.get("content-encoding") ?? "");
 }
 
+/** Whether a body came in an encoding that is not understood. */
+export function isUnknownEncoding(headers: Headers): boolean {
+  const encoding = headers.get("content-encoding")?.trim() ?? "";
+  return !isGzip(headers) && !/^(identity)?$/i.test(encoding);
+}
+
 /** A body inflates by this much before anybody is told. */
 const STEP_BYTES = 64 * 1024;
 

@@ -3,7 +3,7 @@ import { LIMITS } from "../../shared/limits.ts";
 import { NO_PAUSE, type Pause } from "../../shared/turns.ts";
 import { leaseOf } from "./body-budget.ts";
 import { arrivedInTime } from "./body-deadline.ts";
-import { inflateBody, isGzip } from "./inflate-body.ts";
+import { inflateBody, isGzip, isUnknownEncoding } from "./inflate-body.ts";
 import { JsonScan } from "./json-scan.ts";
 import { parseScanned } from "./parse-scanned.ts";
 import { bodyRead } from "./watched-body.ts";
@@ -41,6 +41,8 @@ export async function readJson(
 ): Promise<JsonBody | undefined> {
   const sent = await readBytes(request, bytesMax);
   if (sent.length === 0) return undefined;
+  if (isUnknownEncoding(request.headers))
+    throw invalidBody("the body's Content-Encoding is not understood: gzip alone is, or none");
   const bytes = isGzip(request.headers) ? await inflated(request, sent, bytesMax) : sent;
   bodyRead(request, bytes);
   const scan = await scanJson(bytes, { pause, isSeed });

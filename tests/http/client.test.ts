@@ -112,3 +112,77 @@ test("a url that is none is refused at once", () => {
     expect(() => createClient({ url, token: "mst_x" })).toThrow(TypeError);
   }
 });
+
+/** A client of a service that gives these answers in turn, and what it was asked. */
+function clientOf(answers: readonly (() => Response)[], options = {}) {
+  const asked: string[] = [];
+  const client = createClient({
+    url: "http://127.0.0.1:1",
+    token: "mst_dev_pro",
+    fetch: (async (url: string) => {
+      asked.push(url);
+      return (answers[asked.length - 1] ?? (() => Response.json({})))();
+    }) as unknown as typeof fetch,
+    ...options,
+  });
+  return { ...client, asked };
+}
+
+const thrownBy = async (call: () => unknown): Promise<Error> => {
+  try {
+    await call();
+  } catch (thrown) {
+    if (thrown instanceof Error) return thrown;
+  }
+  throw new Error("it did not fail");
+};
+
+test("what can never be sent is refused as what it is, without an attempt", async () => {
+  const missing = undefined as unknown as string;
+  for (const [wrong, said] of [
+    [{ token: missing }, "token is missing"],
+    [{ headers: { "X-A": "hunter2\nb" } }, 'headers: "X-A" is no'],
+    [{ headers: { "X A": "a" } }, 'headers: "X A" is no'],
+  ] as const) {
+    const thrown = await thrownBy(() => clientOf([], wrong));
+    expect([thrown.name, thrown.message]).toEqual(["TypeError", expect.stringContaining(said)]);
+    expect(thrown.message).not.toContain("hunter2");
+  }
+  const { api, asked } = clientOf([]);
+  const metadata: Record<string, unknown> = {};
+  metadata.self = metadata;
+  const thrown = await thrownBy(() => api.syncProject("proj_a", { metadata } as never));
+  expect([thrown.name, asked]).toEqual(["TypeError", []]);
+});
+
+test("an answer from elsewhere is told in part, without a token", async () => {
+  const html = () => new Response("<html>Blocked: Bearer mst_dev_pro</html>", { status: 403 });
+  const { message } = await thrownBy(() => clientOf([html]).v1.listMemories());
+  expect(message).toContain("<html>Blocked: Bearer mst_…</html>");
+  const unknown = () =>
+    Response.json({ error: { code: "not_found", message: "no such path" } }, { status: 404 });
+  const url = "http://127.0.0.1:1/v1/";
+  const hinted = await thrownBy(() => clientOf([unknown], { url }).v1.listMemories());
+  expect(hinted.message).toBe("no such path: the url should probably end before /v1");
+});
+
+test("what onAttempt rejects with ends the call, and an aborted request reaches it", async () => {
+  const reason = new Error("the hook's");
+  const onAttempt = async () => {
+    throw reason;
+  };
+  expect(await thrownBy(() => clientOf([], { onAttempt }).v1.listMemories())).toBe(reason);
+  const codes: unknown[] = [];
+  const controller = new AbortController();
+  const leaving = () => {
+    controller.abort(reason);
+    throw reason;
+  };
+  const client = clientOf([leaving], {
+    onAttempt: ({ code, status }: { code: unknown; status: number }) =>
+      void codes.push(code, status),
+  });
+  const call = () => client.v1.listMemories({}, { signal: controller.signal });
+  expect(await thrownBy(call)).toBe(reason);
+  expect(codes).toEqual(["aborted", 0]);
+});

@@ -150,6 +150,23 @@ test("Retry-After is waited out, and never less", async () => {
   }
 });
 
+test("Retry-After is kept to with a 503 as well, and as a date", async () => {
+  const date = "Mon, 30 Nov 2026 10:00:00 GMT";
+  const later = "Mon, 30 Nov 2026 10:00:17 GMT";
+  const dated = { Date: date, "Retry-After": later };
+  for (const fault of [
+    { status: 503, headers: { "Retry-After": "17" }, body: "" },
+    { status: 503, headers: dated, body: "" },
+    { status: 429, headers: dated, body: "" },
+  ] as Fault[]) {
+    await using client = await clientWith([fault]);
+    await client.v1.listProjects();
+    expect(client.pauses.length).toBe(1);
+    expect(client.pauses[0]).toBeGreaterThanOrEqual(17_000);
+    expect(client.pauses[0]).toBeLessThan(17_400);
+  }
+});
+
 test("other pauses have full jitter, and double", async () => {
   await using client = await clientWith(new Array(9).fill(BROKEN), { attemptsMax: 10 });
   await client.v1.listProjects();

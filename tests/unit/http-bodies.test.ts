@@ -120,6 +120,20 @@ test("JSON whose parts would have to be parsed at once has few of them", () => {
   expect(intricate(fullest)).toBe(false);
 });
 
+test("a body in an encoding that is not understood is told so", async () => {
+  await using server = await startServer();
+  for (const encoding of ["br", "deflate", "gzip, gzip"]) {
+    const headers = { "Content-Encoding": encoding };
+    const answer = await server.send("POST", SYNC, { body: "{}", headers });
+    expect([answer.status, (await errorOf(answer)).message]).toEqual([
+      400,
+      expect.stringContaining("Content-Encoding is not understood"),
+    ]);
+  }
+  const headers = { "Content-Encoding": "identity" };
+  expect((await server.send("POST", SYNC, { body: "{}", headers })).status).toBe(200);
+});
+
 test("a client that leaves in the middle of its body harms nobody", async () => {
   await using server = await startServer();
   const socket = await Bun.connect({
