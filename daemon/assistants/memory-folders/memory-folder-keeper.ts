@@ -25,7 +25,8 @@ import {
 import { readHead } from "../../home/read-head.ts";
 import { forgetWaiting } from "../../home/waiting-since.ts";
 import type { WhyIgnored } from "../../ignored/ignore-file.ts";
-import { FolderGit, type FolderInGit, NOT_IN_GIT } from "./folder-in-git.ts";
+import { askGit } from "./ask-git.ts";
+import { FolderGit, NOT_IN_GIT } from "./folder-in-git.ts";
 import { takeIgnoredIn } from "./ignored-in-folder.ts";
 import { standingIndexes } from "./index-lineage.ts";
 import type { LateMemorySaves } from "./late-memory-saves.ts";
@@ -33,6 +34,7 @@ import type { MemoryFolderStatus } from "./memory-folder-status.ts";
 import { documentOf, type KeptFolder, type MemoryKeeperOptions } from "./memory-keeper-options.ts";
 import { MemoryLines } from "./memory-lines.ts";
 import { clashesAmong, keyOfName } from "./memory-names.ts";
+import { topicsFirst, withoutMissing } from "./missing-topics.ts";
 import type { MemoryNote } from "./plan-arrivals.ts";
 import { findPutBack } from "./put-back-text.ts";
 import {
@@ -244,7 +246,7 @@ export class MemoryFolderKeeper {
     const gone = [...known.keys()].filter((name) => !files.has(name) && !isLeft(seen, name)).length;
     const isBegunAnew = gone > 1 && 2 * gone > known.size;
     const isPutBack = await this.#lines.isPutBack(seen, known);
-    for (const name of new Set([...files.keys(), ...known.keys()])) {
+    for (const name of topicsFirst(new Set([...files.keys(), ...known.keys()]), format)) {
       if (isStopped()) return notes;
       const at = join(path, name);
       const former = known.get(name);
@@ -360,7 +362,10 @@ export class MemoryFolderKeeper {
       await takeMemoryFile(context, open, { ...from, isBegunAnew, unseen, seenBefore });
       if (!saved) return;
       const [current] = standingIndexes(open.document, key);
-      const standing = mode === "write" ? undefined : String(current?.value ?? "");
+      const known = await readMemoryFiles(context.db, path);
+      const value = String(current?.value ?? "");
+      const here = isIndex ? withoutMissing(open.document, { format, known }, value) : value;
+      const standing = mode === "write" ? undefined : here;
       const change = { name, former, file: saved, isIndex, unseen, since, standing };
       await this.#lines.noteTaken(context.db, path, change);
     });
@@ -435,25 +440,6 @@ export class MemoryFolderKeeper {
     const layer = owner === "user" ? " --layer user" : "";
     return isSent ? { code: "ignored-sent", command: `memsync rm ${key}${layer}` } : why;
   }
-}
-
-/** What git says of a file that is to be taken; undefined: it does not track it. */
-async function askGit(
-  git: FolderInGit,
-  { name, file, former }: ToTake & { readonly file: MemoryText | undefined },
-  commit: string | undefined,
-): Promise<SeenByGit | undefined> {
-  const standing = git.of(name);
-  if (standing === "free" || standing === "left") {
-    if (file || !former || former.asked) return undefined;
-    const isTakenAway = former.tracked !== undefined || (await git.keeps(former));
-    return isTakenAway ? { tracked: former.tracked ?? "", isTakenAway } : undefined;
-  }
-  const tracked = standing.committed;
-  if (!file) return { tracked: former?.tracked ?? tracked, isTakenAway: !standing.isInIndex };
-  if (former?.hash === file.hash) return { tracked };
-  const { content } = file;
-  return { tracked, committed: await git.committed({ name, content }, { known: former, commit }) };
 }
 
 function isLeft({ git, whyIgnored }: SeenFolder, name: string): boolean {

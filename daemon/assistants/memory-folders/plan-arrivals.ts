@@ -8,6 +8,7 @@ import type { FolderFormat } from "../folders/folder-format.ts";
 import { isReadWhole, withLinesFor } from "./index-lines.ts";
 import { FILES_MAX } from "./list-memory-files.ts";
 import { isMemoryName, keyOfName, nameOfKey, TakenNames } from "./memory-names.ts";
+import { withoutMissing } from "./missing-topics.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
 import { isWithGitEndings } from "./shown-bytes.ts";
 
@@ -50,7 +51,8 @@ export interface TakenFolder {
  * The memories that differ from their files, or have none. A file is written over only as it was
  * when its text was taken into the document, where that text is kept in the history. An index has a
  * line for each file that came from elsewhere, in its file alone until its author has had the time
- * to name it himself; see `addIndexLines`.
+ * to name it himself; see `addIndexLines`. It has none for a topic that somebody has removed here
+ * with its line, and is asked about.
  */
 export function planArrivals({ document }: OpenDocument, folder: TakenFolder): ArrivalPlan {
   const arrivals: MemoryArrival[] = [];
@@ -93,7 +95,8 @@ export function planArrivals({ document }: OpenDocument, folder: TakenFolder): A
   const ofIndex = waiting.find(({ name }) => name === index);
   for (const each of waiting) if (each !== ofIndex && isOpen(each.name)) plan(each);
   if (index === undefined || !isOpen(index)) return { arrivals, notes };
-  const text = withLinesFor(ofIndex?.text, unnamedYet(folder, arrivals));
+  const ofMemory = ofIndex && withoutMissing(document, folder, ofIndex.text);
+  const text = withLinesFor(ofMemory, unnamedYet(folder, arrivals));
   if (text !== undefined) plan({ name: index, text, seen: ofIndex?.seen ?? [] });
   return { arrivals, notes };
 }

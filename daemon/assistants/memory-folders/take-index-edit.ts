@@ -7,8 +7,9 @@ import type { WriteContext } from "../../../shared/replica/store/write-context.t
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import type { CameLine } from "../../files/line-arrival-store.ts";
 import type { SettledChange, SettledLine } from "../../files/told-lines.ts";
-import type { StandingMemory } from "../../home/memory-files.ts";
+import { putMemoryFile, readMemoryFiles, type StandingMemory } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import type { FolderFormat } from "../folders/folder-format.ts";
 import {
   findCommon,
   inTurn,
@@ -18,8 +19,16 @@ import {
   noteMadeOf,
   standingIndexes,
 } from "./index-lineage.ts";
-import { mergeIndexes, uniteIndexes } from "./index-lines.ts";
+import { isNamedIn, mergeIndexes, uniteIndexes } from "./index-lines.ts";
+import { keyOfName } from "./memory-names.ts";
 import { metPairs } from "./met-pairs.ts";
+import {
+  missingTopics,
+  shownIndex,
+  topicsOf,
+  withMissing,
+  withoutLinesAbout,
+} from "./missing-topics.ts";
 import type { MemoryText } from "./read-memory-folder.ts";
 import { settleText } from "./settled-text.ts";
 import { unseenInIndex } from "./unseen-in-index.ts";
@@ -28,6 +37,8 @@ type Context = WriteContext<DaemonTables>;
 
 /** An index's file with the text that it was edited to. */
 interface IndexEdit {
+  readonly folder: string;
+  readonly format: FolderFormat;
   readonly key: string;
   /** What the file showed before; undefined for a file that was not known. */
   readonly base: StandingMemory | undefined;
@@ -39,12 +50,13 @@ interface IndexEdit {
  * Writes an edit of an index into the document: over exactly what the file showed. What others have
  * written meanwhile is merged with it by lines. Each side's deletions count as far as the text is
  * known that both were made of; else all lines of both stay. What stood beside the text that it was
- * made from is merged by whoever wrote that. Returns what the file shows now.
+ * made from is merged by whoever wrote that. The lines of topics that are missing here stay until
+ * somebody has decided about these. Returns what the file shows now.
  */
 export async function takeIndexEdit(
   context: Context,
   open: OpenDocument,
-  { key, base, file, unseen }: IndexEdit,
+  { folder, format, key, base, file, unseen }: IndexEdit,
 ): Promise<StandingMemory> {
   const { document } = open;
   const { content, hash } = file;
@@ -54,7 +66,12 @@ export async function takeIndexEdit(
   // Where the base's entries are gone, whoever replaced them had seen them.
   const isBaseOfAll = base !== undefined && others.length === before.length;
   const edit = base && { key, base, content, unseen };
-  const { whole, disputed = [] } = edit ? await unseenInIndex(context, open, edit) : {};
+  const { whole: withUnseen, disputed = [] } = edit ? await unseenInIndex(context, open, edit) : {};
+  const known = await readMemoryFiles(context.db, folder);
+  const topics = missingTopics(document, { format, known, shown: content });
+  const shown = before.find(({ id }) => isAmong(seen, id));
+  const memory = String(shown?.value ?? base?.text ?? "");
+  const whole = withMissing({ memory, saved: withUnseen ?? content }, topics) ?? withUnseen;
   if (base) await setAside(context, open, { key, text: base.text, lines: disputed });
   // What does not fit stays as a version of its own, that has seen nothing of the others.
   const isWithin = whole === undefined || !isTooLong(whole);
@@ -100,6 +117,42 @@ export async function settleIndexLines(
     await writeIndex(context, open, { key, text, now: context.now, over: [current.id], from });
   }
   return { from: before, to: text, done };
+}
+
+/**
+ * Takes the lines of a topic that is gone out of its index, where the index's file here does not
+ * name it: whoever removed the topic's file has taken them out, too.
+ */
+export async function takeOutLinesOf(
+  context: Context,
+  open: OpenDocument,
+  {
+    folder,
+    format,
+    name,
+  }: { readonly folder: string; readonly format: FolderFormat; readonly name: string },
+): Promise<void> {
+  const { document } = open;
+  const { index } = format;
+  if (index === undefined || index === name) return;
+  const key = keyOfName(format, index);
+  const [current] = standingIndexes(document, key);
+  const standing = topicsOf(document, format);
+  const known = await readMemoryFiles(context.db, folder);
+  // Somebody has written it meanwhile.
+  const isStanding = standing.includes(name);
+  if (!current || isStanding || isNamedIn(shownIndex(known, format), name)) return;
+  const before = String(current.value);
+  const text = withoutLinesAbout(before, { missing: [name], standing });
+  if (text === before) return;
+  const from = lineageOf(document, current);
+  const { now } = context;
+  const written = await writeIndex(context, open, { key, text, now, over: [current.id], from });
+  // Who is asked about the index, too, decides about this one.
+  const file = known.get(index);
+  if (!file || !isAmong(file.seen, current.id)) return;
+  const seen = file.seen.map((id) => (sameId(id, current.id) ? written.id : id));
+  await putMemoryFile(context.db, folder, { ...file, seen });
 }
 
 /** Whether the lines of an index's versions are too many for one memory. */

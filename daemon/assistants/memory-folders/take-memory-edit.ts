@@ -16,6 +16,8 @@ type Context = WriteContext<DaemonTables>;
 
 /** A file with the text that it was edited to. */
 export interface MemoryEdit {
+  /** Where the file is. */
+  readonly folder: string;
   readonly format: FolderFormat;
   readonly name: string;
   /** What the file showed before; undefined for a file that was not known. */
@@ -40,10 +42,12 @@ export interface MemoryEdit {
 export async function takeMemoryEdit(
   context: Context,
   open: OpenDocument,
-  { format, name, base, file, unseen = [], seenBefore = [], isMet = false }: MemoryEdit,
+  { folder, format, name, base, file, unseen = [], seenBefore = [], isMet = false }: MemoryEdit,
 ): Promise<StandingMemory> {
   const key = keyOfName(format, name);
-  if (name === format.index) return takeIndexEdit(context, open, { key, base, file, unseen });
+  if (name === format.index) {
+    return await takeIndexEdit(context, open, { folder, format, key, base, file, unseen });
+  }
   const { document } = open;
   const seen = base?.seen ?? [];
   const before = document.memories.get(key);

@@ -32,7 +32,7 @@ import { keyOfName } from "./memory-names.ts";
 import { isMendedLine } from "./mended-line.ts";
 import type { MemoryText } from "./read-memory-folder.ts";
 import { meaningOfGitText } from "./take-git-text.ts";
-import { mergeOwnIndex } from "./take-index-edit.ts";
+import { mergeOwnIndex, takeOutLinesOf } from "./take-index-edit.ts";
 import { type MemoryEdit, takeMemoryEdit, undoesUnseen } from "./take-memory-edit.ts";
 import { uniteLeft } from "./unite-left.ts";
 import { areShown } from "./written-since.ts";
@@ -85,7 +85,7 @@ export async function takeMemoryFile(
   const former = await formerHeld(db, open, { key: keyOfName(format, name), known });
   if (known?.held !== undefined) await leaveFormer(context, open, { seen, known });
   if (!file) {
-    if (known) await takeMissing(db, open, { folder, format, known, git });
+    if (known) await takeMissing(context, open, { folder, format, known, git });
     return;
   }
   const deletions = known ? [] : deletedSince(open, seen);
@@ -177,8 +177,10 @@ async function settled(
       await dropLeft(context, open, key);
     }
     await context.flush(open);
-    if (by === "delete") await forgetMemoryFile(db, folder, name);
-    else {
+    if (by === "delete") {
+      await takeOutLinesOf(context, open, { folder, format, name });
+      await forgetMemoryFile(db, folder, name);
+    } else {
       await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, settled: by });
       // With the file its line comes back into the index, by the same command.
       const index = format.index === undefined ? undefined : join(folder, format.index);
@@ -190,15 +192,22 @@ async function settled(
   if (isAsAsked && by === "delete") return known;
   await putMemoryFile(db, folder, rest);
   if (!isAsAsked || !file || asked === undefined) return rest;
-  const shown = await takeMemoryEdit(context, open, { format, name, base: undefined, file });
+  const shown = await takeMemoryEdit(context, open, {
+    folder,
+    format,
+    name,
+    base: undefined,
+    file,
+  });
   return { ...rest, ...shown };
 }
 
 async function takeMissing(
-  db: Context["db"],
+  context: Context,
   open: OpenDocument,
   { folder, format, known, git }: KnownFile,
 ): Promise<void> {
+  const { db } = context;
   const { document } = open;
   const entries = document.memories.get(keyOfName(format, known.name));
   const isGone = entries.length === 0;
@@ -207,6 +216,9 @@ async function takeMissing(
     const left = { ...known, asked: undefined, settled: undefined, tracked: git.tracked };
     if (!isSameFile(left, known)) await putMemoryFile(db, folder, left);
   } else if (isGone || known.hash === NEVER_SHOWN.hash) {
+    // Somebody elsewhere has answered what is asked here.
+    if (known.asked === "missing")
+      await takeOutLinesOf(context, open, { folder, format, ...known });
     await forgetMemoryFile(db, folder, known.name);
   } else {
     const seen = shownBeside(entries, known.seen);
@@ -267,7 +279,7 @@ async function takeChanged(
   open: OpenDocument,
   seen: ChangedFile,
 ): Promise<MemoryFile | undefined> {
-  const { format, name, file, known, unseen, seenBefore } = seen;
+  const { folder, format, name, file, known, unseen, seenBefore } = seen;
   const { content, hash } = file;
   const key = keyOfName(format, name);
   const arrivedAt = known?.arrivedAt;
@@ -298,12 +310,13 @@ async function takeChanged(
     return { ...(known ?? { name, ...NEVER_SHOWN }), next: undefined, held: hash };
   }
   const base = ofGit ? ofGit.base : baseOf(seen);
-  const edit = { format, name, base, file, unseen, seenBefore, isMet: known === undefined };
+  const of = { folder, format, name };
+  const edit = { ...of, base, file, unseen, seenBefore, isMet: known === undefined };
   return { name, arrivedAt, ...(await takeMemoryEdit(context, open, edit)) };
 }
 
 interface ChangedFile
-  extends Pick<SeenMemoryFile, "format" | "name" | "unseen" | "seenBefore" | "git"> {
+  extends Pick<SeenMemoryFile, "folder" | "format" | "name" | "unseen" | "seenBefore" | "git"> {
   readonly file: MemoryText;
   readonly known: MemoryFile | undefined;
   readonly isAnew: boolean;

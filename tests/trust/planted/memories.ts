@@ -22,6 +22,9 @@ const owner = mistakesIn(
 );
 const FOLDERS = "daemon/assistants/memory-folders";
 const merged = mistakesIn(`${FOLDERS}/take-index-edit.ts`, "unit/index-merges.test.ts");
+const asked = "unit/missing-topics.test.ts";
+const missing = mistakesIn(`${FOLDERS}/take-index-edit.ts`, asked);
+const topics = mistakesIn(`${FOLDERS}/missing-topics.ts`, asked);
 const keeper = mistakesIn(`${FOLDERS}/write-memory-folder.ts`, TESTS);
 const TRACKED = "unit/tracked-memories.test.ts";
 const inGit = mistakesIn(`${FOLDERS}/take-memory-file.ts`, TRACKED);
@@ -162,8 +165,32 @@ export const MEMORIES: readonly Mistake[] = [
   lines(
     "the line of a file that comes is written nowhere before a minute is over",
     "a file that comes has its line at once, in its file alone for a minute",
-    "withLinesFor(ofIndex?.text, unnamedYet(folder, arrivals))",
-    "withLinesFor(ofIndex?.text, [])",
+    "withLinesFor(ofMemory, unnamedYet(folder, arrivals))",
+    "withLinesFor(ofMemory, [])",
+  ),
+  missing(
+    "the lines of topics that somebody is asked about go everywhere at once",
+    "the lines of 3 topics that are asked about stay elsewhere",
+    "topics) ?? withUnseen",
+    "topics) && withUnseen",
+  ),
+  missing(
+    "the lines of a topic that is deleted stay for ever",
+    "what is brought back has its line again, and what is deleted has it nowhere",
+    "if (text === before) return;",
+    "if (text !== before) return;",
+  ),
+  topics(
+    "the lines of topics that are asked about come back into the file that has lost them",
+    "the lines of 3 topics that are asked about stay elsewhere",
+    "return lines.length === 0 ? index : withoutLast(index, lines);",
+    "return index;",
+  ),
+  topics(
+    "a save of an index is taken before it is known which topics are missing",
+    "the lines of 3 topics that are asked about stay elsewhere",
+    "[...topics, index] : topics",
+    "[index, ...topics] : topics",
   ),
   plan(
     "a folder that somebody has emptied is filled again",
