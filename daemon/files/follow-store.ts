@@ -9,6 +9,7 @@ import { keepHeldSave } from "../held/keep-held-save.ts";
 import type { DaemonTables, FollowedFilesTable } from "../home/tables.ts";
 import { alsoKeysOf } from "./also-file.ts";
 import { forgetArrivals, moveArrivals } from "./arrival-store.ts";
+import { askOfPersonal } from "./ask-of-personal.ts";
 import type { FileState } from "./file-state.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -201,11 +202,13 @@ export async function forgetGit(db: Db, dir: string): Promise<void> {
 
 /** Forgets what was known of a folder's files. */
 export async function forgetFollowed(db: Db, dir: string): Promise<void> {
+  await askOfPersonal(db, dir);
   for (const key of [dir, ...alsoKeysOf(dir)]) await forgetOne(db, key);
 }
 
 /** Forgets what was known of a folder's further files. A save that is held stays held. */
 export async function forgetAlso(db: Db, dir: string): Promise<void> {
+  await askOfPersonal(db, dir);
   for (const key of alsoKeysOf(dir)) {
     await keepHeldSave(db, key);
     await forgetOne(db, key);

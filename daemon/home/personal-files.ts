@@ -67,6 +67,14 @@ export async function listPersonalFiles(db: Db): Promise<PersonalFile[]> {
   return rows.map(toFile);
 }
 
+/** The file of an assistant; undefined where it has none. */
+export async function findPersonalFile(
+  db: Db,
+  assistant: string,
+): Promise<PersonalFile | undefined> {
+  return (await listPersonalFiles(db)).find((file) => file.assistant === assistant);
+}
+
 function toFile(row: Selectable<PersonalFilesTable>): PersonalFile {
   const { assistant, path, header, writes, is_made, account, shown, next, held, asked } = row;
   return {
@@ -121,6 +129,22 @@ export async function settlePersonalFile(
     .where("assistant", "=", assistant)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** Who answers from now on has seen what stands in the block now; who leaves the file out has. */
+export function askedWhoseText(file: PersonalFile): PersonalFile {
+  const isLeft = file.settled === "off" || file.settled === "keep";
+  return { ...file, settled: isLeft ? file.settled : undefined, asked: "found" };
+}
+
+/** What stands in the file's block now may be somebody else's. Durable with the transaction. */
+export async function askWhoseText(db: Db, file: PersonalFile): Promise<void> {
+  const { asked = null, settled = null } = askedWhoseText(file);
+  await db
+    .updateTable("personal_files")
+    .set({ asked, settled })
+    .where("assistant", "=", file.assistant)
+    .execute();
 }
 
 /** A text is held no more. A block that has it still, or again, is judged anew. */

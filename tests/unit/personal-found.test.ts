@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PersonalRows } from "../../daemon/assistants/personal/personal-rows.ts";
+import { forgetFollowed } from "../../daemon/files/follow-store.ts";
 import { putLink, removeLink } from "../../daemon/home/links.ts";
+import {
+  findPersonalFile,
+  forgetPersonalFile,
+  settlePersonalFile,
+} from "../../daemon/home/personal-files.ts";
+import { assert } from "../../shared/errors.ts";
 import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 import { projectId } from "../support/project-id.ts";
 
@@ -119,4 +127,48 @@ test("what stands in a block after a project had the file is asked about", async
   await a.settle("codex", "take");
   await settlePersonal(a);
   expect(a.block("claude")).toBe("mine\nof a teammate\n");
+});
+
+test("what a project's member wrote is asked about, also where nobody looked before unlink", async () => {
+  const folder = join(a.folder, "dots");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "AGENTS.md"), "");
+  symlinkSync(join(folder, "AGENTS.md"), a.pathOf("codex"));
+  await a.on("codex");
+  await settlePersonal(a);
+  await a.store.write(async ({ db, now }) => {
+    const link = { dir: folder, projectId: projectId("d"), name: "dots", write: false };
+    await putLink(db, link, now);
+    const base = JSON.stringify({ text: "", spans: [] });
+    const row = { dir: folder, path: "AGENTS.md", hash: "", base, form: "{}" };
+    await db.insertInto("followed_files").values(row).execute();
+  });
+  a.edit("codex", (text) => `${text}of a teammate\n`);
+  await a.store.write(async ({ db }) => {
+    await forgetFollowed(db, folder);
+    await removeLink(db, folder);
+  });
+  await settlePersonal(a);
+  expect(a.stateOf("codex")).toBe("asked personal-found");
+  expect([a.block("claude"), await a.history()]).toEqual(["mine\n", []]);
+  expect(a.stateOf("claude")).toBe("current");
+});
+
+test("what a command decides in the midst of a look is not overwritten by it", async () => {
+  await a.on("codex");
+  await settlePersonal(a);
+  const rows = new PersonalRows();
+  await a.store.write(async ({ db, now }) => {
+    const [claude] = await rows.list(db);
+    assert(claude?.assistant === "claude", "it was turned on first");
+    await settlePersonalFile(db, "claude", "off");
+    await rows.put(db, { ...claude, held: "text" }, now);
+    expect(await findPersonalFile(db, "claude")).toMatchObject({ settled: "off", held: "text" });
+    // Nor by what the same look puts there next; and what is gone stays so.
+    await rows.put(db, { ...claude, held: undefined }, now);
+    expect(await findPersonalFile(db, "claude")).toMatchObject({ settled: "off", held: undefined });
+    await forgetPersonalFile(db, "claude");
+    await rows.put(db, claude, now);
+    expect(await findPersonalFile(db, "claude")).toBeUndefined();
+  });
 });

@@ -15,10 +15,10 @@ import { LineArrivals } from "../../files/line-arrivals.ts";
 import { ToldLines } from "../../files/told-lines.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
 import {
+  askedWhoseText,
   forgetPersonalFile,
   listPersonalFiles,
   type PersonalFile,
-  putPersonalFile,
 } from "../../home/personal-files.ts";
 import { readHead } from "../../home/read-head.ts";
 import { takeIgnored } from "../../ignored/ignore-file.ts";
@@ -26,6 +26,7 @@ import { listLeftBlocks } from "./held-blocks.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { type CountedText, settleVersions } from "./personal-document.ts";
 import type { PersonalKeeperOptions } from "./personal-keeper-options.ts";
+import { PersonalRows } from "./personal-rows.ts";
 import type { PersonalFileStatus, PersonalLook } from "./personal-status.ts";
 import { PersonalTaker } from "./personal-taker.ts";
 import { readMerges } from "./read-merges.ts";
@@ -90,6 +91,7 @@ export class PersonalKeeper {
   readonly #came: LineArrivals;
   readonly #told: ToldLines;
   readonly #taker: PersonalTaker;
+  readonly #rows = new PersonalRows();
   /** Since when a file's block is missing or empty, by the steady clock. */
   readonly #since = new Map<string, number>();
   #quiet: { readonly sign: string; readonly at: number } | undefined;
@@ -109,7 +111,8 @@ export class PersonalKeeper {
     this.#came = new LineArrivals(world);
     this.#told = new ToldLines(world);
     const address = () => this.#address();
-    this.#taker = new PersonalTaker({ ...options, address, came: this.#came, told: this.#told });
+    const [came, told, rows] = [this.#came, this.#told, this.#rows];
+    this.#taker = new PersonalTaker({ ...options, address, came, told, rows });
   }
 
   /** What the last look found. */
@@ -179,8 +182,8 @@ export class PersonalKeeper {
     if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < QUIET_MS) return;
     this.#quiet = undefined;
     const decisions = this.#decisions;
-    const looked = await this.#take(files);
-    await this.#taker.close(files);
+    const looked = await this.#take();
+    await this.#taker.close(looked.map(({ file }) => file));
     for (const { file, why } of looked) {
       if (!why && !file.asked) await this.#taker.settleLines(file);
     }
@@ -228,11 +231,13 @@ export class PersonalKeeper {
   }
 
   /** Takes what the files have into the document, each by itself. */
-  async #take(files: readonly PersonalFile[]): Promise<Looked[]> {
+  async #take(): Promise<Looked[]> {
+    const { reader } = this.#options.store;
     const looked: Looked[] = [];
     const owners = new Map<string, string>();
-    const ofProjects = await listProjectFiles(this.#options.store.reader);
-    for (const listed of files) {
+    // In this order: whoever unlinks a file notes in its row whose text it may have.
+    const ofProjects = await listProjectFiles(reader);
+    for (const listed of await this.#rows.list(reader)) {
       const each = await this.#finished(listed);
       const { assistant } = each;
       const seen = await this.#taker.seen(each);
@@ -291,11 +296,8 @@ export class PersonalKeeper {
   /** What stands in a file's block after a project had the file may be by its members. */
   async #passed(file: PersonalFile, why: Reason): Promise<PersonalFile> {
     if (why.code !== "personal-in-project") return file;
-    // What a person has agreed to is what stood in it before.
-    const isLeft = file.settled === "off" || file.settled === "keep";
-    const settled = isLeft ? file.settled : undefined;
-    const now: PersonalFile = { ...file, settled, asked: "found" };
-    if (file.asked !== now.asked || file.settled !== settled) await this.#put(now);
+    const now = askedWhoseText(file);
+    if (file.asked !== now.asked || file.settled !== now.settled) await this.#put(now);
     return now;
   }
 
@@ -315,7 +317,7 @@ export class PersonalKeeper {
       const failed = await this.#replace({ path, settled, ...file }, read, content);
       if (failed && failed !== "changed") return { kind: "problem", path: read.path, why: failed };
     }
-    await store.write(({ db, now }) => putPersonalFile(db, { path, ...file }, now));
+    await store.write(({ db, now }) => this.#rows.put(db, { path, ...file }, now));
     return await readPersonalFile(path);
   }
 
@@ -386,7 +388,7 @@ export class PersonalKeeper {
   }
 
   async #put(file: PersonalFile): Promise<void> {
-    await this.#options.store.write(({ db, now }) => putPersonalFile(db, file, now));
+    await this.#options.store.write(({ db, now }) => this.#rows.put(db, file, now));
   }
 
   /** What is to be written is noted before: a daemon that ends in between takes it for its own. */
@@ -405,7 +407,7 @@ export class PersonalKeeper {
     if (failed) return failed;
     const from = read.kind === "file" ? (read.block?.text ?? "") : "";
     await this.#options.store.write(async ({ db, now }) => {
-      await putPersonalFile(db, showing(begun, version), now);
+      await this.#rows.put(db, showing(begun, version), now);
       await this.#taker.noteWritten(db, file.path, { from, to: version.text });
     });
     return undefined;

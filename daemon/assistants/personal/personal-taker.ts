@@ -1,4 +1,5 @@
 import { realpath } from "node:fs/promises";
+import type { Kysely } from "kysely";
 import type { DocumentAddress } from "../../../shared/replica/document/address.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import type { FileContent } from "../../files/file-edit.ts";
@@ -8,23 +9,26 @@ import type { LineArrivals } from "../../files/line-arrivals.ts";
 import type { ToldLines } from "../../files/told-lines.ts";
 import { disputedLines, linesWithout, returnedUnseen } from "../../files/unseen-lines.ts";
 import { forgetGlimpses } from "../../home/kept-glimpses.ts";
-import { type PersonalFile, putPersonalFile } from "../../home/personal-files.ts";
+import type { PersonalFile } from "../../home/personal-files.ts";
 import { readPersonalVersions } from "../../home/personal-versions.ts";
+import type { DaemonTables } from "../../home/tables.ts";
 import { isWording } from "../memory-folders/mended-line.ts";
 import { findBlock } from "./block.ts";
 import type { PersonalKeeperOptions } from "./personal-keeper-options.ts";
+import type { PersonalRows } from "./personal-rows.ts";
 import type { PersonalRead } from "./read-personal-file.ts";
 import { settlePersonalLines } from "./settle-personal-lines.ts";
 import { type TakenBlock, takeBlock } from "./take-block.ts";
 import { parseVersion } from "./version.ts";
 
-type Db = Parameters<typeof putPersonalFile>[0];
+type Db = Kysely<DaemonTables>;
 
 interface TakerOptions extends PersonalKeeperOptions {
   /** Where the text is. */
   readonly address: () => DocumentAddress;
   readonly came: LineArrivals;
   readonly told: ToldLines;
+  readonly rows: PersonalRows;
 }
 
 /** A file as the home knows it, and as it is to be looked at: of another account it is new. */
@@ -149,7 +153,7 @@ export class PersonalTaker {
     { known, file }: KnownFile,
     { text, savedAt, isLasting }: FoundText,
   ): Promise<TakenBlock> {
-    const { store, came, address } = this.#options;
+    const { store, came, address, rows } = this.#options;
     const { path } = file;
     return await store.write(async (context) => {
       const open = await context.open(address());
@@ -166,7 +170,7 @@ export class PersonalTaker {
       const isTaken = found.why === undefined && file.settled === "take";
       const now = isTaken ? { ...found.file, settled: undefined } : found.file;
       if (JSON.stringify(known) !== JSON.stringify(now)) {
-        await putPersonalFile(db, now, context.now);
+        await rows.put(db, now, context.now);
       }
       const { base } = found;
       if (text !== undefined && base !== undefined && !isTaken) {

@@ -7,6 +7,8 @@ const doc = mistakesIn("daemon/inbox/apply-texts.ts", WRITTEN);
 const called = mistakesIn("daemon/gateway/withholding.ts", WRITTEN);
 const FOUND = "unit/personal-found.test.ts";
 const block = mistakesIn("daemon/assistants/personal/take-block.ts", FOUND);
+const left = mistakesIn("daemon/files/follow-store.ts", FOUND);
+const rows = mistakesIn("daemon/assistants/personal/personal-rows.ts", FOUND);
 const keeper = mistakesIn("daemon/assistants/personal/personal-keeper.ts", FOUND);
 
 /** In what keeps a person's own text from others. */
@@ -58,5 +60,17 @@ export const PERSONAL: readonly Mistake[] = [
     "what stands in a block after a project had the file is asked about",
     'if (why.code !== "personal-in-project") return file;',
     "if (why.code) return file;",
+  ),
+  left(
+    "what a project's members wrote just before an unlink is read",
+    "what a project's member wrote is asked about, also where nobody looked before unlink",
+    "forgetFollowed(db: Db, dir: string): Promise<void> {\n  await askOfPersonal(db, dir);",
+    "forgetFollowed(db: Db, dir: string): Promise<void> {",
+  ),
+  rows(
+    "a look overwrites what a person decided in the midst of it",
+    "what a command decides in the midst of a look is not overwritten by it",
+    "known ? withChanges(current, known, file) : file",
+    "known ? file : current",
   ),
 ];
