@@ -114,6 +114,11 @@ export class FileGlimpses {
     return needed;
   }
 
+  /** A text was taken. Whoever reads it still, as of an event before that, has read no new save. */
+  markTaken(path: string, hash: string): void {
+    this.#followed.get(path)?.glimpses.markKnown(hash);
+  }
+
   /** Resolves when nothing is being read. */
   async settled(): Promise<void> {
     for (const { glimpses } of this.#followed.values()) await glimpses.settled();

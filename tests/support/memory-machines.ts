@@ -168,6 +168,18 @@ export class MemoryMachine {
     await this.keeper.glimpsed();
   }
 
+  /**
+   * Saves a file of which the system tells late: it is read for that after a look has asked what
+   * was read, and before that look writes into it.
+   */
+  async saveHeardLate(name: string, text: string): Promise<void> {
+    this.save(name, text);
+    this.#life.asked = () => this.#heard.get(this.memories)?.(name, true);
+    await this.keeper.look();
+    this.#life.asked = undefined;
+    await this.keeper.glimpsed();
+  }
+
   static #clock = 0;
 
   read(name: string): string | undefined {

@@ -5,7 +5,7 @@ export interface Life {
   /** How many more transactions the process makes before it is killed. */
   left: number;
   /** Called when it asks for the next one. */
-  asked?: () => void;
+  asked?: (() => void) | undefined;
 }
 
 /** Resolves when the process asks for its next transaction. */

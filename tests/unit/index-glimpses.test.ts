@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const INDEX = "MEMORY.md";
@@ -123,4 +123,21 @@ test("an index is looked at soon after its event, and the first two saves of a n
     const text = (await a.values(INDEX)).join("");
     return [1, 2].every((of) => text.includes(`- of session ${of}\n`));
   });
+});
+
+test("a save that a look takes and writes over is taken once, however late the system tells of it", async () => {
+  for (const machine of [a, b]) machine.world.advance(61_000);
+  await settleMemories(a, b);
+  b.save(INDEX, `${FIRST}- of ben\n`);
+  await b.look();
+  await exchangeMemories(a, b);
+  await a.saveHeardLate(INDEX, FIRST.replace("- [Two](two.md)\n", "- of anna\n"));
+  const merged = a.read(INDEX);
+  expect(merged).toContain("- of ben\n");
+  expect(merged).not.toContain("[Two]");
+  await settleMemories(a, b);
+  for (const machine of [a, b]) {
+    expect(machine.read(INDEX)).toBe(merged);
+    expect(machine.keeper.status.flatMap(({ notes }) => notes)).toEqual([]);
+  }
 });

@@ -369,6 +369,9 @@ export class MemoryFolderKeeper {
       const change = { name, former, file: saved, isIndex, unseen, since, standing };
       await this.#lines.noteTaken(context.db, path, change);
     });
+    // This look may write another text over it, by which the next one knows the file.
+    const taken = await findMemoryFile(this.#options.store.reader, path, name);
+    if (file && taken?.hash === file.hash) this.#glimpses.markTaken(at, file.hash);
   }
 
   async #isUnfinished(
