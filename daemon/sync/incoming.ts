@@ -18,6 +18,7 @@ import {
   listTextConflicts,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { findCarriedOff } from "../../shared/replica/merge/carried-off.ts";
+import { tellCopiesApart } from "../../shared/replica/merge/copies-apart.ts";
 import type { PutLine } from "../../shared/replica/merge/doubles.ts";
 import type { MetSides, SideTexts } from "../../shared/replica/merge/kept-edits.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
@@ -273,18 +274,19 @@ export async function applyRemote(
 
 const NONE: WantedGone = { ended: [], ids: new Map() };
 
-/** What one side has ended unheard; of what both have settled apart it is told first. */
+/** What one side has ended unheard; what both have left at other places is told first. */
 async function endedUnheard(
   context: Context,
   open: OpenDocument,
   { gone, ...sides }: EndingSides & Meeting & { readonly gone: IdRanges },
 ): Promise<WantedGone> {
-  const { mine, came, byMe, byThem, both, removed, shown } = sides;
+  const { mine, came, unheardOf, byThem, both, removed, shown } = sides;
   const wanted = findWantedGone(open, sides);
-  const deleted = { both, mine: byMe, theirs: difference(byThem, gone) };
+  const deleted = { both, mine: unheardOf, theirs: difference(byThem, gone) };
   const all = { mine, theirs: came, deleted, removed: [...removed, ...shown] };
   const readLines = () => readSideLines(open.document.text, all);
   const reopened = await tellSettledApart(context, open, readLines);
+  await tellCopiesApart(context, open, readLines());
   return { ...wanted, ended: wanted.ended.filter(({ id }) => !reopened.includes(id)) };
 }
 

@@ -43,6 +43,8 @@ export interface Meeting extends MySide {
    * meets the others once more: for it, what comes back is what both sides had before.
    */
   readonly behind: MySide | undefined;
+  /** What this machine deleted, without what comes back: of that the others may have known. */
+  readonly unheardOf: IdRanges;
 }
 
 /** What this machine did. */
@@ -70,6 +72,7 @@ export async function meetingOf(
   // Both may have put in order what came with what was sent.
   const meant = difference(byMe, echo?.putInOrder ?? NONE);
   const both = isKnown ? difference(intersection(meant, byThem), sent) : NONE;
+  const unheardOf = echo ? echo.deletedLater : byMe;
   const later = echo?.deletedLater ?? NONE;
   const behind = { mine: difference(mine, sent), byMe: later, both: intersection(later, byThem) };
   const had: IdRanges = new Map([...integrated].map(([client, end]) => [client, [[0, end]]]));
@@ -81,6 +84,7 @@ export async function meetingOf(
     byThem,
     both,
     behind: isKnown && sent.size > 0 ? behind : undefined,
+    unheardOf,
   };
 }
 

@@ -31,6 +31,8 @@ const settledApart = mistakesIn(
   "shared/replica/merge/settled-apart.ts",
   "unit/settled-apart.test.ts",
 );
+const copiesApart = mistakesIn("shared/replica/merge/copies-apart.ts", "unit/copies-apart.test.ts");
+const heardOf = mistakesIn("daemon/sync/meeting.ts", "unit/copies-apart.test.ts");
 const movedAway = mistakesIn(
   "shared/replica/conflicts/ended-conflicts.ts",
   "unit/carried-off.test.ts",
@@ -67,6 +69,36 @@ export const MERGING: readonly Mistake[] = [
     "who takes out one and mends the other has not settled it apart",
     "line.gone[by] && !line.gone[other] && !replaced.has(line)",
     "line.gone[by] && !line.gone[other]",
+  ),
+  copiesApart(
+    "of copies of which each side deletes another nothing is told",
+    "of a line that stands twice each deletes another copy, which both merge: either can be chosen",
+    "  if (lost.size === 0) return [];",
+    "  if (lost.size >= 0) return [];",
+  ),
+  copiesApart(
+    "what stands at a third place is told as gone",
+    "who leave one copy of three has left nothing out untold",
+    "isTelling(text) && !standing.has(text) && !told.has(text);",
+    "isTelling(text) && !told.has(text);",
+  ),
+  copiesApart(
+    "a copy that one has mended is told as gone",
+    "who delete one, and the other mends another has left nothing out untold",
+    "if (removed.includes(line)) lost.delete(plain(line));",
+    "if (removed.length === 0) lost.delete(plain(line));",
+  ),
+  copiesApart(
+    "a section of which another has lines is told without its name",
+    "of sections that say the same under two names each deletes another: both are told whole",
+    "level === undefined ? [meant[0], meant.at(-1)]",
+    "level !== null ? [meant[0], meant.at(-1)]",
+  ),
+  heardOf(
+    "what others may have heard of counts as deleted beside theirs",
+    "who delete one, and the other all has left nothing out untold",
+    "const unheardOf = echo ? echo.deletedLater : byMe;",
+    "const unheardOf = byMe;",
   ),
   meeting(
     "what two machines wrote alike counts as sent by one of them",
