@@ -10,6 +10,7 @@ import {
   type NewTextConflict,
   type NewVersion,
   type PlacedLines,
+  REPLACING,
   type TextConflictRecord,
   type TextVersion,
 } from "./text-conflict-record.ts";
@@ -33,7 +34,8 @@ export interface EndedConflict {
  * The conflicts that an edit has ended. Where it mended the lines of a version, in their place or
  * where it moved them, while the other one still counts, nobody has chosen, so what stands there
  * now disagrees with that as the former lines did.
- * Whoever takes the lines out, or puts something in the place of both versions, has chosen, and so
+ * Nor has who mended both, each by itself, as a mark of all lists or a name all over the text.
+ * Whoever takes the lines out, or puts one thing in the place of both versions, has chosen, and so
  * has whose the other version is. To be called with all conflicts that the document has after the
  * edit.
  */
@@ -53,10 +55,17 @@ export function findEnded(
       [one, two],
       [two, one],
     ] as const;
+    const made = edit.madeOfEach(record);
+    if (made) {
+      const versionOf = (version: TextVersion, places: readonly PlacedLines[]) => {
+        return { ...leftVersion(version), text: textOf(places), places };
+      };
+      return { kind: record.kind, versions: [versionOf(one, made[0]), versionOf(two, made[1])] };
+    }
     for (const [version, other] of pairs) {
       if (isBy(other, by) || !isLeft(record, other, after)) continue;
       const places = edit.madeOf(version, other);
-      const text = places.map((place) => place.text).join("");
+      const text = textOf(places);
       if (text === "" || open.some(({ versions }) => isToldBy(versions, text))) continue;
       return nextOf(record, other, { text, ...by, at, places });
     }
@@ -129,6 +138,34 @@ class MendingEdit {
     return mended.length > 0 ? mended : this.#carriedOff(version, other);
   }
 
+  /** What it made of each version, where that is known to be of the one and not of the other. */
+  madeOfEach({ kind, versions: [one, two] }: TextConflictRecord) {
+    if (!REPLACING.includes(kind) || one.text === two.text) return undefined;
+    const lines = this.#before.map((text, at) => ({ text, at }));
+    const gone = new Set(this.#hunks.flatMap(({ at, removed }) => lines.slice(at, at + removed)));
+    const byWord = new LinesByWord(lines);
+    const madeOf = ([version, other]: readonly [TextVersion, TextVersion]) => {
+      const others = plainLines(other.text);
+      const own = new Set(plainLines(version.text).filter((line) => !others.includes(line)));
+      return (text: string) => {
+        const former = isTelling(text) ? byWord.mostAlike(text) : [];
+        return former.length > 0 && former.every((line) => gone.has(line) && own.has(line.text));
+      };
+    };
+    const [isOfOne, isOfTwo] = [madeOf([one, two]), madeOf([two, one])];
+    const placesOf = (isOwn: (line: string) => boolean, isOthers: (line: string) => boolean) =>
+      this.#hunks.flatMap(({ from, added: count }) => {
+        const added = this.#after.slice(from, from + count);
+        const first = added.findIndex(isOwn);
+        const put = added.slice(Math.max(0, first), added.findLastIndex(isOwn) + 1);
+        if (put.length === 0 || put.some(isOthers)) return [];
+        const hunk = { from: from + first, added: put.length };
+        return [this.#placed(put, hunk, (line) => !isOthers(line))];
+      });
+    const made = [placesOf(isOfOne, isOfTwo), placesOf(isOfTwo, isOfOne)] as const;
+    return made.every((places) => places.length > 0) ? made : undefined;
+  }
+
   #mended(version: TextVersion, other: TextVersion): PlacedLines[] {
     const [own, others] = [version, other].map(({ text }) => new Set(plainLines(text)));
     const isOwn = (line: string) => hasWord(line) && own?.has(line) === true;
@@ -188,6 +225,10 @@ class MendingEdit {
     const ahead = lineAhead(rest, 0);
     return { behind: linesOf(behind), text: linesOf(put), ahead: ahead && `${ahead}\n` };
   }
+}
+
+function textOf(places: readonly PlacedLines[]): string {
+  return places.map(({ text }) => text).join("");
 }
 
 function linesOf(lines: readonly string[]): string {

@@ -31,6 +31,10 @@ const settledApart = mistakesIn(
   "shared/replica/merge/settled-apart.ts",
   "unit/settled-apart.test.ts",
 );
+const mendedVersions = mistakesIn(
+  "shared/replica/conflicts/ended-conflicts.ts",
+  "unit/mended-versions.test.ts",
+);
 const copiesApart = mistakesIn("shared/replica/merge/copies-apart.ts", "unit/copies-apart.test.ts");
 const heardOf = mistakesIn("daemon/sync/meeting.ts", "unit/copies-apart.test.ts");
 const movedAway = mistakesIn(
@@ -69,6 +73,12 @@ export const MERGING: readonly Mistake[] = [
     "who takes out one and mends the other has not settled it apart",
     "line.gone[by] && !line.gone[other] && !replaced.has(line)",
     "line.gone[by] && !line.gone[other]",
+  ),
+  mendedVersions(
+    "who mends both versions has chosen",
+    "who mends the mark of all lists has chosen none of two versions savedApart",
+    "return made.every((places) => places.length > 0) ? made : undefined;",
+    "return made.every((places) => places.length > 9) ? made : undefined;",
   ),
   copiesApart(
     "of copies of which each side deletes another nothing is told",
