@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import { listHeld } from "../../daemon/home/held-store.ts";
+import { ALL_LAST_WORDS, lastWordsSeq } from "../../daemon/home/last-words.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import {
   countUnacknowledged,
@@ -15,7 +15,12 @@ import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { laidOver } from "../../daemon/inbox/overlay.ts";
 import { getDefault, type RemoteView } from "../../daemon/remotes/remote-view.ts";
 import { type AudienceView, readAudience } from "../../daemon/status/audience-view.ts";
-import { documentContent, knownState, NO_CONTENT } from "../../daemon/sync/known-state.ts";
+import {
+  documentContent,
+  knownDocument,
+  knownState,
+  NO_CONTENT,
+} from "../../daemon/sync/known-state.ts";
 import { type AccountId, parseProjectId } from "../../shared/ids.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { diffLines } from "../../shared/replica/text/line-diff.ts";
@@ -68,15 +73,12 @@ export async function previewSync(db: Db, view: RemoteView): Promise<DocumentPre
   const known = await listLocalDocuments(db);
   const previews: DocumentPreview[] = [];
   for (const document of [...known, ...(await unknownDocuments(db, known, view))]) {
-    const isSent =
-      document.layer !== "project" ||
-      linked.has(document.name) ||
-      (await readDeletion(db, document.name)) !== undefined;
+    const isLinked = document.layer !== "project" || linked.has(document.name);
     const remote = view.remotes.find(({ account }) => account === document.account);
     const service = remote && serviceNameOf(remote);
     const shared = document.layer === "global" ? remote : undefined;
     const audience = shared ? await readAudience(db, shared) : null;
-    previews.push({ ...(await previewOne(db, document, { service, isSent })), audience });
+    previews.push({ ...(await previewOne(db, document, { service, isLinked })), audience });
   }
   return previews;
 }
@@ -110,29 +112,35 @@ const NO_DOCUMENT = 0;
 async function previewOne(
   db: Db,
   { id, name, layer, title, account }: LocalDocument,
-  { service, isSent }: { readonly service: string | undefined; readonly isSent: boolean },
+  { service, isLinked }: { readonly service: string | undefined; readonly isLinked: boolean },
 ): Promise<Omit<DocumentPreview, "audience">> {
   const isNew = id === NO_DOCUMENT;
   const position =
     isNew || service === undefined ? NOT_CONTACTED : await readPosition(db, service, id);
   const before = isNew ? NO_CONTENT : await knownState(db, id, position);
-  const stored = isNew ? NO_CONTENT : documentContent(await loadLocalDocument(db, id));
-  const inbox = await readInbox(db, name, account);
+  const { ackedSeq } = position;
+  const words = { ackedSeq, words: ALL_LAST_WORDS };
+  const untilSeq = isLinked || isNew ? undefined : await lastWordsSeq(db, id, words);
+  // A project without a link sends its last words, and nothing that came after them.
+  const isPart = untilSeq !== undefined;
+  const said = isPart ? await knownDocument(db, id, untilSeq) : undefined;
+  const stored = isNew ? NO_CONTENT : documentContent(said ?? (await loadLocalDocument(db, id)));
+  const inbox = isPart ? [] : await readInbox(db, name, account);
   const now = laidOver(stored, inbox);
   return {
     name,
     layer,
     title,
-    service: isSent ? service : undefined,
+    service: isLinked || isPart ? service : undefined,
     contacted: position.remote !== undefined,
     changes: before && {
       memories: keyChanges(before.memories, now.memories),
       metadata: keyChanges(before.metadata, now.metadata),
       lines: lineChanges(before.text, now.text),
     },
-    waiting: (await countUnacknowledged(db, id, position.ackedSeq)) + inbox.length,
+    waiting: (await countUnacknowledged(db, id, { ackedSeq, untilSeq })) + inbox.length,
     held: (await listHeld(db, { account, document: name })).length,
-    sessions: isPlain(position) ? [] : await sessionsToSend(db, name, account),
+    sessions: isPlain(position) || !isLinked ? [] : await sessionsToSend(db, name, account),
   };
 }
 

@@ -72,6 +72,8 @@ interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
   readonly name: string | null;
   /** Changes that its service has not acknowledged. */
   readonly waiting: number;
+  /** How many of them are sent without a link. */
+  readonly sending: number;
   /** Why the service refuses it; null where it does not. */
   readonly refused: string | null;
 }
@@ -180,10 +182,10 @@ async function unlinkedOf(
     serviceNameOf(view.remotes.find(({ account }) => account === owner));
   const unlinked: UnlinkedHomeProject[] = [];
   for (const each of await listUnlinkedProjects(db, links, serviceOf)) {
-    const { id, name, account, deleted, joined, waiting, position } = each;
+    const { id, name, account, deleted, joined, waiting, sending, position } = each;
     const refused = position.refused ? explain(position.refused) : null;
     const kept = { remote: nameOf(account), deleted, joined, ...(await keptIn(db, id, account)) };
-    unlinked.push({ id, name, ...kept, folders: [], waiting, refused });
+    unlinked.push({ id, name, ...kept, folders: [], waiting, sending, refused });
   }
   return unlinked;
 }

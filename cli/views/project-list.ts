@@ -25,7 +25,7 @@ interface Listed {
     readonly deleted: object | null;
     readonly joined: readonly JoinedStatus[];
     readonly memories: number;
-    readonly waiting: number;
+    readonly sending: number;
   }[];
 }
 
@@ -126,12 +126,12 @@ export function isGone({ dir }: { readonly dir: string }): boolean {
 /** The service has the deletion of an unlinked project, and nothing more comes of it. */
 export function hasEnded({
   deleted,
-  waiting,
+  sending,
 }: {
   readonly deleted: object | null;
-  readonly waiting: number;
+  readonly sending: number;
 }): boolean {
-  return deleted !== null && waiting === 0;
+  return deleted !== null && sending === 0;
 }
 
 /** Where an unlinked project is. Of one that is over only what was written since is here. */

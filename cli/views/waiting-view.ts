@@ -9,6 +9,7 @@ interface Unlinked {
   readonly remote: string | null;
   readonly memories: number;
   readonly waiting: number;
+  readonly sending: number;
   readonly deleted: object | null;
   readonly joined: readonly object[];
   readonly refused: string | null;
@@ -16,7 +17,7 @@ interface Unlinked {
 
 /** How many projects have no link, and those of which something waits. */
 export function unlinkedLines(unlinked: readonly Unlinked[], withRemote: boolean): string[] {
-  const projects = unlinked.filter((each) => !hasEnded(each));
+  const projects = unlinked.filter((each) => !hasEnded(each) || each.waiting > 0);
   const waiting = projects.filter((project) => project.waiting > 0);
   return [
     ...(waiting.length < projects.length ? unlinkedCount(projects.length) : []),
@@ -25,16 +26,20 @@ export function unlinkedLines(unlinked: readonly Unlinked[], withRemote: boolean
 }
 
 function waitingLines(project: Unlinked, withRemote: boolean): string[] {
-  const { id, name, remote, memories, waiting, deleted, joined, refused } = project;
+  const { id, name, remote, memories, waiting, sending, deleted, joined, refused } = project;
   const at = withRemote && remote ? `   at ${remote}` : "";
   const saved = `${count(memories, "memory", "memories")} saved`;
   const until = `until \`memsync link DIR --id ${id}\``;
-  const here = toned("pending", `${count(waiting, "change", "changes")} on this machine only`);
-  const kept = `${saved}, linked to no folder: ${here}, ${until}`;
-  const why = refused === null ? waitingShown(waiting) : refusedShown(refused);
-  const left = joined.length > 0 ? `joined to another project, ${why}` : kept;
-  const told = deleted === null ? left : `deleted, ${why}`;
-  return [`unlinked  ${name === null ? "" : `${name}   `}${id}${at}`, `          ${told}`];
+  const changes = count(waiting - sending, "change", "changes");
+  const here = `${toned("pending", `${changes} on this machine only`)}, ${until}`;
+  const why = refused === null ? waitingShown(sending) : refusedShown(refused);
+  const state = deleted ? "deleted" : joined.length > 0 ? "joined to another project" : undefined;
+  const told = [
+    ...(sending > 0 && state ? [`${state}, ${why}`] : []),
+    ...(waiting > sending ? [`${saved}, ${state ?? "linked to no folder"}: ${here}`] : []),
+  ];
+  const title = `unlinked  ${name === null ? "" : `${name}   `}${id}${at}`;
+  return [title, ...told.map((line) => `          ${line}`)];
 }
 
 /** How many changes wait for the service. */

@@ -2,7 +2,12 @@ import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
-import { checkPayloads, mergeUpdates } from "../../shared/replica/log/log-rows.ts";
+import {
+  checkPayloads,
+  findSnapshot,
+  mergeUpdates,
+  snapshotUpdate,
+} from "../../shared/replica/log/log-rows.ts";
 import { isEmptyUpdate } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import {
@@ -14,6 +19,7 @@ import {
 } from "../../shared/replica/text/id-ranges.ts";
 import { parseRemoved, type RemovedText } from "../../shared/replica/text/removed-text.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { DocumentRequest } from "../../shared/wire/exchange.ts";
 import type { SyncPosition } from "./positions.ts";
 import type { DaemonTables } from "./tables.ts";
@@ -33,14 +39,15 @@ export interface Outgoing {
  * What to send of a document. Before first contact: only a question. After it: the rows that are
  * not acknowledged, in log order, in parts of at most `LIMITS.exchangePartBytes`; or the whole
  * document, if no row was acknowledged yet. Of `user` and `global`, where the token was refused:
- * only a question, whose answer tells whether it reaches them at all.
+ * only a question, whose answer tells whether it reaches them at all. Rows after `untilSeq`, if
+ * given, stay here.
  */
 export async function outgoingOf(
   db: Kysely<DaemonTables>,
   open: OpenDocument,
-  position: SyncPosition,
+  { untilSeq = open.head.seq, ...position }: SyncPosition & { readonly untilSeq?: number },
 ): Promise<Outgoing> {
-  const throughSeq = open.head.seq;
+  const throughSeq = Math.min(untilSeq, open.head.seq);
   const whole = { throughSeq, firstContact: false, more: false };
   if (!position.remote) {
     return {
@@ -55,13 +62,39 @@ export async function outgoingOf(
     return { request, throughSeq: ackedSeq, firstContact: false, more: throughSeq > ackedSeq };
   }
   if (position.ackedSeq === 0 && throughSeq > 0) {
-    const update = Y.encodeStateAsUpdate(open.document.ydoc);
+    const update = await wholeUntil(db, open, throughSeq);
+    if (!update) return { request, throughSeq: 0, firstContact: false, more: false };
     return { request: { ...request, ...unlessEmpty(update) }, ...whole };
   }
-  const part = await unacknowledged(db, open.id, position.ackedSeq);
+  const part = await unacknowledged(db, open.id, { ...position, untilSeq });
   if (!part) return { request, ...whole };
   const { update, ...covered } = part;
   return { request: { ...request, update }, firstContact: false, ...covered };
+}
+
+/** A document without the rows after `seq`; undefined where a snapshot has them as well. */
+async function wholeUntil(
+  db: Kysely<DaemonTables>,
+  open: OpenDocument,
+  seq: number,
+): Promise<Uint8Array | undefined> {
+  if (seq === open.head.seq) return Y.encodeStateAsUpdate(open.document.ydoc);
+  const snapshot = await findSnapshot(narrowTables(db), open.id);
+  const first = snapshot && snapshot.seq <= seq ? snapshot : undefined;
+  const rows = await db
+    .selectFrom("updates")
+    .select(["seq", "payload", "checksum"])
+    .where("document_id", "=", open.id)
+    .where("seq", ">", first?.seq ?? 0)
+    .where("seq", "<=", seq)
+    .orderBy("seq")
+    .execute();
+  if (rows.length !== seq - (first?.seq ?? 0)) return undefined;
+  checkPayloads(open.id, rows);
+  return mergeUpdates([
+    ...(first ? [snapshotUpdate(first)] : []),
+    ...rows.map(({ payload }) => payload),
+  ]);
 }
 
 function isForbidden({ address }: OpenDocument, { refused }: SyncPosition): boolean {
@@ -82,15 +115,19 @@ export interface OutgoingPart {
 }
 
 /**
- * The next part of the local rows after `ackedSeq`; undefined where there are none. Throws
- * `CorruptDocumentError`: damaged data must not be sent.
+ * The next part of the local rows after `ackedSeq`, and up to `untilSeq`; undefined where there are
+ * none. Throws `CorruptDocumentError`: damaged data must not be sent.
  */
 export async function unacknowledged(
   db: Kysely<DaemonTables>,
   documentId: number,
-  ackedSeq: number,
+  {
+    ackedSeq,
+    untilSeq = Number.POSITIVE_INFINITY,
+  }: { readonly ackedSeq: number; readonly untilSeq?: number },
 ): Promise<OutgoingPart | undefined> {
-  const rows = await findLocalRows(db, { documentId, ackedSeq });
+  const all = await findLocalRows(db, { documentId, ackedSeq });
+  const rows = all.filter(({ seq }) => seq <= untilSeq);
   checkPayloads(documentId, rows);
   const part: Uint8Array[] = [];
   let bytes = 0;
@@ -172,7 +209,8 @@ async function localRowsSince(
   });
 }
 
-const findLocalRows = compiled(
+/** This machine's rows after `ackedSeq`, oldest first. */
+export const findLocalRows = compiled(
   (
     db: Kysely<DaemonTables>,
     { documentId, ackedSeq }: { readonly documentId: number; readonly ackedSeq: number },

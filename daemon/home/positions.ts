@@ -78,18 +78,23 @@ export function isPlain({ remote }: SyncPosition): boolean {
   return remote?.epoch === PLAIN_POSITION.epoch;
 }
 
-/** How many rows of this machine after `ackedSeq` the service has not acknowledged. */
+/**
+ * How many rows of this machine after `ackedSeq`, and up to `untilSeq`, the service has not
+ * acknowledged.
+ */
 export async function countUnacknowledged(
   db: Db,
   documentId: number,
-  ackedSeq: number,
+  { ackedSeq, untilSeq }: { readonly ackedSeq: number; readonly untilSeq?: number | undefined },
 ): Promise<number> {
+  const last = untilSeq ?? Number.MAX_SAFE_INTEGER;
   const { count } = await db
     .selectFrom("updates")
     .select((select) => select.fn.countAll<number>().as("count"))
     .where("document_id", "=", documentId)
     .where("origin", "=", "local")
     .where("seq", ">", ackedSeq)
+    .where("seq", "<=", last)
     .executeTakeFirstOrThrow();
   return Number(count);
 }

@@ -1,10 +1,9 @@
 import type { Kysely } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
-import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
-import { JOINED_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import { LAST_WORDS, type LastWord, lastWordsSeq } from "./last-words.ts";
 import type { Link } from "./links.ts";
-import { countUnacknowledged, readPosition } from "./positions.ts";
+import { isPlain, readPosition } from "./positions.ts";
 import { findProjectName } from "./project-name.ts";
 import type { DaemonTables } from "./tables.ts";
 
@@ -40,17 +39,9 @@ export async function listUnlinked(db: Db, links: readonly Link[]): Promise<Unli
   return unlinked;
 }
 
-/** What an unlinked project has to say to other machines. */
-const LAST_WORDS = {
-  /** It was deleted. */
-  deletion: { from: DELETION_KEY, to: DELETION_KEY },
-  /** Its folder was linked to another project. */
-  join: { from: JOINED_PREFIX, to: `${JOINED_PREFIX}~` },
-} as const;
-
 /**
- * The unlinked projects that were deleted here, or whose folder was linked to another project, of
- * which the service has not acknowledged that. Nothing else of an unlinked project is synced.
+ * The unlinked projects that were deleted here, or whose folder was linked to another project here,
+ * of which the service has not acknowledged that. Nothing else of an unlinked project is synced.
  * `serviceOf` gives the name of an account's service.
  */
 export async function listUnsent(
@@ -60,7 +51,7 @@ export async function listUnsent(
     links,
     serviceOf,
   }: {
-    readonly what: keyof typeof LAST_WORDS;
+    readonly what: LastWord;
     readonly links: readonly Link[];
     readonly serviceOf: (account: AccountId) => string;
   },
@@ -80,8 +71,11 @@ export async function listUnsent(
   for (const { id: documentId, name, owner } of found) {
     const id = projectOf(name);
     if (id === undefined || linked.has(id)) continue;
-    const { ackedSeq } = await readPosition(db, serviceOf(owner), documentId);
-    if ((await countUnacknowledged(db, documentId, ackedSeq)) > 0) unsent.push(id);
+    const position = await readPosition(db, serviceOf(owner), documentId);
+    // A service without a log carries nothing of a join.
+    if (what === "join" && isPlain(position)) continue;
+    const { ackedSeq } = position;
+    if (await lastWordsSeq(db, documentId, { ackedSeq, words: [what] })) unsent.push(id);
   }
   return unsent;
 }

@@ -50,6 +50,8 @@ export async function moveToProject(
   endJoins(to.document, derivedId ?? link.projectId);
   const isThere = !deletionOf(from.document);
   if (isThere) recordJoin(from.document, { of: derivedId ?? former.projectId, ...join });
+  // A row of its own: whatever is written there next stays on this machine.
+  await context.flush(from);
   const missing = await entriesMissing(context, { source: from, target: to });
   await copyHistory(context, { source: from, target: to });
   for (const { key, value, now, past, isBeforeDeletion } of missing) {

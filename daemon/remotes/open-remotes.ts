@@ -158,8 +158,8 @@ export class OpenRemotes {
   }
 
   /**
-   * Asks a project's service about it once although it is not linked, and sends what waits.
-   * Resolves when the call is over or the service can't be reached.
+   * Asks a project's service about it once although it is not linked. Resolves when the call is
+   * over or the service can't be reached.
    */
   async visit(project: ProjectId): Promise<void> {
     this.#visited.add(project);
@@ -233,8 +233,8 @@ export class OpenRemotes {
   }
 
   /**
-   * Of a project that is no longer linked its deletion is sent, or where its folder went; with it
-   * what was written before, and nothing else of it.
+   * Of a project that is no longer linked its deletion is sent, or where its folder went, if that
+   * was done here; with it what waited until then, and nothing else of it.
    */
   async #unlinkedToSync(): Promise<Map<ProjectId, string>> {
     const { store, links } = this.#options;
@@ -258,8 +258,11 @@ export class OpenRemotes {
     const project = projectOf(address.name);
     if (project === undefined) return !this.#open.has(address.owner);
     if (!changes.metadataKeys.has(DELETION_KEY)) return false;
-    const isLinked = this.#options.links().some(({ projectId }) => projectId === project);
-    return !isLinked;
+    return !this.#isLinked(project);
+  }
+
+  #isLinked(project: ProjectId): boolean {
+    return this.#options.links().some(({ projectId }) => projectId === project);
   }
 
   #refreshSoon(): void {
@@ -325,6 +328,7 @@ export class OpenRemotes {
       account,
       user: LOCAL_USER,
       projects: () => this.#projectsOf(account),
+      isLinked: (project) => this.#isLinked(project),
       onContact: (units) => {
         if (units.some((unit) => unit !== "own" && this.#unlinked.has(unit))) this.#refreshSoon();
         onContact(units, account);

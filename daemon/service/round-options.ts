@@ -11,6 +11,11 @@ export interface RoundOptions {
   readonly user: UserId;
   /** The followed projects, each with the name under which the service creates it. */
   readonly projects: () => ReadonlyMap<ProjectId, string>;
+  /**
+   * Whether a folder is linked to a project. Of one that has none only `LAST_WORDS` are sent. All
+   * are linked where it is left out.
+   */
+  readonly isLinked?: ((project: ProjectId) => boolean) | undefined;
   /** Called with each document of which the service took something; `bytes` null: not counted. */
   readonly onSent?: (document: string, bytes: number | null) => void;
   /**

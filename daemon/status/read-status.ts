@@ -161,8 +161,8 @@ async function unlinkedProjects(sources: StatusSources): Promise<UnlinkedProject
   const projects: UnlinkedProject[] = [];
   for (const each of await listUnlinkedProjects(store.reader, links, serviceOf)) {
     const kept = await keptStatus(sources, each.account, each.id);
-    const { name, position, joined } = each;
-    projects.push({ ...kept, name, joined, plain: isPlain(position), folders: [] });
+    const { name, position, joined, sending } = each;
+    projects.push({ ...kept, name, joined, sending, plain: isPlain(position), folders: [] });
   }
   return projects;
 }

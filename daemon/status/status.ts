@@ -101,6 +101,8 @@ export interface UnlinkedProject extends Omit<ProjectStatus, "name"> {
   readonly name: string | null;
   /** It was last synced with a service that has only the published interface. */
   readonly plain: boolean;
+  /** How many of the changes that wait are sent without a link. */
+  readonly sending: number;
 }
 
 /** The contact with a service. Its name is its address, or `embedded`. */
@@ -179,8 +181,8 @@ export interface DaemonStatus {
   readonly unused_remotes: readonly UnusedRemote[];
   readonly projects: readonly ProjectStatus[];
   /**
-   * Of these only a deletion is synced, and where their folders went. Those whose deletion was sent
-   * are left out.
+   * Of these only a deletion is synced, and where their folders went, if that was done here. Those
+   * whose deletion was sent, and that have nothing since, are left out.
    */
   readonly unlinked: readonly UnlinkedProject[];
   /** The default remote's `user` and `global` layers together. */

@@ -8,10 +8,13 @@ export function syncedProjects({
   projects,
   unlinked,
 }: Pick<DaemonStatus, "projects" | "unlinked">): readonly ProjectStatus[] {
-  const leaving = unlinked.filter(({ deleted, joined, waiting }) => {
-    return (deleted !== null || joined.length > 0) && waiting > 0;
-  });
-  return [...projects, ...leaving.map((each) => ({ ...each, name: each.name ?? each.id }))];
+  const leaving = unlinked.filter(({ sending }) => sending > 0);
+  const named = leaving.map((each) => ({
+    ...each,
+    name: each.name ?? each.id,
+    waiting: each.sending,
+  }));
+  return [...projects, ...named];
 }
 
 /** Whether its service has acknowledged everything of it. */

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
 import { type DeletionStatus, deletionStatus, readDeletion } from "../home/deleted-project.ts";
 import type { JoinedStatus } from "../home/joined-status.ts";
+import { ALL_LAST_WORDS, lastWordsSeq } from "../home/last-words.ts";
 import type { Link } from "../home/links.ts";
 import {
   countUnacknowledged,
@@ -35,7 +36,7 @@ export async function readDocumentSync(
   documentId: number,
 ): Promise<DocumentSync> {
   const position = await readPosition(db, service, documentId);
-  const unacknowledged = await countUnacknowledged(db, documentId, position.ackedSeq);
+  const unacknowledged = await countUnacknowledged(db, documentId, position);
   if (!isPlain(position)) return { position, waiting: unacknowledged, notes: [] };
   const { outstanding, notes } = await readPlainStatus(db, documentId);
   return { position, waiting: unacknowledged + outstanding, notes };
@@ -46,6 +47,20 @@ export interface ListedProject extends UnlinkedDocument, DocumentSync {
   /** Null for a project that is there. */
   readonly deleted: DeletionStatus | null;
   readonly joined: readonly JoinedStatus[];
+  /** How many of the changes that wait are sent without a link. */
+  readonly sending: number;
+}
+
+/** A service without a log is told of a deletion by a round about all that is there. */
+async function countSending(
+  db: Db,
+  documentId: number,
+  { position, waiting, isDeleted }: DocumentSync & { readonly isDeleted: boolean },
+): Promise<number> {
+  if (isPlain(position)) return isDeleted ? waiting : 0;
+  const { ackedSeq } = position;
+  const untilSeq = await lastWordsSeq(db, documentId, { ackedSeq, words: ALL_LAST_WORDS });
+  return await countUnacknowledged(db, documentId, { ackedSeq, untilSeq: untilSeq ?? ackedSeq });
 }
 
 /**
@@ -64,7 +79,12 @@ export async function listUnlinkedProjects(
     const sync = await readDocumentSync(db, serviceOf(each.account), each.documentId);
     const isThere = !deleted || sync.waiting > 0;
     if (isThere || (await countSavedMemories(db, each.documentId)) > 0) {
-      listed.push({ ...each, ...sync, deleted, joined: await joinsOfUnlinked(db, each.id) });
+      const joined = await joinsOfUnlinked(db, each.id);
+      const sending = await countSending(db, each.documentId, {
+        ...sync,
+        isDeleted: deleted !== null,
+      });
+      listed.push({ ...each, ...sync, deleted, joined, sending });
     }
   }
   return listed;

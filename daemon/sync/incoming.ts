@@ -302,6 +302,6 @@ async function unheardOf(
   open: OpenDocument,
   ackedSeq: number,
 ): Promise<Uint8Array | undefined> {
-  if (ackedSeq > 0) return (await unacknowledged(db, open.id, ackedSeq))?.update;
+  if (ackedSeq > 0) return (await unacknowledged(db, open.id, { ackedSeq }))?.update;
   return open.head.seq === 0 ? undefined : Y.encodeStateAsUpdate(open.document.ydoc);
 }

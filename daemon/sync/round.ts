@@ -8,9 +8,10 @@ import type {
 } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
+import { ALL_LAST_WORDS, lastWordsSeq } from "../home/last-words.ts";
 import { openBound } from "../home/open-bound.ts";
 import { type Outgoing, outgoingOf } from "../home/outgoing.ts";
-import { isPlain, NOT_CONTACTED, readPosition } from "../home/positions.ts";
+import { isPlain, NOT_CONTACTED, readPosition, type SyncPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { leavePlain, lookAtFilesOfAbsent, noteMissing } from "../plain/document-state.ts";
 import type { RoundOptions } from "../service/round-options.ts";
@@ -75,6 +76,8 @@ export async function exchangeRound(
     const address = projectDocument(options.account, project);
     const isOurs = await store.write((context) => noteMissing(context, service.name, address));
     if (!isOurs) return notBound(plan);
+    const isSilent = options.isLinked?.(project) === false && sent.get("project")?.throughSeq === 0;
+    if (isSilent) return notBound(plan);
     await lookAtFilesOfAbsent(options, project);
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
@@ -133,10 +136,27 @@ export async function prepare(
     const position = await readPosition(context.db, service.name, open.id);
     const known = isPlain(position) ? NOT_CONTACTED : position;
     if (known.remote) await restoreRetryBatch(context, open);
-    const outgoing = await outgoingOf(context.db, open, known);
+    const untilSeq = await untilSeqOf(context, options, { name, id: open.id, position: known });
+    const outgoing = await outgoingOf(context.db, open, { ...known, ...untilSeq });
     sent.set(layerOf(name), outgoing);
   }
   return sent;
+}
+
+/** The row through which a project without a link is sent; none: all of the document is. */
+async function untilSeqOf(
+  { db }: Context,
+  { isLinked = () => true }: RoundOptions,
+  {
+    name,
+    id,
+    position: { ackedSeq },
+  }: { readonly name: string; readonly id: number; readonly position: SyncPosition },
+): Promise<{ readonly untilSeq?: number }> {
+  const project = projectOf(name);
+  if (project === undefined || isLinked(project)) return {};
+  const last = await lastWordsSeq(db, id, { ackedSeq, words: ALL_LAST_WORDS });
+  return { untilSeq: last ?? ackedSeq };
 }
 
 /** Applies an answer about documents. Resolves to those with more to exchange. */

@@ -2,6 +2,7 @@ import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { World } from "../../shared/world.ts";
 import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
+import { readDeletion } from "../home/deleted-project.ts";
 import { isKnownToService } from "../home/positions.ts";
 import { rowName } from "../plain/document-state.ts";
 import { ownRound, readOwnMemories } from "../plain/own-round.ts";
@@ -177,6 +178,7 @@ export class ServiceRounds {
     const again = new Set<SyncUnit>();
     const later = new Set<SyncUnit>();
     for (const each of units) {
+      if (await this.#saysNothing(each)) continue;
       const outcome =
         each === "own" ? await ownRound(this.#options) : await projectRound(this.#options, each);
       if (outcome.kind === "refused" && each !== unit && !isTokenRefused(outcome)) {
@@ -191,6 +193,13 @@ export class ServiceRounds {
       else this.#unread.delete(each);
     }
     return { kind: "answered", value: { again, later } };
+  }
+
+  /** A service without a log carries nothing of a project without a link but its deletion. */
+  async #saysNothing(unit: SyncUnit): Promise<boolean> {
+    const { isLinked = () => true, store } = this.#options;
+    if (unit === "own" || isLinked(unit)) return false;
+    return (await readDeletion(store.reader, unit)) === undefined;
   }
 
   #tellSent(unit: SyncUnit): void {

@@ -26,8 +26,9 @@ export async function exchangeWithSessions(
   project: ProjectId | null,
   documents: ExchangeRequest["documents"],
 ): Promise<Outcome<ExchangeAnswer | "plain">> {
-  const { service, store, account, sendsSessions = () => true } = options;
+  const { service, store, account, isLinked = () => true } = options;
   if (project === null) return await service.exchange(project, { documents });
+  const sendsSessions = () => isLinked(project) && (options.sendsSessions?.() ?? true);
   const unsent = sendsSessions() ? await unsentSessions(store.reader, account, project) : [];
   const together = await service.exchange(project, {
     documents,

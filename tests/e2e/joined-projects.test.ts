@@ -76,6 +76,41 @@ scenario("a machine that goes on in a project is told where another has linked i
   });
 });
 
+scenario("of a project without a link nothing is sent but where its folder went", async (lab) => {
+  const lap = await machineWithBoth(lab, "lap", "alone");
+  const desk = await machineWithBoth(lab, "desk", "alone");
+  const { ids } = lap;
+  await lap.machine.memsync("set", "early", "of x");
+  await lap.machine.memsync("sync");
+  /** Writes into x, to which no folder is linked, and shows what becomes of it. */
+  const writeAlone = async ({ machine }: typeof lap, key: string) => {
+    const said = await machine.run(["set", key, "stays here", "--project", ids.x]);
+    expect(inOneLine(said.stderr)).toContain("so nothing of it is sent until `memsync link");
+    expect(inOneLine(await machine.memsync("status"))).toContain("1 change on this machine only");
+  };
+  lap.network.cut();
+  await lap.say(lap.folders.x, "link", "--id", ids.y, "--yes");
+  await writeAlone(lap, "of-lap");
+  lap.network.restore();
+  await untilTold(desk.machine, `x is joined to y (${ids.y}) on `);
+  await lap.machine.memsync("sync");
+  expect(inOneLine(await lap.machine.memsync("preview"))).toContain("nothing of it is sent");
+  // A machine that has heard of the join has nothing to say of it.
+  await desk.machine.memsync("unlink", desk.folders.x);
+  await writeAlone(desk, "of-desk");
+  for (const { machine } of [lap, desk]) {
+    await machine.memsync("stop");
+    await machine.memsync("start");
+    await machine.memsync("sync");
+  }
+  const late = await machineWithBoth(lab, "late", "alone");
+  await late.machine.memsync("sync");
+  const there = inOneLine(await late.machine.memsync("list"));
+  expect(there).toContain("early");
+  expect(there).not.toContain("of-lap");
+  expect(there).not.toContain("of-desk");
+});
+
 scenario("two machines that joined two projects in opposite directions both know", async (lab) => {
   const lap = await machineWithBoth(lab, "lap", "crossed");
   const desk = await machineWithBoth(lab, "desk", "crossed");

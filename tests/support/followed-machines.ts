@@ -441,7 +441,7 @@ export class FollowedMachine {
     const answer = log.slice(this.#calledAt);
     const throughSeq = await this.#store.write(async (context) => {
       const { id, head } = await context.open(ADDRESS);
-      const part = await unacknowledged(context.db, id, this.ackedSeq);
+      const part = await unacknowledged(context.db, id, { ackedSeq: this.ackedSeq });
       if (part) log.push(part.update);
       return part?.throughSeq ?? head.seq;
     });

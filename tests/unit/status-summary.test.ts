@@ -185,7 +185,7 @@ test("no line is wider than the screen, and what is left out of a full one is co
   const refused =
     "it answered 403: the token does not reach this project, which is somebody else's";
   const unlinked = fifty.map((each) => {
-    return { ...each, name: null, folders: [], waiting: 1, plain: false };
+    return { ...each, name: null, folders: [], waiting: 1, plain: false, sending: 0 };
   });
   const held = fifty.map(({ id }) => ({
     id,
