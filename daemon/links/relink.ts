@@ -29,7 +29,8 @@ interface Relinked {
 /**
  * Copies a folder's memories when it is linked to another project, with their conflicts and
  * histories, and the folder's file meets the new document for the first time. Of a key that both
- * projects have all values stay, the latest first, as where two machines write it at once.
+ * projects have all values stay, the latest first, as where two machines write it at once; of one
+ * that was deleted there, the deletion stays as well.
  * The former project keeps what it has, and says where the folder went: other machines go on in it.
  * If it is bound to another remote, its memories stay there. Resolves to whether it says so.
  */
@@ -54,10 +55,11 @@ export async function moveToProject(
   await context.flush(from);
   const missing = await entriesMissing(context, { source: from, target: to });
   await copyHistory(context, { source: from, target: to });
-  for (const { key, value, now, past, isBeforeDeletion } of missing) {
+  for (const { key, value, now, past } of missing) {
     const there = to.document.memories.get(key);
     const seen = there.filter((each) => isAmong(past, each)).map(({ id }) => id);
-    const written = there.length === 0 ? { isBeforeDeletion } : { seen };
+    // Whoever deleted one here had not seen this one, and whoever wrote this had not seen that.
+    const written = there.length === 0 ? { isBeforeDeletion: true } : { seen };
     to.document.setEntry("memories", key, { value, now, ...written });
   }
   return isThere;
@@ -75,8 +77,6 @@ interface Missing {
   readonly now: number;
   /** What was written over in the project that it comes from. */
   readonly past: readonly Revision[];
-  /** It is of a memory that was in both, and may have been deleted in the other one since. */
-  readonly isBeforeDeletion: boolean;
 }
 
 /** What a folder that goes back and forth has brought before is in the history there. */
@@ -90,14 +90,11 @@ async function entriesMissing(
     const name = { kind: "memory", key } as const;
     const there = await listRevisions(narrowTables(db), target.id, name);
     const past = await listRevisions(narrowTables(db), source.id, name);
-    const isBeforeDeletion = there.some(({ value, writtenAt }) =>
-      past.some((each) => each.value === value && each.writtenAt === writtenAt),
-    );
     // Of equally late entries the one written last wins. Here that is the first of the list.
     for (const entry of [...source.document.memories.get(key)].reverse()) {
       const { value, updated_at: now } = entry;
       if (isAmong(there, entry) || standing.includes(value)) continue;
-      missing.push({ key, value, now, past, isBeforeDeletion });
+      missing.push({ key, value, now, past });
     }
   }
   return missing;

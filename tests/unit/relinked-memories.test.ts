@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as Y from "yjs";
 import type { Link } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -55,7 +56,17 @@ async function openBoth() {
       const values = document.memories.get("k").map(({ value }) => value);
       return { values, deletions: document.deletionsOf("k").length };
     });
-  return { edit, set, relink, read };
+  const update = (of: ProjectId) =>
+    store.write(async (context) => {
+      const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, of));
+      return Y.encodeStateAsUpdate(document.ydoc);
+    });
+  /** Takes what another home has of a project. */
+  const take = async (from: { readonly update: typeof update }, of: ProjectId) => {
+    const theirs = await from.update(of);
+    await edit(of, (open) => open.applyUpdate(theirs));
+  };
+  return { edit, set, relink, read, take, update };
 }
 
 test("what was written over in the one project is so in the other one, and no question", async () => {
@@ -75,7 +86,7 @@ test("what neither project knows of the other one's is a conflict", async () => 
   expect(await read(Q)).toEqual({ values: ["of q", "of p"], deletions: 0 });
 });
 
-test("a memory of both that was deleted in one, and written in the other one, is asked about", async () => {
+test("a memory of both that was deleted in one and written in the other one is asked about", async () => {
   const { edit, set, relink, read } = await openBoth();
   await set(P, "zeroth", NOW - 1);
   await set(P, "first", NOW);
@@ -86,11 +97,25 @@ test("a memory of both that was deleted in one, and written in the other one, is
   expect(await read(P)).toEqual({ values: ["second"], deletions: 1 });
 });
 
-test("a memory that was never in the other project is no answer to what was deleted there", async () => {
+test("a memory under a name that was deleted in the other project is asked about", async () => {
   const { edit, set, relink, read } = await openBoth();
   await set(Q, "of q", NOW);
   await edit(Q, (open) => open.deleteMemory({ key: "k", now: NOW + 1 }));
   await set(P, "of p", NOW + 2);
   await relink(P, Q);
-  expect(await read(Q)).toEqual({ values: ["of p"], deletions: 0 });
+  expect(await read(Q)).toEqual({ values: ["of p"], deletions: 1 });
+});
+
+test("what another machine brought and deleted does not come back untold by who follows", async () => {
+  const [lap, desk] = [await openBoth(), await openBoth()];
+  await lap.set(P, "of p", NOW);
+  await desk.take(lap, P);
+  await lap.relink(P, Q);
+  await lap.edit(Q, (open) => open.deleteMemory({ key: "k", now: NOW + 1 }));
+  // This machine hears of the project only now, and knows nothing of what was in it before.
+  await desk.take(lap, Q);
+  await desk.relink(P, Q);
+  expect(await desk.read(Q)).toEqual({ values: ["of p"], deletions: 1 });
+  await lap.take(desk, Q);
+  expect(await lap.read(Q)).toEqual({ values: ["of p"], deletions: 1 });
 });
