@@ -112,8 +112,11 @@ for (const [how, saved] of [
   });
 
 for (const [what, empty, saved, isTold] of [
-  ["renames, which has no lines,", "## Empty\n\n", "## Others\n\n", false],
-  ["renames with all in it", "## Empty\n\n### Inner\n\n", "## Others\n\n### Within\n\n", false],
+  ["writes otherwise, which has no lines,", "## Empty\n\n", "### Empty:\n\n", false],
+  ["renames, which has no lines,", "## Empty\n\n", "## Others\n\n", true],
+  ["turns round, which has no lines,", "## Never do\n\n", "## Always do\n\n", true],
+  ["replaces, which has no lines,", "## Empty\n\n", "## Release\n\n- tag it\n- sign it\n\n", true],
+  ["renames with all in it", "## Empty\n\n### Inner\n\n", "## Others\n\n### Within\n\n", true],
   ["deletes, which has no lines,", "## Empty\n\n", "", true],
   ["renames, and deletes a part of,", "## Empty\n\n### Inner\n\n", "## Others\n\n", true],
 ] as const)

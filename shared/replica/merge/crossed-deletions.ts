@@ -1,4 +1,4 @@
-import { LinesByWord } from "../text/likeness.ts";
+import { comparedWords, LinesByWord } from "../text/likeness.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
@@ -78,26 +78,26 @@ function deletedIn(
   const left = open.filter(isDeleted);
   const first = left.findIndex(({ text }) => hasWord(text));
   if (first === -1) return "";
-  return unkept(lines, between, { left: left.slice(first), by, headings });
+  const gone = left.slice(first);
+  const put = between.filter(({ side }) => side === by);
+  const isKept = isRenamed(lines, gone, { by, headings }) || isMended(gone, put);
+  return isKept ? "" : unmoved(lines, gone, by);
 }
 
-/** What a side deleted of lines, and has not mended there, or mostly elsewhere; "" for nothing. */
-function unkept(
-  lines: readonly SideLine[],
-  between: readonly SideLine[],
-  { left, ...side }: Pick<Sides, "by" | "headings"> & { readonly left: readonly SideLine[] },
-): string {
-  if (isRenamed(lines, left, side)) return "";
-  const { by } = side;
-  const isBy = ({ side }: SideLine) => side === by;
-  const written = new Set(lines.filter(isBy).map(({ text }) => text));
-  const mended = new LinesByWord(between.filter(isBy));
-  // What stands elsewhere by the same side was moved by it, and what it mended was not deleted.
+/** What a side deleted of lines, and has not mostly elsewhere; "" for nothing. */
+function unmoved(lines: readonly SideLine[], left: readonly SideLine[], by: WritingSide): string {
+  const written = new Set(lines.filter(({ side }) => side === by).map(({ text }) => text));
+  // What stands elsewhere by the same side was moved by it.
   const isMoved = ({ text }: SideLine) => hasWord(text) && written.has(text);
   const gone = left.filter((line) => !isMoved(line));
   const isMostlyMoved = saidIn(gone) * 2 <= saidIn(left);
-  if (isMostlyMoved || left.some(({ text }) => mended.mostAlike(text).length > 0)) return "";
-  return gone.map(broken).join("");
+  return isMostlyMoved ? "" : gone.map(broken).join("");
+}
+
+/** Whether a side put something that was made of lines that it took there: it deleted none. */
+function isMended(left: readonly SideLine[], put: readonly SideLine[]): boolean {
+  const mended = new LinesByWord(put);
+  return left.some(({ text }) => mended.mostAlike(text).length > 0);
 }
 
 /** How many lines have a word. */
@@ -134,12 +134,36 @@ function deletedAround(
   const left = lines.slice(from, to).filter(isDeleted);
   // What was mended where it stood, or moved within the section, was not moved into it.
   const isInto = former.end <= from || to <= former.first;
-  const isGone = isOne && isWhole && isInto;
-  const text = isGone ? unkept(lines, lines.slice(from, to), { left, by, headings }) : "";
+  const put = lines.slice(from, to).filter(({ side }) => side === by);
+  const isAll = isOne && isWhole && isInto;
+  // Of a section without lines nothing tells but its name.
+  const isName = left.every((line) => headings.all.has(line) || !hasWord(line.text));
+  const isKept = isAll && (isName ? hasSameNames(lines, left, by) : isMended(left, put));
+  const isGone = isAll && !isKept;
+  const text = isGone ? unmoved(lines, left, by) : "";
   const isVisible = (line: SideLine) => line.to > line.from && line.side !== mover;
   const before = lines.slice(0, from).filter(isVisible).map(broken);
   const behind = before.slice(neighbourStart(before, before.length)).join("");
   return { by, text, behind, ahead: lineAhead(lines.slice(to).filter(isVisible).map(broken), 0) };
+}
+
+/**
+ * Whether a side put names of the same words in the place of names. One with a word in common may
+ * say the opposite.
+ */
+function hasSameNames(
+  lines: readonly SideLine[],
+  names: readonly SideLine[],
+  by: WritingSide,
+): boolean {
+  const wordsOf = ({ text }: SideLine) => comparedWords(text).join(" ");
+  const hunks = hunksOf(lines, by);
+  return names
+    .filter(({ text }) => hasWord(text))
+    .every((name) => {
+      const put = hunks.flatMap(({ removed, added }) => (removed.includes(name) ? added : []));
+      return put.some((line) => wordsOf(line) === wordsOf(name));
+    });
 }
 
 /** Whether lines are names alone, and a side put others in the place of all that it took there. */

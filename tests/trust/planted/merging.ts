@@ -57,10 +57,10 @@ export const MERGING: readonly Mistake[] = [
     "const crossed = findCrossedDeletions([], disputed);",
   ),
   deletions(
-    "whoever renames a section without lines has deleted it",
-    "of a section that one renames, which has no lines, the other's line moved into it tells no deletion, a first",
-    'if (isRenamed(lines, left, side)) return "";',
-    "",
+    "a section without lines goes on under any name that has a word in common",
+    "of a section that one turns round, which has no lines, the other's line moved into it tells the deletion, a first",
+    "isName ? hasSameNames(lines, left, by) : isMended(left, put)",
+    "isRenamed(lines, left, { by, headings }) || isMended(left, put)",
   ),
   settledApart(
     "of a conflict that each settles for another version nothing is told",
