@@ -121,6 +121,21 @@ test("a conflict is over where both versions are mended into one line", async ()
   expect(await toldBy([a, b])).toEqual([]);
 });
 
+for (const saves of [[""], [BY_A, ""]] as const)
+  test(`a conflict of what two made of a line is over where both versions go in ${saves.length} saves`, async () => {
+    const [a, b] = await lab.savedApart(having(FRESH), [having(BY_A), having(BY_B)]);
+    await exchange([a, b]);
+    for (const each of [a, b]) await each.pass(70_000);
+    expect(await toldBy([a, b])).toEqual([[BY_A, BY_B]]);
+    for (const left of saves) {
+      await a.save(having(left));
+      await a.pass(70_000);
+    }
+    await exchange([a, b]);
+    expect(await a.doc()).toBe(GUIDE);
+    expect(await toldBy([a, b])).toEqual([]);
+  });
+
 test("a conflict is over where whoever deleted that line mends it", async () => {
   const { a, b } = await startFresh();
   b.put(GUIDE);

@@ -71,10 +71,7 @@ export function findEnded(
     }
     if (!isEndedByEditAlone(record)) return undefined;
     // Whoever clears a text has said nothing of what is in dispute there.
-    const isChosen = pairs.some(([version, other]) => {
-      return isLeft(record, other, after) || edit.madeOf(version, other).length > 0;
-    });
-    return isChosen
+    return hasWord(after)
       ? { kind: "unseen", versions: [leftVersion(one), leftVersion(two)] }
       : undefined;
   };
