@@ -95,17 +95,103 @@ test("of lines that stand at two places each takes out another one: they can be 
   expect(await told(both)).toEqual([]);
 });
 
-for (const [what, ofA, ofB, text] of [
-  ["the same version", having(ALL), having(ALL), having(ALL)],
-  ["all there is", having(), having(), having()],
-  ["one and mends the other", having(ALL), having("- npm run check --all --now\n", ONE), undefined],
+const BUILD = "- npm run build\n";
+const fast = (text: string) => text.replace(BUILD, "- npm run build --fast\n");
+const VERIFY = "- make verify\n";
+const NOW = "- npm run check --all --now\n";
+
+for (const how of ["savedStale", "savedApart"] as const)
+  for (const [what, ofA, ofB, written = ""] of [
+    ["another version, one of them both for a third text", having(ALL), having(VERIFY), VERIFY],
+    ["another version, one of them both", having(ALL), having()],
+    ["another version, one of them mending its own", having(NOW), having(ONE), NOW],
+    ["another version, and one mends the line above", having(ALL), fast(having(ONE))],
+    [
+      "another version, and both write beside it",
+      fast(having(ALL)),
+      having(ONE, "- npm run lint\n"),
+    ],
+    [
+      "another version, and one adds a line there",
+      having(ALL, "- npm run lint it\n"),
+      having(ONE),
+      "- npm run lint it\n",
+    ],
+    ["another version, and one moves its own", `${having()}${ALL}`, having(ONE)],
+  ] as const)
+    test(`of lines ${how} each takes out ${what}: both can be chosen again`, async () => {
+      const both = await disagreeing(how);
+      const [a, b] = both;
+      await a.save(ofA);
+      await b.save(ofB);
+      await exchangeOverService(both);
+      await waitLong(both);
+      await exchange(both);
+      expect(await told(both)).toContainEqual([ALL, ONE]);
+      expect(await a.doc()).toContain(written);
+      // What one has written in their place is in neither version: whoever reads it takes it out.
+      if (written !== "") await b.save(having());
+      await exchange(both);
+      await b.drain(await b.choiceOf(ONE));
+      await exchange(both);
+      expect(await a.doc()).toContain(ONE);
+      expect(await told(both)).not.toContainEqual([ALL, ONE]);
+    });
+
+const LINT = "- npm run lint please\n";
+const TYPES = "- npm run types too\n";
+
+for (const [what, versions, elsewhere] of [
+  ["a version", [ALL, ONE], ALL],
+  ["each version", [ALL, ONE], ALL + ONE],
+  ["a line of a version", [ALL + LINT, ONE + TYPES], LINT],
 ] as const)
-  test(`who takes out ${what} has not settled it apart`, async () => {
-    const both = await disagreeing("savedStale");
+  test(`of lines each takes out another version, and ${what} stands in another section: both can be chosen again`, async () => {
+    const [ofA, ofB] = versions.map((own) => `${having(own)}\n## CI\n\nthe words\n${elsewhere}`);
+    const base = having(LINE) + ofA?.slice(having(versions[0]).length);
+    const both = await lab.savedApart(base, [ofA ?? "", ofB ?? ""]);
+    const [a, b] = both;
+    await exchange(both);
+    await waitLong(both);
+    expect(await told(both)).toEqual([[...versions]]);
+    await a.save(ofA ?? "");
+    await b.save(ofB ?? "");
+    await exchange(both);
+    expect(await a.doc()).not.toContain(`${BUILD}- npm run check`);
+    expect(await told(both)).toEqual([[...versions]]);
+  });
+
+for (const [what, how, ofA, ofB, text, left] of [
+  ["the same version", "savedStale", having(ALL), having(ALL), having(ALL), []],
+  ["the same version", "savedApart", having(ALL), having(ALL), having(ALL), []],
+  ["all there is", "savedStale", having(), having(), having(), []],
+  ["all there is", "savedApart", having(), having(), having(), []],
+  // Whoever has mended one has not chosen.
+  [
+    "one and mends the other",
+    "savedApart",
+    having(NOW, ONE),
+    having(ALL),
+    having(NOW),
+    [["", NOW]],
+  ],
+] as const)
+  test(`of lines ${how} who takes out ${what} has not settled it apart`, async () => {
+    const both = await disagreeing(how);
     const [a, b] = both;
     await a.save(ofA);
     await b.save(ofB);
     await exchange(both);
-    if (text !== undefined) expect(await a.doc()).toBe(text);
-    expect(await told(both)).not.toContainEqual([ALL, ONE]);
+    expect(await a.doc()).toBe(text);
+    expect(await told(both)).toEqual(left.map((each) => [...each]));
   });
+
+test("who mends the other's version beside an own one has chosen both, of which another took one out", async () => {
+  const both = await disagreeing("savedStale");
+  const [a, b] = both;
+  await a.save(having(ALL));
+  await b.save(having(NOW, ONE));
+  await exchange(both);
+  expect(await a.doc()).toBe(having(NOW));
+  expect(await told(both)).toEqual([[ALL, ONE]]);
+});

@@ -4,24 +4,20 @@ import {
   forgetEnded,
   listTextConflicts,
   type TextConflictRecord,
+  type TextVersion,
 } from "../conflicts/text-conflict-record.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "../store/open-document.ts";
 import type { WriteContext } from "../store/write-context.ts";
-import { LinesByWord } from "../text/likeness.ts";
 import { hasWord } from "../text/line-diff.ts";
-import { holdsAnyLine } from "../text/standing-lines.ts";
 import { plainLines } from "../text/text-form.ts";
-import type { WritingSide } from "./moved-lines.ts";
-import { hunksOf } from "./side-hunks.ts";
-import type { SideLine } from "./side-lines.ts";
+import { type SideLine, textOfSide } from "./side-lines.ts";
 import { recordConflicts } from "./text-conflicts.ts";
 
 /**
- * Both sides have settled a conflict by taking out a version, each another one: nothing is left of
- * either, which nobody wanted. So it is the one question again, as where they choose differently.
- * To be called when the two have met. `readLines`: the lines of all three texts, with what each
- * side took out by itself. Returns the ids.
+ * Both sides have settled a conflict, and not alike: what the one chose the other took out. So it
+ * is the one question again, as where they choose differently. To be called when the two have met.
+ * `readLines`: the lines of all three texts. Returns the ids.
  */
 export async function tellSettledApart<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
@@ -29,20 +25,13 @@ export async function tellSettledApart<Tables extends ReplicaTables>(
   readLines: () => readonly SideLine[],
 ): Promise<readonly string[]> {
   const { document } = open;
-  const content = document.content();
-  const gone = listTextConflicts(document).filter(({ kind, versions }) => {
-    if (!ENDED_BY_EDITS.includes(kind) || versions.some(({ text }) => text === "")) return false;
-    return !holdsAnyLine(content, ownLines(versions).flat().join("\n"));
+  const records = listTextConflicts(document).filter(({ versions }) => {
+    return versions.every(({ text }) => text !== "");
   });
-  if (gone.length === 0) return [];
-  const lines = readLines();
-  const [mine, theirs] = [takenOutBy(lines, "mine"), takenOutBy(lines, "theirs")];
-  const isAny = (own: readonly string[], by: ReadonlySet<string>) =>
-    own.some((line) => by.has(line));
-  const apart = gone.filter(({ versions }) => {
-    const [one, other] = ownLines(versions);
-    return (isAny(one, mine) && isAny(other, theirs)) || (isAny(one, theirs) && isAny(other, mine));
-  });
+  const asked = records.filter(({ kind }) => ENDED_BY_EDITS.includes(kind));
+  if (asked.length === 0) return [];
+  const texts = textsOf(readLines(), document.content());
+  const apart = texts ? asked.filter((record) => isSettledApart(record, { records, texts })) : [];
   for (const record of apart) forgetEnded(document, record);
   const again = apart.map(({ versions: [one, other] }) => {
     return { kind: "both", versions: [leftVersion(one), leftVersion(other)] } as const;
@@ -50,28 +39,91 @@ export async function tellSettledApart<Tables extends ReplicaTables>(
   return await recordConflicts(context, open, again);
 }
 
-/** What a side alone took out, and neither put anything in the place of nor mended elsewhere. */
-function takenOutBy(lines: readonly SideLine[], by: WritingSide): ReadonlySet<string> {
-  const hunks = hunksOf(lines, by).filter(({ added }) => added.some(({ text }) => hasWord(text)));
-  const former = new LinesByWord(lines.filter(({ side }) => side === "base"));
-  const replaced = new Set(
-    hunks.flatMap(({ removed, added }) => [
-      ...removed,
-      ...added.flatMap(({ text }) => former.mostAlike(text)),
-    ]),
-  );
-  const other = by === "mine" ? "theirs" : "mine";
-  const isOut = (line: SideLine) =>
-    line.side === "base" && line.gone[by] && !line.gone[other] && !replaced.has(line);
-  return new Set(lines.filter(isOut).map(({ text }) => text.replace(/\n$/, "")));
+/** How often each line stands in a text. */
+type Counted = ReadonlyMap<string, number>;
+
+/** What both began with, what each of them has, and what has come of it. */
+type Texts = Readonly<Record<"base" | "mine" | "theirs" | "merged", Counted>>;
+
+function textsOf(lines: readonly SideLine[], merged: string): Texts | undefined {
+  const [base, mine, theirs] = (["base", "mine", "theirs"] as const).map((side) => {
+    return textOfSide(lines, side);
+  });
+  if (base === undefined || mine === undefined || theirs === undefined) return undefined;
+  const [counted, ofMine, ofTheirs] = [countLines(base), countLines(mine), countLines(theirs)];
+  return { base: counted, mine: ofMine, theirs: ofTheirs, merged: countLines(merged) };
 }
 
-/** The lines of each version that the other one has not; all, where both say the same. */
-function ownLines([one, other]: TextConflictRecord["versions"]): [string[], string[]] {
-  const [ofOne, ofOther] = [plainLines(one.text), plainLines(other.text)];
-  const beside = (lines: readonly string[], others: readonly string[]) => {
-    const own = lines.filter((line) => hasWord(line) && !others.includes(line));
-    return own.length > 0 ? own : lines.filter(hasWord);
-  };
-  return [beside(ofOne, ofOther), beside(ofOther, ofOne)];
+function countLines(text: string): Counted {
+  const counted = new Map<string, number>();
+  for (const line of plainLines(text)) counted.set(line, countIn(counted, line) + 1);
+  return counted;
+}
+
+function countIn(text: Counted, line: string): number {
+  return text.get(line) ?? 0;
+}
+
+/**
+ * Each side is judged by its own text: what stands elsewhere, or what the other one wrote, says
+ * nothing of what it chose.
+ */
+function isSettledApart(
+  record: TextConflictRecord,
+  { records, texts }: { readonly records: readonly TextConflictRecord[]; readonly texts: Texts },
+): boolean {
+  const { base, mine, theirs, merged } = texts;
+  const [one, other] = record.versions;
+  // The same lines at two places: each side has taken out another copy.
+  if (one.text === other.text)
+    return saidIn(one.text).some((line) => {
+      const [ofMine, ofTheirs] = [countIn(mine, line), countIn(theirs, line)];
+      const isOneOut = Math.max(ofMine, ofTheirs) < countIn(base, line);
+      return isOneOut && countIn(merged, line) < Math.min(ofMine, ofTheirs);
+    });
+  if ([mine, theirs].some((text) => isStillAsked(record, { records, base, text }))) return false;
+  const [ofMine, ofTheirs] = [mine, theirs].map((text) => {
+    const isOut = (version: string, beside: string) => {
+      const own = ownLines(version, beside).filter((line) => base.has(line));
+      return own.length > 0 && own.every((line) => countIn(text, line) < countIn(base, line));
+    };
+    return [isOut(one.text, other.text), isOut(other.text, one.text)];
+  });
+  const isSettled = ofMine?.includes(true) && ofTheirs?.includes(true);
+  return isSettled === true && ofMine?.join() !== ofTheirs?.join();
+}
+
+/** Whether a side has mended a version, and so has not chosen: it asks of what it made of that. */
+function isStillAsked(
+  { id, versions }: TextConflictRecord,
+  {
+    records,
+    base,
+    text,
+  }: {
+    readonly records: readonly TextConflictRecord[];
+    readonly base: Counted;
+    readonly text: Counted;
+  },
+): boolean {
+  const isNew = (line: string) => text.has(line) && !base.has(line);
+  const asks = (left: TextVersion, made: TextVersion) =>
+    versions.some((known) => known.text === left.text) &&
+    saidIn(left.text).some((line) => text.has(line)) &&
+    saidIn(made.text).some(isNew);
+  return records.some((each) => {
+    const [one, other] = each.versions;
+    return each.id !== id && (asks(one, other) || asks(other, one));
+  });
+}
+
+/** The lines of a version that the other one has not; all, where it has each of them. */
+function ownLines(version: string, beside: string): string[] {
+  const [lines, others] = [saidIn(version), new Set(plainLines(beside))];
+  const own = lines.filter((line) => !others.has(line));
+  return own.length > 0 ? own : lines;
+}
+
+function saidIn(text: string): string[] {
+  return plainLines(text).filter(hasWord);
 }

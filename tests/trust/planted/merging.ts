@@ -65,14 +65,14 @@ export const MERGING: readonly Mistake[] = [
   settledApart(
     "of a conflict that each settles for another version nothing is told",
     "of lines savedApart each takes out another version, and a tells first: both can be chosen again",
-    "return (isAny(one, mine) && isAny(other, theirs)) || (isAny(one, theirs) && isAny(other, mine));",
-    "return isAny(one, mine) && isAny(one, theirs);",
+    "return isSettled === true && ofMine?.join() !== ofTheirs?.join();",
+    "return isSettled === true && ofMine?.join() === ofTheirs?.join();",
   ),
   settledApart(
     "who mends a version has taken it out",
-    "who takes out one and mends the other has not settled it apart",
-    "line.gone[by] && !line.gone[other] && !replaced.has(line)",
-    "line.gone[by] && !line.gone[other]",
+    "of lines savedApart who takes out one and mends the other has not settled it apart",
+    "if ([mine, theirs].some((text) => isStillAsked(record, { records, base, text }))) return false;",
+    "",
   ),
   mendedVersions(
     "who mends both versions has chosen",
