@@ -38,10 +38,8 @@ export async function* rowsOf(
 /** A row as either database can hold it, whichever it is from. */
 function asCopied(table: string, row: CopiedRow): CopiedRow {
   if (table === "kept_answers") return { ...row, who: keptWho(String(row.who)) };
-  if (table !== "metadata" && table !== "memories") return row;
-  const { whole_key: wholeKey, ...copied } = row;
-  if (typeof wholeKey === "string") return { ...copied, key: wholeKey };
-  return Object.fromEntries(Object.entries(copied).filter(([column]) => !WORDS.has(column)));
+  if (table !== "memories") return row;
+  return Object.fromEntries(Object.entries(row).filter(([column]) => !WORDS.has(column)));
 }
 
 /** Writes rows as they are, with their numbers. */

@@ -5,7 +5,7 @@ import { compilable, compiled } from "../../shared/sqlite/compiled.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { listConnections } from "../stores/connection-store.ts";
-import { listProjects, wholeKey } from "../stores/project-store.ts";
+import { listProjects } from "../stores/project-store.ts";
 import { countSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
@@ -93,7 +93,7 @@ const findSizes = compiled(
         (select count(*) from memories where document_id = documents.id) as memories,
         (select coalesce(sum(octet_length(key) + octet_length(value)), 0) from memories
           where document_id = documents.id)
-        + (select coalesce(sum(octet_length(${wholeKey(db)}) + octet_length(value)), 0)
+        + (select coalesce(sum(octet_length(key) + octet_length(value)), 0)
           from metadata
           where document_id = documents.id
             and substr(key, 1, ${sql.lit(OWN_METADATA_PREFIX.length)})

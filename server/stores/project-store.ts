@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, type RawBuilder, sql } from "kysely";
+import { type ExpressionBuilder, type Kysely, sql } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../shared/json.ts";
 import { getProjectOf } from "../../shared/replica/document/address.ts";
@@ -238,7 +238,7 @@ const AFTER_OWN_METADATA = `${OWN_METADATA_PREFIX.slice(0, -1)}/`;
 const findMetadata = compiled((db: Db, { documentId }: { readonly documentId: number }) =>
   db
     .selectFrom("metadata")
-    .select([wholeKey(db).as("key"), "value"])
+    .select(["key", "value"])
     .where("document_id", "=", documentId)
     .where(({ or, eb }) =>
       or([
@@ -247,13 +247,8 @@ const findMetadata = compiled((db: Db, { documentId }: { readonly documentId: nu
         eb("key", ">=", AFTER_OWN_METADATA),
       ]),
     )
-    .orderBy(wholeKey(db)),
+    .orderBy("key"),
 );
-
-/** A row's key: PostgreSQL has long ones under a name that fits into an index. */
-export function wholeKey(db: Db): RawBuilder<string> {
-  return isPostgres(db) ? sql`coalesce(whole_key, metadata.key)` : sql`metadata.key`;
-}
 
 /** How many memories a document has. */
 export async function countMemoriesOf(db: Db, documentId: number): Promise<number> {

@@ -17,12 +17,14 @@ async function openDumped() {
     DATABASE: folders.address("PRIMARY"),
     RESTORED_DATABASE: folders.address("PRIMARY", "memsync_restored"),
     DUMP: folders.path("dump"),
+    ROWS: folders.path("rows.sql"),
   };
   const run = async (begin: string) => folders.run("PRIMARY", await steps(begin), variables);
   await machine.save(LINES[0] ?? "");
   await machine.synced();
   expect((await two.write("before")).status).toBe(200);
   await run("pg_dump ");
+  folders.run("PRIMARY", `pg_dump --dbname "$DATABASE" --data-only --file "$ROWS"`, variables);
   await machine.save(LINES[1] ?? "");
   await machine.synced();
   expect((await two.write("after")).status).toBe(200);
@@ -40,6 +42,7 @@ async function expectBack(scene: Awaited<ReturnType<typeof openDumped>>, databas
     expect(await each.keys()).toEqual(["before", "afterwards"]);
     await waitFor("the daemon to bring its file", () => each.hasLines(...LINES));
     expect(await each.keys(SHOP)).toEqual(["heard"]);
+    expect(await each.isAsMade()).toBe(true);
   }
   expect(await scene.epochOf("PRIMARY", database)).not.toBe(scene.former);
 }
@@ -90,23 +93,37 @@ testWith(
   TIMEOUT_MS,
 );
 
+/** Rows of a dump, as `printed`, in the place of those that are there. */
+async function putRowsBack(printed: string) {
+  await using scene = await openDumped();
+  const { folders } = scene;
+  folders.run(
+    "PRIMARY",
+    `tables=$(psql --quiet --tuples-only --dbname "$DATABASE" --command "SELECT
+        string_agg(quote_ident(tablename), ', ') FROM pg_tables WHERE schemaname = 'public'")
+      { echo "BEGIN; TRUNCATE $tables;"
+        ${printed}
+        echo "COMMIT;"
+      } | psql --quiet --set ON_ERROR_STOP=1 --dbname "$DATABASE" > rows.log`,
+    {
+      DATABASE: folders.address("PRIMARY"),
+      DUMP: folders.path("dump"),
+      ROWS: folders.path("rows.sql"),
+    },
+  );
+  await expectBack(scene);
+}
+
 testWith(
   inCi(POSTGRES_PROGRAMS),
   "rows that are put back into the tables that are there are another database, too",
-  async () => {
-    await using scene = await openDumped();
-    const { folders } = scene;
-    folders.run(
-      "PRIMARY",
-      `tables=$(psql --quiet --tuples-only --dbname "$DATABASE" --command "SELECT
-        string_agg(quote_ident(tablename), ', ') FROM pg_tables WHERE schemaname = 'public'")
-      { echo "BEGIN; TRUNCATE $tables;"
-        pg_restore --data-only --disable-triggers --file - "$DUMP"
-        echo "COMMIT;"
-      } | psql --quiet --set ON_ERROR_STOP=1 --dbname "$DATABASE" > rows.log`,
-      { DATABASE: folders.address("PRIMARY"), DUMP: folders.path("dump") },
-    );
-    await expectBack(scene);
-  },
+  () => putRowsBack('pg_restore --data-only --disable-triggers --file - "$DUMP"'),
+  TIMEOUT_MS,
+);
+
+testWith(
+  inCi(POSTGRES_PROGRAMS),
+  "rows that are put back and meet triggers are as they were",
+  () => putRowsBack('cat "$ROWS"'),
   TIMEOUT_MS,
 );

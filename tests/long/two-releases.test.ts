@@ -91,6 +91,8 @@ testWith(
     const token = await former.token();
     const old = callerOf(before.url, token);
     await old.write("before", "the update");
+    const early = "e".repeat(5000);
+    await old.tell({ before: 0, [early]: 0 });
     // Its steps are taken while the former one serves.
     const after = await now.server();
     const next = callerOf(after.url, token);
@@ -107,12 +109,22 @@ testWith(
       expect([await old.read(), await next.read()]).toEqual([wanted, wanted]);
     }
     expect(await old.write("once", "x", "a key")).toEqual(await next.write("once", "x", "a key"));
-    // A key that the former one's index could not hold is another row's name for it.
-    const long = randomBytes(3000).toString("base64");
-    await next.tell({ shared: "new", [long]: 1 });
-    await old.tell({ shared: "old", more: true, [long]: 2 });
-    expect(await next.told()).toEqual({ shared: "old", more: true, [long]: 2 });
-    expect(await old.told()).toMatchObject({ shared: "old", more: true });
+    // Keys that the former one's index could not hold, or could only where they are compressed.
+    const isTold = async (metadata: object) => {
+      expect([await old.told(), await next.told()]).toEqual([metadata, metadata]);
+    };
+    const random = randomBytes(3000).toString("base64");
+    const plain = "k".repeat(5000);
+    await next.tell({ shared: "new", [random]: 1, [plain]: 1 });
+    await isTold({ before: 0, shared: "new", [early]: 0, [random]: 1, [plain]: 1 });
+    await old.tell({ shared: "old", more: true, [random]: 2, [early]: 2 });
+    await isTold({ before: 0, shared: "old", more: true, [early]: 2, [random]: 2, [plain]: 1 });
+    await next.tell({ [early]: 3 });
+    await isTold({ before: 0, shared: "old", more: true, [early]: 3, [random]: 2, [plain]: 1 });
+    // What one of them deletes is gone at both.
+    await old.tell({ [random]: null, [early]: null });
+    await next.tell({ [plain]: null });
+    await isTold({ before: 0, shared: "old", more: true });
     // A token that the commands of either end is refused by both.
     const ends = async (by: ServerFolder, guestName: string) => {
       const guest = await by.token("acme", "--name", guestName);

@@ -1,8 +1,10 @@
 import { expect } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DemoMachine } from "../../cli/demo/demo-machine.ts";
+import { isObject } from "../../shared/json.ts";
 import { PostgresFolders } from "./postgres-folders.ts";
 import { runOnPostgres } from "./postgres-servers.ts";
 import { openWay } from "./postgres-way.ts";
@@ -17,6 +19,9 @@ const REST = "proj_rest";
 
 /** The project of the machines. */
 export const SHOP = "proj_shop";
+
+/** Longer than what an index of PostgreSQL holds, and not to be compressed. */
+const LONG_KEY = randomBytes(3000).toString("base64");
 
 /** A new primary that keeps its log in the folder ARCHIVE, as a base for everything below. */
 const PRIMARY = `
@@ -76,7 +81,14 @@ function callsAt(server: Placed, token: string) {
   };
   return {
     /** A project of which machines hear that have a copy of it. */
-    make: (id: string) => ask("/api/projects", { id, name: id }),
+    make: (id: string) =>
+      ask("/api/projects", { id, name: id, metadata: { short: 1, [LONG_KEY]: 1 } }),
+    /** Whether a project's metadata is what it was made with. */
+    isAsMade: async (id = REST) => {
+      const project: unknown = await (await ask(`/api/projects/${id}`)).json();
+      const metadata = isObject(project) ? project.metadata : undefined;
+      return Bun.deepEquals(metadata, { short: 1, [LONG_KEY]: 1 });
+    },
     write: (key: string, { by = token, id = REST } = {}) =>
       ask("/v1/memories", { key, content: key, project_id: id }, by),
     /** What was written by calls alone, or what a project has. */

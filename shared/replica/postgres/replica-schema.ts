@@ -92,27 +92,28 @@ export const replicaOnPostgres: readonly PostgresMigration[] = [
     statements: [`ALTER TABLE incarnation ADD written_by ${TEXT}`],
   },
   {
-    // An index holds 2,704 bytes of a row at most, and a metadata key may be longer. Whoever
-    // writes one, also a program that does not know this step, has it under a name that fits: its
-    // beginning and its hash. Nobody else's key can be that name, for it would be too long itself.
+    // An index holds 2,704 bytes of a row at most, and a metadata key may be longer. Rows with such
+    // keys have a table of their own, where they are unique by the hash of the key. It inherits
+    // from `metadata`: who reads that or deletes from it, also a program that does not know this
+    // step, has these rows with all others; and what it writes a trigger puts where it fits.
     name: "replica-0004-long-metadata-keys",
     breaks: false,
     statements: [
-      `ALTER TABLE metadata ADD whole_key ${TEXT}`,
-      `CREATE FUNCTION metadata_name(given text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-        SELECT CASE WHEN char_length(given) <= 600 THEN given
-          ELSE left(given, 600) || encode(sha256(convert_to(given, 'UTF8')), 'hex') END $$`,
-      // A key that can be compressed may be there from before as it is.
-      `CREATE FUNCTION name_metadata() RETURNS trigger LANGUAGE plpgsql
+      `CREATE TABLE long_metadata (
+        key_hash bytea NOT NULL, PRIMARY KEY (document_id, key_hash),
+        FOREIGN KEY (document_id) REFERENCES documents) INHERITS (metadata)`,
+      // A key that can be compressed may be there from before as any other.
+      `CREATE FUNCTION put_long_metadata() RETURNS trigger LANGUAGE plpgsql
         SET search_path FROM CURRENT AS $$
         BEGIN
-          DELETE FROM metadata WHERE document_id = NEW.document_id AND key = NEW.key;
-          NEW.whole_key := NEW.key;
-          NEW.key := metadata_name(NEW.key);
-          RETURN NEW;
+          DELETE FROM ONLY metadata WHERE document_id = NEW.document_id AND key = NEW.key;
+          INSERT INTO long_metadata (document_id, key, value, key_hash)
+            VALUES (NEW.document_id, NEW.key, NEW.value, sha256(convert_to(NEW.key, 'UTF8')))
+            ON CONFLICT (document_id, key_hash) DO UPDATE SET value = excluded.value;
+          RETURN NULL;
         END $$`,
-      `CREATE TRIGGER name_metadata BEFORE INSERT ON metadata
-        FOR EACH ROW WHEN (char_length(NEW.key) > 600) EXECUTE FUNCTION name_metadata()`,
+      `CREATE TRIGGER put_long_metadata BEFORE INSERT ON metadata
+        FOR EACH ROW WHEN (char_length(NEW.key) > 600) EXECUTE FUNCTION put_long_metadata()`,
     ],
   },
 ];

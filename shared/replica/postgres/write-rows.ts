@@ -37,11 +37,10 @@ export async function writeRowsOnPostgres(
     changed.length > 0 && changeMemories(session, changed),
     addedMemories.length > 0 && addMemories(session, addedMemories),
     dropped.length > 0 &&
-      session.change(
-        `DELETE FROM metadata WHERE document_id = $1 AND key = ANY($2::text[] ||
-          ARRAY(SELECT metadata_name(each) FROM unnest($2::text[]) AS each))`,
-        [documentId, dropped],
-      ),
+      session.change("DELETE FROM metadata WHERE document_id = $1 AND key = ANY($2::text[])", [
+        documentId,
+        dropped,
+      ]),
     put.length > 0 &&
       session.change(
         `INSERT INTO metadata (document_id, key, value)
