@@ -44,8 +44,10 @@ export async function refuseUnfit<Tables>(
   parts: SchemaParts,
   withinMs?: number,
 ): Promise<void> {
-  const facts = await pool.use((session) => readFacts(session, parts, withinMs));
-  const problem = problemOf(facts) ?? problemInUse(facts);
+  const problem = await pool.use(async (session) => {
+    const facts = await readFacts(session, parts, withinMs);
+    return problemOf(facts) ?? problemInUse(facts) ?? (await lackOfRows(session, parts, withinMs));
+  });
   if (problem !== undefined) throw new DatabaseFailure(problem);
 }
 
@@ -54,8 +56,23 @@ export async function refuseMissing<Tables>(
   pool: SessionPool<Tables>,
   parts: SchemaParts,
 ): Promise<void> {
-  const { missing } = await pool.use((session) => readFacts(session, parts));
-  if (missing !== null) throw new DatabaseFailure(lackOf(missing));
+  const problem = await pool.use(async (session) => {
+    const { missing } = await readFacts(session, parts);
+    return missing === null ? await lackOfRows(session, parts) : lackOf(missing);
+  });
+  if (problem !== undefined) throw new DatabaseFailure(problem);
+}
+
+/** Of tables that are there: those without the row that a step has put in. */
+async function lackOfRows<Tables>(
+  session: PostgresSession<Tables>,
+  { filled }: SchemaParts,
+  withinMs?: number,
+): Promise<string | undefined> {
+  if (filled.length === 0) return undefined;
+  const empty = filled.map((name) => `SELECT '${name}' AS name WHERE NOT EXISTS (TABLE ${name})`);
+  const rows = await session.query<{ name: string }>(empty.join(" UNION ALL "), [], withinMs);
+  return rows.length === 0 ? undefined : lackOf(rows.map(({ name }) => `the row of ${name}`));
 }
 
 /** How many of the parts that are missing are named. */

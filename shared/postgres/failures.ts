@@ -133,13 +133,23 @@ export function foreseen(thrown: unknown): unknown {
   return sentence === undefined ? thrown : new DatabaseFailure(sentence, thrown);
 }
 
+/** Codes for a table, a column, a function and any other thing that is there already. */
+const ALREADY_THERE: ReadonlySet<string | undefined> = new Set([
+  "42P07",
+  "42701",
+  "42723",
+  "42710",
+]);
+
 function sentenceOf(thrown: unknown): string | undefined {
   const state = stateOf(thrown);
   if (UNKNOWN_NAME.has(state)) {
     return `the database lacks a part of its schema (${messageOf(thrown)}): ${WHOLE_BACKUP}`;
   }
-  if (state === "42P07" || state === "42723") {
-    const way = "name an empty database, or a schema of memsync's own";
+  if (ALREADY_THERE.has(state)) {
+    const way =
+      "name an empty database, or a schema of memsync's own. Where these are memsync's tables, " +
+      "rows of schema_migrations are missing: put the whole of a backup into an empty database";
     return `the database has something by a name of memsync's (${messageOf(thrown)}): ${way}`;
   }
   if (state === "25006") {

@@ -7,6 +7,8 @@ export interface SchemaParts {
   readonly indexes: readonly string[];
   readonly functions: readonly string[];
   readonly triggers: readonly { readonly name: string; readonly table: string }[];
+  /** Tables in which a step has put the one row that they have. */
+  readonly filled: readonly string[];
 }
 
 /**
@@ -24,6 +26,7 @@ export function schemaPartsOf(migrations: readonly PostgresMigration[]): SchemaP
       const [, name, table] = /^CREATE\s+TRIGGER\s+(\w+)\s.*?\sON\s+(\w+)/s.exec(each) ?? [];
       return name !== undefined && table !== undefined ? [{ name, table }] : [];
     }),
+    filled: named(/^INSERT\s+INTO\s+(\w+)/),
   };
 }
 

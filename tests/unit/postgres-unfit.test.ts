@@ -163,6 +163,11 @@ test("a part of the schema that is missing, or somebody else's, is told as such"
       "ALTER TABLE tokens ENABLE TRIGGER note_token_change",
       "note_token_change",
     ],
+    [
+      "DELETE FROM token_changes",
+      "INSERT INTO token_changes (version) VALUES (7)",
+      "the row of token_changes",
+    ],
   ] as const) {
     await runOnPostgres(address, lost);
     await waitFor("a lack that shows", async () => (await host.status()) === 503);
@@ -171,6 +176,11 @@ test("a part of the schema that is missing, or somebody else's, is told as such"
     await runOnPostgres(address, back);
     await waitFor("a server that is ready again", async () => (await host.status()) === 200);
   }
+  const saved = "CREATE TABLE saved AS TABLE schema_migrations";
+  await runOnPostgres(address, saved, "DELETE FROM schema_migrations WHERE name ~ 'database-oid'");
+  expect(await refusal(address)).toMatch(/"database_oid".*rows of schema_migrations are missing/);
+  await runOnPostgres(address, "DELETE FROM schema_migrations");
+  expect(await refusal(address)).toContain("rows of schema_migrations are missing");
 });
 
 test("a disk that is full shows in /readyz until there is room, and a client is told", async () => {
