@@ -150,7 +150,7 @@ const PUT_BACK = "git put these deleted lines back into a file, and they stay ou
 
 const CONFLICT_WORDS = {
   both: "these lines were changed in two ways at once, in the document",
-  unseen: "a save undid what others had changed less than a minute before, in the document",
+  unseen: "a save undid what others had changed, perhaps unread, in the document",
   moved: "two machines changed where these lines stand, in the document",
   format: "two ways of writing down the document",
   deletion: "these lines were deleted, in the document",

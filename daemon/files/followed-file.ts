@@ -338,6 +338,7 @@ export class FollowedFile {
     { overtaken, lookedAt }: { readonly overtaken: Overtaken; readonly lookedAt: number },
   ): Promise<Look> {
     const { account, service, store } = this.#options;
+    const { goneMs } = this.#grace;
     const graceMs = this.#grace.left(isWithoutText(known, sight.file));
     const { isFromGit } = this.#place;
     const options = {
@@ -346,6 +347,7 @@ export class FollowedFile {
       link: this.link,
       clock: this.#arrivals,
       graceMs,
+      goneMs,
       isFromGit,
       name: this.#counted.name,
       overtaken,

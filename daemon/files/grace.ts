@@ -23,6 +23,11 @@ export class Grace {
     return Math.max(0, this.#since + GRACE_MS - now);
   }
 
+  /** For how long it has been so. */
+  get goneMs(): number {
+    return this.#since === undefined ? 0 : this.#world.monotonic() - this.#since;
+  }
+
   /** The next time counts from its own beginning. */
   end(): void {
     this.#since = undefined;

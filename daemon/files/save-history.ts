@@ -121,10 +121,21 @@ interface EndedWait {
   readonly but?: string | undefined;
 }
 
+/** When a folder's last save was taken, if it is this text, and led to a conflict. */
+export async function readToldSave(
+  db: Db,
+  documentId: number,
+  { dir, content }: { readonly dir: string; readonly content: string },
+): Promise<number | undefined> {
+  const last = await readLast(db, documentId, dir);
+  const isTold = last?.outcome === "conflict" && last.revision === revisionName(content);
+  return isTold ? last.kept_at : undefined;
+}
+
 async function readLast(db: Db, documentId: number, dir: string) {
   return await db
     .selectFrom("saves")
-    .select(["id", "revision", "outcome", "saved_at"])
+    .select(["id", "revision", "outcome", "saved_at", "kept_at"])
     .where("document_id", "=", documentId)
     .where("dir", "=", dir)
     .orderBy("id", "desc")

@@ -10,6 +10,7 @@ import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
 import { type FollowedState, writeFollowed } from "./follow-store.ts";
 import { holdLateSave } from "./held-save.ts";
+import { findPutBackCopy } from "./put-back-copy.ts";
 import { keepSave, type SavedText } from "./save-history.ts";
 import { takeEdit } from "./take-edit.ts";
 import { isHalfLine, withoutMissingEnd } from "./unfinished.ts";
@@ -39,7 +40,10 @@ export async function takeLateSave(
     return { ...base, hash: file.hash };
   }
   const unseen = await listUnseen(context.db, link.dir, { clock, savedAt: file.savedAt });
-  const { state, conflicts } = await takeEdit(context, open, { known: base, file, unseen });
+  const asked = { dir: link.dir, known: base, file, unseen };
+  const old = await findPutBackCopy(context, open, asked);
+  const edit = { known: base, file, unseen: [...unseen, ...old] };
+  const { state, conflicts } = await takeEdit(context, open, edit);
   const outcome = conflicts.length > 0 ? "conflict" : "taken";
   await keepSave(context, open, { ...save, outcome, conflicts });
   return state;

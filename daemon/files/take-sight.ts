@@ -37,6 +37,7 @@ import { noteMoved, noteShown, noteWritten } from "./note-arrival.ts";
 import { noteVisited, noteVisitedPut } from "./note-visited.ts";
 import { sharedOf, splitSight, withCommittedEndings } from "./passed-sight.ts";
 import { tellProjectFile } from "./project-file.ts";
+import { findPutBackCopy } from "./put-back-copy.ts";
 import { notePutByGit } from "./put-by-git.ts";
 import {
   endWaiting,
@@ -398,23 +399,26 @@ class Taking {
     open: OpenDocument,
     { known, holding }: Known,
   ): Promise<TakenSave> {
+    const [file, sight] = [this.#file, this.#sight];
     switch (decision) {
       case "edit": {
-        const { clock, came, link } = this.#options;
-        const over = { sight: this.#sight, savedAt: this.#file.savedAt, came, clock };
+        const { clock, came, link, goneMs } = this.#options;
+        const over = { sight, savedAt: file.savedAt, came, clock };
         const unseen = await listUnseenBy(this.#context.db, link.dir, over);
         const { base, undone, settled } = await baseOfEdit(this.#context, open, {
-          sight: this.#sight,
+          sight,
           known: this.#withoutCleared(open, known ?? ABSENT),
           setAside: holding.aside,
         });
-        const read = readInMarks(base, this.#sight);
-        const isPulled = this.#sight.past?.relation === "onward";
+        const read = readInMarks(base, sight);
+        const save = { dir: link.dir, known: base, file, unseen, goneMs, sight };
+        const old = await findPutBackCopy(this.#context, open, save);
+        const isPulled = sight.past?.relation === "onward";
         const taken = await takeEdit(this.#context, open, {
           known: base,
-          file: this.#file,
+          file,
           // Whoever settles what git has set aside has seen the file.
-          unseen: settled ? [] : notRead(unseen, base, read),
+          unseen: settled ? [] : [...notRead(unseen, base, read), ...old],
           read,
           isPulled,
           besides: undone,
@@ -424,17 +428,13 @@ class Taking {
         return taken;
       }
       case "version":
-        return await takeGitVersion(this.#context, open, {
-          sight: this.#sight,
-          file: this.#file,
-          known,
-        });
+        return await takeGitVersion(this.#context, open, { sight, file, known });
       case "meet":
-        return await meetFile(this.#context, open, this.#file);
+        return await meetFile(this.#context, open, file);
       case "renew":
         return await renewFile(this.#context, open, {
           known: known ?? ABSENT,
-          file: this.#file,
+          file,
           options: this.#options,
         });
       case "follow":

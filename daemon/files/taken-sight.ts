@@ -11,6 +11,8 @@ export interface TakeOptions extends LateOptions {
   readonly service: string;
   /** For how much longer an empty or missing file does not count. */
   readonly graceMs: number;
+  /** For how long the file had no text before the one that is found. */
+  readonly goneMs?: number | undefined;
   /** The folder was in a repository when it was linked. */
   readonly isFromGit: boolean;
   /** By which name the folder has the file. */

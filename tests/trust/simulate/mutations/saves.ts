@@ -189,6 +189,20 @@ export const SAVES: readonly Mutation[] = [
     "withWords(come(() => false))",
   ),
   mutation(
+    "an old copy over a file is an edit",
+    "an old copy over a file undoes nothing of others untold",
+    "daemon/files/put-back-copy.ts",
+    "if (!version) return [];",
+    "if (version || !version) return [];",
+  ),
+  mutation(
+    "whatever is an earlier version is an old copy",
+    "who takes out what others wrote at one place means it",
+    "daemon/files/put-back-copy.ts",
+    "placesMin: isAlone ? 1 : 2",
+    "placesMin: isAlone ? 1 : 1",
+  ),
+  mutation(
     "a file that was gone for a moment counts as made anew",
     "a file that was gone for a moment is edited from what it had",
     DECIDE,

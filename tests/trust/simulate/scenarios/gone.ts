@@ -88,6 +88,34 @@ export const GONE: readonly Scenario[] = [
     },
   },
   {
+    name: "an old copy over a file undoes nothing of others untold",
+    play(stage) {
+      stage.begin(lines("one", "two", "three", "four"));
+      stage.pass(MINUTE_MS * 2);
+      stage.save(2, lines("one", "three", "four, by two"));
+      stage.pass(MINUTE_MS * 2);
+      stage.expect("the other's file", stage.fileOf(1), lines("one", "three", "four, by two"));
+      stage.save(1, lines("one", "two", "three", "four"), "in place");
+      stage.pass();
+      const text = stage.textOf(2).split("\n");
+      stage.expect("what others wrote stays", text.includes("four, by two"), true);
+      stage.expect("it is told", stage.conflictsOf(2).includes("four, by two"), true);
+      stage.expect("so is what they deleted", stage.conflictsOf(2).includes("two"), true);
+    },
+  },
+  {
+    name: "who takes out what others wrote at one place means it",
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(MINUTE_MS * 2);
+      stage.save(2, lines("one", "by two", "two"));
+      stage.pass(MINUTE_MS * 2);
+      stage.save(1, lines("one", "two"));
+      stage.pass();
+      stage.expect("the text", stage.textOf(2), lines("one", "two"));
+    },
+  },
+  {
     name: "a file that was gone for a moment is edited from what it had",
     play(stage) {
       stage.begin(lines("one", "two", "three"));
