@@ -8,6 +8,11 @@ const DAMAGES = {
   broken: "has a mark of memsync that was changed",
 } as const;
 
+/** Of a text that is about to leave; by the numbers of its lines. */
+export function sayPersonalLines(lines: readonly number[]): string {
+  return `has ${count(lines.length, "line", "lines")} of your personal text, from line ${lines[0]}`;
+}
+
 /** Reasons to leave a file alone that is to have the personal text, and what is asked about one. */
 export const PERSONAL_REASONS = {
   "personal-marks": {
@@ -25,10 +30,8 @@ export const PERSONAL_REASONS = {
       `has a personal text between memsync's marks${line === null ? "" : `, from line ${line}`}`,
   },
   "personal-lines": {
-    meaning: "a write has lines of a personal text that was held there, and no marks around them",
-    say: ({ lines }: { readonly lines: readonly number[] }) =>
-      `has ${count(lines.length, "line", "lines")} of a personal text, without memsync's marks, ` +
-      `from line ${lines[0]}`,
+    meaning: "a write has lines of the personal text, which others do not have yet",
+    say: ({ lines }: { readonly lines: readonly number[] }) => sayPersonalLines(lines),
   },
   "personal-in-project": {
     meaning: "the file is followed for a project, whose members see and write it",

@@ -7,7 +7,7 @@ import { equalJson, type JsonValue } from "./json.ts";
 import { LIMITS } from "./limits.ts";
 import { LINK_REASONS } from "./link-reasons.ts";
 import { MEMORY_REASONS } from "./memory-reasons.ts";
-import { PERSONAL_REASONS } from "./personal-reasons.ts";
+import { PERSONAL_REASONS, sayPersonalLines } from "./personal-reasons.ts";
 import { REPOSITORY_REASONS } from "./repository-reasons.ts";
 import { shellWord } from "./shell-word.ts";
 
@@ -36,6 +36,8 @@ interface LooksLikeSecret {
   readonly more: number;
   /** It is in a memory's key and not in its value. */
   readonly inKey: boolean;
+  /** The numbers of the lines that are of one's own text; see `personal-lines`. */
+  readonly personal?: readonly number[];
 }
 
 /** The branch that is checked out, if it has a name, and the one that is followed, if any. */
@@ -179,10 +181,11 @@ export const REASONS = {
   },
   "looks-like-secret": {
     meaning: "a write looks like a secret and is held",
-    say: ({ like, line, more, inKey }: LooksLikeSecret) => {
+    say: ({ like, line, more, inKey, personal }: LooksLikeSecret) => {
       const place = line === null ? "" : ` in line ${line}`;
       const others = more > 0 ? `, and ${more} more` : "";
-      return `${inKey ? "its key " : ""}looks like ${like}${place}${others}`;
+      const own = personal ? `, and ${sayPersonalLines(personal)}` : "";
+      return `${inKey ? "its key " : ""}looks like ${like}${place}${others}${own}`;
     },
   },
   "no-room": {

@@ -63,20 +63,21 @@ async function judged<Write extends Pick<WaitingWrite, "value" | "writtenAt">>(
 
 async function willBeHeld(
   db: Db,
-  { key, value, allowSecret }: MemoryWrite,
+  { document, key, value, allowSecret }: MemoryWrite,
   base: string | undefined,
 ): Promise<boolean> {
   if (value === undefined || allowSecret) return false;
-  const { memoryReason } = await import("../../daemon/held/judge.ts");
+  const { entryReason } = await import("../../daemon/held/judge.ts");
   const already = base === undefined ? [] : [base];
-  return (await memoryReason(db, { key, value }, already)) !== undefined;
+  return (await entryReason(db, { key, value }, { document, already })) !== undefined;
 }
 
 async function willTextBeHeld(
   db: Db,
-  { value }: TextWrite,
+  { document, value }: TextWrite,
   base: string | undefined,
 ): Promise<boolean> {
-  const { secretReason } = await import("../../daemon/held/judge.ts");
-  return (await secretReason(db, value, base === undefined ? [] : [base])) !== undefined;
+  const { textReason } = await import("../../daemon/held/judge.ts");
+  const already = base === undefined ? [] : [base];
+  return (await textReason(db, value, { document, already })) !== undefined;
 }

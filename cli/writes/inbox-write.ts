@@ -99,10 +99,13 @@ async function whyOneToBeHeld(
   if (write.kind !== "memory" && write.kind !== "text") return undefined;
   const { value } = write;
   if (value === undefined || (write.kind === "memory" && write.allowSecret)) return undefined;
-  const { memoryReason, secretReason } = await import("../../daemon/held/judge.ts");
-  return write.kind === "memory"
-    ? await memoryReason(db, { key: write.key, value }, [])
-    : await secretReason(db, value, [write.base]);
+  const { document } = write;
+  const { entryReason, textReason } = await import("../../daemon/held/judge.ts");
+  if (write.kind === "text")
+    return await textReason(db, value, { document, already: [write.base] });
+  const memories = await readLocalMemories(db, document, write.account);
+  const already = memories.flatMap((each) => (each.key === write.key ? [each.value] : []));
+  return await entryReason(db, { key: write.key, value }, { document, already });
 }
 
 function heldLater(why: Reason): string {

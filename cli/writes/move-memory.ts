@@ -80,7 +80,7 @@ export async function moveMemory(env: Environment, move: Move): Promise<Layer> {
     await refuseDeleted(db, place.document);
     await refuseDeleted(db, target.document);
     await refuseTaken(db, target, key);
-    if (!allowSecret) await refuseSecret(db, memory);
+    if (!allowSecret) await refuseHeldThere(db, target, memory);
     from = place.layer;
     return moveWrites({ memory, place, target, allowSecret }, realWorld.now());
   });
@@ -147,9 +147,13 @@ async function refuseUnsettled(db: Kysely<DaemonTables>, { place, memory }: Sour
 }
 
 /** In its new layer it would be held on this machine and be deleted on the others. */
-async function refuseSecret(db: Kysely<DaemonTables>, { key, value }: LocalMemory) {
-  const { memoryReason } = await import("../../daemon/held/judge.ts");
-  const reason = await memoryReason(db, { key, value }, []);
+async function refuseHeldThere(
+  db: Kysely<DaemonTables>,
+  { document }: MemoryPlace,
+  { key, value }: LocalMemory,
+) {
+  const { entryReason } = await import("../../daemon/held/judge.ts");
+  const reason = await entryReason(db, { key, value }, { document, already: [] });
   if (reason === undefined) return;
   throw new CommandFailed(
     `"${key}" would be held there, and be gone from your other machines: ${explain(reason)}; ` +

@@ -41,7 +41,7 @@ export async function holdSave(
   const isNew = file.hash !== state?.hash && file.hash !== ABSENT_HASH && file.content !== content;
   const base = state ? fileText(state) : content;
   const why = isNew
-    ? await whyHeld(db, open, { text: file.content, already: [content, base], former: held })
+    ? await whyHeld(db, open, { text: file.content, already: [content, base] })
     : undefined;
   if (!why) {
     if (held) await dropHeld(db, place);

@@ -4,7 +4,8 @@ import type { JsonValue } from "../../shared/json.ts";
 import { wireDocumentId } from "../../shared/replica/document/address.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import { entryReason, memoryTexts, metadataReason, textReason } from "../held/judge.ts";
+import { entryReason, leavingFor, memoryTexts, metadataReason, textReason } from "../held/judge.ts";
+import { personalLinesReason } from "../held/personal-lines.ts";
 import { withoutSecrets } from "../held/searched-text.ts";
 import { findSecrets } from "../held/secret-scan.ts";
 import { findShownText, shownText } from "../held/shown-text.ts";
@@ -98,7 +99,7 @@ class Sieve {
   }
 
   async sift(write: PlainWrite): Promise<PlainWrite> {
-    if (this.#held.length === 0 && !(await mayHoldSecrets(write))) return write;
+    if (this.#held.length === 0 && !(await this.#mayBeHeld(write))) return write;
     const { name, claude_md_content: text, memories, metadata, ...rest } = write;
     const passed: { -readonly [field in keyof PlainWrite]: PlainWrite[field] } = rest;
     if (name !== undefined && (await this.#metadata(NAME_KEY, name))) passed.name = name;
@@ -116,6 +117,15 @@ class Sieve {
       passed.metadata = Object.fromEntries(kept);
     }
     return passed;
+  }
+
+  /** One look at the whole write, because hardly any has anything to hold. */
+  async #mayBeHeld(write: PlainWrite): Promise<boolean> {
+    const values = (write.memories ?? []).map(({ value }) => value);
+    const text = [write.claude_md_content ?? "", ...values].join("\n");
+    const document = this.#open.address.name;
+    const lines = await personalLinesReason(this.#db, { document, text, already: [] });
+    return lines !== undefined || (await mayHoldSecrets(write));
   }
 
   #find(kind: HeldPlace["kind"], key: string): HeldItem | undefined {
@@ -145,7 +155,7 @@ class Sieve {
     const place = { kind: "memory", ...placeOf(this.#open), key } as const;
     const replace = () => this.#replace(place, { base: current[0], value });
     if (!held && current[0] === value) return true;
-    const reason = await entryReason(this.#db, { key, value }, { already: current, former: held });
+    const reason = await entryReason(this.#db, { key, value }, leavingFor(this.#open, current));
     const seen = held?.seen ?? entries.map(({ id }) => id);
     if (reason !== undefined) {
       await replace();
@@ -189,7 +199,7 @@ class Sieve {
     if (shown?.value === value) return false;
     const content = document.content();
     const base = shown?.base ?? content;
-    const reason = await textReason(this.#db, value, { already: [content], former: shown });
+    const reason = await textReason(this.#db, value, leavingFor(this.#open, [content]));
     const place = { kind: "text", ...placeOf(this.#open), key: "" } as const;
     const replace = () => this.#replace(place, { base: content, value });
     if (reason !== undefined) {
@@ -215,7 +225,6 @@ class Sieve {
 
 const NAME_KEY = `${OWN_METADATA_PREFIX}name`;
 
-/** One scan of the whole write, because hardly any write contains a secret. */
 async function mayHoldSecrets(write: PlainWrite): Promise<boolean> {
   const texts = [
     write.name ?? "",

@@ -38,6 +38,9 @@ function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "shown"
   if (held.reason.code === "personal-lines") {
     return `it stays on this machine: take them out, or \`memsync held allow ${id}\` syncs them`;
   }
+  if (held.reason.code === "looks-like-secret" && held.reason.personal) {
+    return `it stays on this machine: take out both, or \`memsync held allow ${id}\` syncs both`;
+  }
   if (held.cause === "secret") {
     return `it stays on this machine; \`memsync held allow ${id}\` if it is none`;
   }

@@ -3,9 +3,9 @@ import type { Kysely } from "kysely";
 import { type JsonValue, parseJson } from "../../shared/json.ts";
 import type { ReasonOf } from "../../shared/reasons.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import type { HeldItem, HeldWrite } from "../home/held-store.ts";
+import type { HeldWrite } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { allowPersonalLines, personalLinesReason } from "./personal-lines.ts";
+import { allowPersonalLines, type LeavingText, personalLinesReason } from "./personal-lines.ts";
 import { PERSONAL_RULE } from "./personal-rule.ts";
 import { secretAlone } from "./secret-alone.ts";
 import { findSecrets, type Secret } from "./secret-scan.ts";
@@ -15,15 +15,16 @@ type Db = Kysely<DaemonTables>;
 /** What was found in a text. Contains nothing of the text itself. */
 export type SecretReason = ReasonOf<"looks-like-secret"> | ReasonOf<"personal-block">;
 
-/** The same of a write that takes the place of what is held. */
+/** The same of a text that is about to leave. */
 type WriteReason = SecretReason | ReasonOf<"personal-lines">;
+
+/** Where a write goes, and what there is of it. */
+type JudgedPlace = Omit<LeavingText, "text">;
 
 /** A write that is to enter a document, and what there is of it. */
 interface JudgedWrite {
-  /** What the document has, and what its author saw. */
+  /** What the document has in its place, and what its author saw. */
   readonly already: readonly string[];
-  /** What is held in its place until now; see `personalLinesReason`. */
-  readonly former?: Pick<HeldItem, "value" | "reason"> | undefined;
 }
 
 /**
@@ -128,24 +129,45 @@ export function memoryTexts(memory: Entry): string[] {
   return [memory.key, memory.value, assignment(memory)];
 }
 
-/** Why a write of a text must not enter its document, also for what is held in its place. */
+/** Why a write of a text must not enter its document: for a secret, for one's own text, or both. */
 export async function textReason(
   db: Db,
   text: string,
-  { already, former }: JudgedWrite,
+  place: JudgedPlace,
 ): Promise<WriteReason | undefined> {
-  const reason = await secretReason(db, text, already);
-  return reason ?? (await personalLinesReason(db, former, { text, already }));
+  const reason = await secretReason(db, text, place.already);
+  return withLines(reason, await personalLinesReason(db, { ...place, text }));
 }
 
 /** The same for a memory. */
 export async function entryReason(
   db: Db,
   memory: Entry,
-  { already, former }: JudgedWrite,
+  place: JudgedPlace,
 ): Promise<WriteReason | undefined> {
-  const reason = await memoryReason(db, memory, already);
-  return reason ?? (await personalLinesReason(db, former, { text: memory.value, already }));
+  const reason = await memoryReason(db, memory, place.already);
+  return withLines(reason, await personalLinesReason(db, { ...place, text: memory.value }));
+}
+
+/** Who takes out the one still has the other in it, and is told of both. */
+function withLines(
+  reason: SecretReason | undefined,
+  lines: ReasonOf<"personal-lines"> | undefined,
+): WriteReason | undefined {
+  const isBoth = reason?.code === "looks-like-secret" && lines;
+  return isBoth ? { ...reason, personal: lines.lines } : (reason ?? lines);
+}
+
+/** Where a write into an open document goes; see `LeavingText`. */
+export function leavingFor(open: OpenDocument, already: readonly string[]): JudgedPlace {
+  return { document: open.address.name, already, others: () => textsOf(open) };
+}
+
+function* textsOf({ document }: OpenDocument): Generator<string> {
+  yield document.content();
+  for (const key of document.memories.keys()) {
+    for (const { value } of document.memories.get(key)) yield String(value);
+  }
 }
 
 /** Why a write is held, as it is stored. */
@@ -155,18 +177,19 @@ export type WhyHeld = Pick<HeldWrite, "cause" | "reason">;
 export async function whyHeld(
   db: Db,
   open: OpenDocument,
-  { text, already, former }: { readonly text: string } & JudgedWrite,
+  { text, already }: { readonly text: string } & JudgedWrite,
 ): Promise<WhyHeld | undefined> {
-  return asHeld(await textReason(db, text, { already, former })) ?? whyFull(open, text, already);
+  const reason = await textReason(db, text, leavingFor(open, already));
+  return asHeld(reason) ?? whyFull(open, text, already);
 }
 
 /** The same for a memory and its key; `already`: the values it has. */
 export async function whyMemoryHeld(
   db: Db,
   open: OpenDocument,
-  { memory, already, former }: { readonly memory: Entry } & JudgedWrite,
+  { memory, already }: { readonly memory: Entry } & JudgedWrite,
 ): Promise<WhyHeld | undefined> {
-  const reason = await entryReason(db, memory, { already, former });
+  const reason = await entryReason(db, memory, leavingFor(open, already));
   return asHeld(reason) ?? whyFull(open, memory.value, already);
 }
 
@@ -202,18 +225,16 @@ function addsLines(text: string, already: readonly string[]): boolean {
   return text.split("\n").some((line) => !known.has(line));
 }
 
-/** From now on nothing in a held write counts as a secret on this machine. */
+/**
+ * From now on nothing in a held write counts as a secret on this machine, and nothing as one's own
+ * text in its document.
+ */
 export async function allowSecretsOf(
   db: Db,
-  {
-    kind,
-    key,
-    value = "",
-    reason,
-  }: Pick<HeldWrite, "kind" | "key" | "value"> & Partial<Pick<HeldWrite, "reason">>,
+  { kind, document, key, value = "" }: Pick<HeldWrite, "kind" | "document" | "key" | "value">,
   now: number,
 ): Promise<void> {
-  if (reason) await allowPersonalLines(db, { value, reason }, now);
+  await allowPersonalLines(db, { document, value }, now);
   if (kind === "memory") {
     for (const text of memoryTexts({ key, value })) await allowSecretsIn(db, text, now);
   } else if (kind === "metadata") {

@@ -7,7 +7,6 @@ import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { applyEdit } from "../files/file-edit.ts";
 import { whyHeld } from "../held/judge.ts";
-import { findShownText } from "../held/shown-text.ts";
 import { placeOf, putHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { writeText } from "../home/text-write.ts";
@@ -90,9 +89,7 @@ async function isLetIn({ db }: Context, open: OpenDocument, write: TextWrite): P
   const { value, base, writtenAt } = write;
   const content = open.document.content();
   const place = { kind: "text", ...placeOf(open), key: "" } as const;
-  // Who writes has read what is held of a file as the text.
-  const former = await findShownText(db, placeOf(open));
-  const why = await whyHeld(db, open, { text: value, already: [content], former });
+  const why = await whyHeld(db, open, { text: value, already: [content] });
   await replaceHeld(db, place, { base: content, value });
   if (why) await putHeld(db, { ...place, value, base, seen: [], writtenAt, ...why });
   return !why;

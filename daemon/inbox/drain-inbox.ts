@@ -9,7 +9,7 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { allowSecretsOf, whyMemoryHeld } from "../held/judge.ts";
-import { findShownHeld, placeOf, putHeld } from "../home/held-store.ts";
+import { placeOf, putHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -147,10 +147,9 @@ async function applyMemory(
   const current = document.memories.get(key).map((entry) => String(entry.value));
   const replace = () => replaceHeld(db, held, { base: current[0], value });
   if (value !== undefined) {
-    if (write.allowSecret) await allowSecretsOf(db, { kind: "memory", key, value }, writtenAt);
-    const former = write.allowSecret ? undefined : await findShownHeld(db, held);
+    if (write.allowSecret) await allowSecretsOf(db, { ...held, value }, writtenAt);
     const memory = { key, value };
-    const why = await whyMemoryHeld(db, open, { memory, already: current, former });
+    const why = await whyMemoryHeld(db, open, { memory, already: current });
     if (why) {
       await replace();
       await putHeld(db, { ...held, value, seen, writtenAt, ...why });

@@ -117,7 +117,7 @@ async function importText(
   const base = open.document.content();
   const shown = await findShownText(db, placeOf(open));
   if (value === "" || value === (shown?.value ?? base)) return { left: 0, isWritten: false };
-  const why = await whyHeld(db, open, { text: value, already: [base], former: shown });
+  const why = await whyHeld(db, open, { text: value, already: [base] });
   const place = { ...placeOf(open), kind: "text", key: "" } as const;
   const left = (await replaceHeld(db, place, { base, value })) ? 1 : 0;
   if (why) await putHeld(db, { ...place, value, base, seen: [], writtenAt: now, ...why });

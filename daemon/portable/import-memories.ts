@@ -94,7 +94,7 @@ async function planOne(
   const seen = [...entries.map(({ id }) => id), ...(held?.seen ?? [])];
   const writtenAt = entries.length > 0 ? now : readTime(memory.updated_at);
   const stored = entries.map((entry) => String(entry.value));
-  const why = await whyMemoryHeld(db, open, { memory, already: stored, former: held });
+  const why = await whyMemoryHeld(db, open, { memory, already: stored });
   const isLeft = await replaceHeld(db, place, { base: stored[0], value });
   if (isLeft) count(plan, "left_held");
   if (why) {

@@ -85,7 +85,7 @@ scenario("a project's file gets no text of one's own, and gives none", async (la
   expect(shared(a)).toBe("# Of all\n");
 });
 
-scenario("a held file that an assistant saves without the marks stays held", async (lab) => {
+scenario("a held file stays held without the marks, also if it was empty between", async (lab) => {
   const [a, b] = annaAndBen(lab, emulator.account("without-marks"));
   for (const machine of [a, b]) await machine.up(machine.folder);
   await a.memsync("unlink");
@@ -95,9 +95,14 @@ scenario("a held file that an assistant saves without the marks stays held", asy
   await waitFor("the text in both", () => shared(a).includes(OWN));
   await linkBoth(a, b);
   await waitFor("the file to be held", async () => (await a.fileStatus())?.state === "held");
+  writeFileSync(join(a.folder, "AGENTS.md"), "");
+  await waitFor(
+    "nothing to be held",
+    async () => (await a.run(["held", "--json"])).stdout === "[]\n",
+  );
   writeFileSync(join(a.folder, "AGENTS.md"), `# Of all, tidied\n\n${OWN}\n`);
   await waitFor("the lines to be told", async () => {
-    return (await a.run(["status"])).stdout.includes("1 line of a personal text");
+    return (await a.run(["status"])).stdout.includes("1 line of your personal text");
   });
   const { stdout } = await a.run(["held", "--json"]);
   expect(await docAt(b)).not.toContain(OWN);

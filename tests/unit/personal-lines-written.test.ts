@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
-import { allowHeld, listHeld, putHeld } from "../../daemon/home/held-store.ts";
+import { allowHeld, listHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
 import { importHome } from "../../daemon/portable/import-home.ts";
 import { type LocalServices, localServicesOfTests, ME } from "../support/local-services.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 import { projectId } from "../support/project-id.ts";
 
 const PROJECT = projectId("personal-lines");
@@ -13,9 +15,18 @@ const WHOLE =
 /** As a program writes it that was not shown the marks. */
 const STRIPPED = "# Of all, tidied\n\n- mine alone\n";
 const CLEAN = "# Of all, tidied\n";
-const PLACE = { account: LOCAL_ACCOUNT, document: PROJECT, key: "" };
 
-const openHome = localServicesOfTests({ id: PROJECT });
+const openEmpty = localServicesOfTests({ id: PROJECT });
+
+/** A home whose personal text has the line. */
+async function openHome(): Promise<LocalServices> {
+  const home = await openEmpty();
+  const value = "<!-- memsync:personal version -->\nmine alone\n";
+  await home.store.write(({ db }) =>
+    keepPersonalVersion(db, { id: "abcdefghij", value, isOwn: true }),
+  );
+  return home;
+}
 
 async function inbox({ store }: LocalServices, write: InboxWrite): Promise<void> {
   await store.write(({ db }) => appendToInbox(db, write));
@@ -67,15 +78,24 @@ const WAYS: readonly {
 ];
 
 for (const { name, write } of WAYS) {
-  test(`a line of one's own may be written where nothing was held: ${name}`, async () => {
-    const home = await openHome();
+  test(`a line that is in no personal text may be written: ${name}`, async () => {
+    const home = await openEmpty();
     await write(home, STRIPPED);
     expect(await sent(home)).toEqual({ content: "", memories: [STRIPPED] });
   });
 
-  test(`a memory that is held for a personal text stays held without the marks: ${name}`, async () => {
+  test(`a memory with lines of the personal text is held beside a secret, and without it: ${name}`, async () => {
     const home = await openHome();
-    await write(home, WHOLE);
+    await write(home, `${STRIPPED}${PLANTED.github}\n`);
+    expect([await reasons(home), (await sent(home)).memories]).toEqual([["looks-like-secret"], []]);
+    const [both] = await listHeld(home.store.reader);
+    expect(both?.reason).toMatchObject({ personal: [3] });
+    await write(home, STRIPPED);
+    expect([await reasons(home), (await sent(home)).memories]).toEqual([["personal-lines"], []]);
+  });
+
+  test(`a memory with lines of the personal text is held until somebody allows them: ${name}`, async () => {
+    const home = await openHome();
     await write(home, STRIPPED);
     expect([await reasons(home), (await sent(home)).memories]).toEqual([["personal-lines"], []]);
     const [held] = (await listHeld(home.store.reader)).filter(({ shown }) => shown);
@@ -83,6 +103,11 @@ for (const { name, write } of WAYS) {
     await home.store.write(async ({ db }) => held && (await allowHeld(db, held)));
     await drainInbox(home.store);
     expect((await sent(home)).memories).toEqual([STRIPPED]);
+    // That they were allowed is remembered for the project.
+    const more = `${STRIPPED}and more\n`;
+    await write(home, more);
+    expect(await reasons(home)).toEqual([]);
+    expect((await sent(home)).memories).toContain(more);
   });
 }
 
@@ -96,7 +121,7 @@ const TEXT_WAYS: typeof WAYS = [
 ];
 
 for (const { name, write } of TEXT_WAYS) {
-  test(`a text that is held for a personal text stays held without the marks: ${name}`, async () => {
+  test(`a text with lines of the personal text is held, with the marks and without: ${name}`, async () => {
     const home = await openHome();
     await write(home, WHOLE);
     expect(await reasons(home)).toEqual(["personal-block"]);
@@ -106,14 +131,13 @@ for (const { name, write } of TEXT_WAYS) {
     expect([await reasons(home), (await sent(home)).content]).toEqual([[], CLEAN]);
   });
 
-  test(`who writes the text has read what a held file has: ${name}`, async () => {
+  test(`a text with lines that a memory of the project has is not held: ${name}`, async () => {
     const home = await openHome();
-    const reason = { code: "personal-block", line: 3 } as const;
-    const file = { ...PLACE, kind: "file", key: "/somewhere", value: WHOLE, seen: [] } as const;
-    await home.store.write(({ db, now }) =>
-      putHeld(db, { ...file, base: "", cause: "secret", reason, writtenAt: now }),
-    );
+    await home.store.write(async (context) => {
+      const { document } = await context.open({ owner: LOCAL_ACCOUNT, name: PROJECT });
+      document.setEntry("memories", "k", { value: "mine alone", now: 1, seen: [] });
+    });
     await write(home, STRIPPED);
-    expect([await reasons(home), (await sent(home)).content]).toEqual([["personal-lines"], ""]);
+    expect([await reasons(home), (await sent(home)).content]).toEqual([[], STRIPPED]);
   });
 }

@@ -1,94 +1,151 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { allowSecretsOf } from "../../daemon/held/judge.ts";
 import { personalLinesReason } from "../../daemon/held/personal-lines.ts";
-import { listHeld } from "../../daemon/home/held-store.ts";
-import type { Reason } from "../../shared/reasons.ts";
+import { allowHeld, dropHeld, listHeld } from "../../daemon/home/held-store.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
+import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
+import { userDocument } from "../../shared/replica/document/address.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
+import { projectId } from "../support/project-id.ts";
 
 const [BEGIN, END] = ["<!-- memsync:personal begin: mine -->", "<!-- memsync:personal end -->"];
-const TEXT = "# Rules\n\n- mine alone\n---\nIn short:\nbrief\n1. answer  in verse\n";
-const BLOCK: Reason = { code: "personal-block", line: 3 };
+const TEXT =
+  "# Rules\n\n- mine alone\n---\nIn short:\nbrief\nTypeScript\n1. answer  in verse\n简体中文回答\n";
+const PROJECT = projectId("lines");
 
 let a: PersonalMachine;
 
 beforeEach(async () => {
   a = await PersonalMachine.start("anna");
+  await a.on("claude");
+  a.edit("claude", () => TEXT);
+  await settlePersonal(a);
 });
 afterEach(() => a.remove());
 
 const reasonFor = (
   text: string,
-  { former, already = ["# Of all\n"] }: { former?: Former; already?: string[] } = {},
-) =>
-  personalLinesReason(a.store.reader, former ?? { value: whole(TEXT), reason: BLOCK }, {
-    text,
-    already,
-  });
+  {
+    document = PROJECT as string,
+    already = ["# Of all\n"],
+    others = undefined as (() => string[]) | undefined,
+  } = {},
+) => personalLinesReason(a.store.reader, { document, text, already, others });
 
-interface Former {
-  readonly value: string;
-  readonly reason: Reason;
-}
+const lines = (...numbers: number[]) => ({ code: "personal-lines", lines: numbers }) as const;
 
-function whole(text: string): string {
-  return `# Of all\n\n${BEGIN}\n${text}${END}\n`;
-}
-
-test("lines of a held block are known without their marks, whatever signs stand before them", async () => {
-  expect(await reasonFor("# Of all\n\nmine alone\r\n  * answer in verse\n")).toEqual({
-    code: "personal-lines",
-    lines: [3, 4],
-  });
+test("lines of one's own text are known without its marks, whatever signs stand before them", async () => {
+  expect(await reasonFor("# Of all\n\nmine alone\r\n  * answer in verse\n")).toEqual(lines(3, 4));
+  expect(await reasonFor("> mine alone\n> 2. answer in verse\n简体中文回答\n")).toEqual(
+    lines(1, 2, 3),
+  );
   expect(await reasonFor("# Of all\n")).toBeUndefined();
-  // What anybody has holds nothing, nor what is said in other words.
-  expect(await reasonFor("# Rules\n\n---\nIn short:\nbrief\nmine, alone\n")).toBeUndefined();
-  const already = ["# Of all\nmine alone\n"];
-  expect(await reasonFor("# Of all\n- mine alone\n", { already })).toBeUndefined();
 });
 
-test("lines of a held block are known again after each such save, until somebody allows them", async () => {
-  const held = {
-    value: "one\nmine alone\n",
-    reason: { code: "personal-lines", lines: [2] },
-  } as const;
-  expect(await reasonFor("mine alone\ntwo more lines\n", { former: held })).toEqual({
-    code: "personal-lines",
-    lines: [1],
-  });
-  // A line beside them is nobody's own.
-  expect(await reasonFor("one\n", { former: held })).toBeUndefined();
-  await a.store.write(({ db, now }) => allowSecretsOf(db, { kind: "file", key: "", ...held }, now));
-  expect(await reasonFor("mine alone\n", { former: held })).toBeUndefined();
-  expect(await reasonFor("answer in verse\n")).toEqual({ code: "personal-lines", lines: [1] });
+test("what anybody has holds nothing, nor what is said in other words", async () => {
+  const anybodys = "# Rules\n\n---\nIn short:\nbrief\nTypeScript\nmine, alone\n";
+  expect(await reasonFor(anybodys)).toEqual(undefined);
 });
 
-test("what the text has had is known as well, and only where a block was held", async () => {
-  await a.on("claude");
-  a.edit("claude", () => "a former line of mine\n");
-  await settlePersonal(a);
+test("what a project has already holds nothing, wherever it stands there", async () => {
+  const text = "# Of all\n- mine alone\n";
+  expect(await reasonFor(text, { already: ["# Of all\nmine alone\n"] })).toBeUndefined();
+  expect(await reasonFor(text, { others: () => ["other", "* mine alone"] })).toBeUndefined();
+});
+
+test("a user's own memories may have the lines of his text, and what all see may not", async () => {
+  expect(await reasonFor("mine alone\n", { document: `user/${LOCAL_USER}` })).toBeUndefined();
+  expect(await reasonFor("mine alone\n", { document: "global" })).toEqual(lines(1));
+});
+
+test("lines that somebody allows may be in that project, and in no other", async () => {
+  const held = { kind: "file", document: PROJECT, key: "", value: "one\nmine alone\n" } as const;
+  await a.store.write(({ db, now }) => allowSecretsOf(db, held, now));
+  expect(await reasonFor("- mine alone\n")).toBeUndefined();
+  expect(await reasonFor("mine alone\nanswer in verse\n")).toEqual(lines(2));
+  expect(await reasonFor("mine alone\n", { document: projectId("other") })).toEqual(lines(1));
+});
+
+test("what the text has had is known as well", async () => {
   a.edit("claude", () => "another line\n");
   await settlePersonal(a);
-  const text = "# Of all\na former line of mine\n";
-  expect(await reasonFor(text)).toEqual({ code: "personal-lines", lines: [2] });
-  const former = { value: "# Of all\n", reason: { code: "no-room" } } as const;
-  expect(await reasonFor(text, { former })).toBeUndefined();
+  expect(await reasonFor("# Of all\nmine alone\nanother line\n")).toEqual(lines(2, 3));
 });
 
-test("a memory that was held for a personal text stays so without the marks", async () => {
-  const b = await MemoryMachine.start("ben");
+/** As another machine has sent it, where no assistant's file has it. */
+async function putText(store: ReplicaStore<DaemonTables>): Promise<void> {
+  await store.write(async (context) => {
+    const open = await context.open(userDocument(LOCAL_ACCOUNT, LOCAL_USER));
+    const value = `<!-- memsync:personal version -->\nmine alone\n`;
+    open.document.setEntry("memories", PERSONAL_KEY, { value, now: 1, seen: [] });
+    await context.flush(open);
+  });
+}
+
+const STRIPPED = "# Of all\n\nmine alone\n";
+
+/** What stands in the place of the held text before it is saved without its marks. */
+const BETWEEN: readonly (readonly [string, (b: MemoryMachine) => Promise<void>])[] = [
+  ["nothing", async () => undefined],
+  ["an empty file", async (b) => b.save("one.md", "")],
+  ["another file of that text, under a new name", async (b) => b.save("two.md", STRIPPED)],
+  ["a save that has none of it", async (b) => b.save("one.md", "# Of all\n")],
+  ["a secret beside it", async (b) => b.save("one.md", `${STRIPPED}${PLANTED.github}\n`)],
+  [
+    "what loses all that is held",
+    async (b) => {
+      const held = await listHeld(b.store.reader);
+      await b.store.write(async ({ db }) => {
+        for (const item of held) await dropHeld(db, item);
+      });
+    },
+  ],
+];
+
+for (const [what, step] of BETWEEN) {
+  test(`a memory with one's own lines is held without the marks, whatever came between: ${what}`, async () => {
+    const b = await MemoryMachine.start("ben");
+    try {
+      await putText(b.store);
+      b.save("one.md", `# Of all\n\n${BEGIN}\nmine alone\n${END}\n`);
+      await settleMemories(b);
+      await step(b);
+      await settleMemories(b);
+      b.save("one.md", STRIPPED);
+      await settleMemories(b);
+      const sent = [...(await b.values("one.md")), ...(await b.values("two.md"))].join("\n");
+      expect(sent).not.toContain("mine alone");
+      const held = await listHeld(b.store.reader);
+      const item = held.find(({ value, shown }) => shown && value === STRIPPED);
+      expect(item?.reason).toEqual(lines(3));
+      await b.store.write(async ({ db }) => item && (await allowHeld(db, item)));
+      await drainInbox(b.store);
+      await settleMemories(b);
+      expect(await b.values(item?.key.slice("auto-memory/".length) ?? "")).toEqual([STRIPPED]);
+    } finally {
+      await b.remove();
+    }
+  });
+}
+
+test("what comes from others is never held", async () => {
+  const [b, c] = [await MemoryMachine.start("ben"), await MemoryMachine.start("cleo")];
   try {
-    b.save("one.md", whole("mine alone\n"));
-    await settleMemories(b);
-    b.save("one.md", "# Of all\n\nmine alone\n");
-    await settleMemories(b);
-    expect(await b.values("one.md")).toEqual([]);
-    const reasons = (await listHeld(b.store.reader)).map(({ reason }) => reason.code);
-    expect(reasons).toContain("personal-lines");
-    b.save("one.md", "# Of all\n");
-    await settleMemories(b);
-    expect(await b.values("one.md")).toEqual(["# Of all\n"]);
+    await putText(b.store);
+    c.save("one.md", STRIPPED);
+    await settleMemories(b, c);
+    expect(await b.values("one.md")).toEqual([STRIPPED]);
+    b.save("one.md", `${STRIPPED}and more of ben\n`);
+    await settleMemories(b, c);
+    expect(await c.values("one.md")).toEqual([`${STRIPPED}and more of ben\n`]);
+    expect(await listHeld(b.store.reader)).toEqual([]);
   } finally {
     await b.remove();
+    await c.remove();
   }
 });

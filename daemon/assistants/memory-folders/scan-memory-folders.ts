@@ -3,8 +3,9 @@ import { utf8Bytes } from "../../../shared/limits.ts";
 import { noteFrom, type Reason, type ReasonNote } from "../../../shared/reasons.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Git } from "../../git/run-git.ts";
-import { memoryReason } from "../../held/judge.ts";
+import { entryReason } from "../../held/judge.ts";
 import { listLinks } from "../../home/links.ts";
+import { LOCAL_USER } from "../../home/local-account.ts";
 import { type MemoryOwner, readMemoryFiles, readMemoryFolders } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
@@ -90,7 +91,7 @@ async function scannedFolder(db: Db, git: Git, folder: KnownFolder): Promise<Sca
   for (const [name, file] of found) {
     const whyIgnored = ignored.why(name);
     const seen: MemoryRead = whyProblem(left(name)) ?? file;
-    files.push(await scannedFile(db, { format, name, file: seen, known, why: whyIgnored }));
+    files.push(await scannedFile(db, { format, owner, name, file: seen, known, why: whyIgnored }));
   }
   for (const [name, { asked }] of known) {
     if (found.has(name) || !asked || ignored.why(name)) continue;
@@ -128,12 +129,14 @@ async function scannedFile(
   db: Db,
   {
     format,
+    owner,
     name,
     file,
     known,
     why: ignored,
   }: {
     readonly format: FolderFormat;
+    readonly owner: MemoryOwner | null;
     readonly name: string;
     readonly file: MemoryRead;
     readonly why: Reason | undefined;
@@ -148,7 +151,10 @@ async function scannedFile(
   const former = known.get(name);
   const already = former ? [former.text] : [];
   const value = file.content;
-  const why = await memoryReason(db, { key: keyOfName(format, name), value }, already);
+  // What is nobody's goes nowhere yet.
+  const document = owner === null || owner === "user" ? `user/${LOCAL_USER}` : owner;
+  const memory = { key: keyOfName(format, name), value };
+  const why = await entryReason(db, memory, { document, already });
   const state = why ? "held" : (former?.asked ?? (former ? "followed" : "new"));
   return { name, bytes, state, ...noteFrom(why) };
 }

@@ -5,7 +5,7 @@ import type { WriteContext } from "../../../shared/replica/store/write-context.t
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { forgetTakenOut } from "../../files/told-lines.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
-import { type HeldItem, putHeld } from "../../home/held-store.ts";
+import { putHeld } from "../../home/held-store.ts";
 import {
   findMemoryFile,
   forgetMemoryFile,
@@ -27,7 +27,7 @@ import {
   ownerOf,
 } from "./held-memories.ts";
 import { isNamedIn, isSameHint } from "./index-lines.ts";
-import { findHeldText, leaveHeldText } from "./left-held.ts";
+import { leaveHeldText } from "./left-held.ts";
 import { keyOfName } from "./memory-names.ts";
 import { isMendedLine } from "./mended-line.ts";
 import type { MemoryText } from "./read-memory-folder.ts";
@@ -82,7 +82,6 @@ export async function takeMemoryFile(
     await mergeOwnIndex(context, open, { key: keyOfName(format, name), seen: written.seen });
   }
   const known = await settled(context, open, seen);
-  const former = await formerHeld(db, open, { key: keyOfName(format, name), known });
   if (known?.held !== undefined) await leaveFormer(context, open, { seen, known });
   if (!file) {
     if (known) await takeMissing(context, open, { folder, format, known, git });
@@ -99,7 +98,7 @@ export async function takeMemoryFile(
     return;
   }
   const isAnew = seen.isBegunAnew || known?.asked === "missing";
-  const taken = await takeChanged(context, open, { ...seen, file, known, isAnew, former });
+  const taken = await takeChanged(context, open, { ...seen, file, known, isAnew });
   if (!taken) return;
   await putMemoryFile(db, folder, { ...taken, tracked: git?.tracked });
   const key = keyOfName(format, name);
@@ -117,16 +116,6 @@ function deletedSince({ document }: OpenDocument, { format, name, file }: SeenMe
   const deletions = document.deletionsOf(key);
   const isLater = deletions.some(({ updated_at }) => updated_at >= file.savedAt);
   return isLater ? deletions.map(({ id }) => id) : [];
-}
-
-/** What is held of the file until now. */
-async function formerHeld(
-  db: Context["db"],
-  open: OpenDocument,
-  { key, known }: { readonly key: string; readonly known: MemoryFile | undefined },
-): Promise<HeldItem | undefined> {
-  if (known?.held === undefined) return undefined;
-  return await findHeldText(db, heldPlaceOf(open, key, known.held));
 }
 
 /** The file no longer has the text that is held of it. */
@@ -299,8 +288,7 @@ async function takeChanged(
   const ofGit = seen.git?.committed && (await meaningOfGitText(context, open, asked));
   if (ofGit?.kind === "beside") return ofGit.shown;
   const already = entries.map(({ value }) => String(value));
-  const { former } = seen;
-  const why = await whyMemoryHeld(db, open, { memory: { key, value: content }, already, former });
+  const why = await whyMemoryHeld(db, open, { memory: { key, value: content }, already });
   if (why) {
     const isStale = undoesUnseen({ file, base: known, unseen });
     const over = isStale ? (seenBefore ?? []) : (known?.seen ?? []);
@@ -320,7 +308,6 @@ interface ChangedFile
   readonly file: MemoryText;
   readonly known: MemoryFile | undefined;
   readonly isAnew: boolean;
-  readonly former: HeldItem | undefined;
 }
 
 /** Who writes a file anew has not seen what it had, and deletes nothing of that. */

@@ -2,8 +2,7 @@ import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const lines = mistakesIn("daemon/held/personal-lines.ts", "unit/personal-lines.test.ts");
 const WRITTEN = "unit/personal-lines-written.test.ts";
-const written = mistakesIn("daemon/inbox/drain-inbox.ts", WRITTEN);
-const doc = mistakesIn("daemon/inbox/apply-texts.ts", WRITTEN);
+const judge = mistakesIn("daemon/held/judge.ts", WRITTEN);
 const called = mistakesIn("daemon/gateway/withholding.ts", WRITTEN);
 const FOUND = "unit/personal-found.test.ts";
 const block = mistakesIn("daemon/assistants/personal/take-block.ts", FOUND);
@@ -15,39 +14,39 @@ const keeper = mistakesIn("daemon/assistants/personal/personal-keeper.ts", FOUND
 export const PERSONAL: readonly Mistake[] = [
   lines(
     "a personal text whose marks an assistant left out goes to the team",
-    "lines of a held block are known without their marks, whatever signs stand before them",
-    "if (held.length === 0) return undefined;",
-    "if (held.length >= 0) return undefined;",
+    "lines of one's own text are known without its marks, whatever signs stand before them",
+    "if (own.size === 0) return undefined;",
+    "if (own.size >= 0) return undefined;",
   ),
   lines(
     "what is anybody's line holds a file",
-    "lines of a held block are known without their marks, whatever signs stand before them",
-    "return isOnesOwn(line) && own.has(line)",
-    "return own.has(line)",
+    "what anybody has holds nothing, nor what is said in other words",
+    "isOnesOwn(line) && !standing.has(line)",
+    "!standing.has(line)",
   ),
   lines(
-    "a personal text goes to the team with the second save that has no marks",
-    "lines of a held block are known again after each such save, until somebody allows them",
-    'if (reason.code !== "personal-lines") return blocks;',
-    "if (reason.code) return blocks;",
+    "a line that a project has already holds what is written there",
+    "what a project has already holds nothing, wherever it stands there",
+    "for (const line of bareLinesOf(other)) own.delete(line);",
+    "for (const line of bareLinesOf(other)) own.has(line);",
   ),
-  written(
-    "a memory that is written without the marks is not compared with what is held of it",
-    "a memory that is held for a personal text stays held without the marks: set",
-    "already: current, former });",
-    "already: current });",
+  lines(
+    "what somebody allows for one project goes to every other",
+    "lines that somebody allows may be in that project, and in no other",
+    '["personal line", document, line]',
+    '["personal line", line]',
   ),
-  doc(
-    "a text that is written without the marks is not compared with what is held of a file",
-    "who writes the text has read what a held file has: doc",
-    "const former = await findShownText(db, placeOf(open));",
-    "const former = undefined;",
+  judge(
+    "who takes the secret out sends the personal lines beside it",
+    "a memory with lines of the personal text is held beside a secret, and without it: set",
+    "return isBoth ? { ...reason, personal: lines.lines } : (reason ?? lines);",
+    "return reason ?? lines;",
   ),
   called(
     "a call without the marks brings a personal text to the team",
-    "a text that is held for a personal text stays held without the marks: a call",
-    "{ already: [content], former: shown }",
-    "{ already: [content] }",
+    "a memory with lines of the personal text is held until somebody allows them: a call",
+    "return lines !== undefined || (await mayHoldSecrets(write));",
+    "return await mayHoldSecrets(write);",
   ),
   block(
     "a block that was there before is read unasked",
