@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { readPersonalFile } from "../../daemon/assistants/personal/read-personal-file.ts";
+import { readPersonalFile, textHash } from "../../daemon/assistants/personal/read-personal-file.ts";
 import {
   forgetPersonalFile,
   listPersonalFiles,
@@ -217,8 +217,8 @@ async function turnOff(env: Environment, names: readonly string[], flags: Person
   }
   await agreeTo("Take it out of these files?", { yes, undone: "nothing was changed" });
   await changeHome(env.home, async (db) => {
-    const as = keepText ? "keep" : "off";
-    for (const { assistant } of files) await settlePersonalFile(db, assistant, as);
+    const settled = keepText ? "keep" : "off";
+    for (const { assistant } of files) await settlePersonalFile(db, assistant, { settled });
   });
   await sayAfter(
     env,
@@ -237,20 +237,27 @@ async function take(env: Environment, name: string, { yes, json }: PersonalFlags
     });
   }
   await leaveProjects(env, { chosen: [{ ...place, path: file.path }], left: [] });
-  if (asked === "found" && !json) sayText(await linesInBlock(file.path));
+  const text = asked === "found" ? await textInBlock(file.path) : undefined;
+  if (text !== undefined && !json) sayText(text.trimEnd().split("\n"));
   await agreeTo(`${QUESTIONS[asked]} The history keeps what was there.`, {
     yes,
     undone: "nothing was changed",
   });
-  await changeHome(env.home, (db) => settlePersonalFile(db, place.id, "take"));
+  if (text !== undefined && text !== (await textInBlock(file.path))) {
+    throw new CommandFailed(
+      `${tilde(file.path)} has other lines between the marks by now, and nothing was taken: ` +
+        "say it again to see them",
+    );
+  }
+  const takes = text === undefined ? undefined : textHash(text);
+  await changeHome(env.home, (db) => settlePersonalFile(db, place.id, { settled: "take", takes }));
   await sayAfter(env, [place.id], json);
 }
 
 /** What stands between the marks, as a person has to read it who is asked whose it is. */
-async function linesInBlock(path: string): Promise<string[]> {
+async function textInBlock(path: string): Promise<string> {
   const read = await readPersonalFile(path);
-  const text = read.kind === "file" ? (read.block?.text ?? "") : "";
-  return text.trimEnd().split("\n");
+  return read.kind === "file" ? (read.block?.text ?? "") : "";
 }
 
 const QUESTIONS = {

@@ -3,6 +3,7 @@ import type {
   NewVersion,
   PlacedLines,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { BEGUN_KEY } from "../../shared/replica/document/own-metadata.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
@@ -11,6 +12,7 @@ import { authors } from "./bringers.ts";
 import { differences } from "./come-back.ts";
 import { type FileContent, takeFirst } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
+import { isBlank } from "./line-runs.ts";
 import { noteShown } from "./note-arrival.ts";
 import { joinedText } from "./placed-runs.ts";
 import { removalOf } from "./removal.ts";
@@ -28,7 +30,8 @@ type MetText = FileContent & { readonly by?: TextAuthor };
 
 /**
  * The first meeting: the text of both stays. What either has alone is a conflict as soon as the
- * file has any: it may be new, or older than a deletion.
+ * file has any: it may be new, or older than a deletion. Of a deletion of the whole project whoever
+ * begins that anew is not asked.
  */
 export async function meetFile(
   context: Context,
@@ -36,7 +39,9 @@ export async function meetFile(
   { by, ...file }: MetText,
 ): Promise<TakenSave> {
   const sides = differences(open, file);
-  const isTold = open.document.everHadText() && sides.come(hasWord).length > 0;
+  const { document } = open;
+  const isBegun = document.deleteEntry("metadata", BEGUN_KEY) && isBlank(document.content());
+  const isTold = !isBegun && document.everHadText() && sides.come(hasWord).length > 0;
   const told = isTold
     ? await conflictOf(context, open, { ...sides, by: by ?? byMachine(open, file) })
     : [];

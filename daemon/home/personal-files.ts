@@ -39,6 +39,8 @@ export interface PersonalFile {
   readonly asked?: PersonalQuestion | undefined;
   /** What a person has decided. */
   readonly settled?: PersonalDecision | undefined;
+  /** Hash of the text that the person was shown who takes it; undefined: whatever the block has. */
+  readonly takes?: string | undefined;
   /** Hashes of the texts that the block had before its own last edits. */
   readonly undone: readonly string[];
 }
@@ -54,7 +56,7 @@ export type PersonalQuestion = NonNullable<PersonalFilesTable["asked"]>;
  * `adopt`: all that the file has is to be in the block. `take`: what the block has counts. `off`:
  * the block goes. `keep`: the same, but its text stays.
  */
-export type PersonalDecision = NonNullable<PersonalFilesTable["settled"]>;
+export type PersonalDecision = "adopt" | "take" | "off" | "keep";
 
 /** The files that have the text, in the order in which they were turned on. */
 export async function listPersonalFiles(db: Db): Promise<PersonalFile[]> {
@@ -89,9 +91,18 @@ function toFile(row: Selectable<PersonalFilesTable>): PersonalFile {
     begun: row.begun === null ? undefined : parseStored<BegunPersonal>(row.begun),
     held: held ?? undefined,
     asked: asked ?? undefined,
-    settled: row.settled ?? undefined,
+    ...decisionOf(row),
     undone: parseStored<string[]>(row.undone),
   };
+}
+
+function decisionOf({ settled }: Pick<PersonalFilesTable, "settled">) {
+  const [decision, takes] = settled?.split(" ") ?? [];
+  return { settled: decision as PersonalDecision | undefined, takes };
+}
+
+function decisionText({ settled, takes }: Pick<PersonalFile, "settled" | "takes">): string | null {
+  return settled === "take" && takes !== undefined ? `${settled} ${takes}` : (settled ?? null);
 }
 
 /** Adds an assistant's file, or replaces what is known of it. Durable with the transaction. */
@@ -107,7 +118,7 @@ export async function putPersonalFile(db: Db, file: PersonalFile, now: number): 
     begun: file.begun === undefined ? null : JSON.stringify(file.begun),
     held: file.held ?? null,
     asked: file.asked ?? null,
-    settled: file.settled ?? null,
+    settled: decisionText(file),
     undone: JSON.stringify(file.undone),
   };
   await db
@@ -117,15 +128,15 @@ export async function putPersonalFile(db: Db, file: PersonalFile, now: number): 
     .execute();
 }
 
-/** Notes a person's decision. False: the assistant has no such file. */
+/** Notes a person's decision; see `takes`. False: the assistant has no such file. */
 export async function settlePersonalFile(
   db: Db,
   assistant: string,
-  settled: PersonalDecision,
+  decision: Pick<PersonalFile, "settled" | "takes">,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable("personal_files")
-    .set({ settled })
+    .set({ settled: decisionText(decision) })
     .where("assistant", "=", assistant)
     .executeTakeFirst();
   return numUpdatedRows > 0n;

@@ -402,7 +402,8 @@ export interface PersonalFilesTable {
   /** Hash of a held text that the block has. */
   held: string | null;
   asked: "missing" | "emptied" | "former" | "deleted" | "found" | null;
-  settled: "adopt" | "take" | "off" | "keep" | null;
+  /** A decision; behind `take` the hash of the text that was shown, where one was. */
+  settled: string | null;
   /** JSON: hashes of the texts that the block had before its own last edits. */
   undone: string;
   turned_on_at: number;

@@ -1,5 +1,6 @@
 import { type AccountId, type ProjectId, randomProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import { BEGUN_KEY } from "../../shared/replica/document/own-metadata.ts";
 import { beginAnew } from "../../shared/replica/document/project-deletion.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { World } from "../../shared/world.ts";
@@ -156,5 +157,7 @@ async function beginProject(
   project: ProjectId,
 ): Promise<boolean> {
   const open = await context.find(projectDocument(account, project));
-  return open !== undefined && beginAnew(open.document);
+  if (!open || !beginAnew(open.document)) return false;
+  open.document.setEntry("metadata", BEGUN_KEY, { value: true, now: context.now });
+  return true;
 }

@@ -117,8 +117,8 @@ export class PersonalMachine {
     await this.store.write(({ db, now }) => putPersonalFile(db, file, now));
   }
 
-  async settle(assistant: string, as: PersonalDecision): Promise<void> {
-    await this.store.write(({ db }) => settlePersonalFile(db, assistant, as));
+  async settle(assistant: string, as: PersonalDecision, takes?: string): Promise<void> {
+    await this.store.write(({ db }) => settlePersonalFile(db, assistant, { settled: as, takes }));
     await this.keeper.lookAnew();
   }
 

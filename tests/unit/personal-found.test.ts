@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PersonalRows } from "../../daemon/assistants/personal/personal-rows.ts";
+import { textHash } from "../../daemon/assistants/personal/read-personal-file.ts";
 import { forgetFollowed } from "../../daemon/files/follow-store.ts";
 import { putLink, removeLink } from "../../daemon/home/links.ts";
 import {
@@ -50,6 +51,19 @@ test("a block that was there before is asked about, and is nobody's text until t
     expect(a.block(name)?.split("\n").sort()).toEqual(["", "another", "mine", "of somebody"]);
     expect(a.stateOf(name)).toBe("current");
   }
+});
+
+test("what came into a block after it was shown is not taken with it", async () => {
+  save("codex", "of somebody\n");
+  await a.on("codex");
+  await settlePersonal(a);
+  save("codex", "of somebody\nnever shown\n");
+  await a.settle("codex", "take", textHash("of somebody\n"));
+  await settlePersonal(a);
+  expect([a.stateOf("codex"), a.block("claude")]).toEqual(["asked personal-found", "mine\n"]);
+  await a.settle("codex", "take", textHash("of somebody\nnever shown\n"));
+  await settlePersonal(a);
+  expect(a.block("claude")?.split("\n").sort()).toEqual(["", "mine", "never shown", "of somebody"]);
 });
 
 test("what is taken out of a block that was there before is asked about no more", async () => {
@@ -161,7 +175,7 @@ test("what a command decides in the midst of a look is not overwritten by it", a
   await a.store.write(async ({ db, now }) => {
     const [claude] = await rows.list(db);
     assert(claude?.assistant === "claude", "it was turned on first");
-    await settlePersonalFile(db, "claude", "off");
+    await settlePersonalFile(db, "claude", { settled: "off" });
     await rows.put(db, { ...claude, held: "text" }, now);
     expect(await findPersonalFile(db, "claude")).toMatchObject({ settled: "off", held: "text" });
     // Nor by what the same look puts there next; and what is gone stays so.

@@ -89,7 +89,9 @@ async function takeSeen(
     const undone = shown?.text === text ? file.undone : [];
     return { file: { ...showing(file, current), undone } };
   }
-  const isTaken = file.settled === "take";
+  // What came into the block since has been shown to nobody: it is asked about again.
+  const isShown = file.takes === undefined || file.takes === textHash(text);
+  const isTaken = file.settled === "take" && isShown;
   if (!isTaken && shown && text === shown.text) {
     const isGone = !current && text.trim() !== "";
     const question = isGone ? "deleted" : file.asked === "former" ? "former" : undefined;

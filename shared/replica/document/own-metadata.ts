@@ -53,3 +53,9 @@ export const MADE_OF_PREFIX = `${OWN_METADATA_PREFIX}made-of/`;
  * rest of the key is the project that the folder's repository names, `/`, and that other project.
  */
 export const JOINED_PREFIX = `${OWN_METADATA_PREFIX}joined/`;
+
+/**
+ * The key of metadata that says that somebody has begun a deleted project anew, until a file of it
+ * is met: what that brings was deleted with the project, which whoever began it anew has seen.
+ */
+export const BEGUN_KEY = `${OWN_METADATA_PREFIX}begun`;

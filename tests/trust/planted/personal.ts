@@ -54,6 +54,12 @@ export const PERSONAL: readonly Mistake[] = [
     'if (!isTaken && file.asked === "found") return { file };',
     "",
   ),
+  block(
+    "what nobody was shown is taken into one's own text",
+    "what came into a block after it was shown is not taken with it",
+    'file.settled === "take" && isShown;',
+    'file.settled === "take";',
+  ),
   keeper(
     "what a project's members wrote into a block is read after an unlink",
     "what stands in a block after a project had the file is asked about",
