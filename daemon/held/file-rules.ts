@@ -2,7 +2,7 @@ import { isRandom } from "./assigned-rules.ts";
 import { isMixedPassword, isStrongPassword } from "./password.ts";
 import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
-import { FOR } from "./sentence-rules.ts";
+import { FOR, KEYS_OF_API } from "./sentence-rules.ts";
 import { standsForSecret } from "./wordy.ts";
 
 /** Base64 of `-----BEGIN`. */
@@ -68,19 +68,19 @@ export const FILE_RULES: readonly SecretRule[] = [
   {
     id: "key-below",
     kind: "an API key or a token",
-    keywords: ["key", "token", "secret"],
+    keywords: ["key", "token", "secret", "api"],
     // Alone on the line below its heading, or the first line of a block of code there.
     pattern: new RegExp(
       "(?<=^|\\n)[ \\t]{0,10}(?:[-*+>][ \\t]{1,3})?(?:#{1,6}[ \\t]{1,3}|[*_]{2})?" +
-        "(?:[\\w()./-]{1,30}[ \\t]){0,5}(?:(?:access|admin|api|app|auth|bot|client|deploy|" +
-        "secret|service|signing)[ _-](?:key|token|secret)|token|secret)(?:[ \\t](?:is|ist))?" +
+        "(?:[\\w()./-]{1,30}[ \\t]){0,5}(?:app[ _-](?:key|token|secret)|" +
+        `${KEYS_OF_API})(?:[ \\t](?:is|ist))?` +
         // What it is for: `## API key (prod)`.
         `(?:[ \\t](?:\\([^()\\n]{1,60}\\)|(?:${FOR}|[-–—])[ \\t][^\\n.:=]{1,40}))?` +
         "(?::[*_]{0,2}|[*_]{1,2}:?|(?<=#[^\\n]{0,200}))[ \\t]{0,20}(?:\\r?\\n[ \\t]{0,20}){1,3}" +
         "(?:(?:```|~~~)\\w{0,20}[ \\t]{0,20}\\r?\\n)?[ \\t]{0,20}" +
         "(?:[-+*>][ \\t]{1,4})?[*_]{0,2}[\"'`]?" +
         "([\\w+/.-]{20,512}={0,2})[\"'`]?[*_]{0,2}[ \\t]{0,20}(?=\\r?\\n|$)",
-      "gi",
+      "giu",
     ),
     accepts: (found) => isKeyBelow(found),
   },

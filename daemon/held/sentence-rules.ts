@@ -33,7 +33,7 @@ const NAME_BEHIND =
   `(?=[.,:;!?)]|[ \\t]{0,20}(?:\\r?\\n|$)|[ \\t]{1,3}(?:${FOR})[ \\t])`;
 const FIRST = "(?<=^|[\\s(\"'`*_])(?![*_])([^\\s\"'`<>(){}[\\],;|]{6,128})";
 
-const KEYS_OF_API =
+export const KEYS_OF_API =
   "(?:access|admin|api|auth|bot|client|deploy|secret|service|signing)[ _-](?:key|token|secret)|" +
   "token|secret|API[ -]?Schl(?:ü|ue)ssel|Zug(?:angs|riffs)[ -]?(?:schl(?:ü|ue)ssel|token)|" +
   "cl(?:é|e) (?:d['’])?API|(?:clave|chave) (?:de )?(?:la )?API|chiave API|API[ -]?sleutel";

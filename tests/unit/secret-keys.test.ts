@@ -116,3 +116,19 @@ test("a text of a key's beginnings, gaps and lines takes linear time", async () 
     }
   }
 }, 20_000);
+
+test.each([
+  "API-Schlüssel",
+  "API-Schlüssel (Produktion)",
+  "Clé API",
+  "Clé d'API",
+  "Clave de API",
+  "Chave de API",
+  "API-sleutel",
+  "Chiave API",
+])("a key alone below its heading is found in other languages: %s", async (heading) => {
+  const key = ["zx9kt44plmq2vb7w", "rtyh3kd8pn5s2f6a"].join("");
+  const found = await findSecrets(`## ${heading}\n\n${key}\n`);
+  expect(found.map(({ text }) => text)).toEqual([key]);
+  expect(await findSecrets(`## ${heading}\n\nsee-the-settings-of-your-account\n`)).toEqual([]);
+});
