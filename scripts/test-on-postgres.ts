@@ -19,6 +19,12 @@ const SUITES = [
   "rules",
 ].map((name) => `./tests/http/${name}.test.ts`);
 
+// The other files of tests/http keep to a file or to memory:
+// - emulator: the emulator's own control calls, and it has no PostgreSQL
+// - emulator-given-up: the same
+// - limits: at an emulator whose clock stands still; limits-on-postgres.test.ts has PostgreSQL's
+// - server-limits: looks into its server's file
+
 const LONG_SUITES = ["kill", "hostile"].map((name) => `./tests/long/${name}.test.ts`);
 
 const asked = process.argv.slice(2);
