@@ -18,6 +18,8 @@ const WORKERS_PER_CORE = 1.5;
 const SCENARIOS = 3;
 
 const OPEN_TO_ALL = 0o1777;
+/** All may start what is in it. */
+const OTHERS_READ = 0o755;
 
 /** As the runner reads and writes it: milliseconds by file. */
 interface Timings {
@@ -69,6 +71,8 @@ if (isRenewed && asked.includes("-t")) {
 }
 
 const folder = await mkdtemp(join(tmpdir(), "memsync-tested-"));
+// Some tests start what is in it as another user.
+await chmod(folder, OTHERS_READ);
 // In memory, but for what is about disks. Short, as a socket's path has to be; open to all, for
 // some tests are another user.
 const folders = await mkdtemp(join(placeInMemory(), "ms-"));

@@ -98,6 +98,7 @@ function toFile(row: Selectable<PersonalFilesTable>): PersonalFile {
 
 function decisionOf({ settled }: Pick<PersonalFilesTable, "settled">) {
   const [decision, takes] = settled?.split(" ") ?? [];
+  // Whatever is in the column was written by `decisionText`.
   return { settled: decision as PersonalDecision | undefined, takes };
 }
 

@@ -117,7 +117,7 @@ scenario(
     const { url } = emulator.account("any");
     const machine = lab.machine("a", await lab.git.repository("p", { "README.md": "" }));
     const cases = [
-      [{ url, token: "mst_secret of two words" }, "MEMSYNC_TOKEN is no token"],
+      [{ url, token: "mst_secret of two words" }, "MEMSYNC_TOKEN: what was given is no token"],
       [{ url: "https://me:mst_secret@example.com", token: "x" }, "MEMSYNC_URL holds a user name"],
       [{ url: "mst_secret", token: "x" }, "MEMSYNC_URL is not an http or https address"],
       [{ url, token: "" }, "MEMSYNC_URL is set without MEMSYNC_TOKEN"],

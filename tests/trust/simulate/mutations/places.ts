@@ -103,7 +103,7 @@ export const PLACES: readonly Mutation[] = [
     "a memory that looks like a secret is taken from the inbox",
     "what waits while no daemon runs goes to where its project is bound",
     "daemon/inbox/drain-inbox.ts",
-    "const why = await whyMemoryHeld(db, open, { memory, already: current, former });",
+    "const why = await whyMemoryHeld(db, open, { memory, already: current });",
     "const why = undefined;",
   ),
   mutation(
