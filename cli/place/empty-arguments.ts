@@ -3,10 +3,11 @@ import { UsageError } from "../screen/errors.ts";
 
 /**
  * Arguments and options that may be empty, or of which their command itself says what to give
- * instead: what is saved or searched for, another program's words, and folders and projects, for
- * which the current one may be meant.
+ * instead: the words that a shell is completing, what is saved or searched for, another program's
+ * words, and folders and projects, for which the current one may be meant.
  */
 const LEFT_TO_COMMANDS: ReadonlySet<string> = new Set([
+  "args",
   "value",
   "text",
   "query",

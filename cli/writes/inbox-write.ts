@@ -103,9 +103,7 @@ async function whyOneToBeHeld(
   const { entryReason, textReason } = await import("../../daemon/held/judge.ts");
   if (write.kind === "text")
     return await textReason(db, value, { document, already: [write.base] });
-  const memories = await readLocalMemories(db, document, write.account);
-  const already = memories.flatMap((each) => (each.key === write.key ? [each.value] : []));
-  return await entryReason(db, { key: write.key, value }, { document, already });
+  return await entryReason(db, { key: write.key, value }, { document, already: [] });
 }
 
 function heldLater(why: Reason): string {

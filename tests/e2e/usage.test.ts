@@ -277,7 +277,11 @@ scenario("a server's commands make a database for the first account alone", asyn
   await expectRefusal(machine, ["server", ...nowhere], /no folder \S+nowhere for the database/);
   const create = ["server", "account", "create"];
   await expectRefusal(machine, [...create, "a", ...nowhere], /no folder \S+nowhere for the/);
-  await expectRefusal(machine, [...create, ""], /the name of an account is 1 to 200 bytes/);
+  await expectRefusal(
+    machine,
+    [...create, "x".repeat(201)],
+    /the name of an account is 1 to 200 bytes/,
+  );
   await expectRefusal(machine, [...create, "a\nb"], /without control characters/);
   expect(await machine.memsync("server", "account", "list")).toContain("no accounts");
   await machine.memsync(...create, "a");
