@@ -404,7 +404,7 @@ test("what was taken is known after a start, and what was saved meanwhile is an 
 });
 
 test("an index that is begun anew after a purge takes nothing from the others", async () => {
-  a.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n");
+  a.save("MEMORY.md", "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n- Ask Ben first\n");
   a.save("one.md", "one\n");
   a.save("two.md", "two\n");
   await settleMemories(a, b);
@@ -416,6 +416,7 @@ test("an index that is begun anew after a purge takes nothing from the others", 
   a.save("MEMORY.md", "# Memory\n\n- [Three](three.md)\n");
   await settleMemories(a, b);
   for (const name of ["one", "two", "three"]) expect(b.read("MEMORY.md")).toContain(`${name}.md`);
+  expect(b.read("MEMORY.md")).toContain("Ask Ben first");
   expect(b.files()).toEqual(["MEMORY.md", "one.md", "two.md"]);
   expect(a.keeper.status[0]?.asked.map(({ name }) => name)).toEqual(["one.md", "two.md"]);
 });
