@@ -3,7 +3,7 @@ import { parseReason } from "../../shared/reasons.ts";
 import { PERSONAL_KEY, PERSONAL_MARK } from "../home/personal-mark.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { PERSONAL_RULES } from "./personal-rule.ts";
-import { bareLinesOf, isOnesOwn } from "./text-line.ts";
+import { bareLinesOf } from "./text-line.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -41,9 +41,10 @@ export class PersonalText {
     const others = rows.flatMap(({ value, reason }) =>
       value === null ? [] : partsOf(value, reason),
     );
-    return new PersonalText([...kept, ownLines(others.join("\n"))]);
+    return new PersonalText([...kept, linesOf(others.join("\n"))]);
   }
 
+  /** `line`: one of `bareLinesOf`. */
   has(line: string): boolean {
     return this.#parts.some((lines) => lines.has(line));
   }
@@ -58,7 +59,7 @@ async function splitUnknown(db: Db, ids: readonly string[]): Promise<void> {
     .where("id", "in", unknown)
     .orderBy("number")
     .execute();
-  for (const { id, value } of rows) split.set(id, ownLines(value.replace(PERSONAL_MARK, "")));
+  for (const { id, value } of rows) split.set(id, linesOf(value.replace(PERSONAL_MARK, "")));
   const known = new Set(ids);
   for (const id of split.keys()) if (split.size > SPLIT_MAX && !known.has(id)) split.delete(id);
 }
@@ -75,6 +76,6 @@ function partsOf(value: string, reason: string | null): string[] {
   return [...blocks, ...(lines ?? beside ?? []).map((number) => all[number - 1] ?? "")];
 }
 
-function ownLines(text: string): ReadonlySet<string> {
-  return new Set(bareLinesOf(text).filter(isOnesOwn));
+function linesOf(text: string): ReadonlySet<string> {
+  return new Set(bareLinesOf(text));
 }
