@@ -30,8 +30,8 @@ type MetText = FileContent & { readonly by?: TextAuthor };
 
 /**
  * The first meeting: the text of both stays. What either has alone is a conflict as soon as the
- * file has any: it may be new, or older than a deletion. Of a deletion of the whole project whoever
- * begins that anew is not asked.
+ * file has any: it may be new, or older than a deletion. Whoever begins a
+ * deleted project anew is not asked about its text.
  */
 export async function meetFile(
   context: Context,
@@ -40,13 +40,20 @@ export async function meetFile(
 ): Promise<TakenSave> {
   const sides = differences(open, file);
   const { document } = open;
-  const isBegun = document.deleteEntry("metadata", BEGUN_KEY) && isBlank(document.content());
-  const isTold = !isBegun && document.everHadText() && sides.come(hasWord).length > 0;
+  const isTold = !isBegunHere(open) && document.everHadText() && sides.come(hasWord).length > 0;
   const told = isTold
     ? await conflictOf(context, open, { ...sides, by: by ?? byMachine(open, file) })
     : [];
   const state = takeFirst(context, open, file);
   return { state, conflicts: await record(context, open, { conflicts: told }), moved: [] };
+}
+
+/** Whether this is the first file that is met since somebody began the project anew here. */
+function isBegunHere({ document, author }: OpenDocument): boolean {
+  const [begun] = document.metadata.get(BEGUN_KEY);
+  if (begun === undefined || begun.value !== author.home) return false;
+  document.deleteEntry("metadata", BEGUN_KEY);
+  return isBlank(document.content());
 }
 
 /**

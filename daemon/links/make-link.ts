@@ -158,6 +158,7 @@ async function beginProject(
 ): Promise<boolean> {
   const open = await context.find(projectDocument(account, project));
   if (!open || !beginAnew(open.document)) return false;
-  open.document.setEntry("metadata", BEGUN_KEY, { value: true, now: context.now });
+  const { home = "" } = open.author;
+  open.document.setEntry("metadata", BEGUN_KEY, { value: home, now: context.now });
   return true;
 }

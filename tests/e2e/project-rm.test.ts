@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
@@ -166,6 +167,25 @@ scenario("a deleted project is begun anew with the file that is there", async (l
   await waitFor("the memory on a", async () => (await a.list())[0]?.value === "make");
   expect(await b.memsync("conflicts")).toBe("no conflicts\n");
 });
+
+scenario(
+  "whoever begins a deleted project anew is told what another's file brings back",
+  async (lab) => {
+    const service = emulator.account("brought");
+    const [a, b] = await startTwo(lab, service);
+    await a.memsync("project", "rm", ".", "--yes");
+    await a.sync();
+    await untilDeleted(b);
+    await rm(join(a.folder, FILE));
+    await a.memsync("link", "--anew");
+    await waitFor("the text on a", () => existsSync(join(a.folder, FILE)) && textIn(a) === TEXT);
+    for (const each of [a, b]) {
+      await waitFor(`${each.name} to be told`, async () => {
+        return (await each.memsync("conflicts")).includes("made anew");
+      });
+    }
+  },
+);
 
 scenario("a project that is linked nowhere here is listed, and deleted everywhere", async (lab) => {
   const service = emulator.account("unlinked");

@@ -55,7 +55,8 @@ export const MADE_OF_PREFIX = `${OWN_METADATA_PREFIX}made-of/`;
 export const JOINED_PREFIX = `${OWN_METADATA_PREFIX}joined/`;
 
 /**
- * The key of metadata that says that somebody has begun a deleted project anew, until a file of it
- * is met: what that brings was deleted with the project, which whoever began it anew has seen.
+ * The key of metadata that names the home in which somebody has begun a deleted project anew, until
+ * a file is met there: what that brings was deleted with the project, which that person has seen.
+ * Files of other machines are asked about.
  */
 export const BEGUN_KEY = `${OWN_METADATA_PREFIX}begun`;

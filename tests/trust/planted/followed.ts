@@ -24,7 +24,7 @@ export const FOLLOWED: readonly Mistake[] = [
   met(
     "what only a file has that is met for the first time is taken for new",
     "an old copy that is met brings a deleted line back, and every machine says so",
-    "!isBegun && document.everHadText() && sides.come(hasWord).length > 0;",
+    "!isBegunHere(open) && document.everHadText() && sides.come(hasWord).length > 0;",
     "sides.kept.length > 0 && sides.come(hasWord).length > 0;",
   ),
   met(
