@@ -1,5 +1,6 @@
 import type { CapturedText } from "../../shared/replica/text/text.ts";
-import { joinForm, type TextForm } from "../../shared/replica/text/text-form.ts";
+import { joinForm, PLAIN_FORM, type TextForm } from "../../shared/replica/text/text-form.ts";
+import { ABSENT_HASH } from "../disk/read-file.ts";
 
 /** One state of a followed file: its bytes, and where its lines stand in the document. */
 export interface FileState {
@@ -8,6 +9,13 @@ export interface FileState {
   readonly base: CapturedText;
   readonly form: TextForm;
 }
+
+/** No file. */
+export const ABSENT: FileState = {
+  hash: ABSENT_HASH,
+  base: { text: "", spans: [] },
+  form: PLAIN_FORM,
+};
 
 /** A file's text, byte for byte. */
 export function fileText({ base, form }: Pick<FileState, "base" | "form">): string {

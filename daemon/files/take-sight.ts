@@ -1,14 +1,8 @@
-import {
-  listTextConflicts,
-  type NewTextConflict,
-  type TextConflictRecord,
-} from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import { historyTime } from "../../shared/replica/history/history-clock.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
 import { checkedOutEndings } from "../git/git-endings.ts";
@@ -20,24 +14,20 @@ import type { DaemonTables } from "../home/tables.ts";
 import { alsoNameOf } from "./also-file.ts";
 import { HoldingConflicts } from "./aside-conflicts.ts";
 import { mayBeWritten } from "./begun-write.ts";
-import { type BroughtBack, conflictsOfBack, findBroughtBack, stillAside } from "./brought-back.ts";
-import { type CameByGit, listUnseenBy } from "./came-by-git.ts";
+import { stillAside } from "./brought-back.ts";
+import type { CameByGit } from "./came-by-git.ts";
 import { decideFollowing, type FollowDecision, integrates } from "./decide-following.ts";
-import { type FileContent, knownBase, takeSave } from "./file-edit.ts";
+import { type FileContent, takeSave } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-reasons.ts";
 import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
-import { isClearedFor } from "./followed-imports.ts";
 import { baseOfRefused, findRefusedText, holdSave } from "./held-save.ts";
 import { mayWriteOthers } from "./may-write-others.ts";
-import { meetFile, renewFile } from "./meet-file.ts";
-import { settleNobodys } from "./nobodys-lines.ts";
-import { noteMoved, noteShown, noteWritten } from "./note-arrival.ts";
+import { noteMoved, noteWritten } from "./note-arrival.ts";
 import { noteVisited, noteVisitedPut } from "./note-visited.ts";
 import { sharedOf, splitSight, withCommittedEndings } from "./passed-sight.ts";
 import { tellProjectFile } from "./project-file.ts";
-import { findPutBackCopy } from "./put-back-copy.ts";
 import { notePutByGit } from "./put-by-git.ts";
 import {
   endWaiting,
@@ -47,10 +37,8 @@ import {
   type Overtaken,
 } from "./save-history.ts";
 import { findNotShown, noteSeen } from "./seen-arrivals.ts";
-import { forgetSettled, notRead, readInMarks } from "./settled-in-git.ts";
-import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
-import { record, type TakenSave, takeEdit, unconflicted } from "./take-edit.ts";
-import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
+import { takeDecided } from "./take-decided.ts";
+import { type TakenSave, unconflicted } from "./take-edit.ts";
 import { leaveGone } from "./take-late-save.ts";
 import { isTakenWhole, type Taken, type TakenSight, type TakeOptions } from "./taken-sight.ts";
 import { isUnchanged } from "./unchanged-file.ts";
@@ -83,8 +71,6 @@ export async function takeSight(
 type TakingOptions = TakeOptions & { readonly came: CameByGit[] };
 
 const NONE: Overtaken = { saves: [], begun: [] };
-
-const ABSENT: FileState = { hash: ABSENT_HASH, base: { text: "", spans: [] }, form: PLAIN_FORM };
 
 /** What is known of a file from before. */
 interface Known {
@@ -307,7 +293,7 @@ class Taking {
     if (shown && refused) await dropHeld(db, refused);
     const taken = shown
       ? unconflicted(await takeSave(this.#context, open, { base: shown, file: this.#file }))
-      : await this.#takeWithAside(decision, open, { known, holding });
+      : await this.#takeDecided(decision, open, { known, holding });
     holding.add(taken.conflicts);
     await noteMoved(db, taken.moved, this.#options);
     if (known) await this.#notePut(open, known, taken.state);
@@ -331,6 +317,22 @@ class Taking {
     return next;
   }
 
+  async #takeDecided(
+    decision: FollowDecision,
+    open: OpenDocument,
+    { known, holding }: Known,
+  ): Promise<TakenSave> {
+    const [file, sight, options] = [this.#file, this.#sight, this.#options];
+    return await takeDecided(this.#context, open, {
+      decision,
+      known,
+      holding,
+      file,
+      sight,
+      options,
+    });
+  }
+
   async #notePut(open: OpenDocument, from: FileState, to: FileState): Promise<void> {
     const { committed, madeBy, putAt, fetched, isSavedOver = false } = this.#sight;
     const isOthers = madeBy === "others" || madeBy === "anybody";
@@ -341,123 +343,6 @@ class Taking {
     const put = { ofGit, file, from, to, putAt, isSavedOver, options };
     const arrival = await notePutByGit(this.#context, open, put);
     if (arrival !== undefined) options.came.push({ arrival, at: putAt });
-  }
-
-  /** What git set aside stays, until a save contains it again or somebody settles the conflict. */
-  async #takeWithAside(
-    decision: FollowDecision,
-    open: OpenDocument,
-    { known, holding }: Known,
-  ): Promise<TakenSave> {
-    const isSave = decision === "edit" || decision === "version";
-    const back = isSave && known ? findBroughtBack(open, known, this.#file) : undefined;
-    const last = back?.base ?? known?.base;
-    const { settled } = holding;
-    const meanwhile =
-      isSave && last && settled.length > 0
-        ? settledMeanwhile(open, knownBase(open, last), { file: this.#file, settled })
-        : undefined;
-    const base = meanwhile?.base ?? last;
-    const from = known && base && { ...known, base };
-    const taken = await this.#takeAs(decision, open, { known: from, holding });
-    holding.settleAside(this.#file.content);
-    if (!known || !isSave) return taken;
-    const facts = { sight: this.#sight, file: this.#file, known };
-    const aside = await keptAside(this.#context, open, facts);
-    const ofBack = back ? await this.#toldOf(back, open, taken) : [];
-    const conflicts = [...ofBack, ...(meanwhile?.conflicts ?? []), ...aside];
-    const told = await record(this.#context, open, { conflicts });
-    const { state } = taken;
-    const isPutBack = this.#sight.leftBehind !== undefined || decision === "version";
-    return {
-      ...taken,
-      state: { ...state, base: isPutBack ? settleNobodys(state.base) : state.base },
-      conflicts: [...taken.conflicts, ...told],
-      aside: [...(taken.aside ?? []), ...aside],
-    };
-  }
-
-  /** Nobody disagrees about lines that somebody cleared so that an import takes their place. */
-  #withoutCleared(open: OpenDocument, known: FileState): FileState {
-    const { text } = known.base;
-    const isCleared = isClearedFor(this.#file.content, text, open.document.content());
-    return isCleared ? { ...known, base: ABSENT.base } : known;
-  }
-
-  async #toldOf(
-    back: BroughtBack,
-    open: OpenDocument,
-    { conflicts }: TakenSave,
-  ): Promise<NewTextConflict[]> {
-    const told = listTextConflicts(open.document).filter(({ id }) => conflicts.includes(id));
-    const { savedAt } = this.#file;
-    return await conflictsOfBack(this.#context, open, { back, told, savedAt });
-  }
-
-  async #takeAs(
-    decision: FollowDecision,
-    open: OpenDocument,
-    { known, holding }: Known,
-  ): Promise<TakenSave> {
-    const [file, sight] = [this.#file, this.#sight];
-    switch (decision) {
-      case "edit": {
-        const { clock, came, link, goneMs } = this.#options;
-        const over = { sight, savedAt: file.savedAt, came, clock };
-        const unseen = await listUnseenBy(this.#context.db, link.dir, over);
-        const { base, undone, settled } = await baseOfEdit(this.#context, open, {
-          sight,
-          known: this.#withoutCleared(open, known ?? ABSENT),
-          setAside: holding.aside,
-        });
-        const read = readInMarks(base, sight);
-        const save = { dir: link.dir, known: base, file, unseen, goneMs, sight };
-        const old = await findPutBackCopy(this.#context, open, save);
-        const isPulled = sight.past?.relation === "onward";
-        const taken = await takeEdit(this.#context, open, {
-          known: base,
-          file,
-          // Whoever settles what git has set aside has seen the file.
-          unseen: settled ? [] : [...notRead(unseen, base, read), ...old],
-          read,
-          isPulled,
-          besides: undone,
-          aside: holding.aside,
-        });
-        forgetSettled(open, settled);
-        return taken;
-      }
-      case "version":
-        return await takeGitVersion(this.#context, open, { sight, file, known });
-      case "meet":
-        return await meetFile(this.#context, open, file);
-      case "renew":
-        return await renewFile(this.#context, open, {
-          known: known ?? ABSENT,
-          file,
-          options: this.#options,
-        });
-      case "follow":
-        return unconflicted(await this.#followed(open, known ?? ABSENT, holding.settled));
-      default:
-        return unconflicted(ABSENT);
-    }
-  }
-
-  /** The same bytes may consist of other characters of the document by now. */
-  async #followed(
-    open: OpenDocument,
-    known: FileState,
-    settled: readonly TextConflictRecord[],
-  ): Promise<FileState> {
-    const { document } = open;
-    if (document.content() !== this.#file.content) {
-      if (settled.length === 0) return known;
-      return { ...known, base: withBrought(open, knownBase(open, known.base), settled) };
-    }
-    const captured = { ...known, base: document.captureText(), form: document.textForm() };
-    await noteShown(this.#context, open, { from: known, to: captured, options: this.#options });
-    return captured;
   }
 
   /** Stores the state that was found, and the one that a write is to leave. */

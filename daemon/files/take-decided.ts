@@ -1,0 +1,165 @@
+import {
+  listTextConflicts,
+  type NewTextConflict,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { HoldingConflicts } from "./aside-conflicts.ts";
+import { type BroughtBack, conflictsOfBack, findBroughtBack } from "./brought-back.ts";
+import { type CameByGit, listUnseenBy } from "./came-by-git.ts";
+import type { FollowDecision } from "./decide-following.ts";
+import { type FileContent, knownBase } from "./file-edit.ts";
+import { ABSENT, type FileState } from "./file-state.ts";
+import type { Sight } from "./follow-facts.ts";
+import type { FollowedState } from "./follow-store.ts";
+import { isClearedFor } from "./followed-imports.ts";
+import { meetFile, renewFile } from "./meet-file.ts";
+import { settleNobodys } from "./nobodys-lines.ts";
+import { noteShown } from "./note-arrival.ts";
+import { findPutBackCopy } from "./put-back-copy.ts";
+import { forgetSettled, notRead, readInMarks } from "./settled-in-git.ts";
+import { settledMeanwhile, withBrought } from "./settled-meanwhile.ts";
+import { record, type TakenSave, takeEdit, unconflicted } from "./take-edit.ts";
+import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
+import type { TakeOptions } from "./taken-sight.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** A file that was found, and what was decided about it. */
+export interface DecidedSight {
+  readonly decision: FollowDecision;
+  readonly sight: Sight;
+  readonly file: FileContent;
+  /** What is known of the file from before. */
+  readonly known: FollowedState | undefined;
+  readonly holding: HoldingConflicts;
+  /** `came`: what was noted of the texts before this one. */
+  readonly options: TakeOptions & { readonly came: readonly CameByGit[] };
+}
+
+/**
+ * Makes what was decided about a file into edits of the document. What git set aside stays, until
+ * a save contains it again or somebody settles the conflict.
+ */
+export async function takeDecided(
+  context: Context,
+  open: OpenDocument,
+  decided: DecidedSight,
+): Promise<TakenSave> {
+  const { decision, sight, file, known, holding } = decided;
+  const isSave = decision === "edit" || decision === "version";
+  const back = isSave && known ? findBroughtBack(open, known, file) : undefined;
+  const last = back?.base ?? known?.base;
+  const { settled } = holding;
+  const meanwhile =
+    isSave && last && settled.length > 0
+      ? settledMeanwhile(open, knownBase(open, last), { file, settled })
+      : undefined;
+  const base = meanwhile?.base ?? last;
+  const from = known && base && { ...known, base };
+  const taken = await takeFrom(context, open, { ...decided, known: from });
+  holding.settleAside(file.content);
+  if (!known || !isSave) return taken;
+  const aside = await keptAside(context, open, { sight, file, known });
+  const ofBack = back ? await toldOf(context, open, { back, taken, file }) : [];
+  const conflicts = [...ofBack, ...(meanwhile?.conflicts ?? []), ...aside];
+  const told = await record(context, open, { conflicts });
+  const { state } = taken;
+  const isPutBack = sight.leftBehind !== undefined || decision === "version";
+  return {
+    ...taken,
+    state: { ...state, base: isPutBack ? settleNobodys(state.base) : state.base },
+    conflicts: [...taken.conflicts, ...told],
+    aside: [...(taken.aside ?? []), ...aside],
+  };
+}
+
+async function takeFrom(
+  context: Context,
+  open: OpenDocument,
+  decided: DecidedSight,
+): Promise<TakenSave> {
+  const { decision, sight, file, options } = decided;
+  const known = decided.known ?? ABSENT;
+  switch (decision) {
+    case "edit":
+      return await takeAsEdit(context, open, decided);
+    case "version":
+      return await takeGitVersion(context, open, { sight, file, known: decided.known });
+    case "meet":
+      return await meetFile(context, open, file);
+    case "renew":
+      return await renewFile(context, open, { known, file, options });
+    case "follow":
+      return unconflicted(await followed(context, open, decided));
+    default:
+      return unconflicted(ABSENT);
+  }
+}
+
+async function takeAsEdit(
+  context: Context,
+  open: OpenDocument,
+  { sight, file, known, holding, options }: DecidedSight,
+): Promise<TakenSave> {
+  const { clock, came, link, goneMs } = options;
+  const over = { sight, savedAt: file.savedAt, came, clock };
+  const unseen = await listUnseenBy(context.db, link.dir, over);
+  const { base, undone, settled } = await baseOfEdit(context, open, {
+    sight,
+    known: withoutCleared(open, known ?? ABSENT, file),
+    setAside: holding.aside,
+  });
+  const read = readInMarks(base, sight);
+  const save = { dir: link.dir, known: base, file, unseen, goneMs, sight };
+  const old = await findPutBackCopy(context, open, save);
+  const taken = await takeEdit(context, open, {
+    known: base,
+    file,
+    // Whoever settles what git has set aside has seen the file.
+    unseen: settled ? [] : [...notRead(unseen, base, read), ...old],
+    read,
+    isPulled: sight.past?.relation === "onward",
+    besides: undone,
+    aside: holding.aside,
+  });
+  forgetSettled(open, settled);
+  return taken;
+}
+
+/** Nobody disagrees about lines that somebody cleared so that an import takes their place. */
+function withoutCleared(open: OpenDocument, known: FileState, file: FileContent): FileState {
+  const isCleared = isClearedFor(file.content, known.base.text, open.document.content());
+  return isCleared ? { ...known, base: ABSENT.base } : known;
+}
+
+/** The same bytes may consist of other characters of the document by now. */
+async function followed(
+  context: Context,
+  open: OpenDocument,
+  { file, holding: { settled }, options, ...decided }: DecidedSight,
+): Promise<FileState> {
+  const { document } = open;
+  const known: FileState = decided.known ?? ABSENT;
+  if (document.content() !== file.content) {
+    if (settled.length === 0) return known;
+    return { ...known, base: withBrought(open, knownBase(open, known.base), settled) };
+  }
+  const captured = { ...known, base: document.captureText(), form: document.textForm() };
+  await noteShown(context, open, { from: known, to: captured, options });
+  return captured;
+}
+
+async function toldOf(
+  context: Context,
+  open: OpenDocument,
+  {
+    back,
+    taken: { conflicts },
+    file: { savedAt },
+  }: { back: BroughtBack; taken: TakenSave; file: FileContent },
+): Promise<NewTextConflict[]> {
+  const told = listTextConflicts(open.document).filter(({ id }) => conflicts.includes(id));
+  return await conflictsOfBack(context, open, { back, told, savedAt });
+}
