@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
-import { folderOf } from "../../daemon/files/also-file.ts";
+import { folderOf } from "../../daemon/files/names/also-file.ts";
 import { heldAdvice } from "../../daemon/held/advice.ts";
 import { findShownText } from "../../daemon/held/shown-text.ts";
 import type { HeldDocument } from "../../daemon/home/held-store.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { fileAt } from "../../daemon/files/also-file.ts";
+import { fileAt } from "../../daemon/files/names/also-file.ts";
 import { heldReason, heldReasonNow } from "../../daemon/held/advice.ts";
 import { allowHeld, type HeldItem, heldId, listHeld } from "../../daemon/home/held-store.ts";
 import { type HeldStatus, heldStatus } from "../../daemon/status/held-status.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { settleLine, type ToldCode } from "../../daemon/files/told-lines.ts";
+import { settleLine, type ToldCode } from "../../daemon/files/arrivals/told-lines.ts";
 import { listToldOfFiles, type ToldOfFile } from "../../daemon/reading/told-files.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";

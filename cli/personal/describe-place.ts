@@ -1,5 +1,5 @@
 import { readPersonalFile } from "../../daemon/assistants/personal/read-personal-file.ts";
-import type { ProjectFile } from "../../daemon/files/find-project-file.ts";
+import type { ProjectFile } from "../../daemon/files/names/find-project-file.ts";
 import { fileStanding } from "../../daemon/git/git-state.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";

@@ -3,7 +3,7 @@ import {
   findProjectFile,
   listProjectFiles,
   type ProjectFile,
-} from "../../daemon/files/find-project-file.ts";
+} from "../../daemon/files/names/find-project-file.ts";
 import { explain } from "../../shared/reasons.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";

@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
 import type { Kysely } from "kysely";
 import { countedOf } from "../../daemon/disk/followable-files.ts";
-import { readFollowed } from "../../daemon/files/follow-store.ts";
-import { listInstructionFiles } from "../../daemon/files/instruction-files.ts";
-import { nameToCreate } from "../../daemon/files/project-file.ts";
+import { listInstructionFiles } from "../../daemon/files/names/instruction-files.ts";
+import { readFollowed } from "../../daemon/files/state/follow-store.ts";
+import { nameToCreate } from "../../daemon/files/state/project-file.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";

@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kysely } from "kysely";
-import { whyAlsoLeft } from "../../daemon/files/followed-imports.ts";
+import { whyAlsoLeft } from "../../daemon/files/state/followed-imports.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { FolderStatus } from "../../daemon/status/status.ts";
 import { explain } from "../../shared/reasons.ts";

@@ -1,4 +1,4 @@
-import { fileAt } from "../../daemon/files/also-file.ts";
+import { fileAt } from "../../daemon/files/names/also-file.ts";
 import { shownKey } from "../../daemon/held/shown-key.ts";
 import type { HeldItem } from "../../daemon/home/held-store.ts";
 import type { HeldStatus } from "../../daemon/status/held-status.ts";

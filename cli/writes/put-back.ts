@@ -1,4 +1,4 @@
-import { splitLines } from "../../daemon/files/text-lines.ts";
+import { splitLines } from "../../daemon/files/lines/text-lines.ts";
 import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { headingsIn } from "../../shared/replica/text/headings.ts";
 import { commonLines, hasWord } from "../../shared/replica/text/line-diff.ts";

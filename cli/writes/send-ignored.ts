@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { IGNORE_NAME } from "../../daemon/disk/followable-files.ts";
-import { readPlace } from "../../daemon/files/folder-place.ts";
+import { readPlace } from "../../daemon/files/names/folder-place.ts";
 import { identifyProject } from "../../daemon/git/identity.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { findIgnoreText } from "../../daemon/home/ignore-files.ts";

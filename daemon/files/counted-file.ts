@@ -19,21 +19,26 @@ import type { Git } from "../git/run-git.ts";
 import { chooseFile, type Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type Ignored, takeIgnored } from "../ignored/ignore-file.ts";
-import { alsoNameOf, folderOf } from "./also-file.ts";
-import type { FileContent } from "./file-edit.ts";
 import { findAlso } from "./find-also.ts";
 import { findSuccessor } from "./find-successor.ts";
-import { findFirstFile } from "./first-file.ts";
-import type { Sight } from "./follow-facts.ts";
-import { type FollowedState, readFollowed, readStoredText, writeFollowed } from "./follow-store.ts";
-import { followedWith, importsFurther, whyImporting } from "./followed-imports.ts";
-import { readTwice } from "./glimpses.ts";
-import { Grace } from "./grace.ts";
-import { importedPaths } from "./import-file.ts";
-import { listInstructionFiles } from "./instruction-files.ts";
 import { findLeftLink, type LeftLink } from "./left-link.ts";
-import { nameToCreate } from "./project-file.ts";
-import { whyFileIgnored, whyFileKept } from "./why-ignored.ts";
+import { alsoNameOf, folderOf } from "./names/also-file.ts";
+import { findFirstFile } from "./names/first-file.ts";
+import { importedPaths } from "./names/import-file.ts";
+import { listInstructionFiles } from "./names/instruction-files.ts";
+import { whyFileIgnored, whyFileKept } from "./names/why-ignored.ts";
+import type { FileContent } from "./state/file-edit.ts";
+import type { Sight } from "./state/follow-facts.ts";
+import {
+  type FollowedState,
+  readFollowed,
+  readStoredText,
+  writeFollowed,
+} from "./state/follow-store.ts";
+import { followedWith, importsFurther, whyImporting } from "./state/followed-imports.ts";
+import { readTwice } from "./state/glimpses.ts";
+import { Grace } from "./state/grace.ts";
+import { nameToCreate } from "./state/project-file.ts";
 
 export interface CountedFileOptions {
   readonly store: ReplicaStore<DaemonTables>;

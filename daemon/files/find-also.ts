@@ -6,8 +6,8 @@ import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { isMissing } from "../disk/read-file.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { folderOf } from "./also-file.ts";
-import { readFollowed } from "./follow-store.ts";
+import { folderOf } from "./names/also-file.ts";
+import { readFollowed } from "./state/follow-store.ts";
 
 /** What is at the path of a further file, and why it is left alone. */
 export async function findAlso(store: ReplicaStore<DaemonTables>, link: Link, name: string) {

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import type { Counted, Followable } from "../disk/followable-files.ts";
 import type { FileRead } from "../disk/read-file.ts";
-import { areAlike } from "./alike-texts.ts";
-import type { FollowedState } from "./follow-store.ts";
+import { areAlike } from "./lines/alike-texts.ts";
+import type { FollowedState } from "./state/follow-store.ts";
 
 /** The file that continues a followed one under another name. */
 export interface FileSuccessor {

@@ -9,15 +9,22 @@ import { replaceFile } from "../disk/write-file.ts";
 import { type FileStanding, fileStanding } from "../git/git-state.ts";
 import { quietLeft } from "../git/read-tracked-text.ts";
 import type { Link } from "../home/links.ts";
-import { alsoNameOf, folderOf } from "./also-file.ts";
-import { ArrivalClock } from "./arrival-clock.ts";
-import { begunIn, clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
-import { checkedOutAt, isElsewhere } from "./checked-out-at.ts";
+import { ArrivalClock } from "./arrivals/arrival-clock.ts";
 import { CountedFile } from "./counted-file.ts";
-import type { FileContent } from "./file-edit.ts";
-import type { FileState } from "./file-state.ts";
-import { isWithoutText, type Readable, type Sight, UNTOLD } from "./follow-facts.ts";
-import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
+import type { FollowerOptions } from "./follower-options.ts";
+import type { FileState } from "./lines/file-state.ts";
+import { alsoNameOf, folderOf } from "./names/also-file.ts";
+import { LinkedPlace } from "./names/linked-place.ts";
+import { TREE_MADE, TreeGuard, type TreeReadiness } from "./names/tree-guard.ts";
+import { begunIn, clearBegunWrite, finishBegunWrite } from "./saves/begun-write.ts";
+import { LateSaves } from "./saves/late-saves.ts";
+import { noteWritten } from "./saves/note-arrival.ts";
+import { OvertakenSaves } from "./saves/overtaken-saves.ts";
+import { takeLateSave } from "./saves/take-late-save.ts";
+import type { TakenSight, ToWrite } from "./saves/taken-sight.ts";
+import type { FileContent } from "./state/file-edit.ts";
+import { isWithoutText, type Readable, type Sight, UNTOLD } from "./state/follow-facts.ts";
+import { type Unfollowed, whyUnfollowed } from "./state/follow-reasons.ts";
 import {
   beingWritten,
   type FollowStatus,
@@ -25,30 +32,23 @@ import {
   stateOfMaking,
   statusOf,
   statusOfNotNow,
-} from "./follow-status.ts";
+} from "./state/follow-status.ts";
 import {
   type FollowedState,
   type MarkedText,
   noteMarked,
   readFollowed,
   writeFollowed,
-} from "./follow-store.ts";
-import type { FollowerOptions } from "./follower-options.ts";
-import { Glimpses } from "./glimpses.ts";
-import { Grace } from "./grace.ts";
-import { holdUnread } from "./held-save.ts";
-import { LateSaves } from "./late-saves.ts";
-import { LinkedPlace } from "./linked-place.ts";
-import { noteWritten } from "./note-arrival.ts";
-import { OvertakenSaves } from "./overtaken-saves.ts";
-import type { Overtaken } from "./save-history.ts";
-import { lookAtMarks } from "./shown-by-git.ts";
-import { takeLateSave } from "./take-late-save.ts";
+} from "./state/follow-store.ts";
+import { Glimpses } from "./state/glimpses.ts";
+import { Grace } from "./state/grace.ts";
+import { holdUnread } from "./state/held-save.ts";
+import type { Overtaken } from "./state/save-history.ts";
+import { UnfinishedText } from "./state/unfinished.ts";
 import { takeSight } from "./take-sight.ts";
-import type { TakenSight, ToWrite } from "./taken-sight.ts";
-import { TrackedSights } from "./tracked-sight.ts";
-import { TREE_MADE, TreeGuard, type TreeReadiness } from "./tree-guard.ts";
-import { UnfinishedText } from "./unfinished.ts";
+import { checkedOutAt, isElsewhere } from "./tracked/checked-out-at.ts";
+import { lookAtMarks } from "./tracked/shown-by-git.ts";
+import { TrackedSights } from "./tracked/tracked-sight.ts";
 
 /** What a look at the file found to do next. */
 interface Look {

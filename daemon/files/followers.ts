@@ -9,9 +9,9 @@ import { findWorkingTree } from "../git/working-tree.ts";
 import type { Link } from "../home/links.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { Change, FolderWatch, WatchFolder } from "../watch/watched-folder.ts";
-import { alsoLinks, alsoNameOf, folderOf } from "./also-file.ts";
 import { FollowedFile } from "./followed-file.ts";
 import type { FollowerOptions } from "./follower-options.ts";
+import { alsoLinks, alsoNameOf, folderOf } from "./names/also-file.ts";
 
 /** Everything is looked at this often, for changes of which no event told. */
 export const RESCAN_INTERVAL_MS = 60 * 60_000;

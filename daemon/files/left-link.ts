@@ -1,8 +1,8 @@
 import { FOLLOWED_NAMES, type Followable, isFollowedName } from "../disk/followable-files.ts";
 import type { FileRead } from "../disk/read-file.ts";
-import { areAlike, hasCommonLine } from "./alike-texts.ts";
-import type { FollowedState, KnownTarget } from "./follow-store.ts";
-import { contentLines } from "./text-lines.ts";
+import { areAlike, hasCommonLine } from "./lines/alike-texts.ts";
+import { contentLines } from "./lines/text-lines.ts";
+import type { FollowedState, KnownTarget } from "./state/follow-store.ts";
 
 /** Where a file goes on whose name is a link now, or whose link leads to it no more. */
 export interface LeftLink {

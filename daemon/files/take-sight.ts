@@ -11,37 +11,47 @@ import { heldAdvice } from "../held/advice.ts";
 import { dropHeld } from "../home/held-store.ts";
 import { readPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { alsoNameOf } from "./also-file.ts";
-import { HoldingConflicts } from "./aside-conflicts.ts";
-import { mayBeWritten } from "./begun-write.ts";
-import { stillAside } from "./brought-back.ts";
-import type { CameByGit } from "./came-by-git.ts";
-import { decideFollowing, type FollowDecision, integrates } from "./decide-following.ts";
-import { type FileContent, takeSave } from "./file-edit.ts";
-import { type FileState, fileText } from "./file-state.ts";
-import { factsOf, type Sight } from "./follow-facts.ts";
-import type { Unfollowed } from "./follow-reasons.ts";
-import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
-import { baseOfRefused, findRefusedText, holdSave } from "./held-save.ts";
-import { mayWriteOthers } from "./may-write-others.ts";
-import { noteMoved, noteWritten } from "./note-arrival.ts";
-import { noteVisited, noteVisitedPut } from "./note-visited.ts";
-import { sharedOf, splitSight, withCommittedEndings } from "./passed-sight.ts";
-import { tellProjectFile } from "./project-file.ts";
-import { notePutByGit } from "./put-by-git.ts";
+import { findNotShown, noteSeen } from "./arrivals/seen-arrivals.ts";
+import { type FileState, fileText } from "./lines/file-state.ts";
+import { alsoNameOf } from "./names/also-file.ts";
+import { HoldingConflicts } from "./saves/aside-conflicts.ts";
+import { mayBeWritten } from "./saves/begun-write.ts";
+import { stillAside } from "./saves/brought-back.ts";
+import { noteMoved, noteWritten } from "./saves/note-arrival.ts";
+import { type TakenSave, unconflicted } from "./saves/take-edit.ts";
+import { leaveGone } from "./saves/take-late-save.ts";
+import {
+  isTakenWhole,
+  type Taken,
+  type TakenSight,
+  type TakeOptions,
+} from "./saves/taken-sight.ts";
+import { decideFollowing, type FollowDecision, integrates } from "./state/decide-following.ts";
+import { type FileContent, takeSave } from "./state/file-edit.ts";
+import { factsOf, type Sight } from "./state/follow-facts.ts";
+import type { Unfollowed } from "./state/follow-reasons.ts";
+import {
+  type FollowedState,
+  forgetFollowed,
+  readFollowed,
+  writeFollowed,
+} from "./state/follow-store.ts";
+import { baseOfRefused, findRefusedText, holdSave } from "./state/held-save.ts";
+import { mayWriteOthers } from "./state/may-write-others.ts";
+import { tellProjectFile } from "./state/project-file.ts";
 import {
   endWaiting,
   isLastWaiting,
   keepOvertaken,
   keepSave,
   type Overtaken,
-} from "./save-history.ts";
-import { findNotShown, noteSeen } from "./seen-arrivals.ts";
+} from "./state/save-history.ts";
+import { isUnchanged } from "./state/unchanged-file.ts";
 import { takeDecided } from "./take-decided.ts";
-import { type TakenSave, unconflicted } from "./take-edit.ts";
-import { leaveGone } from "./take-late-save.ts";
-import { isTakenWhole, type Taken, type TakenSight, type TakeOptions } from "./taken-sight.ts";
-import { isUnchanged } from "./unchanged-file.ts";
+import type { CameByGit } from "./tracked/came-by-git.ts";
+import { noteVisited, noteVisitedPut } from "./tracked/note-visited.ts";
+import { sharedOf, splitSight, withCommittedEndings } from "./tracked/passed-sight.ts";
+import { notePutByGit } from "./tracked/put-by-git.ts";
 
 type Context = WriteContext<DaemonTables>;
 

@@ -3,7 +3,7 @@ import { type AccountId, asAccountId, type ProjectId, parseProjectId } from "../
 import { isObject } from "../../shared/json.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { ALSO_NAMES, FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
-import type { AlsoName } from "../files/also-file.ts";
+import type { AlsoName } from "../files/names/also-file.ts";
 import type { RemoteChange } from "../remotes/remote-change.ts";
 
 /** Answers one of the daemon's own calls, named by what follows `/_memsync/`. */

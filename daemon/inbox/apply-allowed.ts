@@ -1,7 +1,7 @@
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { equalForms, splitForm } from "../../shared/replica/text/text-form.ts";
-import { applyEdit } from "../files/file-edit.ts";
+import { applyEdit } from "../files/state/file-edit.ts";
 import { applyHeld } from "../held/apply-held.ts";
 import { allowSecretsOf } from "../held/judge.ts";
 import { dropHeld, type HeldItem, listHeld } from "../home/held-store.ts";

@@ -5,7 +5,7 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
-import { applyEdit } from "../files/file-edit.ts";
+import { applyEdit } from "../files/state/file-edit.ts";
 import { whyHeld } from "../held/judge.ts";
 import { placeOf, putHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";

@@ -1,6 +1,6 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import type { Reason } from "../../shared/reasons.ts";
-import type { EvidenceKind, KnownPlace } from "../files/place-store.ts";
+import type { EvidenceKind, KnownPlace } from "../files/names/place-store.ts";
 import type { ProjectIdentity } from "../git/identity.ts";
 import type { Link } from "../home/links.ts";
 

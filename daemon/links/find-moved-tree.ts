@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type FolderPlace, isSamePlace, readPlace } from "../files/folder-place.ts";
+import { type FolderPlace, isSamePlace, readPlace } from "../files/names/folder-place.ts";
 import { type Git, gitOutput } from "../git/run-git.ts";
 import { findWorkingTree, orUnknown, pathInsideOf } from "../git/working-tree.ts";
 

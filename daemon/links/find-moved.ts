@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type FolderPlace, isSamePlace, readPlace } from "../files/folder-place.ts";
+import { type FolderPlace, isSamePlace, readPlace } from "../files/names/folder-place.ts";
 
 /** Larger folders are not searched. */
 const LOOKED_AT_MAX = 2000;

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { parseProjectId } from "../../shared/ids.ts";
-import type { FolderPlace } from "../files/folder-place.ts";
-import type { KnownPlace } from "../files/place-store.ts";
+import type { FolderPlace } from "../files/names/folder-place.ts";
+import type { KnownPlace } from "../files/names/place-store.ts";
 import { type Link, parseLink, valuesOf } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 

@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { type FollowedName, listFollowable } from "../disk/followable-files.ts";
-import { type FolderPlace, isSamePlace, readPlace } from "../files/folder-place.ts";
-import { forgetFollowed, readFollowed, writeFollowed } from "../files/follow-store.ts";
-import { findKnownPlace, type PlaceChange, putKnownPlace } from "../files/place-store.ts";
+import { type FolderPlace, isSamePlace, readPlace } from "../files/names/folder-place.ts";
+import { findKnownPlace, type PlaceChange, putKnownPlace } from "../files/names/place-store.ts";
+import { forgetFollowed, readFollowed, writeFollowed } from "../files/state/follow-store.ts";
 import { findRootCommit, identityAmong, type ProjectIdentity } from "../git/identity.ts";
 import type { Git } from "../git/run-git.ts";
 import { keepHeldSave } from "../held/keep-held-save.ts";

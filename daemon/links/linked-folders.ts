@@ -7,15 +7,15 @@ import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { SyncUnit } from "../budget/sync-units.ts";
-import { forgetFollowed } from "../files/follow-store.ts";
 import type { Followers } from "../files/followers.ts";
-import { refuseChosen } from "../files/import-file.ts";
+import { refuseChosen } from "../files/names/import-file.ts";
 import {
   findKnownPlace,
   forgetKnownPlace,
   listKnownPlaces,
   type PlaceChange,
-} from "../files/place-store.ts";
+} from "../files/names/place-store.ts";
+import { forgetFollowed } from "../files/state/follow-store.ts";
 import { identifyProject, identityAmong, type ProjectIdentity } from "../git/identity.ts";
 import type { Git } from "../git/run-git.ts";
 import { realPathOf, refuseGitsOwn, refuseLostTree } from "../git/working-tree.ts";

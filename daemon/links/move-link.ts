@@ -1,12 +1,12 @@
 import { AppError } from "../../shared/errors.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { forgetFollowed, moveFollowed } from "../files/follow-store.ts";
 import {
   forgetKnownPlace,
   type KnownPlace,
   putKnownPlace,
   renewChange,
-} from "../files/place-store.ts";
+} from "../files/names/place-store.ts";
+import { forgetFollowed, moveFollowed } from "../files/state/follow-store.ts";
 import { keepHeldSave } from "../held/keep-held-save.ts";
 import { keepFormerIgnored, moveIgnoreText, takeBackIgnored } from "../home/ignore-files.ts";
 import { moveLinkTo, putLink, removeLink } from "../home/links.ts";

@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import type { Kysely } from "kysely";
 import { readFileAt } from "../disk/read-file.ts";
-import { type FolderPlace, isSamePlace, readPlace } from "../files/folder-place.ts";
-import { readFollowed } from "../files/follow-store.ts";
-import { findKnownPlace, findPlaceDirs, type KnownPlace } from "../files/place-store.ts";
+import { type FolderPlace, isSamePlace, readPlace } from "../files/names/folder-place.ts";
+import { findKnownPlace, findPlaceDirs, type KnownPlace } from "../files/names/place-store.ts";
+import { readFollowed } from "../files/state/follow-store.ts";
 import { identifyProject, identityAmong } from "../git/identity.ts";
 import type { Git } from "../git/run-git.ts";
 import type { Link } from "../home/links.ts";

@@ -9,7 +9,7 @@ import { listRevisions, type Revision } from "../../shared/replica/history/revis
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
-import { forgetFollowed } from "../files/follow-store.ts";
+import { forgetFollowed } from "../files/state/follow-store.ts";
 import { findHeld, listHeld, putHeld } from "../home/held-store.ts";
 import type { Link } from "../home/links.ts";
 import { findBinding } from "../home/remote-store.ts";

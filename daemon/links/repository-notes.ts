@@ -5,7 +5,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { World } from "../../shared/world.ts";
-import { findKnownPlace, type KnownPlace } from "../files/place-store.ts";
+import { findKnownPlace, type KnownPlace } from "../files/names/place-store.ts";
 import {
   identifyProject,
   identityAmong,

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
-import { type FolderPlace, isSamePlace } from "../files/folder-place.ts";
-import type { EvidenceKind, KnownPlace } from "../files/place-store.ts";
+import { type FolderPlace, isSamePlace } from "../files/names/folder-place.ts";
+import type { EvidenceKind, KnownPlace } from "../files/names/place-store.ts";
 import { readDeletion } from "../home/deleted-project.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";

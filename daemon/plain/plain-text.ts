@@ -8,9 +8,9 @@ import {
   splitForm,
   type TextForm,
 } from "../../shared/replica/text/text-form.ts";
-import { takeSave } from "../files/file-edit.ts";
-import { meetFile } from "../files/meet-file.ts";
-import { record } from "../files/take-edit.ts";
+import { meetFile } from "../files/saves/meet-file.ts";
+import { record } from "../files/saves/take-edit.ts";
+import { takeSave } from "../files/state/file-edit.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 type Context = WriteContext<DaemonTables>;

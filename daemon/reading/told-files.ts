@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { parseVersion } from "../assistants/personal/version.ts";
-import { listTold, type ToldLine } from "../files/told-lines.ts";
+import { listTold, type ToldLine } from "../files/arrivals/told-lines.ts";
 import { listPersonalFiles } from "../home/personal-files.ts";
 import type { DaemonTables } from "../home/tables.ts";
 

@@ -4,7 +4,7 @@ import type { ReasonCode } from "../../shared/reasons.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
-import { folderOf } from "../files/also-file.ts";
+import { folderOf } from "../files/names/also-file.ts";
 import { heldAdvice, heldReason } from "../held/advice.ts";
 import { shownKey } from "../held/shown-key.ts";
 import { type HeldItem, listHeld } from "../home/held-store.ts";

@@ -4,7 +4,7 @@ import { parseJson } from "../../shared/json.ts";
 import { JOINED_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { type ProjectJoin, parseJoin } from "../../shared/replica/document/project-join.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
-import { listKnownPlaces } from "../files/place-store.ts";
+import { listKnownPlaces } from "../files/names/place-store.ts";
 import type { Home } from "../home/home.ts";
 import { readHomeId } from "../home/home-id.ts";
 import type { JoinedStatus } from "../home/joined-status.ts";

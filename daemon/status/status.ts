@@ -1,5 +1,5 @@
 import type { ReasonCode } from "../../shared/reasons.ts";
-import type { FollowStatus } from "../files/follow-status.ts";
+import type { FollowStatus } from "../files/state/follow-status.ts";
 import type { DeletionStatus } from "../home/deleted-project.ts";
 import type { JoinedStatus } from "../home/joined-status.ts";
 import type { KeptText } from "../home/kept-text.ts";

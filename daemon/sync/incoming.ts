@@ -45,7 +45,7 @@ import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import type { Position } from "../../shared/wire/position.ts";
-import { noteMetLines } from "../files/met-lines.ts";
+import { noteMetLines } from "../files/state/met-lines.ts";
 import { type Outgoing, removedSince, unacknowledged } from "../home/outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { contentLines } from "../../daemon/files/text-lines.ts";
+import { contentLines } from "../../daemon/files/lines/text-lines.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";

@@ -1,9 +1,14 @@
 import * as Y from "yjs";
-import { type Arrival, changeBetween, newIn, UNSEEN_MS } from "../../daemon/files/arrivals.ts";
-import type { FileState } from "../../daemon/files/file-state.ts";
-import { planSave } from "../../daemon/files/plan-save.ts";
-import { rangesOutside, without } from "../../daemon/files/span-set.ts";
-import { linesOf, splitLines } from "../../daemon/files/text-lines.ts";
+import {
+  type Arrival,
+  changeBetween,
+  newIn,
+  UNSEEN_MS,
+} from "../../daemon/files/arrivals/arrivals.ts";
+import type { FileState } from "../../daemon/files/lines/file-state.ts";
+import { rangesOutside, without } from "../../daemon/files/lines/span-set.ts";
+import { linesOf, splitLines } from "../../daemon/files/lines/text-lines.ts";
+import { planSave } from "../../daemon/files/saves/plan-save.ts";
 import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { removeDoubles } from "../../shared/replica/merge/doubles.ts";

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { ArrivalClock } from "../../daemon/files/arrival-clock.ts";
-import { UNSEEN_MS } from "../../daemon/files/arrivals.ts";
+import { ArrivalClock } from "../../daemon/files/arrivals/arrival-clock.ts";
+import { UNSEEN_MS } from "../../daemon/files/arrivals/arrivals.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";

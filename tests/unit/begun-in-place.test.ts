@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { link, rename, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { hashOf } from "../../daemon/disk/read-file.ts";
-import { clearBegunWrite, finishBegunWrite } from "../../daemon/files/begun-write.ts";
-import type { FileContent } from "../../daemon/files/file-edit.ts";
+import { clearBegunWrite, finishBegunWrite } from "../../daemon/files/saves/begun-write.ts";
+import type { FileContent } from "../../daemon/files/state/file-edit.ts";
 import { DISK } from "../support/disk.ts";
 
 const SUPPORT = join(import.meta.dir, "..", "support");

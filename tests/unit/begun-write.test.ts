@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { clearBegunWrite, mayBeWritten } from "../../daemon/files/begun-write.ts";
-import type { FileContent } from "../../daemon/files/file-edit.ts";
+import { clearBegunWrite, mayBeWritten } from "../../daemon/files/saves/begun-write.ts";
+import type { FileContent } from "../../daemon/files/state/file-edit.ts";
 import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
 import { DISK } from "../support/disk.ts";
 

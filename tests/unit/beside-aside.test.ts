@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { besideAside } from "../../daemon/files/beside-aside.ts";
-import { joinLines, linesOf, nobodysLine, splitLines } from "../../daemon/files/text-lines.ts";
+import {
+  joinLines,
+  linesOf,
+  nobodysLine,
+  splitLines,
+} from "../../daemon/files/lines/text-lines.ts";
+import { besideAside } from "../../daemon/files/saves/beside-aside.ts";
 import {
   listTextConflicts,
   recordTextConflict,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { KnownPlace } from "../../daemon/files/place-store.ts";
+import type { KnownPlace } from "../../daemon/files/names/place-store.ts";
 import type { ProjectIdentity } from "../../daemon/git/identity.ts";
 import type { Link } from "../../daemon/home/links.ts";
 import {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { placedVersions } from "../../cli/local/local-conflicts.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
-import { changeBetween } from "../../daemon/files/arrivals.ts";
-import { planSave } from "../../daemon/files/plan-save.ts";
+import { changeBetween } from "../../daemon/files/arrivals/arrivals.ts";
+import { planSave } from "../../daemon/files/saves/plan-save.ts";
 import {
   listTextConflicts,
   recordTextConflict,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { settleLine } from "../../daemon/files/told-lines.ts";
+import { settleLine } from "../../daemon/files/arrivals/told-lines.ts";
 import { listToldOfFiles } from "../../daemon/reading/told-files.ts";
 import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type FolderPlace, isSamePlace, readPlace } from "../../daemon/files/folder-place.ts";
+import { type FolderPlace, isSamePlace, readPlace } from "../../daemon/files/names/folder-place.ts";
 import { findMoved } from "../../daemon/links/find-moved.ts";
 import { DISK } from "../support/disk.ts";
 import { type Need, testWith } from "../support/needs.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decideFollowing, type FollowFacts } from "../../daemon/files/decide-following.ts";
+import { decideFollowing, type FollowFacts } from "../../daemon/files/state/decide-following.ts";
 
 const VALUES = {
   file: ["absent", "blank", "text"],

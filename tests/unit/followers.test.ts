@@ -13,7 +13,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { FollowedFile } from "../../daemon/files/followed-file.ts";
 import { Followers, RESCAN_INTERVAL_MS } from "../../daemon/files/followers.ts";
-import { GRACE_MS } from "../../daemon/files/grace.ts";
+import { GRACE_MS } from "../../daemon/files/state/grace.ts";
 import type { Git } from "../../daemon/git/run-git.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { writePosition } from "../../daemon/home/positions.ts";

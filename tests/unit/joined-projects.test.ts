@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { putKnownPlace } from "../../daemon/files/place-store.ts";
+import { putKnownPlace } from "../../daemon/files/names/place-store.ts";
 import { homeOf } from "../../daemon/home/home.ts";
 import type { Link } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";

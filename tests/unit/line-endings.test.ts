@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
-import { type Arrival, changeBetween } from "../../daemon/files/arrivals.ts";
-import { plainEdit, planSave } from "../../daemon/files/plan-save.ts";
+import { type Arrival, changeBetween } from "../../daemon/files/arrivals/arrivals.ts";
+import { plainEdit, planSave } from "../../daemon/files/saves/plan-save.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { removeDoubles } from "../../shared/replica/merge/doubles.ts";
 import {

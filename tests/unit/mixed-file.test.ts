@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isMixOf } from "../../daemon/files/mixed-file.ts";
+import { isMixOf } from "../../daemon/files/lines/mixed-file.ts";
 import { pick, seededRandom } from "../support/random.ts";
 
 const SECTOR = 512;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { placedRuns } from "../../daemon/files/placed-runs.ts";
+import { placedRuns } from "../../daemon/files/lines/placed-runs.ts";
 import {
   GrowingLines,
   lineAhead,

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PersonalRows } from "../../daemon/assistants/personal/personal-rows.ts";
 import { textHash } from "../../daemon/assistants/personal/read-personal-file.ts";
-import { forgetFollowed } from "../../daemon/files/follow-store.ts";
+import { forgetFollowed } from "../../daemon/files/state/follow-store.ts";
 import { putLink, removeLink } from "../../daemon/home/links.ts";
 import {
   findPersonalFile,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { alsoKey } from "../../daemon/files/also-file.ts";
+import { alsoKey } from "../../daemon/files/names/also-file.ts";
 import { findSecrets } from "../../daemon/held/secret-scan.ts";
 import { listHeld } from "../../daemon/home/held-store.ts";
 import { putLink, removeLink } from "../../daemon/home/links.ts";

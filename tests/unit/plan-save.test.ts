@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Arrival, changeBetween } from "../../daemon/files/arrivals.ts";
-import { planSave } from "../../daemon/files/plan-save.ts";
+import { type Arrival, changeBetween } from "../../daemon/files/arrivals/arrivals.ts";
+import { planSave } from "../../daemon/files/saves/plan-save.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
 

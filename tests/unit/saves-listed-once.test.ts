@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { GRACE_MS } from "../../daemon/files/grace.ts";
+import { GRACE_MS } from "../../daemon/files/state/grace.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { UNSEEN_MS } from "../../daemon/files/arrivals.ts";
-import { UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../daemon/files/unfinished.ts";
+import { UNSEEN_MS } from "../../daemon/files/arrivals/arrivals.ts";
+import { UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../daemon/files/state/unfinished.ts";
 import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { settleText } from "../../daemon/assistants/memory-folders/settled-text.ts";
-import { listTold, settleLine } from "../../daemon/files/told-lines.ts";
+import { listTold, settleLine } from "../../daemon/files/arrivals/told-lines.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
-import type { Readable } from "../../daemon/files/follow-facts.ts";
-import type { FollowedState, MarkedText } from "../../daemon/files/follow-store.ts";
-import { isMadeOf, lookAtMarks } from "../../daemon/files/shown-by-git.ts";
+import type { Readable } from "../../daemon/files/state/follow-facts.ts";
+import type { FollowedState, MarkedText } from "../../daemon/files/state/follow-store.ts";
+import { isMadeOf, lookAtMarks } from "../../daemon/files/tracked/shown-by-git.ts";
 import type { FileStanding } from "../../daemon/git/git-state.ts";
 
 const COMMITTED = "Build with make.\nAsk first.\n";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
-import { changeBetween } from "../../daemon/files/arrivals.ts";
-import { RunFinder } from "../../daemon/files/line-runs.ts";
-import { SpanSet, without } from "../../daemon/files/span-set.ts";
+import { changeBetween } from "../../daemon/files/arrivals/arrivals.ts";
+import { RunFinder } from "../../daemon/files/lines/line-runs.ts";
+import { SpanSet, without } from "../../daemon/files/lines/span-set.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ToldLines } from "../../daemon/files/told-lines.ts";
+import { ToldLines } from "../../daemon/files/arrivals/told-lines.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 import { openTestReplica } from "../support/empty-home.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readPlace } from "../../daemon/files/folder-place.ts";
-import { putKnownPlace } from "../../daemon/files/place-store.ts";
+import { readPlace } from "../../daemon/files/names/folder-place.ts";
+import { putKnownPlace } from "../../daemon/files/names/place-store.ts";
 import { createGitSandbox } from "../support/git-sandbox.ts";
 import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { memoryCommits } from "../support/real-data.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { existsSync, mkdirSync } from "node:fs";
 import { appendFile, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { TREE_QUIET_MS } from "../../daemon/files/tree-guard.ts";
+import { TREE_QUIET_MS } from "../../daemon/files/names/tree-guard.ts";
 import { exchange } from "../support/exchange-machines.ts";
 import { FollowedMachine } from "../support/followed-machines.ts";
 import { GitGate, type RunningGit } from "../support/gated-git.ts";

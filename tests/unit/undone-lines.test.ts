@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { dirname, join } from "node:path";
-import { listTold, settleLine } from "../../daemon/files/told-lines.ts";
+import { listTold, settleLine } from "../../daemon/files/arrivals/told-lines.ts";
 import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 

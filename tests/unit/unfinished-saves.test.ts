@@ -6,7 +6,7 @@ import {
   isUnfinished,
   UNFINISHED_MS,
   UNFINISHED_MS_MAX,
-} from "../../daemon/files/unfinished.ts";
+} from "../../daemon/files/state/unfinished.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { statusOf } from "../../daemon/files/follow-status.ts";
+import { statusOf } from "../../daemon/files/state/follow-status.ts";
 import { SyncWaiter } from "../../daemon/status/wait-for-sync.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 import { madeUpProject, madeUpStatus } from "../support/made-up-status.ts";

@@ -1,6 +1,6 @@
 import type { Reason } from "../../../shared/reasons.ts";
 import type { World } from "../../../shared/world.ts";
-import { TreeGuard } from "../../files/tree-guard.ts";
+import { TreeGuard } from "../../files/names/tree-guard.ts";
 import { isBlobOf, isInGit } from "../../git/blob-in-git.ts";
 import {
   type FolderStanding,

@@ -4,7 +4,7 @@ import type { DocumentAddress } from "../../../shared/replica/document/address.t
 import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import { splitForm } from "../../../shared/replica/text/text-form.ts";
 import type { World } from "../../../shared/world.ts";
-import { LateSaves } from "../../files/late-saves.ts";
+import { LateSaves } from "../../files/saves/late-saves.ts";
 import { committedEndings } from "../../git/git-endings.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
 import { putHeld } from "../../home/held-store.ts";

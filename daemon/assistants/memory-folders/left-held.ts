@@ -1,7 +1,7 @@
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { hashOf } from "../../disk/read-file.ts";
-import { linesWithout } from "../../files/unseen-lines.ts";
+import { linesWithout } from "../../files/arrivals/unseen-lines.ts";
 import { linesOfSecrets } from "../../held/judge.ts";
 import {
   dropHeld,

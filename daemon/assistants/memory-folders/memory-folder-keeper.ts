@@ -3,12 +3,12 @@ import { messageOf } from "../../../shared/errors.ts";
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import type { Reason } from "../../../shared/reasons.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
-import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
-import type { FileContent } from "../../files/file-edit.ts";
-import { FileGlimpses } from "../../files/file-glimpses.ts";
-import { LineArrivals } from "../../files/line-arrivals.ts";
-import { LinkedPlace } from "../../files/linked-place.ts";
-import { ToldLines } from "../../files/told-lines.ts";
+import { LineArrivals } from "../../files/arrivals/line-arrivals.ts";
+import { ToldLines } from "../../files/arrivals/told-lines.ts";
+import { LinkedPlace } from "../../files/names/linked-place.ts";
+import { clearBegunWrite, finishBegunWrite } from "../../files/saves/begun-write.ts";
+import type { FileContent } from "../../files/state/file-edit.ts";
+import { FileGlimpses } from "../../files/state/file-glimpses.ts";
 import { forgetGlimpses } from "../../home/kept-glimpses.ts";
 import {
   findFolderCommit,

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
-import { UNSEEN_MS } from "../../files/arrivals.ts";
-import type { CameLine } from "../../files/line-arrival-store.ts";
-import { isSeenByNow, type LineArrivals } from "../../files/line-arrivals.ts";
-import type { ToldLines } from "../../files/told-lines.ts";
-import { linesWithout, returnedUnseen } from "../../files/unseen-lines.ts";
+import { UNSEEN_MS } from "../../files/arrivals/arrivals.ts";
+import type { CameLine } from "../../files/arrivals/line-arrival-store.ts";
+import { isSeenByNow, type LineArrivals } from "../../files/arrivals/line-arrivals.ts";
+import type { ToldLines } from "../../files/arrivals/told-lines.ts";
+import { linesWithout, returnedUnseen } from "../../files/arrivals/unseen-lines.ts";
 import { forgetLines } from "../../home/line-arrival-key.ts";
 import { findMemoryFile, type MemoryFile, NEVER_SHOWN } from "../../home/memory-files.ts";
 import { documentOf, type MemoryKeeperOptions } from "./memory-keeper-options.ts";

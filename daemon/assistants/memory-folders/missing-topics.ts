@@ -1,6 +1,6 @@
 import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
-import { linesWithout, withoutLast } from "../../files/unseen-lines.ts";
+import { linesWithout, withoutLast } from "../../files/arrivals/unseen-lines.ts";
 import type { MemoryFile } from "../../home/memory-files.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
 import { isNamedIn, mergeIndexes } from "./index-lines.ts";

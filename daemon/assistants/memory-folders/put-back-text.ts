@@ -7,8 +7,8 @@ import type { OpenDocument } from "../../../shared/replica/store/open-document.t
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import { narrowTables } from "../../../shared/sqlite/narrow-tables.ts";
-import type { CameLine } from "../../files/line-arrival-store.ts";
-import { linesWithout } from "../../files/unseen-lines.ts";
+import type { CameLine } from "../../files/arrivals/line-arrival-store.ts";
+import { linesWithout } from "../../files/arrivals/unseen-lines.ts";
 import type { MemoryFile } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";

@@ -1,6 +1,6 @@
 import { joinForm, plainLines, splitForm } from "../../../shared/replica/text/text-form.ts";
-import type { SettledLine } from "../../files/told-lines.ts";
-import { linesWithout, withoutLast } from "../../files/unseen-lines.ts";
+import type { SettledLine } from "../../files/arrivals/told-lines.ts";
+import { linesWithout, withoutLast } from "../../files/arrivals/unseen-lines.ts";
 import { mergeTexts } from "./merge-texts.ts";
 
 /** What is known where somebody has decided about lines of a text. */

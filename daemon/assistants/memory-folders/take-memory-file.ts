@@ -3,7 +3,7 @@ import { type Entry, type EntryId, sameId } from "../../../shared/replica/docume
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
-import { forgetTakenOut } from "../../files/told-lines.ts";
+import { forgetTakenOut } from "../../files/arrivals/told-lines.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
 import { putHeld } from "../../home/held-store.ts";
 import {

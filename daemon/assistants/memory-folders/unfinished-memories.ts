@@ -1,9 +1,9 @@
 import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import { splitForm } from "../../../shared/replica/text/text-form.ts";
 import type { World } from "../../../shared/world.ts";
-import type { CameLine } from "../../files/line-arrival-store.ts";
-import { isUnfinished, UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../files/unfinished.ts";
-import { takenUnseen } from "../../files/unseen-lines.ts";
+import type { CameLine } from "../../files/arrivals/line-arrival-store.ts";
+import { takenUnseen } from "../../files/arrivals/unseen-lines.ts";
+import { isUnfinished, UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../files/state/unfinished.ts";
 import type { MemoryFile } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { noteWaiting } from "../../home/waiting-since.ts";

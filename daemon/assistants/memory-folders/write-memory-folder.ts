@@ -5,8 +5,8 @@ import { deletionOf } from "../../../shared/replica/document/project-deletion.ts
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { ABSENT_HASH } from "../../disk/read-file.ts";
-import type { LineArrivals } from "../../files/line-arrivals.ts";
-import type { ToldLines } from "../../files/told-lines.ts";
+import type { LineArrivals } from "../../files/arrivals/line-arrivals.ts";
+import type { ToldLines } from "../../files/arrivals/told-lines.ts";
 import {
   forgetMemoryFile,
   isNeverFilled,

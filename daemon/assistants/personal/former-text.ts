@@ -1,6 +1,6 @@
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
-import type { SavedOver } from "../../files/unseen-lines.ts";
-import { linesWithout } from "../../files/unseen-lines.ts";
+import type { SavedOver } from "../../files/arrivals/unseen-lines.ts";
+import { linesWithout } from "../../files/arrivals/unseen-lines.ts";
 import type { PersonalMerge } from "./personal-status.ts";
 import type { PersonalVersion } from "./version.ts";
 

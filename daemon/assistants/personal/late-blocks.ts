@@ -4,8 +4,8 @@ import { splitForm } from "../../../shared/replica/text/text-form.ts";
 import type { World } from "../../../shared/world.ts";
 import { ABSENT_HASH, hashOf, readFileAt } from "../../disk/read-file.ts";
 import { replaceFile } from "../../disk/write-file.ts";
-import type { FileContent } from "../../files/file-edit.ts";
-import { LateSaves } from "../../files/late-saves.ts";
+import { LateSaves } from "../../files/saves/late-saves.ts";
+import type { FileContent } from "../../files/state/file-edit.ts";
 
 /** A file whose name a write took. */
 interface ReplacedFile {

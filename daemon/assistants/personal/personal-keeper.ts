@@ -4,15 +4,15 @@ import type { AccountId } from "../../../shared/ids.ts";
 import type { Reason } from "../../../shared/reasons.ts";
 import { userDocument } from "../../../shared/replica/document/address.ts";
 import type { Timer } from "../../../shared/world.ts";
-import { clearBegunWrite, finishBegunWrite } from "../../files/begun-write.ts";
-import type { FileContent } from "../../files/file-edit.ts";
+import { LineArrivals } from "../../files/arrivals/line-arrivals.ts";
+import { ToldLines } from "../../files/arrivals/told-lines.ts";
 import {
   findProjectFile,
   listProjectFiles,
   type ProjectFile,
-} from "../../files/find-project-file.ts";
-import { LineArrivals } from "../../files/line-arrivals.ts";
-import { ToldLines } from "../../files/told-lines.ts";
+} from "../../files/names/find-project-file.ts";
+import { clearBegunWrite, finishBegunWrite } from "../../files/saves/begun-write.ts";
+import type { FileContent } from "../../files/state/file-edit.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
 import {
   askedWhoseText,

@@ -1,7 +1,7 @@
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
-import type { SettledChange, SettledLine } from "../../files/told-lines.ts";
+import type { SettledChange, SettledLine } from "../../files/arrivals/told-lines.ts";
 import { keepPersonalVersion } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { settleText } from "../memory-folders/settled-text.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import * as Y from "yjs";
-import { type Arrival, changeBetween } from "../../../daemon/files/arrivals.ts";
-import type { FileState } from "../../../daemon/files/file-state.ts";
-import { planSave } from "../../../daemon/files/plan-save.ts";
+import { type Arrival, changeBetween } from "../../../daemon/files/arrivals/arrivals.ts";
+import type { FileState } from "../../../daemon/files/lines/file-state.ts";
+import { planSave } from "../../../daemon/files/saves/plan-save.ts";
 import { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { FollowedMachine } from "../../support/followed-machines.ts";
 import { createGitSandbox } from "../../support/git-sandbox.ts";

@@ -1,23 +1,29 @@
 import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const joined = mistakesIn("daemon/links/relink.ts", "unit/joined-projects.test.ts");
-const half = mistakesIn("daemon/files/unfinished.ts", "unit/unfinished-saves.test.ts");
-const waits = mistakesIn("daemon/files/overtaken-saves.ts", "unit/waiting-saves.test.ts");
+const half = mistakesIn("daemon/files/state/unfinished.ts", "unit/unfinished-saves.test.ts");
+const waits = mistakesIn("daemon/files/saves/overtaken-saves.ts", "unit/waiting-saves.test.ts");
 const past = mistakesIn("daemon/git/git-past.ts", "long/cloned-anew.test.ts");
-const aside = mistakesIn("daemon/files/take-git-version.ts", "long/discarded-in-git.test.ts");
-const sight = mistakesIn("daemon/files/tracked-sight.ts", "long/discarded-in-git.test.ts");
-const undone = mistakesIn("daemon/files/undone-changes.ts", "long/discarded-in-git.test.ts");
-const holding = mistakesIn("daemon/files/aside-conflicts.ts", "unit/aside-until-settled.test.ts");
-const marked = mistakesIn("daemon/files/shown-by-git.ts", "unit/shown-by-git.test.ts");
+const aside = mistakesIn(
+  "daemon/files/tracked/take-git-version.ts",
+  "long/discarded-in-git.test.ts",
+);
+const sight = mistakesIn("daemon/files/tracked/tracked-sight.ts", "long/discarded-in-git.test.ts");
+const undone = mistakesIn("daemon/files/lines/undone-changes.ts", "long/discarded-in-git.test.ts");
+const holding = mistakesIn(
+  "daemon/files/saves/aside-conflicts.ts",
+  "unit/aside-until-settled.test.ts",
+);
+const marked = mistakesIn("daemon/files/tracked/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
-const put = mistakesIn("daemon/files/put-by-git.ts", "unit/pulled-unseen.test.ts");
+const put = mistakesIn("daemon/files/tracked/put-by-git.ts", "unit/pulled-unseen.test.ts");
 const makers = mistakesIn("daemon/git/commit-makers.ts", "unit/pulled-unseen.test.ts");
 const stale = mistakesIn("daemon/git/commit-makers.ts", "unit/pulled-stale.test.ts");
 const committed = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-committed.test.ts");
 const between = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-between.test.ts");
 const disputes = (file: string) => mistakesIn(file, "unit/pulled-disputes.test.ts");
 
-const met = mistakesIn("daemon/files/meet-file.ts", "unit/first-meeting.test.ts");
+const met = mistakesIn("daemon/files/saves/meet-file.ts", "unit/first-meeting.test.ts");
 
 /** In half-written texts, and in what git has set aside before somebody's eyes. */
 export const FOLLOWED: readonly Mistake[] = [
@@ -111,7 +117,7 @@ export const FOLLOWED: readonly Mistake[] = [
     ' || says(known[at] ?? ""),',
     ",",
   ),
-  mistakesIn("daemon/files/own-spans.ts", "long/discarded-in-git.test.ts")(
+  mistakesIn("daemon/files/saves/own-spans.ts", "long/discarded-in-git.test.ts")(
     "what this machine wrote before its log was compacted is others'",
     "what was saved here is undone by git checkout though the log no longer says who saved it",
     "if (claimed.length > 0) return claimed.every(({ home }) => home === open.writer.home);",
@@ -153,13 +159,13 @@ export const FOLLOWED: readonly Mistake[] = [
     "const alone = new Set(lines.filter((_, at) => !stay.has(at)));",
     "const alone = new Set(lines.filter((line) => !inDocument.includes(line)));",
   ),
-  mistakesIn("daemon/files/undone-changes.ts", "long/discarded-equal-lines.test.ts")(
+  mistakesIn("daemon/files/lines/undone-changes.ts", "long/discarded-equal-lines.test.ts")(
     "a line is as committed if the committed text has it anywhere",
     "what others wrote stays after git checkout though another section has an equal committed line",
     "const added = said(before).filter((at) => !wasCommitted.has(at));",
     'const added = said(before).filter((at) => !then.includes(before[at] ?? ""));',
   ),
-  mistakesIn("daemon/files/take-edit.ts", "unit/aside-until-settled.test.ts")(
+  mistakesIn("daemon/files/saves/take-edit.ts", "unit/aside-until-settled.test.ts")(
     "what is typed below a line that git put back is a rival of what it took",
     "a line that is typed below what git put back comes below it, and settles nothing",
     "besideAside(open, { base: shown, lines: saved, aside })",
@@ -273,19 +279,19 @@ export const FOLLOWED: readonly Mistake[] = [
     "return isMended && this.#unsure.some(({ commit }) => makers.isByHand(commit));",
     "return isMended;",
   ),
-  disputes("daemon/files/shown-by-git.ts")(
+  disputes("daemon/files/tracked/shown-by-git.ts")(
     "a text of before in the place of git's marks is by somebody who has read them",
     "a save of a text of before in the place of git's marks is in doubt",
     "const isNew = (line: string) => hasWord(line) && !had.has(line);",
     "const isNew = (line: string) => hasWord(line) && had.has(line);",
   ),
-  disputes("daemon/files/settled-in-git.ts")(
+  disputes("daemon/files/tracked/settled-in-git.ts")(
     "who has read what is between git's marks has read the whole file",
     "of a line beside git's marks nobody can say that it was seen",
     "const isRead = (line: string) => isPart(plainLines(line), read);",
     'const isRead = (line: string) => line !== "";',
   ),
-  disputes("daemon/files/take-git-version.ts")(
+  disputes("daemon/files/tracked/take-git-version.ts")(
     "what a pulled commit moves comes back untold where it was deleted",
     "a section that a deleted, and that a pulled commit moves, is told",
     ": carriedBack(open, file, { known: fileText(known), before, committed });",
@@ -297,7 +303,7 @@ export const FOLLOWED: readonly Mistake[] = [
     "for (const tip of [...makers.replaced, to]) {",
     "for (const tip of [to]) {",
   ),
-  mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-stale.test.ts")(
+  mistakesIn("daemon/files/tracked/passed-texts.ts", "unit/pulled-stale.test.ts")(
     "what waits to be committed says that git has put nothing there",
     "a pulled line stays where something waits to be committed: stash, pull and stash pop",
     "if (!isLeft(saved.content) && !isLeft",
@@ -309,49 +315,49 @@ export const FOLLOWED: readonly Mistake[] = [
     'if (taken.kind === "held") return await this.#takeShared(open, known);',
     'if (taken.kind === "held") return false;',
   ),
-  mistakesIn("daemon/files/put-by-git.ts", "unit/pulled-stale.test.ts")(
+  mistakesIn("daemon/files/tracked/put-by-git.ts", "unit/pulled-stale.test.ts")(
     "what git has brought was there since the file's time",
     "a pulled line stays where a hook sets the file's time to its commit's",
     "Math.max(file.savedAt, putAt ?? 0)",
     "Math.max(file.savedAt, 0)",
   ),
-  mistakesIn("daemon/files/came-by-git.ts", "unit/pulled-stale.test.ts")(
+  mistakesIn("daemon/files/tracked/came-by-git.ts", "unit/pulled-stale.test.ts")(
     "whoever reverts a commit has not seen what it brought",
     "what a revert takes away goes untold",
     'madeBy === "others" || madeBy === "revert"',
     'madeBy === "others"',
   ),
-  mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-committed.test.ts")(
+  mistakesIn("daemon/files/tracked/passed-texts.ts", "unit/pulled-committed.test.ts")(
     "whoever commits after a pull has seen what it brought",
     "a pulled line stays where an editor's text of before is committed before a look",
     "const passed = isCommitted ? steps.slice(0, -1) : steps;",
     "const passed = isCommitted ? [] : steps;",
   ),
-  mistakesIn("daemon/files/passed-steps.ts", "unit/pulled-between.test.ts")(
+  mistakesIn("daemon/files/tracked/passed-steps.ts", "unit/pulled-between.test.ts")(
     "what another history brings was there before",
     "what another history brings stays where the text of before is saved before a look",
     'const isPut = past?.relation === "elsewhere";',
     'const isPut = past?.relation === "anew";',
   ),
-  mistakesIn("daemon/files/passed-texts.ts", "unit/pulled-between.test.ts")(
+  mistakesIn("daemon/files/tracked/passed-texts.ts", "unit/pulled-between.test.ts")(
     "what was pulled is in doubt though it stood there for a minute",
     "what a pull brought is in no doubt a minute after it, where a commit followed later",
     "over.some((each) => isSoon(at, each.at))",
     "over.length > 0",
   ),
-  mistakesIn("daemon/files/came-by-git.ts", "unit/pulled-committed.test.ts")(
+  mistakesIn("daemon/files/tracked/came-by-git.ts", "unit/pulled-committed.test.ts")(
     "whoever commits a minute after a pull has not seen what it brought",
     "whoever commits without a pulled line a minute after the pull is in no doubt",
     "committedAt - cameAt < UNSEEN_MS",
     "committedAt >= cameAt",
   ),
-  mistakesIn("daemon/files/tracked-sight.ts", "unit/pulled-unseen.test.ts")(
+  mistakesIn("daemon/files/tracked/tracked-sight.ts", "unit/pulled-unseen.test.ts")(
     "what a squashed merge brings is a person's",
     "a squashed line of a stranger is in doubt, committed or not",
     "fetched: isOthers(since) ? undefined : await this.#fetched(standing, file, at),",
     "fetched: undefined,",
   ),
-  mistakesIn("daemon/files/tracked-sight.ts", "unit/pulled-between.test.ts")(
+  mistakesIn("daemon/files/tracked/tracked-sight.ts", "unit/pulled-between.test.ts")(
     "what somebody types is from a branch that was fetched",
     "what somebody deletes and types again is in no doubt though a branch that was fetched deletes it",
     "if (!(await isStaged(git, standing.file, file.content))) return undefined;",
@@ -369,7 +375,7 @@ export const FOLLOWED: readonly Mistake[] = [
     'line?.side === "theirs" && isRead(line)',
     'line?.side === "theirs"',
   ),
-  mistakesIn("daemon/files/brought-back.ts", "unit/set-aside-others.test.ts")(
+  mistakesIn("daemon/files/saves/brought-back.ts", "unit/set-aside-others.test.ts")(
     "blank lines go though the lines that they came with stay",
     "a section that others wrote again stays with its blank lines, and they go with it",
     "withBlanks(indicesFrom(at, removed), shown, isReturned)",

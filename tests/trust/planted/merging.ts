@@ -15,12 +15,12 @@ const came = mistakesIn("daemon/sync/meeting.ts", "unit/crossed-deletions.test.t
 const carried = mistakesIn("shared/replica/merge/carried-off.ts", "unit/carried-off.test.ts");
 const shared = mistakesIn("shared/replica/merge/shared-moves.ts", "unit/shared-moves.test.ts");
 const passed = mistakesIn("shared/replica/merge/passed-moves.ts", "unit/shared-moves.test.ts");
-const arrived = mistakesIn("daemon/files/arrivals.ts", "unit/crossed-deletions.test.ts");
+const arrived = mistakesIn("daemon/files/arrivals/arrivals.ts", "unit/crossed-deletions.test.ts");
 const neighbours = mistakesIn(
   "shared/replica/merge/neighbour-edits.ts",
   "unit/neighbour-edits.test.ts",
 );
-const blocks = mistakesIn("daemon/files/save-hunks.ts", "unit/stale-blocks.test.ts");
+const blocks = mistakesIn("daemon/files/saves/save-hunks.ts", "unit/stale-blocks.test.ts");
 const wantedGone = mistakesIn("daemon/sync/wanted-gone.ts", "unit/ended-conflicts.test.ts");
 const ended = mistakesIn(
   "shared/replica/conflicts/ended-conflicts.ts",
@@ -218,7 +218,7 @@ export const MERGING: readonly Mistake[] = [
     "if (!all.every(isNew) || all.some((at) => saved.has(before[at] as string))) continue;",
     "if (all.length > 0) continue;",
   ),
-  mistakesIn("daemon/files/plan-save.ts", "unit/stale-blocks.test.ts")(
+  mistakesIn("daemon/files/saves/plan-save.ts", "unit/stale-blocks.test.ts")(
     "what stays of a block stays without its fences",
     "a line that another machine wrote in a block stays in one where the save deletes that",
     "for (const block of findCodeBlocks(this.#shown)) this.#keepBlock(block);",

@@ -6,7 +6,7 @@ const judge = mistakesIn("daemon/held/judge.ts", WRITTEN);
 const called = mistakesIn("daemon/gateway/withholding.ts", WRITTEN);
 const FOUND = "unit/personal-found.test.ts";
 const block = mistakesIn("daemon/assistants/personal/take-block.ts", FOUND);
-const left = mistakesIn("daemon/files/follow-store.ts", FOUND);
+const left = mistakesIn("daemon/files/state/follow-store.ts", FOUND);
 const rows = mistakesIn("daemon/assistants/personal/personal-rows.ts", FOUND);
 const keeper = mistakesIn("daemon/assistants/personal/personal-keeper.ts", FOUND);
 

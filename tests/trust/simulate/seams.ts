@@ -10,11 +10,11 @@ function importedFrom(file: string, from: string, to: string): Replacement {
 /** They work with people's files and folders, and with git's. */
 const FILES = [
   "daemon/links/linked-folders.ts",
-  "daemon/files/begun-write.ts",
+  "daemon/files/saves/begun-write.ts",
   "daemon/links/find-moved.ts",
   "daemon/disk/flush-folder.ts",
   "daemon/disk/followable-files.ts",
-  "daemon/files/folder-place.ts",
+  "daemon/files/names/folder-place.ts",
   "daemon/git/git-operation.ts",
   "daemon/git/git-refs.ts",
   "daemon/disk/read-file.ts",
@@ -44,7 +44,7 @@ export const SEAMS: readonly Replacement[] = [
   ...FILES.map((file) => importedFrom(file, "node:fs/promises", "fs-promises.ts")),
   importedFrom("daemon/disk/write-file.ts", "node:fs", "fs.ts"),
   importedFrom("daemon/disk/write-file.ts", "./swap-names.ts", "fs.ts"),
-  importedFrom("daemon/files/begun-write.ts", "../disk/hold-alone.ts", "fs.ts"),
+  importedFrom("daemon/files/saves/begun-write.ts", "../../disk/hold-alone.ts", "fs.ts"),
   importedFrom("daemon/disk/twin-file.ts", "node:fs", "fs.ts"),
   importedFrom("daemon/disk/twin-file.ts", "./file-attributes.ts", "fs.ts"),
   importedFrom("daemon/disk/write-in-place.ts", "node:fs", "fs.ts"),

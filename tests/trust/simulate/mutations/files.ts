@@ -12,7 +12,7 @@ export const FILES: readonly Mutation[] = [
   mutation(
     "a save is compared with the live text instead of its base",
     5,
-    "daemon/files/file-edit.ts",
+    "daemon/files/state/file-edit.ts",
     "document.editText(text, next), seen)",
     "document.editText(text, next), document.captureText())",
   ),

@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "./mutation.ts";
 
-const DECIDE = "daemon/files/decide-following.ts";
+const DECIDE = "daemon/files/state/decide-following.ts";
 
 /** In what git's branches and commits mean for a tracked file. */
 export const GIT: readonly Mutation[] = [
@@ -42,7 +42,7 @@ export const GIT: readonly Mutation[] = [
         to: "for (const tip of [to]) {",
       },
       {
-        file: "daemon/files/tracked-sight.ts",
+        file: "daemon/files/tracked/tracked-sight.ts",
         from: "fetched: isOthers(since) ? undefined : await this.#fetched(standing, file, at),",
         to: "fetched: undefined,",
       },
@@ -51,7 +51,7 @@ export const GIT: readonly Mutation[] = [
   mutation(
     "whoever commits after a pull has seen what was pulled",
     "what a pull brought stays though a text of before is committed, and that is told",
-    "daemon/files/passed-texts.ts",
+    "daemon/files/tracked/passed-texts.ts",
     "const passed = isCommitted ? steps.slice(0, -1) : steps;",
     "const passed = isCommitted ? [] : steps;",
   ),

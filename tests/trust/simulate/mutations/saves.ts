@@ -1,8 +1,8 @@
 import { type Mutation, mutation } from "./mutation.ts";
 
-const PLAN = "daemon/files/plan-save.ts";
+const PLAN = "daemon/files/saves/plan-save.ts";
 const TAKE = "daemon/files/take-sight.ts";
-const DECIDE = "daemon/files/decide-following.ts";
+const DECIDE = "daemon/files/state/decide-following.ts";
 
 /** In what saves, and files that are empty, gone or made anew, mean. */
 export const SAVES: readonly Mutation[] = [
@@ -30,7 +30,7 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "a save into a file that has lost its name is not kept in the history",
     "a save into a file that has lost its name stands in the history",
-    "daemon/files/take-late-save.ts",
+    "daemon/files/saves/take-late-save.ts",
     "await keepSave(context, open, { ...save, outcome, conflicts });",
     "",
   ),
@@ -44,7 +44,7 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "nobody is told that lines stay",
     "lines that others brought a moment ago stay, and that is told",
-    "daemon/files/undone-conflicts.ts",
+    "daemon/files/saves/undone-conflicts.ts",
     "if (kept.length + returned.length === 0) return [];",
     "if (kept.length >= 0) return [];",
   ),
@@ -58,35 +58,35 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "what we write back is new once more",
     "a second save that leaves them out still does not renew their minute",
-    "daemon/files/arrivals.ts",
+    "daemon/files/arrivals/arrivals.ts",
     "const known = new SpanSet(former.flatMap(({ brought }) => brought));",
     "const known = new SpanSet([]);",
   ),
   mutation(
     "the minute never ends",
     "after the minute a save takes away what it does not have",
-    "daemon/files/arrivals.ts",
+    "daemon/files/arrivals/arrivals.ts",
     "export const UNSEEN_MS = 60_000;",
     "export const UNSEEN_MS = 60_000_000;",
   ),
   mutation(
     "the minute lasts a second",
     "lines that others brought a moment ago stay, and that is told",
-    "daemon/files/arrivals.ts",
+    "daemon/files/arrivals/arrivals.ts",
     "export const UNSEEN_MS = 60_000;",
     "export const UNSEEN_MS = 1000;",
   ),
   mutation(
     "what came before a restart counts as seen",
     "what came before a restart is as new as it was",
-    "daemon/files/arrival-clock.ts",
+    "daemon/files/arrivals/arrival-clock.ts",
     "if (savedAt > now && at < this.#begunAt) return 0;",
     "return Number.POSITIVE_INFINITY;",
   ),
   mutation(
     "a change is seen by the clock alone",
     "what the first of two saves left out while no daemon ran stays, and that is told",
-    "daemon/files/arrival-store.ts",
+    "daemon/files/arrivals/arrival-store.ts",
     "times.filter((each) => !each.isSeen || young.includes(each))",
     "young",
   ),
@@ -100,7 +100,7 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "how new something is goes by the wall clock",
     "setting the clock makes nothing older",
-    "daemon/files/arrival-clock.ts",
+    "daemon/files/arrivals/arrival-clock.ts",
     "if (cameAt === undefined) {",
     "return savedAt - at;\n    if (cameAt === undefined) {",
   ),
@@ -128,7 +128,7 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "nobody is told that line endings went back",
     "line endings that others changed a moment ago go back, and that is told",
-    "daemon/files/take-edit.ts",
+    "daemon/files/saves/take-edit.ts",
     "if (!by) return [];",
     "return [];",
   ),
@@ -177,28 +177,28 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "nobody is told what a file that was made anew does not have",
     "a file that is made anew after it was gone takes nothing away, and that is told",
-    "daemon/files/meet-file.ts",
+    "daemon/files/saves/meet-file.ts",
     "if (standing.length + brought.length === 0) return [];",
     "return [];",
   ),
   mutation(
     "nobody is told what a file that was made anew brings back",
     "an old copy in the place of a file that was gone undoes no deletion untold",
-    "daemon/files/meet-file.ts",
+    "daemon/files/saves/meet-file.ts",
     "withWords(come(() => true))",
     "withWords(come(() => false))",
   ),
   mutation(
     "an old copy over a file is an edit",
     "an old copy over a file undoes nothing of others untold",
-    "daemon/files/put-back-copy.ts",
+    "daemon/files/saves/put-back-copy.ts",
     "if (!version) return [];",
     "if (version || !version) return [];",
   ),
   mutation(
     "whatever is an earlier version is an old copy",
     "who takes out what others wrote at one place means it",
-    "daemon/files/put-back-copy.ts",
+    "daemon/files/saves/put-back-copy.ts",
     "placesMin: isAlone ? 1 : 2",
     "placesMin: isAlone ? 1 : 1",
   ),
@@ -219,7 +219,7 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "a secret in a file is taken",
     "a secret in a file stays out of its document until it is taken out",
-    "daemon/files/held-save.ts",
+    "daemon/files/state/held-save.ts",
     "const why = isNew\n",
     'const why = isNew && file.hash === ""\n',
   ),
@@ -240,7 +240,7 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "after a crash a file that is as before counts as untouched",
     "what somebody deletes after a crash between a file's renaming and its note is told",
-    "daemon/files/begun-write.ts",
+    "daemon/files/saves/begun-write.ts",
     "return overSavedAt !== undefined && Math.floor(overSavedAt) !== Math.floor(file.savedAt);",
     "return false;",
   ),

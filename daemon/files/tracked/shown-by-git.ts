@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from "node:util";
+import { diffLines, hasWord } from "../../../shared/replica/text/line-diff.ts";
+import { plainLines } from "../../../shared/replica/text/text-form.ts";
+import type { FileStanding } from "../../git/git-state.ts";
+import type { Readable, ShownLines } from "../state/follow-facts.ts";
+import type { FollowedState, MarkedText } from "../state/follow-store.ts";
+
+/** How git begins, parts and ends a place where two versions conflict. */
+const [BEGIN, MIDDLE, END] = [/^<{7} /m, /^={7}$/m, /^>{7} /m] as const;
+const MARKS = [BEGIN, MIDDLE, END];
+
+/** What follows from a look at a file in which git may show a conflict. */
+export interface LookAtMarks {
+  /** How the file stands: while it has the marks, nobody has settled anything. */
+  readonly standing: FileStanding;
+  readonly marked: MarkedText | undefined;
+  /** Whether that is known already. */
+  readonly isNoted: boolean;
+}
+
+/**
+ * Takes notice of what git shows with its marks: whoever settles that in the file has seen both
+ * versions, which else nobody can say of a save. Until the marks are gone or committed the file
+ * counts as busy, whatever was staged.
+ */
+export function lookAtMarks(
+  read: Readable,
+  standing: FileStanding,
+  known: FollowedState | undefined,
+): LookAtMarks {
+  const marked = known && markedText(read, standing, known.marked);
+  const isOpen =
+    marked !== undefined &&
+    hasMarks(read) &&
+    standing.kind === "tracked" &&
+    standing.commit === known?.checkedOut.commit;
+  return {
+    standing: isOpen ? { kind: "busy", operation: "unmerged", file: standing.file } : standing,
+    marked,
+    isNoted: isDeepStrictEqual(marked, known?.marked),
+  };
+}
+
+function markedText(
+  read: Readable,
+  standing: FileStanding,
+  last: MarkedText | undefined,
+): MarkedText | undefined {
+  if (standing.kind === "busy") {
+    if (read.kind !== "text") return last;
+    if (hasMarks(read)) return { marked: read.content };
+    return last && { marked: last.marked, settled: read.content };
+  }
+  // On another branch the file has another text, which settles nothing.
+  return standing.kind === "tracked" && standing.onDefaultBranch ? last : undefined;
+}
+
+function isMark(line: string): boolean {
+  return MARKS.some((mark) => mark.test(line));
+}
+
+function hasMarks(read: Readable): boolean {
+  return read.kind === "text" && MARKS.every((mark) => mark.test(read.content));
+}
+
+export function shownLines({ marked }: MarkedText): ShownLines {
+  const lines = plainLines(marked);
+  const disputed = new Set<string>();
+  let isDisputed = false;
+  for (const line of lines) {
+    if (BEGIN.test(line)) isDisputed = true;
+    else if (END.test(line)) isDisputed = false;
+    else if (isDisputed) disputed.add(line);
+  }
+  return { lines, all: new Set(lines), disputed };
+}
+
+/**
+ * Whether a text has something in the place of git's marks that only they have shown, or that the
+ * file did not have before: an editor that has not seen them shows the text of before.
+ */
+export function hasReadMarks({ lines, disputed }: ShownLines, text: string, before: string) {
+  const [had, has] = [new Set(plainLines(before)), plainLines(text)];
+  const isNew = (line: string) => hasWord(line) && !had.has(line);
+  if (has.some((line) => disputed.has(line) && isNew(line))) return true;
+  return diffLines(lines, has).some(({ at, removed, from, added }) => {
+    const isMarked = lines.slice(at, at + removed).some(isMark);
+    return isMarked && has.slice(from, from + added).some(isNew);
+  });
+}
+
+/**
+ * Whether a text is what somebody made of git's marks. Whoever has git give up puts back what was
+ * committed, and what is edited there at once says nothing of what git had shown. So only these
+ * count: a text that was seen while git's conflict was not over, one that still has all that was
+ * new in such a text, one that still has all that git had brought beside the conflict, and one that
+ * has every line that git had set aside.
+ */
+export function isMadeOf(shown: MarkedText, text: string, committed: string): boolean {
+  const { settled } = shown;
+  if (text === settled) return true;
+  const [now, before] = [text, committed].map((each) => new Set(plainLines(each)));
+  const newIn = (lines: Iterable<string>) =>
+    [...lines].filter((line) => hasWord(line) && !before?.has(line));
+  const holds = (lines: readonly string[]) => lines.every((line) => now?.has(line));
+  const made = newIn(plainLines(settled ?? ""));
+  if (made.length > 0) return holds(made);
+  const { all, disputed } = shownLines(shown);
+  const aside = newIn(all).filter((line) => !isMark(line));
+  const beside = aside.filter((line) => !disputed.has(line));
+  return holds(aside) || (beside.length > 0 && holds(beside));
+}
