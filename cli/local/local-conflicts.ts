@@ -7,7 +7,7 @@ import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { base32 } from "../../shared/ids.ts";
 import { parseJson } from "../../shared/json.ts";
 import { withoutCovered } from "../../shared/replica/conflicts/covered-conflict.ts";
-import { isOver, KEPT_KINDS } from "../../shared/replica/conflicts/over-conflict.ts";
+import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import {
   type PlacedLines,
   parseTextConflict,
@@ -251,6 +251,12 @@ function isStandingIn(
   if (isAnyEnough) return known.found.some(({ place }) => isSaid(place));
   return !known.missing.some(isSaid);
 }
+
+/**
+ * When a conflict of these kinds was recorded, every version with lines was in the text, perhaps in
+ * several places; where a version says `isStanding`, that one alone.
+ */
+const KEPT_KINDS: readonly TextConflictKind[] = ["unseen", "moved", "renewed", "set-aside"];
 
 /** For these a version is what is at its place; an equal line elsewhere does not count. */
 const FOUND_BY_PLACE: ReadonlySet<TextConflictKind> = new Set(["both", "unseen", "twice"]);

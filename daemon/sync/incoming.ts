@@ -52,7 +52,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { alsoByBoth, type Meeting, meetingOf } from "./meeting.ts";
 import { writeUnderAnotherId } from "./own-writes.ts";
 import { tellReadApart, toldCommits } from "./read-apart.ts";
-import { type EndingSides, findWantedGone, type WantedGone } from "./wanted-gone.ts";
+import { type EndingSides, findWantedGone, toldAnew, type WantedGone } from "./wanted-gone.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -260,7 +260,7 @@ export async function applyRemote(
       const kept = { sides, put, moved, readLines, ended };
       found.push(...(await tellKeptEdits(context, open, kept)));
     }
-    for (const record of found.length > 0 ? wanted.ended : []) forgetEnded(open.document, record);
+    for (const record of toldAnew(open, wanted.ended, found)) forgetEnded(open.document, record);
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);
   }

@@ -3,11 +3,11 @@
 // them. But the two have met in these lines as if both had deleted them: what stands in their place
 // is told, as it is where nothing was in doubt.
 
-import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
+import { asksForChoice, isSettledIn } from "../../shared/replica/conflicts/over-conflict.ts";
 import {
-  ENDED_BY_EDITS,
   listTextConflicts,
   type TextConflictRecord,
+  type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -20,6 +20,7 @@ import {
 } from "../../shared/replica/text/id-ranges.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { idsOfLines, type RemovedText } from "../../shared/replica/text/removed-text.ts";
+import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 
 /** What each side did, one of which has ended conflicts that it had not heard of. */
@@ -52,12 +53,12 @@ export function findWantedGone(
   const ended: TextConflictRecord[] = [];
   let ids: IdRanges = new Map();
   for (const record of listTextConflicts(document)) {
-    if (!ENDED_BY_EDITS.includes(record.kind)) continue;
+    if (!asksForChoice(record)) continue;
     const lines = new Set(record.versions.flatMap(({ text }) => plainLines(text)).filter(hasWord));
     const takenFrom = (pieces: readonly RemovedText[], by: IdRanges) =>
       intersection(idsOfLines(pieces, lines), by);
     const isNew = !known.has(record.id);
-    if (isOver(record, content)) {
+    if (isSettledIn(record, content)) {
       const byUnknowing = [
         ...(isNew ? [takenFrom(removed, byMe)] : []),
         ...(isUnheard(record.id) ? [takenFrom(shown, byThem)] : []),
@@ -71,6 +72,22 @@ export function findWantedGone(
     }
   }
   return { ended, ids };
+}
+
+/** Those in whose place one of `found`, by id, tells what is left of their lines. */
+export function toldAnew(
+  { document }: OpenDocument,
+  ended: readonly TextConflictRecord[],
+  found: readonly string[],
+): TextConflictRecord[] {
+  if (ended.length === 0) return [];
+  const content = document.content();
+  const told = listTextConflicts(document).filter(({ id }) => found.includes(id));
+  const tells = ({ text }: TextVersion) =>
+    told.some(({ versions }) => versions.some((each) => holdsAnyLine(each.text, text)));
+  return ended.filter(({ versions }) => {
+    return versions.some((version) => holdsAnyLine(content, version.text) && tells(version));
+  });
 }
 
 /** Whether a conflict was recorded by what the others have not heard of. */

@@ -29,6 +29,8 @@ import { silentLog } from "../../shared/log.ts";
 import {
   forgetTextConflict,
   listTextConflicts,
+  type NewTextConflict,
+  recordTextConflict,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
@@ -315,6 +317,13 @@ export class FollowedMachine {
 
   async conflicts(): Promise<TextConflictRecord[]> {
     return await this.#read(listTextConflicts);
+  }
+
+  /** As a merge of this machine's does that has found a conflict. */
+  async tell(conflict: NewTextConflict): Promise<void> {
+    await this.#read((document) =>
+      recordTextConflict(document, conflict, { now: this.#world.now() }),
+    );
   }
 
   /** The ids of those conflicts that a person is shown. */

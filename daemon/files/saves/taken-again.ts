@@ -1,4 +1,4 @@
-import { isOver } from "../../../shared/replica/conflicts/over-conflict.ts";
+import { isEndedBy } from "../../../shared/replica/conflicts/over-conflict.ts";
 import type {
   NewTextConflict,
   TextConflictRecord,
@@ -31,8 +31,7 @@ export function takenAgain({ open, before, after, by, savedAt }: Taken): NewText
     each.kind === "unseen" &&
     each.versions.some((version) => isSameMachine(version, by)) &&
     savedAt - each.foundAt < UNSEEN_MS &&
-    !isOver(each, before) &&
-    isOver(each, after);
+    isEndedBy(each, { before, after });
   const isGone = ({ text, ...of }: TextVersion) =>
     !isSameMachine(of, by) && holdsAnyLine(before, text) && !holdsAnyLine(after, text);
   return open.filter(isNow).flatMap(({ versions }) =>

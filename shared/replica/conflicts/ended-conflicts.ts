@@ -4,9 +4,8 @@ import { diffLines, hasWord, type LineHunk } from "../text/line-diff.ts";
 import { isTelling, lineAhead, namesSamePlace, neighbourStart } from "../text/neighbour-lines.ts";
 import { holdsAnyLine, holdsLines } from "../text/standing-lines.ts";
 import { plainLines } from "../text/text-form.ts";
-import { isEndedBy, isEndedByEditAlone, isOver } from "./over-conflict.ts";
+import { isEndedBy, isOver } from "./over-conflict.ts";
 import {
-  ENDED_BY_EDITS,
   type NewTextConflict,
   type NewVersion,
   type PlacedLines,
@@ -21,6 +20,8 @@ interface WholeEdit {
   readonly after: string;
   readonly by: Author;
   readonly at: number;
+  /** That it deleted more than half of the text is told, with all that was deleted. */
+  readonly isTold?: boolean;
 }
 
 /** A conflict that an edit has ended, and what takes its place. */
@@ -41,11 +42,9 @@ export interface EndedConflict {
  */
 export function findEnded(
   records: readonly TextConflictRecord[],
-  { before, after, by, at }: WholeEdit,
+  { before, after, by, at, isTold = false }: WholeEdit,
 ): EndedConflict[] {
-  const ended = records.filter((each) => {
-    return ENDED_BY_EDITS.includes(each.kind) && isEndedBy(each, { before, after });
-  });
+  const ended = records.filter((each) => isEndedBy(each, { before, after }));
   if (ended.length === 0) return [];
   const edit = new MendingEdit(before, after);
   const open = records.filter((each) => !ended.includes(each) && !isOver(each, after));
@@ -69,9 +68,9 @@ export function findEnded(
       if (text === "" || open.some(({ versions }) => isToldBy(versions, text))) continue;
       return nextOf(record, other, { text, ...by, at, places });
     }
-    if (!isEndedByEditAlone(record)) return undefined;
+    if (isOver(record, after)) return undefined;
     // Whoever clears a text has said nothing of what is in dispute there.
-    return hasWord(after)
+    return hasWord(after) || isTold
       ? { kind: "unseen", versions: [leftVersion(one), leftVersion(two)] }
       : undefined;
   };

@@ -1,70 +1,100 @@
 import { holdsAnyLine, holdsEachLine, holdsLines, standsTwice } from "../text/standing-lines.ts";
-import type { TextConflictRecord, TextVersion } from "./text-conflict-record.ts";
+import type { TextConflictKind, TextConflictRecord, TextVersion } from "./text-conflict-record.ts";
 import { isGoneFromPlaces } from "./whole-place.ts";
 
-/**
- * When a conflict of these kinds was recorded, every version with lines was in the text, perhaps in
- * several places; where a version says `isStanding`, that one alone.
- */
-export const KEPT_KINDS: readonly TextConflictRecord["kind"][] = [
-  "unseen",
-  "moved",
-  "renewed",
-  "set-aside",
-];
+type Disagreement = Pick<TextConflictRecord, "kind" | "versions">;
+
+/** When a text has settled a conflict of a kind, and whether it asks which version is to stay. */
+interface EndRule {
+  readonly isSettledIn: (versions: Disagreement["versions"], content: string) => boolean;
+  readonly asks: boolean;
+}
+
+const ASKS: EndRule = { isSettledIn: isAnyGone, asks: true };
+
+/** The table in `docs/design/conflicts.md` has what comes of these; a test runs that. */
+const RULES: Readonly<Record<TextConflictKind, EndRule>> = {
+  both: ASKS,
+  unseen: ASKS,
+  moved: ASKS,
+  renewed: ASKS,
+  "set-aside": {
+    asks: true,
+    // What git put in their place may be in a file alone, which is not written while this is open.
+    isSettledIn: (versions, content) =>
+      versions.every(({ isStanding, text }) => isStanding || holdsEachLine(content, text)) &&
+      isAnyGone(versions, content),
+  },
+  twice: {
+    asks: true,
+    isSettledIn: (versions, content) => !versions.some(({ text }) => standsTwice(content, text)),
+  },
+  elsewhere: {
+    asks: false,
+    isSettledIn: (versions, content) => versions.every(({ text }) => holdsLines(content, text)),
+  },
+  deletion: {
+    asks: false,
+    // A program that writes its file in steps, or an undo, has put them back.
+    isSettledIn: (versions, content) =>
+      versions.every(({ text, cut }) => !cut && holdsEachLine(content, text)),
+  },
+  // A text has one format, and that says of no other that nobody wants it.
+  format: { asks: false, isSettledIn: () => false },
+};
 
 /**
- * Whether later writes have settled a conflict: the document now has what it lacked, or nothing is
- * left of one of the versions that were kept beside each other.
+ * Whether a conflict asks which version is to stay. So it is over with an edit that takes one out
+ * or mends it, although nobody has chosen by a command.
  */
-export function isOver({ kind, versions }: TextConflictRecord, content: string): boolean {
-  if (kind === "elsewhere") return versions.every(({ text }) => holdsLines(content, text));
-  // A program that writes its file in steps, or an undo, has put them back.
-  if (kind === "deletion")
-    return versions.every(({ text, cut }) => !cut && holdsEachLine(content, text));
-  if (kind === "twice") return !versions.some(({ text }) => standsTwice(content, text));
-  if (isEndedByEditAlone({ kind, versions })) return false;
-  if (kind !== "both" && !KEPT_KINDS.includes(kind)) return false;
+export function asksForChoice({ kind }: Disagreement): boolean {
+  return RULES[kind].asks;
+}
+
+/** Whether nothing is in question in this text, whoever made it so. */
+export function isSettledIn({ kind, versions }: Disagreement, content: string): boolean {
+  return RULES[kind].isSettledIn(versions, content);
+}
+
+/**
+ * Whether later writes have settled a conflict. Of what two machines have made of one place some
+ * lines may have stood nowhere when it was recorded, and a merge of a third machine's may take out
+ * others: neither is a choice. So no text ends that, but an edit does; see `isEndedBy`.
+ */
+export function isOver(conflict: Disagreement, content: string): boolean {
+  const isByEditAlone =
+    conflict.kind === "both" && conflict.versions.every(({ text }) => text !== "");
+  return !isByEditAlone && isSettledIn(conflict, content);
+}
+
+/**
+ * Whether an edit of the whole text has settled a conflict that asks: it has taken a version out,
+ * or brought one back, and left the other one out.
+ */
+export function isEndedBy(
+  conflict: Disagreement,
+  { before, after }: { readonly before: string; readonly after: string },
+): boolean {
+  if (!asksForChoice(conflict) || isOver(conflict, before)) return false;
+  if (!isSettledIn(conflict, after)) return false;
+  if (!isSettledIn(conflict, before)) return true;
+  const [one, other] = conflict.versions;
+  const isBack = (version: TextVersion, beside: TextVersion) =>
+    isGone(before, version, beside) && !isGone(after, version, beside);
+  return isBack(one, other) || isBack(other, one);
+}
+
+/** Whether nothing is left of a version that was in the text when the conflict was recorded. */
+function isAnyGone(versions: Disagreement["versions"], content: string): boolean {
   const standing = versions.filter(({ isStanding }) => isStanding);
   const kept = standing.length > 0 ? standing : versions;
-  // What git put in their place may be in a file alone, which is not written while this is open.
-  if (kind === "set-aside") {
-    const put = versions.filter(({ isStanding }) => !isStanding);
-    if (!put.every(({ text }) => holdsEachLine(content, text))) return false;
-  }
   return kept.some((version) => {
     return isGone(content, version, versions.find((each) => each !== version) ?? version);
   });
 }
 
-/**
- * Whether nothing in the text ends a conflict. Of what two machines have made of one place some
- * lines may have stood nowhere when it was recorded, and a merge of a third machine's may take out
- * others: neither is a choice. So an edit has to end it; see `isEndedBy`.
- */
-export function isEndedByEditAlone({ kind, versions }: Disagreement): boolean {
-  return kind === "both" && versions.every(({ text }) => text !== "");
-}
-
-/** Whether an edit of the whole text has settled a conflict. */
-export function isEndedBy(
-  conflict: TextConflictRecord,
-  { before, after }: { readonly before: string; readonly after: string },
-): boolean {
-  if (!isEndedByEditAlone(conflict)) return !isOver(conflict, before) && isOver(conflict, after);
-  const [one, other] = conflict.versions;
-  if (one.cut || other.cut) return false;
-  const goneFrom = (content: string) =>
-    [isGone(content, one, other), isGone(content, other, one)].filter(Boolean).length;
-  const [was, is] = [goneFrom(before), goneFrom(after)];
-  // Of one of which nothing was left, what somebody brings back.
-  return (was === 0 && is > 0) || (was === 2 && is < 2);
-}
-
-type Disagreement = Pick<TextConflictRecord, "kind" | "versions">;
-
-/** Whether nothing is left of the lines of a version. */
+/** Of one that was cut nobody knows all lines. */
 function isGone(content: string, version: TextVersion, other: TextVersion): boolean {
-  if (version.text === "") return false;
+  if (version.text === "" || version.cut) return false;
   return isGoneFromPlaces(content, version, other) ?? !holdsAnyLine(content, version.text);
 }

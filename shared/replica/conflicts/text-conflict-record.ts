@@ -80,18 +80,6 @@ export const REPLACING: readonly TextConflictKind[] = ["both", "unseen"];
  */
 export const HOLDING: readonly TextConflictKind[] = ["set-aside", "elsewhere"];
 
-/**
- * The kinds that are over when an edit takes out or mends the lines of a version, although nobody
- * has chosen one.
- */
-export const ENDED_BY_EDITS: readonly TextConflictKind[] = [
-  ...REPLACING,
-  "moved",
-  "twice",
-  "renewed",
-  "set-aside",
-];
-
 /** Lines that stood together, and the lines that they stood behind; "" at the beginning. */
 export interface PlacedLines {
   readonly behind: string;

@@ -1,6 +1,6 @@
 import { leftVersion } from "../conflicts/ended-conflicts.ts";
+import { asksForChoice } from "../conflicts/over-conflict.ts";
 import {
-  ENDED_BY_EDITS,
   forgetEnded,
   listTextConflicts,
   type TextConflictRecord,
@@ -28,7 +28,7 @@ export async function tellSettledApart<Tables extends ReplicaTables>(
   const records = listTextConflicts(document).filter(({ versions }) => {
     return versions.every(({ text }) => text !== "");
   });
-  const asked = records.filter(({ kind }) => ENDED_BY_EDITS.includes(kind));
+  const asked = records.filter(asksForChoice);
   if (asked.length === 0) return [];
   const texts = textsOf(readLines(), document.content());
   const apart = texts ? asked.filter((record) => isSettledApart(record, { records, texts })) : [];

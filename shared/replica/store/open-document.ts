@@ -410,7 +410,7 @@ export class OpenDocument {
     }
     const deletion = findLargeDeletion(before, after, { machine: writer.machine, at: now });
     const notice = await inTurns(deletion, pause);
-    const edit = { before, after, by: this.author, at: now };
+    const edit = { before, after, by: this.author, at: now, isTold: notice !== undefined };
     const ended = findEnded(listTextConflicts(document), edit);
     for (const { record } of ended) forgetEnded(document, record);
     const told = [...(notice ? [notice] : []), ...ended.map(({ next }) => next)];

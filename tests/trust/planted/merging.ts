@@ -27,6 +27,11 @@ const ended = mistakesIn(
   "unit/ended-conflicts.test.ts",
 );
 
+const unheardEnd = mistakesIn("daemon/sync/wanted-gone.ts", "unit/conflict-ends.test.ts");
+const endRules = mistakesIn(
+  "shared/replica/conflicts/over-conflict.ts",
+  "unit/conflict-ends.test.ts",
+);
 const settledApart = mistakesIn(
   "shared/replica/merge/settled-apart.ts",
   "unit/settled-apart.test.ts",
@@ -61,6 +66,36 @@ export const MERGING: readonly Mistake[] = [
     "of a section that one turns round, which has no lines, the other's line moved into it tells the deletion, a first",
     "isName ? hasSameNames(lines, left, by) : isMended(left, put)",
     "isRenamed(lines, left, { by, headings }) || isMended(left, put)",
+  ),
+  unheardEnd(
+    "what two machines made of one place stays told as it was, though one of them has gone on unheard",
+    "both of A and B where A B stands, of which a makes nothing and b B' unheard",
+    "if (isSettledIn(record, content)) {",
+    'if (record.kind !== "both" && isSettledIn(record, content)) {',
+  ),
+  unheardEnd(
+    "a conflict goes for any other one that is told when two meet",
+    "a conflict of which one takes a version out unheard stays though the two meet elsewhere, too",
+    "return versions.some((version) => holdsAnyLine(content, version.text) && tells(version));",
+    "return versions.length > 0;",
+  ),
+  endRules(
+    "of two machines' versions a merge may end the conflict",
+    "both of A and B where A stands, of which a makes - and b nothing",
+    "return !isByEditAlone && isSettledIn(conflict, content);",
+    "return isSettledIn(conflict, content);",
+  ),
+  endRules(
+    "an edit that brings back the version that stood nowhere has not chosen",
+    "both of A and B where A stands, of which a makes B and b nothing",
+    "return isBack(one, other) || isBack(other, one);",
+    "return false;",
+  ),
+  mistakesIn("shared/replica/conflicts/ended-conflicts.ts", "unit/conflict-ends.test.ts")(
+    "who clears a text is asked about its lines beside the notice of that",
+    "both of A and B where A B stands, of which a makes cleared and b nothing",
+    "return hasWord(after) || isTold",
+    "return hasWord(after)",
   ),
   settledApart(
     "of a conflict that each settles for another version nothing is told",
