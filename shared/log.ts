@@ -1,5 +1,7 @@
 /** Fields of one log line. Never contains a token or a memory's text. */
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+export type LogFields = Readonly<
+  Record<string, string | number | boolean | null | undefined | readonly string[]>
+>;
 
 /** Structured logging, passed to whatever needs it. The real programs pass `pino`. */
 export interface Log {
@@ -17,7 +19,8 @@ export function hidingLog(log: Log, hide: (text: string) => string): Log {
   const hidden = (fields: LogFields): LogFields =>
     Object.fromEntries(
       Object.entries(fields).map(([name, value]) => {
-        return [name, typeof value === "string" ? hide(value) : value];
+        if (typeof value === "string") return [name, hide(value)];
+        return [name, typeof value === "object" && value !== null ? value.map(hide) : value];
       }),
     );
   return {

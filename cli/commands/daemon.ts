@@ -8,7 +8,7 @@ import { createGit } from "../../daemon/git/run-git.ts";
 import { realPathOf } from "../../daemon/git/working-tree.ts";
 import { deletionStatus, readDeletion } from "../../daemon/home/deleted-project.ts";
 import { listHeld } from "../../daemon/home/held-store.ts";
-import { type Link, listLinks } from "../../daemon/home/links.ts";
+import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { countSavedMemories, listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
@@ -39,6 +39,7 @@ import { alsoLines } from "../views/also-lines.ts";
 import { isRead, isTextApart, unfollowedFileLines } from "../views/apart-files.ts";
 import { apartFolders } from "../views/memory-folders-view.ts";
 import { pastProjectLines } from "../views/past-project.ts";
+import { settledJoinLines } from "../views/settled-joins.ts";
 import { serviceShown } from "../views/shown-remotes.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
 import { unfollowedShown } from "../views/status-view.ts";
@@ -222,7 +223,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
         `\`memsync link --id ${projectId}\` joins it`,
     );
   }
-  if (linked.left) sayAside(joinedHere(linked, linked.left));
+  for (const line of settledJoinLines(linked)) sayAside(line);
   if (deletion) sayAside(wasDeleted(name, deletion));
   else if (flags.anew && !linked.begun) {
     sayAside(`${name} was not deleted: there was nothing to begin anew, and nothing has changed`);
@@ -232,15 +233,6 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
     const whether = `\`memsync unlink ${shellWord(gone)}\` if it is this one, copied here`;
     sayAside(`${gone} is linked to the same project, and is gone: ${whether}`);
   }
-}
-
-/** Whoever joins two projects here may believe that every machine has. */
-function joinedHere({ name, projectId }: BoundLink, left: Link): string {
-  const until = `until \`memsync link --id ${projectId}\` there`;
-  return (
-    `what ${left.name} (${left.projectId}) had is in ${name}, too. Other machines are told, and ` +
-    `go on in ${left.name} ${until}: what they write meanwhile comes then`
-  );
 }
 
 /** What becomes of the folder's files. The daemon has looked at them before it answered. */

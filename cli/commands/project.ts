@@ -93,7 +93,7 @@ async function remove(env: Environment, named: string, options: Options): Promis
   const known = isLinked ? "" : " as far as this machine knows";
   await agreeTo(
     `Delete ${name} (${id})${where} with ${contentShown(project)}${known}, everywhere? ` +
-      `${joinShown(project)}${await heldShown(env, id)}Files stay.`,
+      `${joinedSaid(project)}${await heldShown(env, id)}Files stay.`,
     options,
   );
   if (!isLinked) {
@@ -126,7 +126,7 @@ async function heldShown(env: Environment, id: ProjectId): Promise<string> {
 }
 
 /** Where a project's folder went, which other machines may still have in this one. */
-function joinShown({ joined: [first] }: Deletable): string {
+function joinedSaid({ joined: [first] }: Deletable): string {
   return first ? `It is joined to ${joinedShown(first, realWorld.now())}. ` : "";
 }
 

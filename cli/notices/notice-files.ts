@@ -120,9 +120,18 @@ function readNotice(path: string): Notice | undefined {
 }
 
 function readJoined(value: unknown): JoinedStatus | undefined {
-  const { id, name, at, machine, dir } = isObject(value) ? value : {};
-  if (typeof id !== "string" || typeof at !== "string") return undefined;
-  return { id, at, name: textOf(name), machine: textOf(machine), dir: textOf(dir) };
+  const { id, name, from, at, machine, here, dirs } = isObject(value) ? value : {};
+  if ([id, from, at].some((each) => typeof each !== "string")) return undefined;
+  if (!Array.isArray(dirs)) return undefined;
+  return {
+    id: String(id),
+    from: String(from),
+    at: String(at),
+    name: textOf(name),
+    machine: textOf(machine),
+    here: here === true,
+    dirs: dirs.filter((dir) => typeof dir === "string"),
+  };
 }
 
 function textOf(value: unknown): string | null {

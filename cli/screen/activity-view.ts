@@ -1,7 +1,6 @@
 import type { Activity, ContactChanged, Transfer } from "../../daemon/home/activity.ts";
-import type { JoinedStatus } from "../../daemon/home/joined-status.ts";
 import { SERVICE_MACHINE } from "../../shared/replica/document/machine-name.ts";
-import { joinCommand } from "./join-command.ts";
+import { joinedTo, joinWays } from "./joined-words.ts";
 import { bytesShown, clockShown, count, firstLine } from "./output.ts";
 import { tilde } from "./tilde.ts";
 
@@ -32,16 +31,10 @@ function cellsOf(activity: Activity): string[] {
     case "held":
       return [activity.project, firstLine(activity.what)];
     case "joined":
-      return [activity.project, joinedCell(activity)];
+      return [activity.project, `to ${joinedTo(activity)}: ${joinWays(activity)}`];
     default:
       return transferCells(activity);
   }
-}
-
-function joinedCell({ id, name, machine, dir }: JoinedStatus): string {
-  const to = `to ${name === null ? id : `${name} (${id})`}`;
-  const by = machine === null ? "" : ` on ${machine}`;
-  return `${to}${by}: \`${joinCommand({ id, dir })}\` joins it here, too`;
 }
 
 /** The time comes first, for a terminal may be too narrow for the rest. */

@@ -332,7 +332,7 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
       ? "deleted"
       : odd
         ? oddShown(odd)
-        : (joinShown(project) ?? syncedShown(project, view));
+        : (elsewhereShown(project) ?? syncedShown(project, view));
   const ways = [`${name}${at}${where}${more}`, `${name}${at}`, name];
   const lines = ways.map((each) => `project   ${each}   ${how}`);
   const fitting = lines.find((line) => shownColumns(line) <= columnsMax);
@@ -348,7 +348,8 @@ const NAME_COLUMNS_MIN = 6;
 /** The same where what is said of it is longer, and of use only with the name. */
 const NAME_COLUMNS_BESIDE_NOTE = 16;
 
-function joinShown({ joined: [first] }: ProjectStatus): string | undefined {
+/** Where its folders went on other machines, in a few words. */
+function elsewhereShown({ joined: [first] }: ProjectStatus): string | undefined {
   return first && toned("pending", `joined to ${first.name ?? first.id} elsewhere`);
 }
 

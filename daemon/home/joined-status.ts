@@ -3,9 +3,13 @@ export interface JoinedStatus {
   readonly id: string;
   /** Null where it has none. */
   readonly name: string | null;
+  /** The project that the folder was in, and of which this is said. */
+  readonly from: string;
   readonly at: string;
   /** The machine that linked it; null where that is not known. */
   readonly machine: string | null;
-  /** A folder of this machine that is still linked to the former one; null where none is. */
-  readonly dir: string | null;
+  /** It was linked on this machine, which has other folders in the former project. */
+  readonly here: boolean;
+  /** The folders of this machine that are still linked to the former project. */
+  readonly dirs: readonly string[];
 }

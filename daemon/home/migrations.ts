@@ -463,6 +463,19 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("followed_files").addColumn("link_target", "text").execute();
     },
   },
+  {
+    name: "daemon-declined-joins",
+    async up(db) {
+      await db.schema
+        .createTable("declined_joins")
+        .addColumn("project_id", "text", (column) => column.notNull())
+        .addColumn("repository", "text", (column) => column.notNull())
+        .addColumn("joined_to", "text", (column) => column.notNull())
+        .addColumn("joined_at", "integer", (column) => column.notNull())
+        .addPrimaryKeyConstraint("declined_joins_join", ["project_id", "repository", "joined_to"])
+        .execute();
+    },
+  },
 ];
 
 /** All migrations of a home's database. */
@@ -475,4 +488,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_052_038_312 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 2_083_645_545 };

@@ -13,6 +13,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   former_links: FormerLinksTable;
   unlinked_folders: UnlinkedFoldersTable;
   project_names: ProjectNamesTable;
+  declined_joins: DeclinedJoinsTable;
   file_arrivals: FileArrivalsTable;
   saves: SavesTable;
   inbox: InboxTable;
@@ -222,6 +223,15 @@ interface UnlinkedFoldersTable {
 interface ProjectNamesTable {
   project_id: ProjectId;
   name: string;
+}
+
+/** A join of a project of which a person has said that the project stays what it is here. */
+interface DeclinedJoinsTable {
+  project_id: ProjectId;
+  /** The project that the folder's repository names, as in the join. */
+  repository: ProjectId;
+  joined_to: ProjectId;
+  joined_at: number;
 }
 
 /** How many requests of a service account were used. */

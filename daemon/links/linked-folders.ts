@@ -42,6 +42,7 @@ import { carryOutPlan } from "./move-link.ts";
 import { type FoundLink, findAlias, findLinkAbove, pathsIn, planPlace } from "./plan-place.ts";
 import { findRenamed } from "./renamed-links.ts";
 import { RepositoryNotes } from "./repository-notes.ts";
+import type { SettledJoins } from "./settle-joins.ts";
 import { findPastProject, keepUnlinked, type PastProject } from "./unlinked-folders.ts";
 
 /** A link, with the name of the remote that its project is bound to. */
@@ -60,6 +61,8 @@ export interface BoundLink extends Link {
   readonly lost: readonly LostLink[];
   /** The former link, whose project was joined to this one: other machines go on in it. */
   readonly left: Link | undefined;
+  /** What was settled by naming the project. */
+  readonly joins: SettledJoins | undefined;
 }
 
 /** `to`: the folder that git has made of it; null where nothing tells. */
@@ -271,8 +274,8 @@ export class LinkedFolders {
     const isFirst = !former && !options.id && !past;
     const lost = isFirst ? await this.#lostIn(identity.root, link.projectId) : [];
     const remote = remotes.remoteOf(written.account)?.name ?? "";
-    const { begun, left } = written;
-    return { ...link, remote, begun, gone: away, past, lost, left };
+    const { begun, left, joins } = written;
+    return { ...link, remote, begun, gone: away, past, lost, left, joins };
   }
 
   /** A folder that git has renamed is another one to the system, unlike one that was moved. */

@@ -17,6 +17,7 @@ import { type ChosenProject, chooseProject } from "./choose-project.ts";
 import { keepFormerLink } from "./former-links.ts";
 import { type FolderFacts, keepPlace, stillToSay, turnToFile } from "./link-facts.ts";
 import { moveToProject } from "./relink.ts";
+import { type SettledJoins, settleJoins } from "./settle-joins.ts";
 import { forgetUnlinked, type PastProject } from "./unlinked-folders.ts";
 
 /** Options of one `link`. What is left out is derived from the folder, or stays as it was. */
@@ -112,11 +113,14 @@ interface WrittenLink {
   readonly account: AccountId;
   readonly begun: boolean;
   readonly left: Link | undefined;
+  /** What was settled by naming the project; undefined where nobody has. */
+  readonly joins: SettledJoins | undefined;
 }
 
 /**
  * Links a folder as planned. Returns the account that its project is bound to, whether this began a
- * deleted project again, and the former link where its project has been joined to this one.
+ * deleted project again, the former link where its project has been joined to this one, and which
+ * joins are over.
  */
 export async function writeLink(
   context: WriteContext<DaemonTables>,
@@ -147,7 +151,8 @@ export async function writeLink(
   });
   if (options.also?.length === 0) await forgetAlso(db, dir);
   if (options.file) await turnToFile(db, dir, options.file);
-  return { account, begun, left: left ? former : undefined };
+  const joins = options.id ? await settleJoins(context, account, relinked) : undefined;
+  return { account, begun, left: left ? former : undefined, joins };
 }
 
 /** False: the project was not deleted. */

@@ -4,7 +4,7 @@ import type { JsonValue } from "../../shared/json.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { Entry } from "../../shared/replica/document/entry-index.ts";
 import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
-import { endJoins, recordJoin } from "../../shared/replica/document/project-join.ts";
+import { endJoins, joinsIn, recordJoin } from "../../shared/replica/document/project-join.ts";
 import { listRevisions, type Revision } from "../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -48,9 +48,13 @@ export async function moveToProject(
   if (!from) return false;
   const to = await context.open(projectDocument(account, link.projectId));
   const join = { to: link.projectId, name: link.name, at: context.now, ...from.author };
-  endJoins(to.document, derivedId ?? link.projectId);
+  const back = joinsIn(to.document).filter((each) => {
+    return each.of === (derivedId ?? link.projectId) && each.to === former.projectId;
+  });
+  endJoins(to.document, back);
+  const of = derivedId ?? (back.length > 0 ? link.projectId : former.projectId);
   const isThere = !deletionOf(from.document);
-  if (isThere) recordJoin(from.document, { of: derivedId ?? former.projectId, ...join });
+  if (isThere) recordJoin(from.document, { of, ...join });
   // A row of its own: whatever is written there next stays on this machine.
   await context.flush(from);
   const missing = await entriesMissing(context, { source: from, target: to });

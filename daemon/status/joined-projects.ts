@@ -5,6 +5,7 @@ import { JOINED_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { type ProjectJoin, parseJoin } from "../../shared/replica/document/project-join.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { listKnownPlaces } from "../files/names/place-store.ts";
+import { readDeclined } from "../home/declined-joins.ts";
 import type { Home } from "../home/home.ts";
 import { readHomeId } from "../home/home-id.ts";
 import type { JoinedStatus } from "../home/joined-status.ts";
@@ -14,43 +15,92 @@ import type { DaemonTables } from "../home/tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
+/** A project that is linked here, and all links of this machine. */
+interface LinkedProject {
+  readonly project: ProjectId;
+  readonly links: readonly Link[];
+}
+
+/** A join that is to be told, with the folders that have not followed it. */
+export interface ToldJoin {
+  readonly join: ProjectJoin;
+  readonly dirs: readonly string[];
+}
+
 /**
- * The projects to which other machines have linked a folder of a project that is linked here. Each
- * stays in the list until this machine has linked its folders there, too, or the other one has
- * linked its folder back.
+ * The projects to which a folder of a project that is linked here was linked, on another machine or
+ * on this one. Each stays in the list until this machine's folders are linked there, too, or the
+ * other one is linked back, or somebody has said that the project stays what it is here.
  */
 export async function joinsOfLinked(
   db: Db,
   home: Home,
-  { project, links }: { readonly project: ProjectId; readonly links: readonly Link[] },
+  linked: LinkedProject,
 ): Promise<JoinedStatus[]> {
+  const told = await listToldJoins(db, linked);
+  if (told.length === 0) return [];
+  const own = readHomeId(home);
+  const statusFrom = ({ join, dirs }: ToldJoin) =>
+    statusOf(db, join, { from: linked.project, dirs, own });
+  return await Promise.all(told.map(statusFrom));
+}
+
+/** The latest first. */
+export async function listToldJoins(
+  db: Db,
+  { project, links }: LinkedProject,
+): Promise<ToldJoin[]> {
   const joins = await readJoins(db, project);
   if (joins.length === 0) return [];
-  const own = readHomeId(home);
+  const isDeclined = await readDeclined(db, project);
   const places = await listKnownPlaces(db);
+  const namedBy = ({ dir }: Link) => places.get(dir)?.derivedId;
   const linked = links.filter(({ projectId }) => projectId === project);
-  const told: JoinedStatus[] = [];
+  const told: ToldJoin[] = [];
   for (const join of joins) {
-    if (join.home !== undefined && join.home === own) continue;
-    const namedBy = ({ dir }: Link) => places.get(dir)?.derivedId;
+    if (isDeclined(join) || (await isCrossed(db, project, join))) continue;
     // The project's own folders stay where they are when that of another repository goes.
     const meant = linked.filter((link) => join.of === project || namedBy(link) !== project);
-    const [first] = [...meant.filter((link) => namedBy(link) === join.of), ...meant];
-    if (first) told.push(await statusOf(db, join, first.dir));
+    const rank = (link: Link) => (namedBy(link) === join.of ? 0 : 1);
+    const dirs = meant.toSorted((one, other) => rank(one) - rank(other)).map(({ dir }) => dir);
+    if (dirs.length > 0) told.push({ join, dirs });
   }
   return told;
 }
 
-/** The same of a project that no folder is linked to here, this machine's own links included. */
-export async function joinsOfUnlinked(db: Db, project: ProjectId): Promise<JoinedStatus[]> {
-  const joins = await readJoins(db, project);
-  return await Promise.all(joins.map((join) => statusOf(db, join, null)));
+/**
+ * Whether the two projects were joined in the other direction as well, and later. Then that one
+ * counts, on each machine: if both were followed, the machines would change places.
+ */
+async function isCrossed(db: Db, project: ProjectId, join: ProjectJoin): Promise<boolean> {
+  const opposite = (await readJoins(db, join.to)).filter(({ to }) => to === project);
+  return opposite.some(({ at }) => at > join.at || (at === join.at && project > join.to));
 }
 
-async function statusOf(db: Db, join: ProjectJoin, dir: string | null): Promise<JoinedStatus> {
-  const { to, name, at, machine = null } = join;
+/** The same of a project that no folder is linked to here. */
+export async function joinsOfUnlinked(db: Db, project: ProjectId): Promise<JoinedStatus[]> {
+  const joins = await readJoins(db, project);
+  const statusFrom = (join: ProjectJoin) => statusOf(db, join, { from: project, dirs: [] });
+  return await Promise.all(joins.map(statusFrom));
+}
+
+async function statusOf(
+  db: Db,
+  join: ProjectJoin,
+  {
+    from,
+    dirs,
+    own,
+  }: {
+    readonly from: ProjectId;
+    readonly dirs: readonly string[];
+    readonly own?: string | undefined;
+  },
+): Promise<JoinedStatus> {
+  const { to, name, at, machine = null, home } = join;
   const known = (await findProjectName(db, to)) ?? name ?? null;
-  return { id: to, name: known, at: timestampOf(at), machine, dir };
+  const here = home !== undefined && home === own;
+  return { id: to, name: known, from, at: timestampOf(at), machine, here, dirs };
 }
 
 /** The latest first. */

@@ -55,7 +55,7 @@ scenario("a machine that goes on in a project is told where another has linked i
   expect(inOneLine(await desk.machine.memsync("status"))).toContain(`\`memsync ${command}\``);
   expect(inOneLine(await desk.machine.memsync("logs"))).toContain(`\`memsync ${command}\``);
   const [project] = JSON.parse(await desk.machine.memsync("projects", "--json"));
-  expect(project.joined).toMatchObject([{ id: ids.y, name: "y", dir: desk.folders.x }]);
+  expect(project.joined).toMatchObject([{ id: ids.y, name: "y", dirs: [desk.folders.x] }]);
   const refused = await desk.machine.run(["project", "rm", "."]);
   expect(inOneLine(refused.stderr)).toContain(`It is joined to y (${ids.y})`);
   // Until the list has shown it, every command says so; the status always does.
@@ -111,29 +111,101 @@ scenario("of a project without a link nothing is sent but where its folder went"
   expect(there).not.toContain("of-desk");
 });
 
-scenario("two machines that joined two projects in opposite directions both know", async (lab) => {
-  const lap = await machineWithBoth(lab, "lap", "crossed");
-  const desk = await machineWithBoth(lab, "desk", "crossed");
+scenario("a machine that stays in a project says so by one command", async (lab) => {
+  const lap = await machineWithBoth(lab, "lap", "stays");
+  const desk = await machineWithBoth(lab, "desk", "stays");
   const { ids } = lap;
-  for (const each of ["x", "y"] as const) {
-    await writeFile(`${lap.folders[each]}/CLAUDE.md`, `# ${each}\n`);
-    await lap.say(lap.folders[each], "set", `of-${each}`, "1");
+  await lap.machine.memsync("link", "--id", ids.y, "--yes");
+  const command = `link ${desk.folders.x} --id ${ids.x}`;
+  await untilTold(desk.machine, `\`memsync ${command}\` leaves it as it is`);
+  const settled = await desk.machine.run(command.split(" "));
+  expect(settled.stdout).toContain(`linked ${desk.folders.x} to x (${ids.x})`);
+  expect(inOneLine(settled.stderr)).toContain(
+    "x stays as it is on this machine, and nothing more is said here of its being joined to " +
+      `y (${ids.y})`,
+  );
+  await desk.machine.memsync("sync");
+  await desk.machine.memsync("restart");
+  for (const shown of ["status", "projects"]) {
+    const { stdout, stderr } = await desk.machine.run([shown]);
+    expect(stdout + stderr).not.toContain("joined");
   }
-  await lap.machine.memsync("sync");
-  for (const each of [lap, desk]) await each.machine.memsync("sync");
-  for (const each of [lap, desk]) each.network.cut();
-  await lap.say(lap.folders.x, "link", "--id", ids.y, "--yes");
-  await desk.say(desk.folders.y, "link", "--id", ids.x, "--yes");
-  for (const each of [lap, desk]) each.network.restore();
-  await untilTold(lap.machine, `\`memsync link ${lap.folders.y} --id ${ids.x}\``);
-  await untilTold(desk.machine, `\`memsync link ${desk.folders.x} --id ${ids.y}\``);
-  // One of them gives way, and nobody is told any more.
-  for (const each of ["y", "x"] as const) {
-    await lap.say(lap.folders[each], "link", "--id", ids.x, "--yes");
-  }
-  await waitFor("both to be one", async () => {
-    for (const each of [lap, desk]) await each.machine.memsync("sync");
-    const shown = [lap, desk].map(async ({ machine }) => await machine.memsync("status"));
-    return (await Promise.all(shown)).every((text) => !text.includes("joins it here"));
-  });
+  expect((await desk.machine.run(["list"])).stderr).toBe("");
+  // Another machine is told as before.
+  const late = await machineWithBoth(lab, "late", "stays");
+  await untilTold(late.machine, `x is joined to y (${ids.y}) on `);
 });
+
+scenario("a folder that is linked back after it was unlinked is told to all", async (lab) => {
+  const lap = await machineWithBoth(lab, "lap", "back");
+  const desk = await machineWithBoth(lab, "desk", "back");
+  const late = await machineWithBoth(lab, "late", "back");
+  const { ids } = lap;
+  await lap.machine.memsync("link", "--id", ids.y, "--yes");
+  await untilTold(late.machine, `x is joined to y (${ids.y}) on `);
+  await late.machine.memsync("link", "--id", ids.y, "--yes");
+  await untilTold(desk.machine, `x is joined to y (${ids.y}) on `);
+  await lap.machine.memsync("unlink", lap.folders.x);
+  const back = await lap.machine.run(["link", lap.folders.x, "--id", ids.x]);
+  expect(inOneLine(back.stderr)).toContain("have followed into y");
+  await lap.machine.memsync("sync");
+  await waitFor("the one that stayed to be told no more", async () => {
+    await desk.machine.memsync("sync");
+    return !(await desk.machine.memsync("status")).includes("joined");
+  });
+  await untilTold(late.machine, `\`memsync link ${late.folders.x} --id ${ids.x}\` joins it here`);
+  // What is at home in the other project has nothing to follow.
+  expect(inOneLine(await late.machine.memsync("status"))).not.toContain(`${late.folders.y} --id`);
+});
+
+scenario("a second clone on the machine that has joined a project is told", async (lab) => {
+  const lap = await machineWithBoth(lab, "lap", "clones");
+  const { ids } = lap;
+  const second = await lab.git.repository("lap/x2", { ".gitignore": "CLAUDE.md\n" });
+  await lab.git.run(second, "remote", "add", "origin", "https://git.example.com/joined/x.git");
+  await lap.machine.memsync("link", second);
+  await lap.machine.memsync("link", lap.folders.x, "--id", ids.y, "--yes");
+  const command = `link ${second} --id ${ids.y}`;
+  const told = await untilTold(lap.machine, `\`memsync ${command}\` joins it here`);
+  expect(told).toContain(`x is joined to y (${ids.y}) on this machine, `);
+  await lap.machine.memsync(...command.split(" "), "--yes");
+  expect(inOneLine(await lap.machine.memsync("status"))).not.toContain("joins it here");
+});
+
+scenario(
+  "who joined two projects the other way round, and first, is told to follow",
+  async (lab) => {
+    const lap = await machineWithBoth(lab, "lap", "crossed");
+    const desk = await machineWithBoth(lab, "desk", "crossed");
+    const { ids } = lap;
+    for (const each of ["x", "y"] as const) {
+      await writeFile(`${lap.folders[each]}/CLAUDE.md`, `# ${each}\n`);
+      await lap.say(lap.folders[each], "set", `of-${each}`, "1");
+    }
+    await lap.machine.memsync("sync");
+    for (const each of [lap, desk]) await each.machine.memsync("sync");
+    for (const each of [lap, desk]) each.network.cut();
+    await lap.say(lap.folders.x, "link", "--id", ids.y, "--yes");
+    await desk.say(desk.folders.y, "link", "--id", ids.x, "--yes");
+    for (const each of [lap, desk]) each.network.restore();
+    const command = `link ${lap.folders.y} --id ${ids.x}`;
+    await untilTold(
+      lap.machine,
+      `\`memsync ${command}\` joins it here, too (and so ${lap.folders.x})`,
+    );
+    await desk.machine.memsync("sync");
+    expect(inOneLine(await desk.machine.memsync("status"))).not.toContain("joins it here");
+    for (const dir of [lap.folders.y, lap.folders.x]) {
+      await lap.machine.memsync("link", dir, "--id", ids.x, "--yes");
+    }
+    await waitFor("both to be one", async () => {
+      for (const each of [lap, desk]) await each.machine.memsync("sync");
+      const shown = [lap, desk].map(async ({ machine }) => await machine.memsync("status"));
+      return (await Promise.all(shown)).every((text) => !text.includes("joins it here"));
+    });
+    for (const { machine, folders } of [lap, desk]) {
+      for (const dir of [folders.x, folders.y])
+        expect((await machine.projectOf(dir)).id).toBe(ids.x);
+    }
+  },
+);

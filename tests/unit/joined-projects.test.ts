@@ -4,15 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { putKnownPlace } from "../../daemon/files/names/place-store.ts";
 import { homeOf } from "../../daemon/home/home.ts";
-import type { Link } from "../../daemon/home/links.ts";
+import { type Link, putLink } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnsent } from "../../daemon/home/unlinked-projects.ts";
 import { moveToProject } from "../../daemon/links/relink.ts";
+import { settleJoins } from "../../daemon/links/settle-joins.ts";
 import { joinsOfLinked, joinsOfUnlinked } from "../../daemon/status/joined-projects.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { deleteProject } from "../../shared/replica/document/project-deletion.ts";
+import { recordJoin } from "../../shared/replica/document/project-join.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { openTestReplica } from "../support/empty-home.ts";
@@ -20,6 +22,7 @@ import { projectId } from "../support/project-id.ts";
 
 const [X, Y] = [projectId("x"), projectId("y")];
 const LAP = "aaaaaaaaaaaaaaaa";
+const PLACE = { device: "1", inode: "1", bornAt: "1" };
 const folder = mkdtempSync(join(tmpdir(), "memsync-joined-"));
 const stores: ReplicaStore<DaemonTables>[] = [];
 
@@ -55,18 +58,40 @@ async function openBoth() {
         bringsMemories: true,
       }),
     );
+  /** Somebody names the project of lap's folder, which was linked to `former`, or to none. */
+  const name = (repository: ProjectId, former: ProjectId | undefined, to: ProjectId) =>
+    store.write(async (context) => {
+      const link = linkOf("/lap", to);
+      await putLink(context.db, link, context.now);
+      return await settleJoins(context, LOCAL_ACCOUNT, {
+        former: former && linkOf("/lap", former),
+        link,
+        derivedId: repository,
+      });
+    });
+  /** Links a folder of this machine. */
+  const place = (dir: string, repository: ProjectId, project: ProjectId) =>
+    store.write(async ({ db, now }) => {
+      const known = { place: PLACE, evidence: "origin", rootCommit: undefined } as const;
+      await putKnownPlace(db, dir, { ...known, derivedId: repository, change: undefined });
+      await putLink(db, linkOf(dir, project), now);
+    });
   /** What a machine is told whose folder, of this repository, is linked to `project`. */
   const told = async (project: ProjectId, repository: ProjectId | undefined, home = "desk") => {
     const dir = `/${home}/${repository}`;
-    const place = { device: "1", inode: "1", bornAt: "1" };
-    const known = { place, evidence: "origin", rootCommit: undefined, change: undefined } as const;
+    const known = {
+      place: PLACE,
+      evidence: "origin",
+      rootCommit: undefined,
+      change: undefined,
+    } as const;
     await store.write(({ db }) => putKnownPlace(db, dir, { ...known, derivedId: repository }));
     const read = homeOf({ MEMSYNC_HOME: join(folder, home) });
     const links = [linkOf(dir, project)];
     const joins = await joinsOfLinked(store.reader, read, { project, links });
-    return joins.map(({ id, dir: at }) => `${id} ${at}`);
+    return joins.map(({ id, dirs }) => `${id} ${dirs.join(" ")}`);
   };
-  return { store, relink, told };
+  return { store, relink, name, place, told };
 }
 
 test("whoever goes on in a project is told where another machine has linked it", async () => {
@@ -78,13 +103,72 @@ test("whoever goes on in a project is told where another machine has linked it",
   expect(await told(Y, Y)).toEqual([]);
 });
 
-test("a machine is not told of its own link", async () => {
-  const { relink, told } = await openBoth();
+test("another folder of the machine that has linked one elsewhere is told as well", async () => {
+  const { store, relink } = await openBoth();
   await relink(X, X, Y);
-  const { dir, identity } = homeOf({ MEMSYNC_HOME: join(folder, "lap") });
-  await Bun.write(join(dir, "x"), "");
-  writeFileSync(identity, `${LAP}\n`);
-  expect(await told(X, X, "lap")).toEqual([]);
+  const home = homeOf({ MEMSYNC_HOME: join(folder, "lap") });
+  await Bun.write(join(home.dir, "x"), "");
+  writeFileSync(home.identity, `${LAP}\n`);
+  const links = [linkOf("/lap", Y), linkOf("/second", X), linkOf("/third", X)];
+  const told = await joinsOfLinked(store.reader, home, { project: X, links });
+  expect(told).toMatchObject([{ id: Y, from: X, here: true, dirs: ["/second", "/third"] }]);
+});
+
+test("a folder that is linked back after it was unlinked is told to those who followed", async () => {
+  const { relink, name, told } = await openBoth();
+  await relink(X, X, Y);
+  const { ended } = await name(X, undefined, X);
+  expect(ended).toMatchObject([{ of: X, to: Y }]);
+  expect(await told(X, X)).toEqual([]);
+  expect(await told(Y, X)).toEqual([`${X} /desk/${X}`]);
+  expect(await told(Y, Y)).toEqual([]);
+});
+
+test("as long as another folder of it is in the other project nothing has gone back", async () => {
+  const { relink, name, place, told } = await openBoth();
+  await relink(X, X, Y);
+  await place("/second", X, Y);
+  expect((await name(X, undefined, X)).ended).toEqual([]);
+  expect(await told(X, X)).toEqual([`${Y} /desk/${X}`]);
+});
+
+test("whoever names the project that a folder has stays there, and is told no more", async () => {
+  const { store, relink, name, place, told } = await openBoth();
+  await relink(X, X, Y);
+  await place("/second", X, Y);
+  expect((await name(X, X, X)).declined).toMatchObject([{ of: X, to: Y }]);
+  expect(await told(X, X)).toEqual([]);
+  // The document says it still, to every other machine; and here, if it is done again.
+  expect(await joinsOfUnlinked(store.reader, X)).toMatchObject([{ id: Y }]);
+  await relink(X, Y, X);
+  await store.write(async ({ db }) => {
+    // What was declined was another join, at another time.
+    await db.updateTable("declined_joins").set({ joined_at: 1 }).execute();
+  });
+  await relink(X, X, Y);
+  expect(await told(X, X)).toEqual([`${Y} /desk/${X}`]);
+});
+
+test("of two projects that were joined in both directions the later join is told alone", async () => {
+  const { store, relink, told } = await openBoth();
+  await relink(X, X, Y);
+  await store.write(async (context) => {
+    const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, Y));
+    const other = { name: "x", machine: "desk", home: "bbbbbbbbbbbbbbbb" };
+    recordJoin(document, { of: Y, to: X, at: context.now + 1, ...other });
+  });
+  expect(await told(X, X)).toEqual([]);
+  expect(await told(Y, Y)).toEqual([`${X} /desk/${Y}`]);
+  expect(await told(Y, X)).toEqual([`${X} /desk/${X}`]);
+});
+
+test("a folder without git that goes back is told to nobody who is at home there", async () => {
+  const { relink, told } = await openBoth();
+  await relink(undefined, X, Y);
+  await relink(undefined, Y, X);
+  expect(await told(X, X)).toEqual([]);
+  expect(await told(Y, Y)).toEqual([]);
+  expect(await told(Y, X)).toEqual([`${X} /desk/${X}`]);
 });
 
 test("a folder that goes back is told to those who followed it, and to nobody else", async () => {

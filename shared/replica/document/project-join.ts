@@ -23,7 +23,7 @@ export interface ProjectJoin extends Author {
 /** Says in the document of the project that was left where its folder is. Once is enough. */
 export function recordJoin(document: ReplicaDocument, join: ProjectJoin): void {
   const { of, to, name, at, machine, home } = join;
-  const key = `${JOINED_PREFIX}${of}/${to}`;
+  const key = keyOf(of, to);
   if (document.metadata.get(key).length > 0) return;
   const value = {
     at,
@@ -34,11 +34,25 @@ export function recordJoin(document: ReplicaDocument, join: ProjectJoin): void {
   document.setEntry("metadata", key, { value, now: at });
 }
 
-/** Such a folder is linked to this project again, so nothing is to be said of it any more. */
-export function endJoins(document: ReplicaDocument, of: ProjectId): void {
-  const prefix = `${JOINED_PREFIX}${of}/`;
-  const keys = [...document.metadata.keys()].filter((key) => key.startsWith(prefix));
+/** What a project's document says of folders that were linked to another one. */
+export function joinsIn(document: ReplicaDocument): ProjectJoin[] {
+  return [...document.metadata.keys()].flatMap((key) => {
+    const [entry] = key.startsWith(JOINED_PREFIX) ? document.metadata.get(key) : [];
+    return (entry && parseJoin(key, entry.value)) ?? [];
+  });
+}
+
+/** Such folders are linked to this project again, so nothing is to be said of it any more. */
+export function endJoins(
+  document: ReplicaDocument,
+  joins: readonly Pick<ProjectJoin, "of" | "to">[],
+): void {
+  const keys = joins.map(({ of, to }) => keyOf(of, to));
   if (keys.length > 0) document.deleteEntries("metadata", keys);
+}
+
+function keyOf(of: ProjectId, to: ProjectId): string {
+  return `${JOINED_PREFIX}${of}/${to}`;
 }
 
 /** Reads a join from a row of metadata; undefined for what is none. */

@@ -1,6 +1,9 @@
 import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const joined = mistakesIn("daemon/links/relink.ts", "unit/joined-projects.test.ts");
+const settled = mistakesIn("daemon/links/settle-joins.ts", "unit/joined-projects.test.ts");
+const told = mistakesIn("daemon/status/joined-projects.ts", "unit/joined-projects.test.ts");
+const last = mistakesIn("daemon/home/last-words.ts", "unit/last-words.test.ts");
 const half = mistakesIn("daemon/files/state/unfinished.ts", "unit/unfinished-saves.test.ts");
 const waits = mistakesIn("daemon/files/saves/overtaken-saves.ts", "unit/waiting-saves.test.ts");
 const past = mistakesIn("daemon/git/git-past.ts", "long/cloned-anew.test.ts");
@@ -44,6 +47,24 @@ export const FOLLOWED: readonly Mistake[] = [
     "whoever goes on in a project is told where another machine has linked it",
     "if (isThere) recordJoin(",
     "if (!isThere) recordJoin(",
+  ),
+  settled(
+    "one folder that is linked back takes back what its other clones have done",
+    "as long as another folder of it is in the other project nothing has gone back",
+    "join.of === of && !isIn(join.to)",
+    "join.of === of",
+  ),
+  told(
+    "two machines that have joined two projects in opposite directions change places",
+    "of two projects that were joined in both directions the later join is told alone",
+    "if (isDeclined(join) || (await isCrossed(db, project, join))) continue;",
+    "if (isDeclined(join)) continue;",
+  ),
+  last(
+    "what is written into an unlinked project goes along with where its folder went",
+    "a join is sent, and what is written after it stays here",
+    "return rows.findLast(({ payload }) => saysAny(payload, keys))?.seq;",
+    "return rows.at(-1)?.seq;",
   ),
   half(
     "a text that may be half written is taken at once",
