@@ -60,7 +60,7 @@ function whatOf({ record, versions }: TextConflict): string {
     case "elsewhere":
       return "document, lacks lines of git";
     case "renewed":
-      return "document, file made anew";
+      return "document, a file came";
     case "set-aside":
       return "document, set aside by git";
     case "twice":
@@ -190,10 +190,18 @@ function stands({ inText, inPart }: Pick<PlacedVersion, "inText" | "inPart">): b
 }
 
 /** Without a word about what is not known. */
-function whose({ text, machine, at }: PlacedVersion): string[] {
+function whose({ text, machine, at, removed }: PlacedVersion): string[] {
   const who = `${onMachine(machine)}${at === undefined ? "" : ` ${timeShown(at)}`}`.trim();
   if (text === "") return ["without these lines", ...(who === "" ? [] : [who])];
-  return who === "" ? [] : [`written ${who}`];
+  return [...(who === "" ? [] : [`written ${who}`]), ...removedShown(removed)];
+}
+
+/** That somebody had taken out what the other version brings back. */
+function removedShown(removed: PlacedVersion["removed"]): string[] {
+  if (!removed) return [];
+  const { machine, at } = removed;
+  const when = at === undefined ? "" : ` ${timeShown(at)}`;
+  return [`lines of the other version deleted${onMachine(machine)}${when}`];
 }
 
 function indentedLines({ text }: PlacedVersion): string[] {
@@ -232,12 +240,18 @@ export function conflictJson(conflict: LocalConflict) {
     found_at: timestampOf(conflict.foundAt),
     cause: conflict.record.kind,
     lines: conflict.record.lines ?? null,
-    versions: conflict.versions.map(({ text, cut, machine, at, inText }) => ({
+    versions: conflict.versions.map(({ text, cut, machine, at, removed, inText }) => ({
       text,
       cut,
       machine: machine ?? null,
       at: at === undefined ? null : timestampOf(at),
       in_document: inText,
+      removed: removed
+        ? {
+            machine: removed.machine ?? null,
+            at: removed.at === undefined ? null : timestampOf(removed.at),
+          }
+        : null,
     })),
   };
 }

@@ -25,11 +25,16 @@ const Place = Type.Object({
   gone: Type.Optional(Type.Array(Count)),
 });
 
+const Known = {
+  machine: Type.Optional(text({ nonEmpty: true, bytesMax: LIMITS.projectNameBytes })),
+  at: Type.Optional(timestamp()),
+};
+
 const Version = Type.Object({
   text: Lines,
   cut: Type.Boolean(),
-  machine: Type.Optional(text({ nonEmpty: true, bytesMax: LIMITS.projectNameBytes })),
-  at: Type.Optional(timestamp()),
+  ...Known,
+  removed: Type.Optional(Type.Object(Known)),
   places: Type.Optional(Type.Array(Place)),
   stands: Type.Optional(Type.Boolean()),
 });
@@ -62,14 +67,24 @@ export function portableTextConflict(record: TextConflictRecord): PortableTextCo
 }
 
 function portableVersion(version: TextVersion): Static<typeof Version> {
-  const { text, cut, machine, at, places, isStanding } = version;
+  const { text, cut, removed, places, isStanding } = version;
   return {
     text,
     cut,
-    ...(machine !== undefined && { machine }),
-    ...(at !== undefined && hasFourDigits(at) && { at: timestampOf(at) }),
+    ...portableKnown(version),
+    ...(removed && { removed: portableKnown(removed) }),
     ...(places.length > 0 && { places: places.map(portablePlace) }),
     ...(isStanding && { stands: true }),
+  };
+}
+
+function portableKnown({
+  machine,
+  at,
+}: Pick<TextVersion, "machine"> & { readonly at?: number | undefined }) {
+  return {
+    ...(machine !== undefined && { machine }),
+    ...(at !== undefined && hasFourDigits(at) && { at: timestampOf(at) }),
   };
 }
 
@@ -89,14 +104,21 @@ export function storedTextConflict(conflict: PortableTextConflict): JsonObject {
     ...(kind !== undefined && kind !== "both" && { kind }),
     found_at: parseTimestamp(found_at) ?? 0,
     ...(lines !== undefined && { lines }),
-    versions: versions.map(({ text, cut, machine, at, places, stands }) => ({
+    versions: versions.map(({ text, cut, removed, places, stands, ...known }) => ({
       text,
       cut,
-      machine: machine ?? null,
-      ...(at !== undefined && { at: parseTimestamp(at) ?? null }),
+      ...storedKnown(known),
+      ...(removed && { removed: storedKnown(removed) }),
       ...(places && { places: places.map((place) => ({ ...place })) }),
       ...(stands && { stands }),
     })),
+  };
+}
+
+function storedKnown({ machine, at }: { readonly machine?: string; readonly at?: string }) {
+  return {
+    machine: machine ?? null,
+    ...(at !== undefined && { at: parseTimestamp(at) ?? null }),
   };
 }
 

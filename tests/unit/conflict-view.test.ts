@@ -66,6 +66,18 @@ test("what a version's author or time is not known of, it says nothing about", (
   ]);
 });
 
+test("a version says who had taken out what the other one brings back", () => {
+  const shown = conflict(
+    "renewed",
+    { text: "a\n", inText: true, machine: "b", removed: { machine: "desk", at: AT } },
+    { text: "x\n", machine: "laptop" },
+  );
+  expect(headsOf(shown)).toEqual([
+    "1  in the document, written on b, lines of the other version deleted on desk 2026-11-23 09:05Z",
+    "2  not in the document, written on laptop",
+  ]);
+});
+
 test("of what git set aside, it says which version is in the document, and in whose file the other", () => {
   const aside = conflict(
     "set-aside",

@@ -139,6 +139,18 @@ test("who met it tells who deleted a line, where that machine has seen it", asyn
   ]);
 });
 
+test("who deleted a line is told as well where the document has lines of its own", async () => {
+  await change(MENDED);
+  a.put(OLD, GEMINI);
+  await a.follow({ also: [GEMINI] });
+  await meet(third);
+  const [conflict] = await third.conflicts();
+  expect(conflict?.versions).toMatchObject([
+    { text: "four by b\n", machine: "b", removed: { machine: "b", at: expect.any(Number) } },
+    { text: "two, a rule that is wrong\nfour\n", machine: "a", removed: undefined },
+  ]);
+});
+
 test("a file that is made anew from an old copy is told as one that is met", async () => {
   await change(WITHOUT);
   a.remove();

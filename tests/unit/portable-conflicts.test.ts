@@ -33,6 +33,7 @@ const MINE = {
   text: "one\ntwo\nthree\n",
   machine: "laptop",
   at: NOW - 1,
+  removed: { machine: "desk", at: NOW - 2 },
   places: [
     { behind: "", text: "one\n", ahead: "mid", after: 1, whole: true, gone: [0] },
     { behind: "mid\n", text: "two\nthree\n", ahead: "", before: 2, whole: true },

@@ -95,10 +95,12 @@ async function conflictOf(
   const [standing, brought] = [withWords(kept), withWords(come(() => true))];
   if (standing.length + brought.length === 0) return [];
   const text = joinedText(brought);
+  const removed = await removalOf(db, open, contentLines(text).filter(hasWord));
+  const isKnown = removed.machine !== undefined || removed.at !== undefined;
   const theirs =
     standing.length > 0
-      ? { machine: authors(db, open, keptSpans) }
-      : await removalOf(db, open, contentLines(text).filter(hasWord));
+      ? { machine: authors(db, open, keptSpans), ...(isKnown && { removed }) }
+      : removed;
   const versions = [
     { ...theirs, text: joinedText(standing), places: standing },
     { ...by, text, places: brought },

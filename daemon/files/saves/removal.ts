@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { LineRemoval } from "../../../shared/replica/conflicts/text-conflict-record.ts";
 import { listRevisions } from "../../../shared/replica/history/revisions.ts";
 import type { ReplicaTables } from "../../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
@@ -6,12 +7,6 @@ import { storedTextMachine } from "../../../shared/replica/store/rows.ts";
 import { narrowTables } from "../../../shared/sqlite/narrow-tables.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { contentLines } from "../lines/text-lines.ts";
-
-/** Who took lines out of a document, and when; neither where its history does not tell. */
-interface LineRemoval {
-  readonly machine: string | undefined;
-  readonly at?: number;
-}
 
 /** The latest removal of any of these lines from the document, as far as its history tells. */
 export async function removalOf(

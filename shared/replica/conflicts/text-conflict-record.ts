@@ -18,6 +18,12 @@ const TIME_MAX = 8.64e15;
 /** Characters of a version that are kept where both together are too long for one entry. */
 const CUT_LENGTH = 2000;
 
+/** Who took lines out of a text, and when; neither where that is not known. */
+export interface LineRemoval {
+  readonly machine: string | undefined;
+  readonly at?: number | undefined;
+}
+
 /** One of the two versions of a place in a text. */
 export interface TextVersion {
   /** Whole lines, each with its line break; empty where this side has none there. */
@@ -30,6 +36,8 @@ export interface TextVersion {
   readonly home?: string | undefined;
   /** When, in milliseconds since the Unix epoch; undefined where that is not known. */
   readonly at: number | undefined;
+  /** Who took lines of the other version out of the text before, as far as that is known. */
+  readonly removed?: LineRemoval | undefined;
   /** Where its lines stood; empty where that was not kept. */
   readonly places: readonly PlacedLines[];
   /** Its lines stood so when it was recorded, and those of the other version did not. */
@@ -126,7 +134,8 @@ export interface NewVersion {
   readonly text: string;
   readonly machine: string | undefined;
   readonly home?: string | undefined;
-  readonly at?: number;
+  readonly at?: number | undefined;
+  readonly removed?: LineRemoval | undefined;
   readonly places?: readonly PlacedLines[];
   readonly isStanding?: boolean;
 }
@@ -247,16 +256,21 @@ function storedAs(
     ...(kind !== "both" && { kind }),
     found_at: now,
     ...(lines !== undefined && { lines }),
-    versions: versions.map(({ text, machine, home, at, places, isStanding }) => ({
+    versions: versions.map(({ text, machine, home, at, removed, places, isStanding }) => ({
       text: text.slice(0, textMax),
       cut: text.length > textMax,
       machine: machine ?? null,
       ...(home !== undefined && { home }),
       ...(at !== undefined && { at }),
+      ...(removed && { removed: storedRemoval(removed) }),
       ...(places && { places: places.map(storedPlace) }),
       ...(isStanding && { stands: true }),
     })),
   };
+}
+
+function storedRemoval({ machine, at }: LineRemoval): JsonObject {
+  return { machine: machine ?? null, ...(at !== undefined && { at }) };
 }
 
 /** The text of places is the version's, in order. */
@@ -411,6 +425,11 @@ function timeIn(value: JsonValue | undefined): number | undefined {
   return isTime ? value : undefined;
 }
 
+function parseRemoval(value: JsonValue | undefined): LineRemoval | undefined {
+  if (!isObject(value)) return undefined;
+  return { machine: machineName(value.machine), at: timeIn(value.at) };
+}
+
 function parseVersion(value: JsonValue): TextVersion | undefined {
   if (!isObject(value) || typeof value.text !== "string") return undefined;
   return {
@@ -419,6 +438,7 @@ function parseVersion(value: JsonValue): TextVersion | undefined {
     machine: machineName(value.machine),
     home: parseHomeId(value.home),
     at: timeIn(value.at),
+    removed: parseRemoval(value.removed),
     places: parsePlaces(value.places, value.text),
     isStanding: value.stands === true,
   };
