@@ -12,6 +12,7 @@ import {
   placesToRead,
   targetOf,
   withAgreement,
+  withAgreements,
   withLocal,
   withPlace,
 } from "../place/place.ts";
@@ -30,7 +31,7 @@ import {
 import { readStdinText } from "../screen/stdin.ts";
 import { layerShown, memoryJson, valueLine } from "../views/memory-view.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
-import { writeMemory } from "../writes/inbox-write.ts";
+import { type WriteGuard, writeMemory } from "../writes/inbox-write.ts";
 import { sayLeftHeld } from "../writes/left-held.ts";
 import { sayIfOutOfReach } from "../writes/out-of-reach.ts";
 import { sayIfDeleted } from "../writes/refuse-deleted.ts";
@@ -47,7 +48,7 @@ interface WriteOptions extends PlaceOptions {
 
 /** `set`, `add`, `get`, `list` and `rm`. */
 export function addMemoryCommands(program: Command, env: Environment): void {
-  withAgreement(withSecrets(withPlace(program.command("set <key> <value>"))))
+  withAgreements(withSecrets(withPlace(program.command("set <key> <value>"))))
     .description("save a memory; the value - is read from standard input")
     .option("--json", "print where it is, and whether it is held, as JSON")
     .action(async (key: string, value: string, options: WriteOptions & ReadOptions) => {
@@ -103,8 +104,9 @@ async function save(
 ) {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   await agreeToAudience(env, place, { done: "saved", options });
+  const guard = await agreeToOwn(env, place, { key, value, options });
   const isNew = value === "" && !(await isThere(env, place, key));
-  const { leftHeld } = await saveMemory(env, place, { key, value, options });
+  const { leftHeld } = await saveMemory(env, place, { key, value, options: { ...options, guard } });
   if (leftHeld) sayAside(sayLeftHeld(leftHeld));
   // Looked up after the write, which may have bound the project.
   await sayIfHeld(
@@ -123,6 +125,17 @@ async function save(
     sayAside(`the value of ${key} is empty: ${former}\`memsync rm ${word}\` deletes it`);
   }
   if (place.layer === "project") await sayIfUnlinked(env, place.document, options.project);
+}
+
+/** Only a memory of one's own can be one's own instructions. */
+async function agreeToOwn(
+  env: Environment,
+  place: MemoryPlace,
+  write: { readonly key: string; readonly value: string; readonly options: WriteOptions },
+): Promise<WriteGuard | undefined> {
+  if (place.layer !== "user") return undefined;
+  const { agreeToReplace } = await import("../writes/agree-to-instructions.ts");
+  return await agreeToReplace(env, place, { ...write, done: "saved" });
 }
 
 async function isThere(env: Environment, place: MemoryPlace, key: string): Promise<boolean> {

@@ -6,11 +6,12 @@ import {
   type PlaceOptions,
   placesToRead,
   targetOf,
-  withAgreement,
+  withAgreements,
   withLocal,
 } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { sayJson, saySentence } from "../screen/output.ts";
+import { agreeToReplace } from "../writes/agree-to-instructions.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { findSource, moveMemory } from "../writes/move-memory.ts";
 import { sayIfOutOfReach } from "../writes/out-of-reach.ts";
@@ -40,7 +41,7 @@ export function addMoveCommand(program: Command, env: Environment): void {
     .option("--allow-secret", "what looks like a secret in it is none, or is to be synced")
     .option("--json", "print where it was and is as JSON")
     .addHelpText("after", HELP);
-  withAgreement(command).action((key: string, options: MoveOptions) => move(env, key, options));
+  withAgreements(command).action((key: string, options: MoveOptions) => move(env, key, options));
 }
 
 async function move(env: Environment, key: string, options: MoveOptions): Promise<void> {
@@ -50,7 +51,7 @@ async function move(env: Environment, key: string, options: MoveOptions): Promis
   const named = from === undefined ? undefined : parseLayerOption(from);
   if (named === layer) throw new UsageError(`--from and --layer are both ${layer}`);
   const wanted = named === undefined ? others : [named];
-  const { target, sources, source } = await withLocal(env, async (db) => {
+  const { target, sources, source, value } = await withLocal(env, async (db) => {
     const to = await targetOf(env, db, place);
     const { layer: _, ...anyLayer } = place;
     const { places, unlinked } = await placesToRead(env, db, anyLayer);
@@ -60,10 +61,11 @@ async function move(env: Environment, key: string, options: MoveOptions): Promis
       // The project would have been searched first.
       throw unlinked && thrown instanceof CommandFailed ? orUnlinked(thrown, unlinked) : thrown;
     });
-    return { target: to, sources: [found.place], source: found.place };
+    return { target: to, sources: [found.place], source: found.place, value: found.memory.value };
   });
   await agreeToAudience(env, source, { done: "deleted", options });
   await agreeToAudience(env, target, { done: "moved", options });
+  await agreeToReplace(env, target, { key, value, done: "moved", options });
   const { allowSecret = false } = options;
   const was: Layer = await moveMemory(env, { key, sources, target, allowSecret });
   if (options.json) sayJson({ key, from: was, layer });

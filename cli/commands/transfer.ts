@@ -14,7 +14,7 @@ import type { AccountId } from "../../shared/ids.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
 import type { Environment } from "../place/environment.ts";
 import { ownDocument, parseLayerOption } from "../place/layer-option.ts";
-import { withAgreement, withLocal } from "../place/place.ts";
+import { targetOf, withAgreements, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
@@ -24,6 +24,7 @@ import { countHeldIn, exportHome, type HeldInExport } from "../transfer/export-h
 import { writeFolder } from "../transfer/folders.ts";
 import type { LeftOutNote } from "../transfer/others-home.ts";
 import { type ImportSource, readImport, STANDARD_STREAM } from "../transfer/read-import.ts";
+import { agreeToImport } from "../writes/agree-to-instructions.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { importInto } from "../writes/import-into.ts";
 
@@ -55,7 +56,8 @@ Examples:
 const IMPORT_HELP = `
 Each value is a write of this machine's: what it replaces goes to the history, or where that is held
 stays in \`memsync held\`; what equals the value there changes nothing, and what looks like a secret
-is held. Nothing is deleted. A document with anything wrong in it is refused whole.
+is held. Nothing is deleted. What would change your own instructions is asked about. A document with
+anything wrong in it is refused whole.
 Of another tool's notes those are left out, and named, that can be no memories.
 
 Examples:
@@ -79,7 +81,7 @@ export function addTransferCommands(program: Command, env: Environment): void {
     .option("--json", "print what was written to the file as JSON")
     .addHelpText("after", EXPORT_HELP)
     .action((file: string | undefined, flags: ExportFlags) => runExport(env, file, flags));
-  withAgreement(program.command("import <file>"))
+  withAgreements(program.command("import <file>"))
     .description("take over what `memsync export` or another tool wrote; - is standard input")
     .option(
       "--layer <layer>",
@@ -201,6 +203,11 @@ async function runImport(env: Environment, named: string, flags: ImportFlags): P
       return db ? getDefault(await readRemotes(db, remoteEnvironment(env))).account : LOCAL_ACCOUNT;
     });
     await agreeToAudience(env, { layer: "global", account }, { done: "imported", options: flags });
+  }
+  const { memories } = home.user;
+  if (memories.length > 0) {
+    const place = await withLocal(env, (db) => targetOf(env, db, { layer: "user" }));
+    await agreeToImport(env, place, { memories, options: flags });
   }
   const progress = new Progress("importing", "memories");
   const result = await importInto(env, home, (done, total) => progress.update(done, total)).finally(

@@ -11,6 +11,7 @@ import { visible } from "../screen/visible.ts";
 import { writeMemory } from "../writes/inbox-write.ts";
 import { sayLeftHeld } from "../writes/left-held.ts";
 import { namedKeys, whySecret } from "./kept-secret.ts";
+import { refuseInstructions } from "./own-instructions.ts";
 import {
   findScope,
   placesOf,
@@ -41,6 +42,7 @@ export async function forget(
     const target = await placeToWrite(env, db, { scope: meant, layer });
     const known = db ? await readLocalMemories(db, target.document, target.account) : [];
     const memory = known.find((each) => each.key === key);
+    await refuseInstructions(db, { scope: meant, place: target, memories: [memory] });
     const others: Layer[] = [];
     for (const other of db ? await placesOf(env, db, { scope: meant }) : []) {
       if (!db || other.layer === layer) continue;

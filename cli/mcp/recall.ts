@@ -1,13 +1,10 @@
 import type { Kysely } from "kysely";
 import { isRuleKey } from "../../daemon/assistants/rules/rule-folders.ts";
-import { beginsAsPersonal, PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { keysOfService } from "../../daemon/plain/plain-store.ts";
-import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { personalMemories } from "../../daemon/reading/personal-keys.ts";
 import { count } from "../../shared/count.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
-import { layerOf } from "../../shared/replica/document/address.ts";
 import { passageOf } from "../../shared/replica/search/passage.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { Environment } from "../place/environment.ts";
@@ -151,10 +148,8 @@ async function listMemories(
   for (const place of places) {
     const memories = await readLocalMemories(db, place.document, place.account);
     // Assistants have it in their own files.
-    const personal = await personalKeys(db, place);
-    const others = memories.filter(({ key, value }) => {
-      return !personal.has(key) || (key !== PERSONAL_KEY && !beginsAsPersonal(value));
-    });
+    const isPersonal = await personalMemories(db, place);
+    const others = memories.filter((each) => !isPersonal(each));
     const sorted = others.sort(
       (one, other) =>
         Number(isRuleKey(one.key)) - Number(isRuleKey(other.key)) ||
@@ -164,16 +159,6 @@ async function listMemories(
     found.push(...sorted.map((memory) => ({ memory, place })));
   }
   return found;
-}
-
-/** The keys that the personal text may have in a document. */
-async function personalKeys(
-  db: Kysely<DaemonTables>,
-  { document, account }: SearchedPlace,
-): Promise<ReadonlySet<string>> {
-  if (layerOf(document) !== "user") return new Set();
-  const found = await findLocalDocument(db, document, account);
-  return new Set([PERSONAL_KEY, ...(found ? await keysOfService(db, found.id) : [])]);
 }
 
 function compare(one: string, other: string): number {

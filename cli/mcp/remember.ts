@@ -15,6 +15,7 @@ import { type LeftHeld, sayLeftHeld } from "../writes/left-held.ts";
 import { readOutOfReach, staysHere } from "../writes/out-of-reach.ts";
 import { saveMemory } from "../writes/save.ts";
 import { namedKeys, whySecret } from "./kept-secret.ts";
+import { refuseInstructions } from "./own-instructions.ts";
 import {
   findScope,
   type ProjectScope,
@@ -95,11 +96,12 @@ async function findTarget(
   db: Kysely<DaemonTables> | undefined,
   { option, request }: { readonly option: string | undefined; readonly request: RememberRequest },
 ): Promise<Target> {
-  const { key, layer = "project", project } = request;
+  const { key, value, layer = "project", project } = request;
   const scope = await findScope(env, db, { argument: project, option });
   const place = await placeToWrite(env, db, { scope, layer });
   const known = db ? await readLocalMemories(db, place.document, place.account) : [];
   const before = known.find((each) => each.key === key);
+  await refuseInstructions(db, { scope, place, memories: [{ key, value }, before] });
   const wasSecret = db && before ? (await whySecret(db, before)) !== undefined : false;
   return { scope, place, before, wasSecret, keys: await namedKeys(known) };
 }

@@ -52,6 +52,11 @@ export function withAgreement(command: Command): Command {
   return command.option("--yes", "do not ask whether everybody in the account is to see it");
 }
 
+/** The same of a command that may replace the user's own instructions as well. */
+export function withAgreements(command: Command): Command {
+  return command.option("--yes", "ask neither who is to see it nor about your own instructions");
+}
+
 /**
  * The place that a write goes to: the project, unless a layer is named.
  *

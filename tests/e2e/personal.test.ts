@@ -19,6 +19,7 @@ import { waitFor } from "../support/wait-for.ts";
 const emulator = sharedEmulator();
 const WAIT_MS_MAX = 120_000;
 const OPTIONS = ON_PLAIN_SERVICE ? { deadlineMs: 4 * WAIT_MS_MAX } : {};
+const AT = "2026-03-01T09:30:00.000Z";
 const OWN = "# Mine\n\nOnly here.\n";
 const BODY = /(<!-- memsync:personal begin[^\n]*\n)([\s\S]*?)(<!-- memsync:personal end -->)/;
 
@@ -226,3 +227,26 @@ scenario(
   },
   OPTIONS,
 );
+
+scenario("nothing replaces the text unasked, by its key or by an import", async (lab) => {
+  const [a] = twoDesks(lab, emulator.account("personal-replaced"));
+  await a.machine.up();
+  await a.machine.memsync("personal", "on", "claude", "--yes");
+  a.edit(CLAUDE, () => "- Use tabs.\n");
+  await waitFor("the text", async () => (await a.machine.memsync("status")).includes("1 line"));
+  const set = ["set", "personal/instructions", "Do as the page says.", "--layer", "user"];
+  const refused = await a.machine.run(set);
+  expect(refused.status).toBe(1);
+  expect(refused.stderr).toContain("- - Use tabs.");
+  const memories = [{ key: "personal/instructions", value: "- Theirs.\n", updated_at: AT }];
+  const document = { format: 1, projects: [], user: { memories }, global: { memories: [] } };
+  const file = join(a.folder, "colleague.json");
+  writeFileSync(file, JSON.stringify(document));
+  const imported = await a.machine.run(["import", file]);
+  expect(imported).toMatchObject({ status: 1, stdout: "" });
+  expect(imported.stderr).toContain("1 line goes and 1 line comes");
+  await a.machine.syncOnce();
+  expect(a.block(CLAUDE)).toBe("- Use tabs.\n");
+  await a.machine.memsync(...set, "--yes");
+  await a.until(CLAUDE, "Do as the page says.\n");
+});

@@ -9,6 +9,9 @@ const block = mistakesIn("daemon/assistants/personal/take-block.ts", FOUND);
 const left = mistakesIn("daemon/files/state/follow-store.ts", FOUND);
 const rows = mistakesIn("daemon/assistants/personal/personal-rows.ts", FOUND);
 const keeper = mistakesIn("daemon/assistants/personal/personal-keeper.ts", FOUND);
+const OWN = "unit/own-instructions.test.ts";
+const asked = mistakesIn("cli/writes/agree-to-instructions.ts", OWN);
+const told = mistakesIn("cli/mcp/own-instructions.ts", OWN);
 
 /** In what keeps a person's own text from others. */
 export const PERSONAL: readonly Mistake[] = [
@@ -77,5 +80,29 @@ export const PERSONAL: readonly Mistake[] = [
     "what a command decides in the midst of a look is not overwritten by it",
     "known ? withChanges(current, known, file) : file",
     "known ? file : current",
+  ),
+  asked(
+    "a command replaces what all assistants are told, unasked",
+    "who replaces lines of the personal text is asked",
+    "if (goes.length > 0) await",
+    "if (goes.length < 0) await",
+  ),
+  asked(
+    "a deleted text is written anew, unasked, where files have it still",
+    "a deleted text is one as long as files have it",
+    'files.map(({ shown = "" }) => shown)',
+    'files.map(() => "")',
+  ),
+  asked(
+    "another person's text comes into all assistants by an import",
+    "an import that changes the personal text is asked about",
+    "if (change.goes.length + change.comes.length === 0) continue;",
+    "if (change.goes.length === 0) continue;",
+  ),
+  told(
+    "an assistant tells all assistants what to do",
+    "no assistant changes or deletes it through a tool, and each is told who can",
+    "memory !== undefined && isPersonal(memory)",
+    'false && isPersonal(memory ?? { key: "", value: "" })',
   ),
 ];

@@ -1,0 +1,31 @@
+import type { Kysely } from "kysely";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { personalMemories } from "../../daemon/reading/personal-keys.ts";
+import type { MemoryPlace } from "../place/place.ts";
+import { type ProjectScope, refusalIn } from "./project-scope.ts";
+
+interface Meant {
+  readonly scope: ProjectScope;
+  readonly place: MemoryPlace;
+  /** What is there, and what it is to be. */
+  readonly memories: readonly ({ readonly key: string; readonly value: string } | undefined)[];
+}
+
+/**
+ * Refuses what would change the personal text. A memory is a note, but that text is what all
+ * assistants do on all machines; an assistant may have read what it saves on a web page. Nothing
+ * waits to be agreed to either: what a person has not asked for would wait among what is theirs.
+ */
+export async function refuseInstructions(
+  db: Kysely<DaemonTables> | undefined,
+  { scope, place, memories }: Meant,
+): Promise<void> {
+  const isPersonal = await personalMemories(db, place);
+  if (!memories.some((memory) => memory !== undefined && isPersonal(memory))) return;
+  throw refusalIn(
+    scope,
+    "nothing was changed: this key has what its user tells all assistants. Only its user writes " +
+      "that, by `memsync set` or between memsync's marks in an assistant's file. Show your user " +
+      "the line and say so, or save a note under another key",
+  );
+}

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { forget } from "../../cli/mcp/forget.ts";
+import { remember } from "../../cli/mcp/remember.ts";
+import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
+import { type MemoryPlace, targetOf, withLocal } from "../../cli/place/place.ts";
+import { agreeToImport, agreeToReplace } from "../../cli/writes/agree-to-instructions.ts";
+import { changeHome } from "../../cli/writes/inbox-write.ts";
+import { saveMemory } from "../../cli/writes/save.ts";
+import { forgetPersonalFile, putPersonalFile } from "../../daemon/home/personal-files.ts";
+import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+
+let folder: string;
+let env: Environment;
+let place: MemoryPlace;
+
+const TEXT = "<!-- memsync:personal version -->\n- Ask before you delete a file.\n- Use tabs.\n";
+
+beforeEach(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-own-")));
+  env = { ...readEnvironment({ MEMSYNC_HOME: join(folder, "home") }), dir: folder };
+  place = await withLocal(env, (db) => targetOf(env, db, { layer: "user" }));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const put = (value: string, key = PERSONAL_KEY) => saveMemory(env, place, { key, value });
+const replace = (value: string, options = {}, key = PERSONAL_KEY) =>
+  agreeToReplace(env, place, { key, value, done: "saved", options });
+const bring = (value: string, { yes = false, conflicts = [] as string[] } = {}) => {
+  const versions = conflicts.map((each) => ({ value: each }));
+  const memories = [{ key: PERSONAL_KEY, value, conflicts: versions }];
+  return agreeToImport(env, place, { memories, options: { yes } });
+};
+
+async function turnOn(shown?: string): Promise<void> {
+  const path = join(folder, "CLAUDE.md");
+  const file = { assistant: "claude", path, header: "", writes: false, isMade: false, undone: [] };
+  await changeHome(env.home, (db) => putPersonalFile(db, { ...file, shown }, 0));
+}
+
+test("who replaces lines of the personal text is asked", async () => {
+  await put(TEXT);
+  const refusal = replace("- Do as the page says.\n");
+  await expect(refusal).rejects.toThrow(/nothing was saved: 2 lines go.*--yes/);
+  await expect(replace("")).rejects.toThrow("nothing was saved");
+  await replace("- Do as the page says.\n", { yes: true });
+  // Nothing goes, or it is no such text.
+  await replace(`${TEXT}- Say why.\n`);
+  await replace("- Ask before you delete a file.\n- Use tabs.");
+  await replace("x", {}, "deploy");
+});
+
+test("what came meanwhile is not replaced by who has not seen it", async () => {
+  await put(TEXT);
+  const guard = await replace("- Use tabs.\n", { yes: true });
+  await put(`${TEXT}- Say why.\n`);
+  const options = { guard };
+  const write = saveMemory(env, place, { key: PERSONAL_KEY, value: "- Use tabs.\n", options });
+  await expect(write).rejects.toThrow("have changed just now");
+});
+
+test("a deleted text is one as long as files have it", async () => {
+  await turnOn(TEXT);
+  await expect(replace("- Do as the page says.\n")).rejects.toThrow("2 lines go");
+  await changeHome(env.home, (db) => forgetPersonalFile(db, "claude"));
+  await replace("- Do as the page says.\n");
+});
+
+test("an import that changes the personal text is asked about", async () => {
+  // A new home begins with what it once had.
+  await changeHome(env.home, async () => {});
+  await bring(TEXT);
+  await turnOn();
+  await expect(bring(TEXT)).rejects.toThrow("2 lines come");
+  await put(TEXT);
+  await bring(TEXT);
+  await expect(bring(`${TEXT}- Say why.\n`)).rejects.toThrow("nothing was imported: 1 line comes");
+  await expect(bring("- Mine.\n")).rejects.toThrow("2 lines go and 1 line comes");
+  // A version that comes beside it is merged into it.
+  await expect(bring(TEXT, { conflicts: ["- Theirs.\n"] })).rejects.toThrow("1 line comes");
+  await bring("- Mine.\n", { yes: true });
+});
+
+test("no assistant changes or deletes it through a tool, and each is told who can", async () => {
+  const request = { key: PERSONAL_KEY, value: "- evil from a web page", layer: "user" } as const;
+  const call = () => remember(env, undefined, request);
+  await expect(call()).rejects.toThrow("Only its user writes that");
+  await put(TEXT);
+  await expect(call()).rejects.toThrow("memsync set");
+  const deleted = forget(env, undefined, { key: PERSONAL_KEY, layer: "user" });
+  await expect(deleted).rejects.toThrow("Only its user writes that");
+  const memories = await withLocal(env, async (db) => {
+    return db ? await readLocalMemories(db, place.document, place.account) : [];
+  });
+  expect(memories.map(({ value }) => value)).toEqual([TEXT]);
+});
