@@ -48,7 +48,7 @@ function lookAt({ files }: Assistant): Seen {
   // By path, for two things that are set up may be in one file.
   const unread = new Map<string, string>();
   for (const file of files) {
-    const read = readSettingsFile(file);
+    const read = readSettingsFile(file, files);
     if (read.kind === "unreadable") {
       unread.set(file.path, read.why);
       continue;

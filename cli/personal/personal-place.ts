@@ -66,7 +66,8 @@ function withOverride(codex: PersonalPlace): PersonalPlace {
 /** Its settings may name another file, or several. */
 function geminiName(around: Surroundings): string {
   const gemini = assistantsFor(around).find(({ id }) => id === "gemini");
-  const read = gemini?.files[0] && readSettingsFile(gemini.files[0]);
+  const file = gemini?.files[0];
+  const read = file && readSettingsFile({ ...file, entries: [] });
   if (read?.kind !== "read" || read.text === undefined) return GEMINI_NAME;
   const named = valueAt(parseSettings(read.text, "json"), ["context", "fileName"]);
   const names = [named].flat().filter((name) => typeof name === "string");

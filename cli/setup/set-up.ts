@@ -53,7 +53,7 @@ export function isInUse({ traces, program }: Assistant): boolean {
 }
 
 export function planAddition(assistant: Assistant, file: SettingsFile): SetupStep {
-  const read = readSettingsFile(file);
+  const read = readSettingsFile(file, assistant.files);
   if (read.kind === "unreadable") {
     return { assistant, file, read, command: undefined, after: undefined };
   }
@@ -75,7 +75,7 @@ export function planRemoval(
   file: SettingsFile,
   kept: KeptChanges,
 ): SetupStep {
-  const read = readSettingsFile(file);
+  const read = readSettingsFile(file, assistant.files);
   const step = { assistant, file, read };
   if (read.kind === "unreadable" || read.text === undefined) {
     return { ...step, command: undefined, after: undefined };

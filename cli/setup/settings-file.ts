@@ -10,6 +10,7 @@ import type { SettingsFile } from "./assistant.ts";
 import {
   insertEntry,
   parseSettings,
+  refuseDoubled,
   removeEntry,
   type SettingsEntry,
   stateOf,
@@ -32,10 +33,19 @@ export type SettingsRead =
     }
   | { readonly kind: "unreadable"; readonly why: string };
 
-export function readSettingsFile({ path, syntax, entries }: SettingsFile): SettingsRead {
+/**
+ * Reads a file of settings. `beside`: what else belongs into files of its assistant; nothing is
+ * written into a file where any of that has no place of its own.
+ */
+export function readSettingsFile(
+  { path, syntax, entries }: SettingsFile,
+  beside: readonly SettingsFile[] = [],
+): SettingsRead {
   try {
     const { text, hash } = readSettingsText(path);
     parseSettings(text ?? "", syntax);
+    const others = beside.filter((file) => file.path === path).flatMap((file) => file.entries);
+    refuseDoubled(text ?? "", syntax, [...entries, ...others]);
     const of = (state: string) =>
       entries.filter((entry) => stateOf(text ?? "", syntax, entry) === state);
     const [absent, present, other] = [of("absent"), of("present"), of("other")];

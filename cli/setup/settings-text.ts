@@ -9,6 +9,7 @@ import {
 } from "jsonc-parser/lib/esm/main.js";
 import { isObject } from "../../shared/json.ts";
 import { cutValue, isHollow } from "./cut-value.ts";
+import { findDoubled } from "./doubled-names.ts";
 
 /**
  * What memsync needs in an assistant's settings: a value of its own under `keys`, or one more item
@@ -148,6 +149,28 @@ export function parseSettings(text: string, syntax: Syntax): unknown {
   }
   if (!isObject(value)) throw new UnreadableSettings("is no object");
   return value;
+}
+
+/**
+ * Refuses settings in which a name on the way to an entry is there twice: nobody knows which of the
+ * two its assistant reads. A parser refuses that in TOML. Throws `UnreadableSettings`.
+ */
+export function refuseDoubled(
+  text: string,
+  syntax: Syntax,
+  entries: readonly SettingsEntry[],
+): void {
+  if (syntax === "toml") return;
+  const plain = withoutMark(text);
+  for (const { keys } of entries) {
+    const found = findDoubled(plain, keys);
+    if (!found) continue;
+    const [first, second] = found.lines;
+    const where = first === second ? `line ${first}` : `lines ${first} and ${second}`;
+    throw new UnreadableSettings(
+      `has ${found.keys.join(".")} twice, in ${where}: make one of the two, and say it again`,
+    );
+  }
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {

@@ -346,3 +346,24 @@ scenario("on a terminal what would be changed is broken between words", async (l
   terminal.type("n\r");
   expect(await terminal.ended()).toBe(1);
 });
+
+scenario("settings that have a name twice are left alone, whole, and named", async (lab) => {
+  const mine = '"SessionStart": [{"hooks": [{"type": "command", "command": "mine"}]}]';
+  const doubled = {
+    ".gemini/settings.json": `{\n"mcpServers": {"memsync": {}},\n"hooks": {},\n"hooks": {${mine}}\n}\n`,
+    ".cursor/mcp.json": '{"mcpServers": {"a": {}}, "mcpServers": {"memsync": {"command": "x"}}}',
+    ".codex/config.toml": '[mcp_servers.memsync]\ncommand = "x"\n[mcp_servers.memsync]\n',
+  };
+  const { setup, read, user, machine, env } = await makeUser(lab, doubled);
+  for (const args of [["--yes"], ["--yes"], ["--remove", "--yes"]]) {
+    const { status, stdout, stderr } = await setup(...args);
+    expect(status).toBe(1);
+    expect(stdout).toContain("hooks twice, in lines 3 and 4");
+    expect(stdout).toContain("mcpServers twice, in line 1");
+    expect(stderr).toContain("can't be read as settings, and was left alone");
+    for (const [name, text] of Object.entries(doubled)) expect(read(name)).toBe(text);
+  }
+  expect(existsSync(join(user, ".cursor/hooks.json"))).toBe(false);
+  const doctor = await machine.run(["doctor"], { env });
+  expect(doctor.stdout).toContain("hooks twice, in lines 3 and 4");
+});

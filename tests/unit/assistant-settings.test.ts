@@ -4,6 +4,7 @@ import { spliceBetween, undone, undoneAround } from "../../cli/setup/kept-change
 import {
   insertEntry,
   parseSettings,
+  refuseDoubled,
   removeEntry,
   type SettingsEntry,
   stateOf,
@@ -144,6 +145,30 @@ test("settings that their assistant could not read are refused, with the line", 
     expect(() => insertEntry(text, "json", HOOK)).toThrow(UnreadableSettings);
   }
   expect(() => parseSettings('{\n  "a": 1,,\n}', "json")).toThrow("line 2");
+});
+
+test("a name that is there twice on the way to an entry, or in it, is named with both lines", () => {
+  const refusalOf = (text: string, entry = SERVER) => {
+    try {
+      refuseDoubled(text, "json", [entry]);
+      return "none";
+    } catch (thrown) {
+      return thrown instanceof UnreadableSettings ? thrown.message : String(thrown);
+    }
+  };
+  const said = (what: string) => `has ${what}: make one of the two, and say it again`;
+  expect(refusalOf('{"a": 1, "a": 2, "mcpServers": {"x": {"y": 1, "y": 2}}}')).toBe("none");
+  expect(refusalOf("")).toBe("none");
+  const names = '\uFEFF{\r\n"mcpServers": {},\r\n// two\r\n"mcpServers": {"memsync": 1}}';
+  expect(refusalOf(names)).toBe(said("mcpServers twice, in lines 2 and 4"));
+  const escaped = '{"mcpServers": {}, "mcp\\u0053ervers": {}}';
+  expect(refusalOf(escaped)).toBe(said("mcpServers twice, in line 1"));
+  const entries = '{"mcpServers": {"memsync": {},\n"x": {},\n"memsync": {}}}';
+  expect(refusalOf(entries)).toBe(said("mcpServers.memsync twice, in lines 1 and 3"));
+  const inside = '{"mcpServers": {"memsync": {"args": [],\n"args": ["mcp"]}}}';
+  expect(refusalOf(inside)).toBe(said("mcpServers.memsync.args twice, in lines 1 and 2"));
+  const hook = '{"hooks": {"SessionStart": [{"hooks": [], "hooks": []}]}}';
+  expect(refusalOf(hook, HOOK)).toBe(said("hooks.SessionStart.hooks twice, in line 1"));
 });
 
 const TABLE: SettingsEntry = { ...SERVER, keys: ["mcp_servers", "memsync"] };
