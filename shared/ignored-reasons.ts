@@ -19,6 +19,14 @@ function sending({ file, isLinked = true }: GoneIgnoreFile): string {
   return `${command} sends it, after asking, or ${empty}`;
 }
 
+/** A line of a `.memsyncignore`. */
+export interface IgnoredLine {
+  readonly line: number;
+  readonly text: string;
+}
+
+const shown = ({ line, text }: IgnoredLine) => `line ${line}, "${text.trim()}",`;
+
 /** Reasons why a file or a record stays on this machine: its project's folder says so. */
 export const IGNORED_REASONS = {
   ignored: {
@@ -45,5 +53,16 @@ export const IGNORED_REASONS = {
     meaning: "nobody knows what is ignored, so nothing of the folder is read or written",
     say: () => "stays on this machine, for its .memsyncignore can't be read",
     advise: () => "make it a file of at most 64 KiB, in UTF-8",
+  },
+  "ignore-line-two-readings": {
+    meaning: "a line of a `.memsyncignore` can mean two things, and what either names stays here",
+    say: (facts: IgnoredLine) =>
+      `${shown(facts)} has two readings, and what either names stays here`,
+    advise: () => "write one name on a line, with no quotes, blanks or comment beside it",
+  },
+  "ignore-line-no-name": {
+    meaning: "a line of a `.memsyncignore` names nothing that its folder can have",
+    say: (facts: IgnoredLine) => `${shown(facts)} names nothing in this folder`,
+    advise: () => "write a path from the folder, as docs/own.md, or !docs/own.md to let one out",
   },
 } as const;

@@ -349,6 +349,11 @@ function syncedNote(status: DaemonStatus, standing: Standing): string {
     notes.push("records of sessions are refused: see `memsync status`");
   }
   notes.push(...deletedNotes(status));
+  const odd = status.ignore_lines.length;
+  if (odd > 0) {
+    const lines = count(odd, "line of .memsyncignore is", "lines of .memsyncignore are");
+    notes.push(`${lines} not clear: see \`memsync status\``);
+  }
   const folders = syncedProjects(status).flatMap((project) => project.folders);
   const apart = hereFirst(standing, folders.filter(isTextApart));
   const [unwritten, unread] = [apart.filter(isRead), apart.filter((each) => !isRead(each))];

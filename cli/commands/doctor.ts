@@ -18,6 +18,7 @@ import {
   checkSetAside,
   nearestFolder,
 } from "../doctor/home-checks.ts";
+import { checkIgnored } from "../doctor/ignore-checks.ts";
 import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machine-checks.ts";
 import { checkMachineName } from "../doctor/machine-name-check.ts";
 import { checkMemoryFolders } from "../doctor/memory-folder-checks.ts";
@@ -82,6 +83,7 @@ async function examine(env: Environment): Promise<Finding[]> {
       ...checkOwn(status, readOnly),
       checkPolled(status),
     ])),
+    ...(await checkIgnored(env)),
     ...ofRemotes,
     ...checkAssistants(env),
     ...(await checkMemoryFolders(env)),

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { RemoteEnvironment } from "../../daemon/home/remote.ts";
+import { readOddLines } from "../../daemon/ignored/odd-lines.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
 import { type DocumentPreview, type KeyChanges, previewSync } from "../local/local-preview.ts";
@@ -10,6 +11,7 @@ import { remoteEnvironment } from "../place/remote-environment.ts";
 import {
   count,
   firstLine,
+  sayAside,
   sayJson,
   sayRows,
   saySentence,
@@ -17,6 +19,7 @@ import {
   tableInLines,
 } from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
+import { oddLinesShown } from "../views/odd-ignore-lines.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 
 const HELP = `
@@ -44,11 +47,16 @@ export function addPreviewCommand(program: Command, env: Environment): void {
 
 async function preview(env: Environment, json: boolean): Promise<void> {
   const environment = await sendersEnvironment(env);
-  const { previews, sources } = await withLocal(env, async (db) => {
-    if (!db) return { previews: [], sources: [] };
+  const { previews, sources, odd } = await withLocal(env, async (db) => {
+    if (!db) return { previews: [], sources: [], odd: [] };
     const found = await previewSync(db, await readRemotes(db, environment));
-    return { previews: found, sources: await previewSources(env, db) };
+    return {
+      previews: found,
+      sources: await previewSources(env, db),
+      odd: await readOddLines(db),
+    };
   });
+  for (const line of oddLinesShown(odd)) sayAside(line);
   const of = ({ name }: DocumentPreview) => sources.filter(({ document }) => document === name);
   if (json) {
     sayJson(previews.map((each) => ({ ...shown(each), sources: of(each).map(withoutDocument) })));

@@ -52,6 +52,11 @@ export const FINDINGS = {
   ],
   "projects-followed": ["projects", "ok", "every linked file is followed"],
   "projects-left-alone": ["projects", "warning", "a linked file is left alone"],
+  "ignored-not-clear": [
+    "ignored",
+    "warning",
+    "a line of a `.memsyncignore` may not say what was meant",
+  ],
   "watched-by-events": ["watched", "ok", "the system tells of every change"],
   "watched-by-looks": ["watched", "ok", "folders are looked at every few seconds"],
   "watched-at-limit": [

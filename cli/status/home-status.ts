@@ -13,6 +13,7 @@ import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { EMBEDDED, serviceNameOf } from "../../daemon/home/remote.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { type OddIgnoreLine, readOddLines } from "../../daemon/ignored/odd-lines.ts";
 import { readInbox, readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
@@ -39,6 +40,7 @@ import { visible } from "../screen/visible.ts";
 import { heldLines } from "../views/held-view.ts";
 import { joinedLines } from "../views/joined-view.ts";
 import { machineLines } from "../views/machine-lines.ts";
+import { oddIgnoreLines } from "../views/odd-ignore-lines.ts";
 import { isGone } from "../views/project-list.ts";
 import { layerLine } from "../views/seen-by.ts";
 import { unfollowedLines } from "../views/status-view.ts";
@@ -107,6 +109,8 @@ export interface HomeStatus {
   /** One for each remote, if there are several. */
   readonly own: readonly HomeLayers[];
   readonly held: readonly HeldStatus[];
+  /** Lines of files of ignored names that may not say what was meant. */
+  readonly ignore_lines: readonly OddIgnoreLine[];
   readonly conflicts: number;
   /** How many writes wait for the next daemon. */
   readonly in_inbox: number;
@@ -142,6 +146,7 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
       unlinked: await unlinkedOf(db, links, { view, nameOf }),
       own,
       held: await readHeldStatus(db, nameOf),
+      ignore_lines: await readOddLines(db),
       conflicts: (await listConflicts(db)).length,
       in_inbox: (await readWholeInbox(db)).length,
     };
@@ -241,6 +246,7 @@ export function homeStatusLines(
     ...own.flatMap((layers) => layerLines(layers, several)),
     ...machineLines(status.machine),
     ...heldLines(status.held, status.projects, several),
+    ...oddIgnoreLines(status.ignore_lines),
   ].map(visible);
 }
 

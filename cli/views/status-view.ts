@@ -34,6 +34,7 @@ import { joinedLines } from "./joined-view.ts";
 import { machineLines } from "./machine-lines.ts";
 import { memoryFolderLines } from "./memory-folders-view.ts";
 import { oddFolders } from "./odd-folders.ts";
+import { oddIgnoreLines } from "./odd-ignore-lines.ts";
 import { personalLines } from "./personal-view.ts";
 import { layerLine } from "./seen-by.ts";
 import { isEmbedded, shownRemotes } from "./shown-remotes.ts";
@@ -95,6 +96,7 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
     ...memoryFolderLines("serena", status.serena, named),
     ...memoryFolderLines("rules", status.rules, named),
     ...personalLines(status.personal),
+    ...oddIgnoreLines(status.ignore_lines),
   ].map(visible);
 }
 

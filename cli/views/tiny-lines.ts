@@ -61,6 +61,7 @@ export function tinyLines({ status, standing, conflicts }: KnownNow, columns: nu
     ...files,
     ...deleted.map(({ name }) => `deleted: ${name}`),
     ...joined.map(({ name }) => `\`memsync projects\`: ${name} is joined`),
+    ...(status.ignore_lines.length > 0 ? ["`memsync doctor`: .memsyncignore"] : []),
     ...(waiting > 0 ? [count(waiting, "change waits", "changes wait")] : []),
     ...(isUnfollowed ? ["not followed: `memsync link`"] : []),
   ];

@@ -1,18 +1,21 @@
 import ignore, { type Ignore } from "ignore";
+import { readIgnoreLines } from "./ignore-lines.ts";
 
 /** What a file in the syntax of `.gitignore` names. */
 export type IgnorePatterns = Ignore;
 
 /**
  * Reads a text in the syntax of `.gitignore`, as git's documentation says it, with upper and lower
- * case the same, and a letter the same however it is encoded.
+ * case the same, and a letter the same however it is encoded; and what its lines may mean besides,
+ * as `readIgnoreLines` has it. `dir`: the folder whose paths it names.
  *
  * ```
  * isIgnoredBy(parseIgnorePatterns("docs/*\n!docs/open.md\n"), "docs/own.md"); // true
  * ```
  */
-export function parseIgnorePatterns(text: string): IgnorePatterns {
-  return ignore({ ignorecase: true }).add(text.normalize("NFC"));
+export function parseIgnorePatterns(text: string, dir?: string): IgnorePatterns {
+  const lines = readIgnoreLines(text.normalize("NFC"), dir?.normalize("NFC"));
+  return ignore({ ignorecase: true }).add(lines.flatMap(({ patterns }) => patterns));
 }
 
 /** The patterns of a text in that syntax, without its comments. */

@@ -187,7 +187,7 @@ function ignoredBefore({ dir, text, isThere }: StandingIgnored): Ignored {
 }
 
 function ignoredBy({ dir, of = "linked", kind, text }: IgnoreFile): Ignored {
-  const patterns = parseIgnorePatterns(text);
+  const patterns = parseIgnorePatterns(text, dir);
   const code = text === LOST_IGNORED ? "ignored-lost" : "ignored-gone";
   const gone = { code, file: join(dir, IGNORE_NAME), isLinked: of === "linked" } as const;
   const named: WhyIgnored = kind === "gone" ? gone : { code: "ignored" };

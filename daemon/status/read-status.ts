@@ -25,6 +25,7 @@ import { serviceNameOf } from "../home/remote.ts";
 import { refusedSessions } from "../home/session-records.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { countSavedMemories } from "../home/unlinked-projects.ts";
+import { keptOddLines } from "../ignored/odd-lines.ts";
 import type { StatusNote } from "../plain/plain-status.ts";
 import { readDamageNotes } from "../recovery/set-aside.ts";
 import type { OpenRemote, OpenRemotes } from "../remotes/open-remotes.ts";
@@ -126,6 +127,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     serena: sources.memoryFolders("serena"),
     rules: sources.memoryFolders("rules"),
     personal: sources.personal,
+    ignore_lines: await keptOddLines(sources.store.reader),
     held: await readHeldStatus(sources.store.reader, (account) => {
       return open.remoteOf(account)?.name ?? null;
     }),

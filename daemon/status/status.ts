@@ -3,6 +3,7 @@ import type { FollowStatus } from "../files/state/follow-status.ts";
 import type { DeletionStatus } from "../home/deleted-project.ts";
 import type { JoinedStatus } from "../home/joined-status.ts";
 import type { KeptText } from "../home/kept-text.ts";
+import type { OddIgnoreLine } from "../ignored/odd-lines.ts";
 import type { StatusNote } from "../plain/plain-status.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
@@ -199,6 +200,8 @@ export interface DaemonStatus {
   readonly rules: MemoryFoldersStatus;
   /** The user's own text, and the files of assistants that have it. */
   readonly personal: PersonalStatus;
+  /** Lines of files of ignored names that may not say what was meant. */
+  readonly ignore_lines: readonly OddIgnoreLine[];
 }
 
 /** What is left of one of the account's quotas. */

@@ -177,3 +177,33 @@ scenario(
     await waitFor("what it named", async () => (await a.list()).length === 1);
   },
 );
+
+scenario(
+  "a line that is not clear lets nothing out, and is told wherever one looks",
+  async (lab) => {
+    const [a, b] = await lab.twoMachines(emulator.account("ignored-lines"), { "README.md": "" });
+    save(a, "CLAUDE.md", "# Of a alone\n");
+    save(a, ".memsyncignore", "CLAUDE.md # mine\n~/x/notes.md\n./other.md\n");
+    await a.up();
+    await b.up();
+    const { id } = await a.projectOf();
+    await a.sync();
+    await b.sync();
+    expect(await why(a)).toBe("ignored");
+    expect(await b.doc(id)).toBe("");
+    const status = JSON.parse(await a.memsync("status", "--json"));
+    const told = status.ignore_lines.map(({ line, code }: { line: number; code: string }) => {
+      return `${line} ${code}`;
+    });
+    expect(told).toEqual(["1 ignore-line-two-readings", "2 ignore-line-no-name"]);
+    const first = 'line 1, "CLAUDE.md # mine", has two readings';
+    expect(inOneLine(await a.memsync("status"))).toContain(first);
+    expect(await a.memsync("sync")).toContain("2 lines of .memsyncignore are not clear");
+    expect(inOneLine((await a.run(["preview"])).stderr)).toContain(first);
+    expect(inOneLine((await a.run(["doctor"])).stdout)).toContain(first);
+    await a.down();
+    expect(inOneLine((await a.run(["status"])).stdout)).toContain(first);
+    save(a, ".memsyncignore", "CLAUDE.md\n");
+    expect((await a.run(["status"])).stdout).not.toContain("has two readings");
+  },
+);

@@ -91,5 +91,6 @@ export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
     serena: { mode: "off", folders: [] },
     rules: { mode: "off", folders: [] },
     personal: { lines: null, files: [], merges: [] },
+    ignore_lines: [],
   };
 }

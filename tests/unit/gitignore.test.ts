@@ -67,9 +67,11 @@ test("what the documentation of git shows is named so by git, and by us", async 
 });
 
 test("whatever the patterns are, git names the same paths", async () => {
+  // Git knows no path with such names; what a line with them means is another test's.
+  const isName = (pieces: readonly string[]) => !/^\.\.?$/.test(pieces.join(""));
   const piece = fc.constantFrom("a", "b", "A", "*", "?", "[ab]", "[!a]", "\\*", "md", ".");
   const name = fc.oneof(
-    { arbitrary: fc.array(piece, { minLength: 1, maxLength: 4 }), weight: 4 },
+    { arbitrary: fc.array(piece, { minLength: 1, maxLength: 4 }).filter(isName), weight: 4 },
     { arbitrary: fc.constant(["**"]), weight: 1 },
   );
   const line = fc

@@ -1,0 +1,115 @@
+/** How one line of an ignore file is read. */
+export interface IgnoreLine {
+  /** The first is 1. */
+  readonly number: number;
+  readonly text: string;
+  /** Patterns as git writes them: what the line says by the letter, and what it may mean. */
+  readonly patterns: readonly string[];
+  /**
+   * What its author is to be told. `two-readings`: whatever either of them names is ignored.
+   * `no-name`: it names nothing that the folder can have.
+   */
+  readonly odd: "two-readings" | "no-name" | undefined;
+}
+
+/**
+ * Reads the lines of a text in the syntax of `.gitignore`. A line that git takes for a name that no
+ * file has was meant to keep something: what it can mean is ignored as well, for what stays here in
+ * vain can be seen in a preview, and what was sent can't be taken back. `dir`: the file's folder.
+ *
+ * ```
+ * readIgnoreLines("./a.md").map(({ patterns }) => patterns); // [["./a.md", "/a.md"]]
+ * ```
+ */
+export function readIgnoreLines(text: string, dir?: string): IgnoreLine[] {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  return lines.map((line, at) => ({ number: at + 1, text: line, ...readLine(line, dir) }));
+}
+
+function readLine(line: string, dir: string | undefined): Pick<IgnoreLine, "patterns" | "odd"> {
+  const bare = withoutEnd(line);
+  if (bare === "" || /^\s*#/.test(bare)) return { patterns: [line], odd: undefined };
+  if (bare.startsWith("!")) {
+    // In doubt nothing more leaves the machine.
+    const { patterns, odd } = readLine(bare.slice(1), dir);
+    const isPlain = odd === undefined && patterns.length === 1;
+    return { patterns: [line], odd: isPlain ? undefined : "no-name" };
+  }
+  const readings = readingsOf(bare);
+  const all = [bare, ...readings];
+  const outside = all.filter((each) => isOutside(each, dir));
+  const meant = all.flatMap((each) => {
+    return outside.includes(each) ? lastNames(each) : [pathFrom(each, dir)];
+  });
+  const isOdd = outside.length > 0 || hasOpenBracket(bare);
+  return {
+    patterns: [...new Set([line, ...meant])],
+    odd: isOdd ? "no-name" : readings.length > 0 ? "two-readings" : undefined,
+  };
+}
+
+/** Without the blanks at its end, of which the first may be meant by a backslash. */
+function withoutEnd(line: string): string {
+  const bare = line.trimEnd();
+  let slashes = 0;
+  while (bare.at(-1 - slashes) === "\\") slashes++;
+  return slashes % 2 === 1 ? line.slice(0, bare.length + 1) : bare;
+}
+
+/** What a line says to who knows other ignore files, or a shell, beside what it says to git. */
+function readingsOf(line: string): string[] {
+  const start = line.trimStart();
+  const [, beforeComment = start] = /^(.*?\S)\s+#/.exec(start) ?? [];
+  const [, , name = beforeComment] = /^(["'`])(.+)\1$/.exec(beforeComment) ?? [];
+  const [, file] = /^(.*\.mdc?)\/$/i.exec(name) ?? [];
+  const names = name.split(/[\s,;]+/).filter((each) => each !== "");
+  const isList = names.length > 1 && names.every((each) => /(?:\.mdc?|\/)$/i.test(each));
+  const readings = [name, ...(file === undefined ? [] : [file]), ...(isList ? names : [])];
+  return readings.filter((each) => each !== line);
+}
+
+/** Another folder's, so that nothing in this one is named. */
+function isOutside(path: string, dir: string | undefined): boolean {
+  const isInDir = dir !== undefined && slashed(path).startsWith(`${slashed(dir)}/`);
+  return !isInDir && (/^~\/|^[a-z]:[\\/]/i.test(path) || slashed(path).split("/").includes(".."));
+}
+
+/** The file or folder of that name, wherever it is: it was meant to stay. */
+function lastNames(path: string): string[] {
+  const [name] = /[^/]+\/?$/.exec(slashed(path)) ?? [];
+  return name === undefined || /^(?:\.\.?|~|\*+)\/?$/.test(name) ? [] : [name];
+}
+
+/** The path from the ignore file's folder, as git writes it. */
+function pathFrom(given: string, dir: string | undefined): string {
+  const path = slashed(given);
+  const root = dir === undefined ? undefined : `${slashed(dir)}/`;
+  if (root !== undefined && path.startsWith(root)) return `/${path.slice(root.length)}`;
+  const names = path.split("/");
+  const isFolder = /\/\.?$/.test(path);
+  const left = names.filter((name) => name !== "" && name !== ".");
+  const isFromRoot = /^\.?\//.test(path);
+  if (left.length === 0) return path;
+  return `${isFromRoot ? "/" : ""}${left.join("/")}${isFolder ? "/" : ""}`;
+}
+
+/** With a backslash that stands between names, and not before a sign that it takes the sense of. */
+function slashed(path: string): string {
+  return path.replace(/\\(.?)/gs, (both, next: string) => {
+    return /^[\p{L}\p{N}_.-]?$/u.test(next) ? `/${next}` : both;
+  });
+}
+
+/** A list of characters that does not end: git finds nothing by it. */
+function hasOpenBracket(line: string): boolean {
+  const rest = line.replace(/\\./gs, "").replace(/\[:\w+:\]/g, "x");
+  let from = rest.indexOf("[");
+  while (from !== -1) {
+    // In a list the first sign may be the one that else ends it.
+    const first = /[!^]/.test(rest[from + 1] ?? "") ? from + 3 : from + 2;
+    const end = rest.indexOf("]", first);
+    if (end === -1) return true;
+    from = rest.indexOf("[", end);
+  }
+  return false;
+}
