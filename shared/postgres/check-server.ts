@@ -1,5 +1,6 @@
-import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, WHOLE_BACKUP } from "./failures.ts";
+import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY } from "./failures.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
+import { lackOf, partsMissing, rowsOfTakenSteps } from "./schema-look.ts";
 import type { SchemaParts } from "./schema-parts.ts";
 import type { PostgresSession } from "./session.ts";
 
@@ -17,8 +18,6 @@ interface ServerFacts {
   readonly schema: string | null;
   /** Those of the program's tables in which the user may not do everything. */
   readonly lacking: string | null;
-  /** Those of the schema's parts that are not there, or don't act. */
-  readonly missing: readonly string[] | null;
   /** Commits that have waited for a standby for longer than a write takes. */
   readonly unheard: number;
   /** Those of `SESSION_SETTINGS`, as they are. */
@@ -46,8 +45,19 @@ export async function refuseUnfit<Tables>(
 ): Promise<void> {
   const problem = await pool.use(async (session) => {
     const facts = await readFacts(session, parts, withinMs);
-    return problemOf(facts) ?? problemInUse(facts) ?? (await lackOfRows(session, parts, withinMs));
+    const found = problemOf(facts) ?? lackOf(await partsMissing(session, parts, withinMs));
+    return found ?? problemInUse(facts);
   });
+  if (problem !== undefined) throw new DatabaseFailure(problem);
+}
+
+/** Throws where a step was taken, and the database does not know any more that it was. */
+export async function refuseUnrecorded<Tables>(
+  pool: SessionPool<Tables>,
+  parts: SchemaParts,
+): Promise<void> {
+  const missing = await pool.use((session) => partsMissing(session, parts));
+  const problem = lackOf(rowsOfTakenSteps(parts, missing));
   if (problem !== undefined) throw new DatabaseFailure(problem);
 }
 
@@ -56,32 +66,8 @@ export async function refuseMissing<Tables>(
   pool: SessionPool<Tables>,
   parts: SchemaParts,
 ): Promise<void> {
-  const problem = await pool.use(async (session) => {
-    const { missing } = await readFacts(session, parts);
-    return missing === null ? await lackOfRows(session, parts) : lackOf(missing);
-  });
+  const problem = lackOf(await pool.use((session) => partsMissing(session, parts)));
   if (problem !== undefined) throw new DatabaseFailure(problem);
-}
-
-/** Of tables that are there: those without the row that a step has put in. */
-async function lackOfRows<Tables>(
-  session: PostgresSession<Tables>,
-  { filled }: SchemaParts,
-  withinMs?: number,
-): Promise<string | undefined> {
-  if (filled.length === 0) return undefined;
-  const empty = filled.map((name) => `SELECT '${name}' AS name WHERE NOT EXISTS (TABLE ${name})`);
-  const rows = await session.query<{ name: string }>(empty.join(" UNION ALL "), [], withinMs);
-  return rows.length === 0 ? undefined : lackOf(rows.map(({ name }) => `the row of ${name}`));
-}
-
-/** How many of the parts that are missing are named. */
-const NAMED_MAX = 5;
-
-function lackOf(missing: readonly string[]): string {
-  const more = missing.length > NAMED_MAX ? `, and ${missing.length - NAMED_MAX} more` : "";
-  const named = missing.slice(0, NAMED_MAX).join(", ");
-  return `the database lacks parts of its schema (${named}${more}): ${WHOLE_BACKUP}`;
 }
 
 /** Room that a write finds, and leaves as it was. */
@@ -127,25 +113,10 @@ async function readFacts<Tables>(
         WHERE NOT (has_table_privilege(found, 'select') AND has_table_privilege(found, 'insert')
           AND has_table_privilege(found, 'update') AND has_table_privilege(found, 'delete')))
         AS lacking,
-      (SELECT array_agg(each) FROM (
-        SELECT name FROM unnest($2::text[] || $3::text[]) AS name
-          WHERE to_regclass(quote_ident(name)) IS NULL
-        UNION ALL SELECT name FROM unnest($4::text[]) AS name
-          WHERE to_regproc(quote_ident(name)) IS NULL
-        UNION ALL SELECT name FROM unnest($5::text[], $6::text[]) AS trigger (name, relation)
-          WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = name AND tgenabled IN ('O', 'A')
-            AND tgrelid = to_regclass(quote_ident(relation)))) AS lost (each)) AS missing,
       (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
         AND usename = current_user AND wait_event = 'SyncRep'
         AND query_start < clock_timestamp() - interval '5 seconds') AS unheard`,
-    [
-      Object.keys(SESSION_SETTINGS),
-      parts.tables,
-      parts.indexes,
-      parts.functions,
-      parts.triggers.map(({ name }) => name),
-      parts.triggers.map(({ table }) => table),
-    ],
+    [Object.keys(SESSION_SETTINGS), parts.tables],
     withinMs,
   );
   if (!facts) throw new DatabaseFailure("the database says nothing of itself");
@@ -181,8 +152,7 @@ function problemOf(facts: ServerFacts): string | undefined {
   return undefined;
 }
 
-function problemInUse({ missing, unheard }: ServerFacts): string | undefined {
-  if (missing !== null) return lackOf(missing);
+function problemInUse({ unheard }: ServerFacts): string | undefined {
   if (unheard > 0) {
     const way = "see that it runs, or take it out of synchronous_standby_names";
     return `commits wait for the database's synchronous standby, which does not answer: ${way}`;

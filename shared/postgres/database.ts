@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { checkServer, refuseMissing } from "./check-server.ts";
+import { checkServer, refuseMissing, refuseUnrecorded } from "./check-server.ts";
 import { migratePostgres, type PostgresMigration } from "./migrate.ts";
 import { kyselyThrough, SessionPool } from "./pool.ts";
 import { schemaPartsOf } from "./schema-parts.ts";
@@ -41,6 +41,7 @@ export async function openPostgres<Tables>(
   const parts = schemaPartsOf(migrations);
   try {
     await checkServer(writing, parts);
+    await refuseUnrecorded(writing, parts);
     await migratePostgres(writing, migrations);
     await refuseMissing(writing, parts);
   } catch (thrown) {

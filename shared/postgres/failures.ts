@@ -143,7 +143,7 @@ const ALREADY_THERE: ReadonlySet<string | undefined> = new Set([
 
 function sentenceOf(thrown: unknown): string | undefined {
   const state = stateOf(thrown);
-  if (UNKNOWN_NAME.has(state)) {
+  if (isNameUnknown(thrown)) {
     return `the database lacks a part of its schema (${messageOf(thrown)}): ${WHOLE_BACKUP}`;
   }
   if (ALREADY_THERE.has(state)) {
@@ -180,6 +180,11 @@ function sentenceOf(thrown: unknown): string | undefined {
 
 /** A table, a column, a function or a constraint that is not there. */
 const UNKNOWN_NAME = new Set(["42P01", "42703", "42883", "42P10"]);
+
+/** Whether a statement names what is not there. */
+export function isNameUnknown(thrown: unknown): boolean {
+  return UNKNOWN_NAME.has(stateOf(thrown));
+}
 
 /** What to do where a table is missing. */
 export const WHOLE_BACKUP =

@@ -1,0 +1,122 @@
+import { isNameUnknown, WHOLE_BACKUP } from "./failures.ts";
+import { type SchemaPart, type SchemaParts, STEPS_TABLE } from "./schema-parts.ts";
+import type { PostgresSession } from "./session.ts";
+
+/**
+ * All that tables have, by the names that parts have. What stands in a function's body is left out:
+ * a later release may mend it.
+ */
+export function partsThere(tables: readonly string[]): string {
+  return `
+  WITH own AS MATERIALIZED (
+    SELECT pg_class.oid AS id, relname AS name, relpersistence
+      FROM unnest(${listed(tables)}) AS given
+      JOIN pg_class ON pg_class.oid = to_regclass(quote_ident(given)) AND relkind IN ('r', 'p')),
+  columns AS (
+    SELECT own.name || '.' || attname AS name, format_type(atttypid, atttypmod) AS type,
+        CASE WHEN attcollation NOT IN (0, 100) THEN (SELECT ' COLLATE ' || collname
+          FROM pg_collation WHERE pg_collation.oid = attcollation) END AS collated,
+        attnotnull, attidentity, atthasdef
+      FROM own JOIN pg_attribute ON attrelid = id AND attnum > 0 AND NOT attisdropped),
+  indexes AS (
+    SELECT relname, own.name AS table_name, indisunique, indisvalid AND indisready AS is_valid,
+        (SELECT string_agg(attname, ', ' ORDER BY place)
+          FROM unnest(indkey) WITH ORDINALITY AS keys (number, place)
+          JOIN pg_attribute ON attrelid = indrelid AND attnum = number) AS keys
+      FROM own JOIN pg_index ON indrelid = id JOIN pg_class ON pg_class.oid = indexrelid),
+  constraints AS (
+    SELECT conname, own.name AS table_name, NOT EXISTS (SELECT FROM pg_trigger
+        WHERE tgconstraint = pg_constraint.oid AND tgenabled NOT IN ('O', 'A')) AS is_enabled
+      FROM own JOIN pg_constraint ON conrelid = id AND contype IN ('c', 'f') AND convalidated),
+  triggers AS (
+    SELECT tgname || ' on ' || own.name AS name, tgenabled IN ('O', 'A') AS is_enabled
+      FROM own JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal)
+  SELECT 'table ' || name AS part FROM own
+  UNION ALL SELECT 'logged table ' || name FROM own WHERE relpersistence = 'p'
+  UNION ALL SELECT format('inheritance of %s from %s', own.name, relname) FROM own
+    JOIN pg_inherits ON inhrelid = id JOIN pg_class ON pg_class.oid = inhparent
+  UNION ALL SELECT concat('column ', name, ' ', type, collated) FROM columns
+  UNION ALL SELECT 'NOT NULL of ' || name FROM columns WHERE attnotnull
+  UNION ALL SELECT 'identity of ' || name FROM columns WHERE attidentity <> ''
+  UNION ALL SELECT 'default of ' || name FROM columns WHERE atthasdef
+  UNION ALL SELECT concat(CASE WHEN indisunique THEN 'unique ' END,
+    format('index %s on %s (%s)', relname, table_name, keys)) FROM indexes
+  UNION ALL SELECT 'valid index ' || relname FROM indexes WHERE is_valid
+  UNION ALL SELECT format('constraint %s of %s', conname, table_name) FROM constraints
+  UNION ALL SELECT 'enabled constraint ' || conname FROM constraints WHERE is_enabled
+  UNION ALL SELECT 'trigger ' || name FROM triggers
+  UNION ALL SELECT 'enabled trigger ' || name FROM triggers WHERE is_enabled`;
+}
+
+/** In the statement, which is prepared once, and not sent with each look. */
+function listed(names: readonly string[]): string {
+  return `ARRAY[${names.map((name) => `'${name.replaceAll("'", "''")}'`).join(", ")}]::text[]`;
+}
+
+/** Those of the wanted parts that the database does not have. More than is wanted is fine. */
+export async function partsMissing<Tables>(
+  session: PostgresSession<Tables>,
+  parts: SchemaParts,
+  withinMs?: number,
+): Promise<readonly SchemaPart[]> {
+  const made = [STEPS_TABLE, ...parts.steps.flatMap((step) => step.made)];
+  const rows = parts.steps.flatMap((step) => [step.row, ...step.rows]);
+  const there = partsThere([...parts.tables, "schema_migrations"]);
+  const rowsThere = [
+    ...parts.filled.map((name) => `SELECT 'row of ${name}' WHERE EXISTS (TABLE ${name})`),
+    "SELECT format('row %s of schema_migrations', name) FROM schema_migrations",
+  ];
+  const look = async (wanted: readonly SchemaPart[], ...known: readonly string[]) => {
+    const found = await session.query<{ name: string }>(
+      `SELECT name FROM unnest(${listed(wanted.map(({ name }) => name))}) AS name
+        WHERE name NOT IN (${known.join("\n  UNION ALL ")})`,
+      [],
+      withinMs,
+    );
+    const missing = new Set(found.map(({ name }) => name));
+    return wanted.filter(({ name }) => missing.has(name));
+  };
+  try {
+    return await look([...made, ...rows], there, ...rowsThere);
+  } catch (thrown) {
+    // Nobody can ask for the rows of a table that is not there.
+    if (!isNameUnknown(thrown)) throw thrown;
+    return await look(made, there);
+  }
+}
+
+/**
+ * The rows of steps of which the database has all but these rows: such a step would be taken twice.
+ * One that makes rows alone can't be told from one that was not taken.
+ */
+export function rowsOfTakenSteps(
+  { steps }: SchemaParts,
+  missing: readonly SchemaPart[],
+): readonly SchemaPart[] {
+  const isMissing = new Set(missing.map(({ name }) => name));
+  const hasTable = !isMissing.has(STEPS_TABLE.name);
+  const unrecorded = steps.filter(({ made, row }) => {
+    const isRecorded = hasTable && !isMissing.has(row.name);
+    return !isRecorded && made.length > 0 && made.every(({ name }) => !isMissing.has(name));
+  });
+  if (unrecorded.length === 0) return [];
+  return hasTable ? unrecorded.map(({ row }) => row) : [STEPS_TABLE];
+}
+
+/** How many of the parts that are missing are named. */
+const NAMED_MAX = 5;
+
+/** What is missing, and what to do, in a sentence. Without a table nobody wants its columns. */
+export function lackOf(missing: readonly SchemaPart[]): string | undefined {
+  const isMissing = new Set(missing.map(({ name }) => name));
+  const told = missing.filter(({ needs }) => needs === undefined || !isMissing.has(needs));
+  if (told.length === 0) return undefined;
+  const more = told.length > NAMED_MAX ? `, and ${told.length - NAMED_MAX} more` : "";
+  const named = told.slice(0, NAMED_MAX).map(({ name }) => name);
+  const ways = told.flatMap(({ way }) => way ?? []);
+  const way =
+    ways.length === told.length
+      ? [...new Set(ways)].slice(0, NAMED_MAX).map((each) => `\`${each}\``)
+      : [WHOLE_BACKUP];
+  return `the database lacks parts of its schema (${named.join(", ")}${more}): ${way.join(", ")}`;
+}
