@@ -1,4 +1,4 @@
-import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY } from "./failures.ts";
+import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, StandbyLost } from "./failures.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
 import { lackOf, partsMissing, rowsOfTakenSteps } from "./schema-look.ts";
 import type { SchemaParts } from "./schema-parts.ts";
@@ -43,12 +43,12 @@ export async function refuseUnfit<Tables>(
   parts: SchemaParts,
   withinMs?: number,
 ): Promise<void> {
-  const problem = await pool.use(async (session) => {
+  await pool.use(async (session) => {
     const facts = await readFacts(session, parts, withinMs);
-    const found = problemOf(facts) ?? lackOf(await partsMissing(session, parts, withinMs));
-    return found ?? problemInUse(facts);
+    const problem = problemOf(facts) ?? lackOf(await partsMissing(session, parts, withinMs));
+    if (problem !== undefined) throw new DatabaseFailure(problem);
+    if (facts.unheard > 0) throw new StandbyLost();
   });
-  if (problem !== undefined) throw new DatabaseFailure(problem);
 }
 
 /** Throws where a step was taken, and the database does not know any more that it was. */
@@ -148,14 +148,6 @@ function problemOf(facts: ServerFacts): string | undefined {
   if (facts.lacking !== null) {
     const all = "GRANT SELECT, INSERT, UPDATE, DELETE on all tables to it";
     return `the database's user may not read and write ${facts.lacking}: ${all}, or ${OWNING}`;
-  }
-  return undefined;
-}
-
-function problemInUse({ unheard }: ServerFacts): string | undefined {
-  if (unheard > 0) {
-    const way = "see that it runs, or take it out of synchronous_standby_names";
-    return `commits wait for the database's synchronous standby, which does not answer: ${way}`;
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import { messageOf, RateLimited } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Timer, World } from "../world.ts";
 import { findsRoom, refuseUnfit } from "./check-server.ts";
-import { DISK_FULL, isUnanswered, NoConnectionLeft, UNANSWERED } from "./failures.ts";
+import { DISK_FULL, isUnanswered, NoConnectionLeft, StandbyLost, UNANSWERED } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
 import type { SchemaParts } from "./schema-parts.ts";
 
@@ -67,11 +67,16 @@ export class DatabaseWatch<Tables> {
       .then(() => writing.freePlaces(pool, LOOK_WITHIN_MS))
       .then(() => this.#lookForRoom());
     const problem = await looked.then(
-      (room) => room,
+      (room) => {
+        writing.isHeldUp = false;
+        return room;
+      },
       (thrown) => {
         const isLeftOut = thrown instanceof NoConnectionLeft && pool.answered === this.#answered;
         const isBusy = thrown instanceof RateLimited || (isUnanswered(thrown) && !isSilent());
-        return isBusy && !isLeftOut ? this.#problem : messageOf(thrown);
+        if (isBusy && !isLeftOut) return this.#problem;
+        writing.isHeldUp = thrown instanceof StandbyLost;
+        return messageOf(thrown);
       },
     );
     silence.cancel();

@@ -99,6 +99,9 @@ export class SessionPool<Tables> {
   #answered = 0;
   /** Whether a statement has found no room on the database's disk, and none has found it since. */
   isFull = false;
+  #isHeldUp = false;
+  /** Hears that commits are held up, and once more at each look that finds it. */
+  onHeldUp = () => {};
 
   /** `keepsPlaces`: see `give`; `freePlaces` has to be called then. */
   constructor(address: string, connectionsMax: number, { keepsPlaces = false } = {}) {
@@ -193,6 +196,16 @@ export class SessionPool<Tables> {
     const working = new Set(rows.map(({ pid }) => pid));
     for (const process of this.#left) if (!working.has(process)) this.#left.delete(process);
     this.#setMax();
+  }
+
+  /** Whether commits wait for what does not come, as a look has found: nobody begins another one. */
+  get isHeldUp(): boolean {
+    return this.#isHeldUp;
+  }
+
+  set isHeldUp(isHeldUp: boolean) {
+    this.#isHeldUp = isHeldUp;
+    if (isHeldUp) this.onHeldUp();
   }
 
   /** How many places are kept so. */

@@ -99,6 +99,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   ) {
     super(options);
     const { database, world } = options;
+    database.writing.onHeldUp = () => this.#beginSoon();
     this.#feed = new CommitFeed({
       reading: database.reading,
       world,
@@ -193,24 +194,21 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   }
 
   #begin(): void {
-    const batchesMax = BATCHES_MAX - this.options.database.writing.placesKept;
-    while (this.#running < Math.max(1, batchesMax)) {
+    const { isHeldUp, placesKept } = this.options.database.writing;
+    const batchesMax = isHeldUp ? 0 : Math.max(0, BATCHES_MAX - placesKept);
+    // The last connection is for what waits for no disk, such as the charge of a read.
+    if (batchesMax === 0) for (const { write } of this.#queue.clear()) write.reject(tooBusy());
+    while (this.#running < batchesMax) {
       const batch = this.#queue.take();
       if (batch.length === 0) break;
-      if (batchesMax <= 0) {
-        // The last connection is for what waits for no disk, such as the charge of a read.
-        for (const { write } of batch) write.reject(tooBusy());
-        this.#queue.done(batch);
-        continue;
-      }
       this.#running += 1;
       void this.#run(batch).finally(() => {
         this.#running -= 1;
         this.#queue.done(batch);
         this.#beginSoon();
-        if (this.#queue.size === 0 && this.#running === 0) this.#onIdle?.();
       });
     }
+    if (this.#queue.size === 0 && this.#running === 0) this.#onIdle?.();
   }
 
   /** Never rejects. */

@@ -35,6 +35,11 @@ export class WriteQueue<Tables extends ReplicaTables> {
     this.#waiting.unshift(...writes);
   }
 
+  /** Takes all that wait; none of them runs. */
+  clear(): readonly QueuedWrite<Tables>[] {
+    return this.#waiting.splice(0);
+  }
+
   /** Those that can run now, together; `done` has to follow. */
   take(): readonly QueuedWrite<Tables>[] {
     const taken: QueuedWrite<Tables>[] = [];
