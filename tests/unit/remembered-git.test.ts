@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { renameSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createGit, type Git } from "../../daemon/git/run-git.ts";
 import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
@@ -10,7 +10,13 @@ const REFS = ["for-each-ref", "--format=%(refname) %(objectname) %(symref)"];
 const INDEX = ["ls-files", "-s", "-t", "-z", "--full-name"];
 const HEAD = ["rev-parse", "HEAD"];
 const PLACE = ["rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
-const QUESTIONS = [REFS, INDEX, HEAD, PLACE];
+const LOG = ["log", "-g", "--format=%H %gs", "HEAD", "--"];
+const PAST = ["--literal-pathspecs", "rev-list", "--branches", "--", "CLAUDE.md"];
+const TREE = ["ls-tree", "-z", "--full-tree", "HEAD"];
+/** A text that no commit has. */
+const ALONE = "alone\n";
+const OBJECT = ["cat-file", "-e", "84452ce94a8c4f8d9383c4678a557e3d6db12017"];
+const QUESTIONS = [REFS, INDEX, HEAD, PLACE, LOG, PAST, TREE, OBJECT];
 
 let sandbox: GitSandbox;
 let folder: string;
@@ -61,6 +67,15 @@ const CHANGES: Readonly<Record<string, () => Promise<unknown>>> = {
     sandbox.run(folder, "rm", "-q", "--cached", "CLAUDE.md"),
   "a file that is marked": () =>
     sandbox.run(folder, "update-index", "--skip-worktree", "CLAUDE.md"),
+  "an object that comes alone": async () => {
+    await sandbox.write(sandbox.path("alone"), ALONE);
+    await sandbox.run(folder, "hash-object", "-w", sandbox.path("alone"));
+  },
+  "an object that goes": async () => {
+    const name = (await sandbox.run(folder, "rev-parse", "HEAD^{tree}")).trim();
+    rmSync(join(folder, ".git/objects", name.slice(0, 2), name.slice(2)));
+  },
+  "a log that is forgotten": () => sandbox.run(folder, "reflog", "expire", "--expire=all", "--all"),
   "a repository that is gone": async () => {
     renameSync(join(folder, ".git"), sandbox.path("elsewhere"));
   },
