@@ -13,17 +13,17 @@ const SUITES = [
   "exchange",
   "idempotency",
   "isolation",
+  "limits",
   "memories",
   "projects",
   "published-only",
   "rules",
+  "server-limits",
 ].map((name) => `./tests/http/${name}.test.ts`);
 
-// The other files of tests/http keep to a file or to memory:
-// - emulator: the emulator's own control calls, and it has no PostgreSQL
+// The other files of tests/http are the emulator's own, which keeps to a file or to memory:
+// - emulator: the calls that control what it answers
 // - emulator-given-up: the same
-// - limits: at an emulator whose clock stands still; limits-on-postgres.test.ts has PostgreSQL's
-// - server-limits: looks into its server's file
 
 const LONG_SUITES = ["kill", "hostile"].map((name) => `./tests/long/${name}.test.ts`);
 

@@ -1,15 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
-import { startEmulator } from "../../server/emulator/start-emulator.ts";
-import { silentLog } from "../../shared/log.ts";
+import { expect, test } from "bun:test";
 import { realWorld } from "../../shared/world-real.ts";
+import { startLimited } from "../support/limited-service.ts";
 import { shakeHands } from "../support/live-handshake.ts";
 
 /** Noon, and the clock stands still: figures are exact. */
 const NOON_MS = Date.UTC(2026, 0, 1, 12);
 let nowMs = NOON_MS;
-const world = { ...realWorld, now: () => nowMs };
-const emulator = await startEmulator({}, { world, log: silentLog });
-afterAll(() => emulator.close());
+const world = { ...realWorld, now: () => nowMs, monotonic: () => nowMs };
+const url = await startLimited(world);
 
 const POLICY = {
   pro: '"minute";q=60;w=60, "day";q=10000;w=86400',
@@ -23,7 +21,7 @@ interface Asked {
 }
 
 function send(method: string, path: string, { token, body, headers }: Asked): Promise<Response> {
-  return fetch(`${emulator.url}${path}`, {
+  return fetch(`${url}${path}`, {
     method,
     headers: { ...(token !== "" && { Authorization: `Bearer ${token}` }), ...headers },
     ...(body !== undefined && { body }),
@@ -68,9 +66,9 @@ test("every answer to a good token shows the quota, and what finds a route costs
     [404, 54, await send("PUT", "/v1/memories", { token })],
     [404, 54, await send("GET", "/v1/%6demories", { token })],
     [403, 54, await send("GET", "/v1/memories", { token, headers: { Origin: "http://a.b" } })],
-    [101, 53, await shakeHands(emulator.url, token)],
-    [400, 53, await shakeHands(emulator.url, token, { "Sec-WebSocket-Key": "short" })],
-    [400, 53, await shakeHands(emulator.url, token, { "Sec-WebSocket-Version": "12" })],
+    [101, 53, await shakeHands(url, token)],
+    [400, 53, await shakeHands(url, token, { "Sec-WebSocket-Key": "short" })],
+    [400, 53, await shakeHands(url, token, { "Sec-WebSocket-Version": "12" })],
   ] as const;
   const seen = answers.map(([, , answer]) => [answer.status, leftIn(answer)]);
   expect(seen).toEqual(answers.map(([status, left]) => [status, [left, left + 9940]]));
@@ -81,7 +79,7 @@ test("what is asked without a good token costs nothing and shows nothing", async
     await send("GET", "/healthz", { token: newToken() }),
     await send("GET", "/v1/memories", { token: "" }),
     await send("GET", "/v1/memories", { token: "nonsense" }),
-    await shakeHands(emulator.url, "nonsense"),
+    await shakeHands(url, "nonsense"),
   ];
   expect(answers.map(({ status }) => status)).toEqual([200, 401, 401, 401]);
   for (const { headers } of answers) {
@@ -101,8 +99,8 @@ test("a request too many is 429, after 404 and before 403 and 400, and costs not
     await send("POST", "/v1/memories", { token, body: "{" }),
     await send("GET", "/v1/memories?limit=x", { token }),
     await send("GET", "/v1/projects/proj_none", { token }),
-    await shakeHands(emulator.url, token),
-    await shakeHands(emulator.url, token, { "Sec-WebSocket-Key": "short" }),
+    await shakeHands(url, token),
+    await shakeHands(url, token, { "Sec-WebSocket-Key": "short" }),
   ];
   for (const answer of over) {
     expect(answer.status).toBe(429);
@@ -133,15 +131,15 @@ test("stats show both windows, their own request among them", async () => {
 });
 
 test("where limits are off there are no headers, and stats give null", async () => {
-  const unlimited = await startEmulator({ limits: "off" });
-  const headers = { Authorization: `Bearer ${unlimited.token}` };
+  const unlimited = await startLimited(undefined);
+  const token = newToken();
+  const headers = { Authorization: `Bearer ${token}` };
   for (let asked = 0; asked < 130; asked++) {
-    const answer = await fetch(`${unlimited.url}/v1/projects`, { headers });
+    const answer = await fetch(`${unlimited}/v1/projects`, { headers });
     expect([answer.status, answer.headers.get("ratelimit")]).toEqual([200, null]);
   }
-  const stats = await fetch(`${unlimited.url}/api/projects/stats`, { headers });
+  const stats = await fetch(`${unlimited}/api/projects/stats`, { headers });
   const none = { limit: null, remaining: null, used: 131 };
   expect(await stats.json()).toMatchObject({ requests: { minute: none, day: none } });
-  expect((await shakeHands(unlimited.url, unlimited.token)).headers.get("ratelimit")).toBeNull();
-  await unlimited.close();
+  expect((await shakeHands(unlimited, token)).headers.get("ratelimit")).toBeNull();
 });

@@ -4,13 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HostTables } from "../../server/stores/account-tables.ts";
 import { openReader } from "../../shared/sqlite/database.ts";
+import { IS_ON_POSTGRES, newHostAddress } from "../support/host-address.ts";
 import { MEMSYNC } from "../support/machine.ts";
+import { runOnPostgres } from "../support/postgres-servers.ts";
 import { RunningProcess } from "../support/running-process.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-limits-"));
 const path = join(folder, "server.db");
-const DATABASE = ["--database-url", `sqlite:${path}`];
+const address = IS_ON_POSTGRES ? await newHostAddress() : `sqlite:${path}`;
+const DATABASE = ["--database-url", address];
 const OPTIONS = { cwd: folder, env: { PATH: process.env.PATH ?? "", HOME: folder } };
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -33,8 +36,12 @@ function leftOfDay({ headers }: Response): number {
   return Number(/"day";r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]);
 }
 
-/** Requests of an account that are on the disk. */
+/** Requests of the one account that the database has. */
 async function stored(): Promise<number | undefined> {
+  if (IS_ON_POSTGRES) {
+    const rows = await runOnPostgres(address, "SELECT in_day::int FROM request_counts");
+    return rows.map(({ in_day }) => Number(in_day))[0];
+  }
   const reader = await openReader<HostTables>(path);
   const row = await reader.selectFrom("request_counts").select("in_day").executeTakeFirst();
   await reader.destroy();

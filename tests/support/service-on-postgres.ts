@@ -7,6 +7,8 @@ import { AnswerBudget } from "../../server/http/answer-budget.ts";
 import { bearerToken } from "../../server/http/bearer.ts";
 import { BodyBudget } from "../../server/http/body-budget.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
+import { sharedCounts } from "../../server/limits/shared-counts.ts";
+import { SharedLimits } from "../../server/limits/shared-limits.ts";
 import { listen } from "../../server/listen/listen.ts";
 import { LiveSockets } from "../../server/live/live-sockets.ts";
 import { createOperations } from "../../server/operations/create-operations.ts";
@@ -15,6 +17,7 @@ import { createServices } from "../../server/services/create-services.ts";
 import { serviceStoreOf } from "../../server/services/service-store.ts";
 import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
 import { silentLog } from "../../shared/log.ts";
+import type { World } from "../../shared/world.ts";
 import { realWorld as world } from "../../shared/world-real.ts";
 import { postgresCluster } from "./postgres-cluster.ts";
 
@@ -25,11 +28,14 @@ export interface SharedService {
   readonly publishedUrls: readonly string[];
 }
 
-/** Starts so many servers of the emulator's accounts on one new PostgreSQL, until the end. */
-export async function startOnPostgres(servers: number): Promise<SharedService> {
+/**
+ * Starts so many servers of the emulator's accounts on one new PostgreSQL, until the end.
+ * `limitedBy`: by whose clock requests are limited.
+ */
+export async function startOnPostgres(servers: number, limitedBy?: World): Promise<SharedService> {
   const address = await (await postgresCluster()).createDatabase();
   const started = Array.from({ length: servers }, async () => {
-    const deps = await depsOn(address);
+    const deps = await depsOn(address, limitedBy);
     const at = { host: "127.0.0.1", port: 0 };
     const whole = await listen(createApp(deps), at);
     const published = await listen(createPublishedApp(deps), at);
@@ -42,18 +48,21 @@ export async function startOnPostgres(servers: number): Promise<SharedService> {
   };
 }
 
-/** Nothing is limited here, and what is counted is the same for all servers. */
+/** Limits nothing, and what is counted is the same for all servers. */
 const counted = new RequestLimits(world);
 
-async function depsOn(address: string): Promise<AppDeps> {
+async function depsOn(address: string, limitedBy?: World): Promise<AppDeps> {
   const host = await openPostgresStore(address, world);
+  const limits = limitedBy
+    ? new SharedLimits(sharedCounts(host.database, limitedBy), limitedBy)
+    : counted;
   const parts = {
     sockets: new LiveSockets(),
     bodies: new BodyBudget(),
     answers: new AnswerBudget(world),
     world,
   };
-  const knowledge = { usage: counted, account: devAccounts };
+  const knowledge = { usage: limits, account: devAccounts };
   return {
     ...parts,
     services: createServices(serviceStoreOf(host.store), world, knowledge),
@@ -62,7 +71,7 @@ async function depsOn(address: string): Promise<AppDeps> {
       const token = bearerToken(header);
       return token === undefined ? undefined : callerOfDevToken(token, "pro");
     },
-    quotaOf: (caller) => counted.quotaOf(caller),
+    quotaOf: (caller) => limits.quotaOf(caller),
     log: silentLog,
     extraHeaders: EMULATOR_HEADERS,
     compress: true,
