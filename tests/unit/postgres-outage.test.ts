@@ -3,9 +3,11 @@ import { createHostApp } from "../../server/host-app.ts";
 import { silentLog } from "../../shared/log.ts";
 import { foreseen } from "../../shared/postgres/failures.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { endWithThisProcess } from "../support/postgres-cluster.ts";
 import { METRICS_TOKEN, openHost } from "../support/postgres-host.ts";
 import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
 import { openWay } from "../support/postgres-way.ts";
+import { startPostgres } from "../support/start-postgres.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const newDatabase = serversOfTests();
@@ -117,4 +119,29 @@ test("a user without a right to one of the tables shows in /readyz, and at the n
   ).rejects.toThrow(said);
   await runOnPostgres(address, "GRANT INSERT ON memories TO clerk");
   await waitFor("a server that is ready again", async () => (await status()) === 200);
+});
+
+test("writes that wait behind a commit that hangs are refused as soon as that is known", async () => {
+  const { folder, address } = await startPostgres();
+  endWithThisProcess(folder);
+  await using host = await openHost(address);
+  expect((await host.write("before")).status).toBe(200);
+  const reload = "SELECT pg_reload_conf()";
+  await runOnPostgres(address, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", reload);
+  const first = host.write("first");
+  let isHanging = true;
+  void first.then(() => {
+    isHanging = false;
+  });
+  const hanging = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+  await waitFor("a commit that hangs", async () => {
+    return (await runOnPostgres(address, hanging)).length > 0;
+  });
+  expect((await host.write("second")).status).toBe(429);
+  expect((await host.write("third")).status).toBe(429);
+  expect(isHanging).toBe(true);
+  await runOnPostgres(address, "ALTER SYSTEM RESET synchronous_standby_names", reload);
+  expect((await first).status).toBe(200);
+  await waitFor("a write", async () => (await host.write("after")).status === 200);
+  expect((await host.keys()).sort()).toEqual(["after", "before", "first"]);
 });
