@@ -24,7 +24,7 @@ export interface ShownMemory {
   readonly held?: true;
 }
 
-const AS_SECRET = { kind: "memory", cause: "secret" } as const;
+const AS_PRIVATE = { kind: "memory", cause: "private" } as const;
 
 /** A found memory with its age and machine, and of its value what `passageOf` makes of it. */
 export async function shownMemory(
@@ -38,7 +38,7 @@ export async function shownMemory(
   const { memory, place } = found;
   const why = await whySecret(db, memory);
   const passage = why === undefined ? passageOf(memory.value) : withheldText(why);
-  const key = why === undefined ? memory.key : await shownKey({ ...memory, ...AS_SECRET });
+  const key = why === undefined ? memory.key : await shownKey({ ...memory, ...AS_PRIVATE });
   return {
     key,
     layer: memory.layer,

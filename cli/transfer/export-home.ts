@@ -103,7 +103,7 @@ export async function countHeldIn(db: Db | undefined, own: AccountId): Promise<H
     ...all.filter((item) => isText(item) && !isCopy(item)),
   ];
   return {
-    secrets: held.filter(({ cause }) => cause === "secret").length,
+    secrets: held.filter(({ cause }) => cause === "private").length,
     leftOut: left.length,
   };
 }

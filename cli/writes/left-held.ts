@@ -55,7 +55,7 @@ async function leftOf(
   if (last) {
     if (!last.isToBeHeld) return undefined;
     const { kind, key } = place;
-    const facts = { cause: "secret", shown: true, retryBatch: undefined } as const;
+    const facts = { cause: "private", shown: true, retryBatch: undefined } as const;
     const held = { kind, key, value: last.value, ...facts };
     return (await isLeftBy(db, held, { base: last.base, value })) ? "waiting" : undefined;
   }

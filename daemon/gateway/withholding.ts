@@ -219,7 +219,7 @@ class Sieve {
   }
 
   async #hold(write: Omit<Parameters<typeof putHeld>[1], "cause" | "writtenAt">): Promise<void> {
-    await putHeld(this.#db, { ...write, cause: "secret", writtenAt: this.#context.now });
+    await putHeld(this.#db, { ...write, cause: "private", writtenAt: this.#context.now });
   }
 }
 

@@ -41,7 +41,7 @@ function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "shown"
   if (held.reason.code === "looks-like-secret" && held.reason.personal) {
     return `it stays on this machine: take out both, or \`memsync held allow ${id}\` syncs both`;
   }
-  if (held.cause === "secret") {
+  if (held.cause === "private") {
     return `it stays on this machine; \`memsync held allow ${id}\` if it is none`;
   }
   if (held.kind === "file") return "it stays on this machine until the file is changed";

@@ -208,7 +208,7 @@ export async function whyMetadataHeld(
 }
 
 function asHeld(reason: WriteReason | undefined): WhyHeld | undefined {
-  return reason === undefined ? undefined : { cause: "secret", reason };
+  return reason === undefined ? undefined : { cause: "private", reason };
 }
 
 function whyFull(
@@ -229,28 +229,28 @@ function addsLines(text: string, already: readonly string[]): boolean {
  * From now on nothing in a held write counts as a secret on this machine, and nothing as one's own
  * text in its document.
  */
-export async function allowSecretsOf(
+export async function allowPrivateOf(
   db: Db,
   { kind, document, key, value = "" }: Pick<HeldWrite, "kind" | "document" | "key" | "value">,
   now: number,
 ): Promise<void> {
   await allowPersonalLines(db, { document, value }, now);
   if (kind === "memory") {
-    for (const text of memoryTexts({ key, value })) await allowSecretsIn(db, text, now);
+    for (const text of memoryTexts({ key, value })) await allowFoundIn(db, text, now);
   } else if (kind === "metadata") {
-    await allowSecretsIn(db, metadataText(key, parseJson(value || "null")), now);
+    await allowFoundIn(db, metadataText(key, parseJson(value || "null")), now);
   } else {
-    await allowSecretsIn(db, value, now);
+    await allowFoundIn(db, value, now);
   }
 }
 
-async function allowSecretsIn(db: Db, text: string, now: number): Promise<void> {
+async function allowFoundIn(db: Db, text: string, now: number): Promise<void> {
   for (;;) {
     const secrets = await findSecrets(text, (found) => notAllowedAmong(db, found));
     if (secrets.length === 0) return;
     for (const secret of secrets) {
       await db
-        .insertInto("allowed_secrets")
+        .insertInto("allowances")
         .values({ hash: hashOf(secret), allowed_at: now })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
@@ -262,7 +262,7 @@ async function notAllowedAmong(db: Db, secrets: readonly Secret[]): Promise<Secr
   if (secrets.length === 0) return [];
   const hashes = new Map(secrets.map((secret) => [secret, hashOf(secret)]));
   const rows = await db
-    .selectFrom("allowed_secrets")
+    .selectFrom("allowances")
     .select("hash")
     .where("hash", "in", [...new Set(hashes.values())])
     .orderBy("hash")

@@ -4,8 +4,8 @@ import type { ReasonOf } from "../../shared/reasons.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import type { HeldWrite } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { PersonalText } from "./personal-text.ts";
-import { bareLinesOf, isOnesOwn } from "./text-line.ts";
+import { bareLinesOf, isOnesOwn } from "../home/text-line.ts";
+import { personalAmong } from "./personal-text.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -36,7 +36,7 @@ export async function personalLinesReason(
   const added = bareLinesOf(text).map((line) =>
     isOnesOwn(line) && !standing.has(line) ? line : "",
   );
-  const own = await ownAmong(db, added);
+  const own = await personalAmong(db, asked(added));
   if (own.size === 0) return undefined;
   for (const other of others?.() ?? []) for (const line of bareLinesOf(other)) own.delete(line);
   for (const line of await allowedAmong(db, document, own)) own.delete(line);
@@ -50,30 +50,24 @@ export async function allowPersonalLines(
   { document, value = "" }: Pick<HeldWrite, "document" | "value">,
   now: number,
 ): Promise<void> {
-  for (const line of await ownAmong(db, bareLinesOf(value).filter(isOnesOwn))) {
+  for (const line of await personalAmong(db, asked(bareLinesOf(value).filter(isOnesOwn)))) {
     await db
-      .insertInto("allowed_secrets")
+      .insertInto("allowances")
       .values({ hash: hashOf(document, line), allowed_at: now })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
 }
 
-/** Those of these lines that are of one's own text. */
-async function ownAmong(db: Db, lines: readonly string[]): Promise<Set<string>> {
-  const asked = new Set(lines);
-  asked.delete("");
-  if (asked.size === 0) return asked;
-  const personal = await PersonalText.read(db);
-  for (const line of asked) if (!personal.has(line)) asked.delete(line);
-  return asked;
+function asked(lines: readonly string[]): ReadonlySet<string> {
+  return new Set(lines.filter((line) => line !== ""));
 }
 
 async function allowedAmong(db: Db, document: string, lines: Iterable<string>): Promise<string[]> {
   const byHash = new Map([...lines].map((line) => [hashOf(document, line), line]));
   if (byHash.size === 0) return [];
   const rows = await db
-    .selectFrom("allowed_secrets")
+    .selectFrom("allowances")
     .select("hash")
     .where("hash", "in", [...byHash.keys()])
     .orderBy("hash")

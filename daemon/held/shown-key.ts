@@ -6,7 +6,7 @@ import { secretHider } from "./secret-scan.ts";
  * not be shown by a message about it.
  */
 export async function shownKey({ key, kind, cause }: Pick<HeldItem, "key" | "kind" | "cause">) {
-  if (cause !== "secret" || kind === "file" || kind === "text") return key;
+  if (cause !== "private" || kind === "file" || kind === "text") return key;
   const hide = await secretHider();
   return hide(key);
 }

@@ -4,7 +4,7 @@ import type { Migration } from "../../shared/sqlite/migrate.ts";
 import type { Schema } from "../../shared/sqlite/misfit.ts";
 import { codesMigration } from "./codes-migration.ts";
 import { heldApartMigration } from "./held-migration.ts";
-import { personalMigration } from "./personal-migration.ts";
+import { personalMigration, privateMigration } from "./personal-migration.ts";
 import { plainMigrations } from "./plain-migrations.ts";
 import { serviceMigrations } from "./service-schema.ts";
 
@@ -476,6 +476,7 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  privateMigration,
 ];
 
 /** All migrations of a home's database. */
@@ -488,4 +489,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 2_083_645_545 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_024_685_635 };

@@ -41,6 +41,8 @@ export interface PersonalFile {
   readonly settled?: PersonalDecision | undefined;
   /** Hash of the text that the person was shown who takes it; undefined: whatever the block has. */
   readonly takes?: string | undefined;
+  /** Where the path led when the block was read last; undefined: not since that is kept. */
+  readonly target?: string | undefined;
   /** Hashes of the texts that the block had before its own last edits. */
   readonly undone: readonly string[];
 }
@@ -56,7 +58,7 @@ export type PersonalQuestion = NonNullable<PersonalFilesTable["asked"]>;
  * `adopt`: all that the file has is to be in the block. `take`: what the block has counts. `off`:
  * the block goes. `keep`: the same, but its text stays.
  */
-export type PersonalDecision = "adopt" | "take" | "off" | "keep";
+export type PersonalDecision = NonNullable<PersonalFilesTable["settled"]>;
 
 /** The files that have the text, in the order in which they were turned on. */
 export async function listPersonalFiles(db: Db): Promise<PersonalFile[]> {
@@ -91,19 +93,11 @@ function toFile(row: Selectable<PersonalFilesTable>): PersonalFile {
     begun: row.begun === null ? undefined : parseStored<BegunPersonal>(row.begun),
     held: held ?? undefined,
     asked: asked ?? undefined,
-    ...decisionOf(row),
+    settled: row.settled ?? undefined,
+    takes: row.takes ?? undefined,
+    target: row.target ?? undefined,
     undone: parseStored<string[]>(row.undone),
   };
-}
-
-function decisionOf({ settled }: Pick<PersonalFilesTable, "settled">) {
-  const [decision, takes] = settled?.split(" ") ?? [];
-  // Whatever is in the column was written by `decisionText`.
-  return { settled: decision as PersonalDecision | undefined, takes };
-}
-
-function decisionText({ settled, takes }: Pick<PersonalFile, "settled" | "takes">): string | null {
-  return settled === "take" && takes !== undefined ? `${settled} ${takes}` : (settled ?? null);
 }
 
 /** Adds an assistant's file, or replaces what is known of it. Durable with the transaction. */
@@ -119,7 +113,9 @@ export async function putPersonalFile(db: Db, file: PersonalFile, now: number): 
     begun: file.begun === undefined ? null : JSON.stringify(file.begun),
     held: file.held ?? null,
     asked: file.asked ?? null,
-    settled: decisionText(file),
+    settled: file.settled ?? null,
+    takes: file.takes ?? null,
+    target: file.target ?? null,
     undone: JSON.stringify(file.undone),
   };
   await db
@@ -133,11 +129,11 @@ export async function putPersonalFile(db: Db, file: PersonalFile, now: number): 
 export async function settlePersonalFile(
   db: Db,
   assistant: string,
-  decision: Pick<PersonalFile, "settled" | "takes">,
+  { settled, takes }: Pick<PersonalFile, "settled" | "takes">,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable("personal_files")
-    .set({ settled: decisionText(decision) })
+    .set({ settled: settled ?? null, takes: takes ?? null })
     .where("assistant", "=", assistant)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
@@ -146,7 +142,8 @@ export async function settlePersonalFile(
 /** Who answers from now on has seen what stands in the block now; who leaves the file out has. */
 export function askedWhoseText(file: PersonalFile): PersonalFile {
   const isLeft = file.settled === "off" || file.settled === "keep";
-  return { ...file, settled: isLeft ? file.settled : undefined, asked: "found" };
+  const settled = isLeft ? file.settled : undefined;
+  return { ...file, settled, takes: undefined, asked: "found" };
 }
 
 /** What stands in the file's block now may be somebody else's. Durable with the transaction. */
@@ -154,7 +151,7 @@ export async function askWhoseText(db: Db, file: PersonalFile): Promise<void> {
   const { asked = null, settled = null } = askedWhoseText(file);
   await db
     .updateTable("personal_files")
-    .set({ asked, settled })
+    .set({ asked, settled, takes: null })
     .where("assistant", "=", file.assistant)
     .execute();
 }

@@ -12,3 +12,22 @@ export const PERSONAL_MARK =
 export function beginsAsPersonal(value: string): boolean {
   return PERSONAL_MARK.test(value);
 }
+
+/** A mark, but for one that is quoted as code, as a text that speaks of it does. */
+const MARK = String.raw`(?<!\x60)<!--[\t\x20]*memsync:personal\b`;
+const BEGIN = String.raw`${MARK}(?![\t\x20]+(?:version|end)\b)`;
+const END = String.raw`${MARK}[\t\x20]+end\b[^\n]*`;
+const REST = String.raw`(?![\s\S])`;
+
+/**
+ * What may stand between the marks: also where one of them is missing or was changed, for above a
+ * lone end all may be of the personal text.
+ */
+export const PERSONAL_BLOCK = new RegExp(
+  `(${BEGIN}[\\s\\S]*?(?:${END}|${REST})|(?<![\\s\\S])\\s*\\S(?:(?!${BEGIN})[\\s\\S])*?${END})`,
+  "g",
+);
+
+export function personalBlocksIn(text: string): readonly string[] {
+  return text.match(PERSONAL_BLOCK) ?? [];
+}

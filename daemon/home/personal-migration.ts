@@ -1,4 +1,7 @@
+import { sql } from "kysely";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
+import { hashesOf } from "./personal-lines.ts";
+import { PERSONAL_KEY, PERSONAL_MARK, personalBlocksIn } from "./personal-mark.ts";
 
 /** The tables of the personal text; see `PersonalFilesTable`. */
 export const personalMigration: Migration = {
@@ -27,5 +30,36 @@ export const personalMigration: Migration = {
       .addColumn("value", "text", (column) => column.notNull())
       .addColumn("is_own", "integer", (column) => column.notNull())
       .execute();
+  },
+};
+
+/**
+ * What is one's own text is known by its lines for good, and not by what is held of it; what a
+ * person takes has a column of its own. What was called secret is private: lines of one's own text
+ * are no secrets, and are held and allowed as well.
+ */
+export const privateMigration: Migration = {
+  name: "daemon-private-lines",
+  async up(db) {
+    await db.schema
+      .createTable("personal_lines")
+      .addColumn("hash", "text", (column) => column.primaryKey())
+      .execute();
+    const { rows: texts } = await sql<{ value: string }>`select value from personal_versions
+      union all select value from held where key = ${PERSONAL_KEY} and document like 'user/%'
+        and value is not null`.execute(db);
+    const { rows: held } = await sql<{ value: string }>`select value from held
+      where instr(value, 'memsync:personal') > 0`.execute(db);
+    const blocks = held.flatMap(({ value }) => personalBlocksIn(value));
+    const own = [...texts.map(({ value }) => value.replace(PERSONAL_MARK, "")), ...blocks];
+    for (const hash of new Set(own.flatMap(hashesOf))) {
+      await sql`insert into personal_lines (hash) values (${hash})`.execute(db);
+    }
+    await db.schema.alterTable("personal_files").addColumn("takes", "text").execute();
+    await db.schema.alterTable("personal_files").addColumn("target", "text").execute();
+    await sql`update personal_files set takes = substr(settled, 6), settled = 'take'
+      where settled like 'take %'`.execute(db);
+    await db.schema.alterTable("allowed_secrets").renameTo("allowances").execute();
+    await sql`update held set cause = 'private' where cause = 'secret'`.execute(db);
   },
 };

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { notePersonalText } from "./personal-lines.ts";
 import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -24,11 +25,13 @@ export async function readPersonalVersions(db: Db): Promise<KeptVersion[]> {
 /** Keeps a version, unless it is kept already. Durable with the transaction. */
 export async function keepPersonalVersion(db: Db, version: KeptVersion): Promise<void> {
   const { id, value, isOwn } = version;
-  await db
+  const { numInsertedOrUpdatedRows: added } = await db
     .insertInto("personal_versions")
     .values({ id, value, is_own: isOwn ? 1 : 0 })
     .onConflict((conflict) => conflict.column("id").doNothing())
-    .execute();
+    .executeTakeFirst();
+  if (!added) return;
+  await notePersonalText(db, value);
   const last = await db
     .selectFrom("personal_versions")
     .select("number")

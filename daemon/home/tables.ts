@@ -20,7 +20,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   salvaged_memories: SalvagedMemoriesTable;
   request_budgets: RequestBudgetsTable;
   held: HeldTable;
-  allowed_secrets: AllowedSecretsTable;
+  allowances: AllowancesTable;
   remotes: RemotesTable;
   audiences: AudiencesTable;
   transcripts: TranscriptsTable;
@@ -31,6 +31,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   memory_files: MemoryFilesTable;
   personal_files: PersonalFilesTable;
   personal_versions: PersonalVersionsTable;
+  personal_lines: PersonalLinesTable;
 }
 
 /** A transcript of an assistant, as far as it was read. It stays when the file goes. */
@@ -378,7 +379,8 @@ export interface HeldTable {
   base: string | null;
   /** JSON `[[client, clock], …]`: the entries that its author saw. */
   seen: string;
-  cause: "secret" | "limit" | "refused";
+  /** `private`: others are not to see it, as a secret or one's own text. */
+  cause: "private" | "limit" | "refused";
   /** `Reason` as JSON. Contains nothing of the value. */
   reason: string;
   /** SHA-256 of a followed file's bytes, in hex; null for other writes. */
@@ -412,8 +414,11 @@ export interface PersonalFilesTable {
   /** Hash of a held text that the block has. */
   held: string | null;
   asked: "missing" | "emptied" | "former" | "deleted" | "found" | null;
-  /** A decision; behind `take` the hash of the text that was shown, where one was. */
-  settled: string | null;
+  settled: "adopt" | "take" | "off" | "keep" | null;
+  /** Of `take`: the hash of the text that was shown; null: whatever the block has. */
+  takes: string | null;
+  /** Where the path led when the block was read last; null: not since this is kept. */
+  target: string | null;
   /** JSON: hashes of the texts that the block had before its own last edits. */
   undone: string;
   turned_on_at: number;
@@ -429,9 +434,15 @@ interface PersonalVersionsTable {
   is_own: number;
 }
 
-/** A secret that a person has declared to be harmless. */
-export interface AllowedSecretsTable {
-  /** SHA-256 of the secret, in hex. */
+/** A line that a personal text has had here: it is one's own wherever it turns up. */
+interface PersonalLinesTable {
+  /** SHA-256 of the line, in hex. */
+  hash: string;
+}
+
+/** Something private that a person has allowed to leave: a secret, or a line of one's own text. */
+export interface AllowancesTable {
+  /** SHA-256 of the secret, or of the document and the line, in hex. */
   hash: string;
   allowed_at: number;
 }

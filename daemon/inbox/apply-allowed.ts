@@ -3,7 +3,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { equalForms, splitForm } from "../../shared/replica/text/text-form.ts";
 import { applyEdit } from "../files/state/file-edit.ts";
 import { applyHeld } from "../held/apply-held.ts";
-import { allowSecretsOf } from "../held/judge.ts";
+import { allowPrivateOf } from "../held/judge.ts";
 import { dropHeld, type HeldItem, listHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
@@ -21,7 +21,7 @@ export async function applyAllowed(context: Context): Promise<boolean> {
 
 async function applyAllowedItem(context: Context, item: HeldItem): Promise<void> {
   const { db, now } = context;
-  await allowSecretsOf(db, item, now);
+  await allowPrivateOf(db, item, now);
   await dropHeld(db, item);
   // A file is read again and then taken like any save.
   if (item.kind === "file") return;

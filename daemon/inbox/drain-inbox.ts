@@ -8,7 +8,7 @@ import { dismissLosers } from "../../shared/replica/document/memory-deletion.ts"
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { allowSecretsOf, whyMemoryHeld } from "../held/judge.ts";
+import { allowPrivateOf, whyMemoryHeld } from "../held/judge.ts";
 import { placeOf, putHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
@@ -147,7 +147,7 @@ async function applyMemory(
   const current = document.memories.get(key).map((entry) => String(entry.value));
   const replace = () => replaceHeld(db, held, { base: current[0], value });
   if (value !== undefined) {
-    if (write.allowSecret) await allowSecretsOf(db, { ...held, value }, writtenAt);
+    if (write.allowSecret) await allowPrivateOf(db, { ...held, value }, writtenAt);
     const memory = { key, value };
     const why = await whyMemoryHeld(db, open, { memory, already: current });
     if (why) {

@@ -18,6 +18,12 @@ import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { openReplica } from "../home/open-replica.ts";
 import type { KeptChoices } from "./choices-file.ts";
 import { type DamagedDocument, readDocument } from "./damaged-document.ts";
+import {
+  FORMER_NAMES,
+  personalLineRows,
+  withPresentCause,
+  withPresentDecision,
+} from "./former-rows.ts";
 import type { KeptLinks } from "./links-file.ts";
 import { isReadable, neededColumns } from "./needed-columns.ts";
 import {
@@ -75,13 +81,14 @@ const TABLES = [
   "inbox",
   "salvaged_memories",
   "held",
-  "allowed_secrets",
+  "allowances",
   "followed_files",
   "file_arrivals",
   "memory_folders",
   "memory_files",
   "personal_files",
   "personal_versions",
+  "personal_lines",
   "transcripts",
   "saves",
   "sessions",
@@ -100,7 +107,7 @@ const COPIED = [
   "former_ignore_files",
   "project_names",
   "declined_joins",
-  "allowed_secrets",
+  "allowances",
   "memory_folders",
   "personal_versions",
   "sessions",
@@ -206,7 +213,10 @@ async function readTables(from: string): Promise<Tables> {
     allowShortFile(connection);
     const needed = await neededColumns(readDamaged(connection, "schema_migrations"));
     return tablesFrom((table) => {
-      const found = readDamaged(connection, table);
+      const present = readDamaged(connection, table);
+      const isThere = present.whole || present.rows.length > 0;
+      const former = isThere ? undefined : FORMER_NAMES[table];
+      const found = former === undefined ? present : readDamaged(connection, former);
       return isReadable(found, needed(table)) ? found : UNREAD;
     });
   } finally {
@@ -295,7 +305,7 @@ async function bringOver(
       tables.followed_files.rows.filter(({ dir }) => followed.has(dir)),
     );
     const files = shownFiles(tables, found);
-    const held = tables.held.rows.filter(isSoundWrite).map(owned);
+    const held = tables.held.rows.filter(isSoundWrite).map(owned).map(withPresentCause);
     put("held", held);
     put("memory_files", heldAgain(files, held));
     const lines = lineKeysOf(files, tables);
@@ -304,7 +314,9 @@ async function bringOver(
       tables.file_arrivals.rows.filter(({ dir }) => followed.has(dir) || lines.has(`${dir}`)),
     );
     put("saves", renumbered(tables.saves));
-    put("personal_files", heldAgain(tables.personal_files.rows, held));
+    const personal = tables.personal_files.rows.map(withPresentDecision);
+    put("personal_files", heldAgain(personal, held));
+    put("personal_lines", personalLineRows(tables, held));
     // The others are read anew.
     put("transcripts", tables.transcripts.rows.filter(isWithheld));
     for (const table of COPIED) {

@@ -17,6 +17,7 @@ import { listLinks, putLink } from "../../daemon/home/links.ts";
 import { openHomeReader } from "../../daemon/home/open-home.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { listPersonalFiles, putPersonalFile } from "../../daemon/home/personal-files.ts";
+import { notedAmong } from "../../daemon/home/personal-lines.ts";
 import { keepPersonalVersion, readPersonalVersions } from "../../daemon/home/personal-versions.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
 import { listTranscripts, putTranscript } from "../../daemon/home/session-records.ts";
@@ -273,6 +274,29 @@ test("what ran while no sessions were recorded is read from a damaged database, 
   const store = await openReplica(home.database, realWorld);
   expect(await listTranscripts(store.reader)).toEqual([WITHHELD]);
   expect(existsSync(home.offPeriod)).toBe(false);
+  await store.close();
+});
+
+test("a damaged home of before its words changed keeps what was held and allowed", async () => {
+  await decide();
+  const database = new Database(home.database);
+  database.run("drop table memory_files");
+  database.run("drop table personal_lines");
+  database.run("alter table allowances rename to allowed_secrets");
+  database.run("insert into allowed_secrets (hash, allowed_at) values ('h', 1)");
+  database.run("update personal_files set settled = 'take abc'");
+  database.run("update personal_versions set value = 'a rule of mine'");
+  database.run(`insert into held (kind, account, document, key, seen, cause, reason, value, written_at)
+    values ('memory', 'local', '${PROJECT}', 'k', '[]', 'secret', '{}', 'v', 0)`);
+  database.run("pragma wal_checkpoint(truncate)");
+  database.close();
+  await recoverHome(home, realWorld, silentLog);
+  const store = await openReplica(home.database, realWorld);
+  const { reader } = store;
+  expect(await reader.selectFrom("allowances").select("hash").execute()).toEqual([{ hash: "h" }]);
+  expect(await reader.selectFrom("held").select("cause").execute()).toEqual([{ cause: "private" }]);
+  expect(await listPersonalFiles(reader)).toMatchObject([{ settled: "take", takes: "abc" }]);
+  expect([...(await notedAmong(reader, ["a rule of mine", "x"]))]).toEqual(["a rule of mine"]);
   await store.close();
 });
 

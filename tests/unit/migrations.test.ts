@@ -7,6 +7,8 @@ import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { daemonMigrations } from "../../daemon/home/migrations.ts";
 import { openHomeDatabase, openHomeReader } from "../../daemon/home/open-home.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
+import { listPersonalFiles } from "../../daemon/home/personal-files.ts";
+import { notedAmong } from "../../daemon/home/personal-lines.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
@@ -171,4 +173,56 @@ test("a file of 0.1.0 that is mostly free is made small by a sweep, and then by 
   const [left] = await listRevisions(store.reader as never, 1, { kind: "memory", key: "k" });
   expect(left).toBeUndefined();
   await store.close();
+});
+
+test("what a home held as secrets is private, and the lines of its personal text are known", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "memsync-private-"));
+  folders.push(folder);
+  const path = join(folder, "memsync.db");
+  const before = await openDatabase<unknown>({ path });
+  const later = ["daemon-private-lines", "daemon-reasons-as-codes"];
+  await migrate(
+    before.writer,
+    daemonMigrations.filter(({ name }) => !later.includes(name)),
+  );
+  const db = before.writer;
+  const block = "# Of all\n<!-- memsync:personal begin -->\nrule of a block\n";
+  await sql`insert into personal_versions (id, value, is_own)
+    values ('aaaaaaaaaa', ${"<!-- memsync:personal version -->\nrule of a version\n"}, 1)`.execute(
+    db,
+  );
+  for (const [key, cause] of [
+    ["a", "secret"],
+    ["b", "limit"],
+  ]) {
+    await sql`insert into held (kind, account, document, key, seen, cause, reason, value, written_at)
+      values ('memory', 'local', 'proj_a', ${key}, '[]', ${cause}, '{}',
+        ${block}, 0)`.execute(db);
+  }
+  await sql`insert into allowed_secrets (hash, allowed_at) values ('h', 1)`.execute(db);
+  for (const [assistant, settled] of [
+    ["claude", "take abc"],
+    ["codex", "off"],
+  ]) {
+    await sql`insert into personal_files (assistant, path, header, writes, is_made, settled, undone,
+      turned_on_at) values (${assistant}, '/x', '', 0, 0, ${settled}, '[]', 0)`.execute(db);
+  }
+  await before.close();
+  const home = await openHomeDatabase(path);
+  try {
+    const lines = ["rule of a version", "rule of a block", "another rule", "Of all"];
+    expect([...(await notedAmong(home.reader, lines))].sort()).toEqual(lines.slice(0, 2).reverse());
+    const { rows: held } = await sql<{ cause: string }>`select cause from held`.execute(
+      home.reader,
+    );
+    expect(held.map(({ cause }) => cause).sort()).toEqual(["limit", "private"]);
+    expect(await home.reader.selectFrom("allowances").select("hash").execute()).toHaveLength(1);
+    const files = await listPersonalFiles(home.reader);
+    expect(files.map(({ settled, takes }) => [settled, takes])).toEqual([
+      ["take", "abc"],
+      ["off", undefined],
+    ]);
+  } finally {
+    await home.close();
+  }
 });

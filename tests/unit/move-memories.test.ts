@@ -122,7 +122,7 @@ test("a conflict moves with both of its values, equally old ones in their order"
 });
 
 function held(account: AccountId, key: string, value: string = PLANTED.github) {
-  const why = { cause: "secret", reason: TOKEN_FOUND } as const;
+  const why = { cause: "private", reason: TOKEN_FOUND } as const;
   const place = { kind: "memory", account, document: USER } as const;
   return { ...place, key, value, seen: [], writtenAt: NOW, ...why };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PersonalRows } from "../../daemon/assistants/personal/personal-rows.ts";
 import { textHash } from "../../daemon/assistants/personal/read-personal-file.ts";
@@ -185,4 +185,38 @@ test("what a command decides in the midst of a look is not overwritten by it", a
     await rows.put(db, claude, now);
     expect(await findPersonalFile(db, "claude")).toBeUndefined();
   });
+});
+
+test("a link that is led to another file is asked about, like a block that was there before", async () => {
+  const [mine, teams] = ["mine.md", "teams.md"].map((name) => join(a.folder, "dotfiles", name));
+  assert(mine && teams, "both have a path");
+  mkdirSync(join(a.folder, "dotfiles"));
+  const block = (text: string) => `${BEGIN}\n${text}${END}\n`;
+  writeFileSync(mine, block("mine\n"));
+  writeFileSync(teams, block("of the team\n"));
+  const link = a.pathOf("codex");
+  symlinkSync(mine, link);
+  await a.on("codex");
+  await settlePersonal(a);
+  expect(a.stateOf("codex")).toBe("current");
+  const lead = (to: string) => {
+    rmSync(link);
+    symlinkSync(to, link);
+  };
+  lead(teams);
+  await settlePersonal(a);
+  expect(a.stateOf("codex")).toBe("asked personal-found");
+  expect([a.block("claude"), readFileSync(teams, "utf8")]).toEqual([
+    "mine\n",
+    block("of the team\n"),
+  ]);
+  // Back at the file with one's own text there is nothing to ask.
+  lead(mine);
+  await settlePersonal(a);
+  expect(a.stateOf("codex")).toBe("current");
+  // Who saves over the link has seen what it had.
+  rmSync(link);
+  a.save("codex", block("mine\nand one more\n"));
+  await settlePersonal(a);
+  expect([a.stateOf("codex"), a.block("claude")]).toEqual(["current", "mine\nand one more\n"]);
 });

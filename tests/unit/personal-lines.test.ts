@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { allowSecretsOf } from "../../daemon/held/judge.ts";
+import { allowPrivateOf } from "../../daemon/held/judge.ts";
 import { personalLinesReason } from "../../daemon/held/personal-lines.ts";
 import { allowHeld, dropHeld, listHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
+import { keepPersonalVersion, readPersonalVersions } from "../../daemon/home/personal-versions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
@@ -65,7 +66,7 @@ test("a user's own memories may have the lines of his text, and what all see may
 
 test("lines that somebody allows may be in that project, and in no other", async () => {
   const held = { kind: "file", document: PROJECT, key: "", value: "one\nmine alone\n" } as const;
-  await a.store.write(({ db, now }) => allowSecretsOf(db, held, now));
+  await a.store.write(({ db, now }) => allowPrivateOf(db, held, now));
   expect(await reasonFor("- mine alone\n")).toBeUndefined();
   expect(await reasonFor("mine alone\nanswer in verse\n")).toEqual(lines(2));
   expect(await reasonFor("mine alone\n", { document: projectId("other") })).toEqual(lines(1));
@@ -75,6 +76,39 @@ test("what the text has had is known as well", async () => {
   a.edit("claude", () => "another line\n");
   await settlePersonal(a);
   expect(await reasonFor("# Of all\nmine alone\nanother line\n")).toEqual(lines(2, 3));
+});
+
+test("what the text has ever had is known, longer than any version is kept", async () => {
+  await a.store.write(async ({ db }) => {
+    for (let at = 0; at < 70; at++) {
+      await keepPersonalVersion(db, { id: `v${at}`, value: `rule ${at} of 70\n`, isOwn: true });
+    }
+  });
+  expect((await readPersonalVersions(a.store.reader)).map(({ id }) => id)).not.toContain("v0");
+  expect(await reasonFor("# Of all\nrule 0 of 70\nmine alone\n")).toEqual(lines(2, 3));
+});
+
+test("what was held between marks is one's own for good, whosever it is, and whatever goes", async () => {
+  const b = await MemoryMachine.start("ben");
+  try {
+    // This home has no personal text of its own.
+    b.save("one.md", `# Of all\n\n${BEGIN}\nrule of another home\n${END}\n`);
+    await settleMemories(b);
+    expect((await listHeld(b.store.reader)).map(({ reason }) => reason.code)).toEqual([
+      "personal-block",
+    ]);
+    b.save("one.md", "");
+    await settleMemories(b);
+    for (const item of await listHeld(b.store.reader)) {
+      await b.store.write(({ db }) => dropHeld(db, item));
+    }
+    b.save("one.md", "# Of all\n\nrule of another home\n");
+    await settleMemories(b);
+    expect((await b.values("one.md")).join("\n")).not.toContain("rule of another");
+    expect((await listHeld(b.store.reader)).map(({ reason }) => reason)).toContainEqual(lines(3));
+  } finally {
+    await b.remove();
+  }
 });
 
 /** As another machine has sent it, where no assistant's file has it. */

@@ -84,7 +84,7 @@ test("refused metadata is held beside what is held of its key since", async () =
   const { cluster, a, b } = await startCluster();
   await settle(a, b);
   cluster.refuses = holding("BAD");
-  const mine = { value: '"mine"', seen: [], cause: "secret", writtenAt: 2000 } as const;
+  const mine = { value: '"mine"', seen: [], cause: "private", writtenAt: 2000 } as const;
   const reason = { code: "told-before", said: "a secret" } as const;
   await a.edit(({ document }) =>
     document.setEntry("metadata", "note", { value: "BAD", now: 1000 }),

@@ -52,7 +52,7 @@ async function twoRemotes() {
 
 function heldOf(account: AccountId, document: string, key = "k") {
   const write = { value: PLANTED.github, seen: [], reason: TOKEN_FOUND, writtenAt: NOW };
-  return { kind: "memory", account, document, key, cause: "secret", ...write } as const;
+  return { kind: "memory", account, document, key, cause: "private", ...write } as const;
 }
 
 async function placesHeld({ reader }: ReplicaStore<DaemonTables>): Promise<string[]> {

@@ -278,7 +278,8 @@ export class PersonalKeeper {
   async #takeOne(known: PersonalFile, { read, seen, other, shared }: ReadFile): Promise<Looked> {
     const { store } = this.#options;
     const account = this.#options.account();
-    const file = known.account === account ? known : ofAccount(known, account);
+    const same = known.account === account ? known : ofAccount(known, account);
+    const file = read.kind === "file" ? ledTo(same, read.path) : same;
     if (other !== undefined) return { file, read, why: { code: "personal-same", other } };
     if (read.kind === "problem") return { file, read, why: read.why };
     if (file.begun) return { file, read, why: { code: "write-unfinished" } };
@@ -470,6 +471,16 @@ function whyProjects(
 /** Empty lines alone are no text. */
 function isSame(one: string, other: string): boolean {
   return one === other || (one.trim() === "" && other.trim() === "");
+}
+
+/**
+ * A link that leads to another file than before: what stands there may be anybody's, as in a file
+ * that is turned on. One who saves a file in the link's place has seen what it had.
+ */
+function ledTo(file: PersonalFile, path: string): PersonalFile {
+  const { target } = file;
+  const isElsewhere = target !== undefined && path !== target && path !== file.path;
+  return { ...(isElsewhere ? askedWhoseText(file) : file), target: path };
 }
 
 /** Another account's text is another one: what the block has is new to it. */

@@ -168,7 +168,7 @@ export class PersonalTaker {
       const unseen = await came.unseen(db, path, savedAt);
       const found = await takeBlock(context, open, { file, text, savedAt, isLasting, unseen });
       const isTaken = found.why === undefined && file.settled === "take";
-      const now = isTaken ? { ...found.file, settled: undefined } : found.file;
+      const now = isTaken ? { ...found.file, settled: undefined, takes: undefined } : found.file;
       if (JSON.stringify(known) !== JSON.stringify(now)) {
         await rows.put(db, now, context.now);
       }

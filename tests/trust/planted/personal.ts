@@ -9,6 +9,7 @@ const block = mistakesIn("daemon/assistants/personal/take-block.ts", FOUND);
 const left = mistakesIn("daemon/files/state/follow-store.ts", FOUND);
 const rows = mistakesIn("daemon/assistants/personal/personal-rows.ts", FOUND);
 const keeper = mistakesIn("daemon/assistants/personal/personal-keeper.ts", FOUND);
+const store = mistakesIn("daemon/home/held-store.ts", "unit/personal-lines.test.ts");
 const OWN = "unit/own-instructions.test.ts";
 const asked = mistakesIn("cli/writes/agree-to-instructions.ts", OWN);
 const told = mistakesIn("cli/mcp/own-instructions.ts", OWN);
@@ -104,5 +105,17 @@ export const PERSONAL: readonly Mistake[] = [
     "no assistant changes or deletes it through a tool, and each is told who can",
     "memory !== undefined && isPersonal(memory)",
     'false && isPersonal(memory ?? { key: "", value: "" })',
+  ),
+  store(
+    "what was held between marks is forgotten with what is held",
+    "what was held between marks is one's own for good, whosever it is, and whatever goes",
+    "if (write.value !== undefined) await notePersonalBlocks(db, write.value);",
+    "",
+  ),
+  keeper(
+    "a link that is led to a team's file makes its block one's own text",
+    "a link that is led to another file is asked about, like a block that was there before",
+    "target !== undefined && path !== target && path !== file.path",
+    "target !== undefined && path === target && path !== file.path",
   ),
 ];

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import type { Kysely } from "kysely";
+import { PERSONAL_MARK, personalBlocksIn } from "./personal-mark.ts";
+import type { DaemonTables } from "./tables.ts";
+import { bareLinesOf, isOnesOwn } from "./text-line.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** What one statement is asked about. */
+const LINES_MAX = 500;
+
+/** Notes all lines of a personal text: they are one's own from now on. */
+export async function notePersonalText(db: Db, text: string): Promise<void> {
+  const hashes = hashesOf(text.replace(PERSONAL_MARK, ""));
+  for (let from = 0; from < hashes.length; from += LINES_MAX) {
+    await db
+      .insertInto("personal_lines")
+      .values(hashes.slice(from, from + LINES_MAX).map((hash) => ({ hash })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+}
+
+/** The same of what stands between the marks of a personal text. */
+export async function notePersonalBlocks(db: Db, text: string): Promise<void> {
+  for (const block of personalBlocksIn(text)) await notePersonalText(db, block);
+}
+
+/** Those of these lines, each as `bareLinesOf` has it, that a personal text has had here. */
+export async function notedAmong(db: Db, lines: Iterable<string>): Promise<Set<string>> {
+  const byHash = new Map([...lines].map((line) => [hashOf(line), line]));
+  const hashes = [...byHash.keys()];
+  const noted = new Set<string>();
+  for (let from = 0; from < hashes.length; from += LINES_MAX) {
+    const rows = await db
+      .selectFrom("personal_lines")
+      .select("hash")
+      .where("hash", "in", hashes.slice(from, from + LINES_MAX))
+      .orderBy("hash")
+      .execute();
+    for (const { hash } of rows) noted.add(byHash.get(hash) ?? "");
+  }
+  return noted;
+}
+
+/** What the table has of a text: no line can be read out of it. */
+export function hashesOf(text: string): string[] {
+  return [...new Set(bareLinesOf(text).filter(isOnesOwn))].map(hashOf);
+}
+
+function hashOf(line: string): string {
+  return createHash("sha256").update(line).digest("hex");
+}
