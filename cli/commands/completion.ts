@@ -2,6 +2,7 @@ import { script } from "@bomb.sh/tab";
 import tab from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
 import { type Candidate, candidatesFor, valuesFor } from "../help/completion-candidates.ts";
+import { takesEmpty } from "../place/empty-arguments.ts";
 import type { Environment } from "../place/environment.ts";
 import { printText } from "../screen/output.ts";
 
@@ -79,6 +80,7 @@ export function addCompletionCommands(program: Command, env: Environment): void 
       command.action((shell: string) => printScript(shell));
     }
     if (command.name() === "complete") {
+      takesEmpty(command, "args");
       command.hook("preAction", async (_, { args }) => await fillIn(completions, args, env));
     }
   }

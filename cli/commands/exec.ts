@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { startEmulator } from "../../daemon/embedded/emulator-program.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { makeScratchFolder, type Remains } from "../contact/scratch-folder.ts";
+import { takesEmpty } from "../place/empty-arguments.ts";
 import { endAfterThis } from "../place/end-after-this.ts";
 import type { Environment } from "../place/environment.ts";
 import { launcherEnd } from "../place/launcher-end.ts";
@@ -39,8 +40,7 @@ const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2
 
 /** `exec`: runs a command with an emulator of its own. */
 export function addExecCommand(program: Command, env: Environment): void {
-  program
-    .command("exec <command...>")
+  takesEmpty(program.command("exec <command...>"), "command")
     .description("run a command with an emulator of its own, and a home that is gone afterwards")
     .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
     .option("--limits <on|off>", "hold requests to the plans' limits", "on")

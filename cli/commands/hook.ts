@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { takesEmpty } from "../place/empty-arguments.ts";
 import type { Environment } from "../place/environment.ts";
 
 const HELP = `
@@ -16,8 +17,7 @@ Examples:
 
 /** `hook`: what an assistant runs at the start and the end of a session. */
 export function addHookCommand(program: Command, env: Environment): void {
-  program
-    .command("hook [event]")
+  takesEmpty(program.command("hook [event]"), "event")
     .description("what assistants run at the start and the end of a session")
     .allowUnknownOption()
     .allowExcessArguments()

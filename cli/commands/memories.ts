@@ -5,6 +5,7 @@ import { randomMemoryKey } from "../../shared/ids.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { sayIfHeld } from "../lifecycle/say-held.ts";
+import { takesEmpty } from "../place/empty-arguments.ts";
 import type { Environment } from "../place/environment.ts";
 import {
   type MemoryPlace,
@@ -48,14 +49,14 @@ interface WriteOptions extends PlaceOptions {
 
 /** `set`, `add`, `get`, `list` and `rm`. */
 export function addMemoryCommands(program: Command, env: Environment): void {
-  withAgreements(withSecrets(withPlace(program.command("set <key> <value>"))))
+  withAgreements(withSecrets(withPlace(takesEmpty(program.command("set <key> <value>"), "value"))))
     .description("save a memory; the value - is read from standard input")
     .option("--json", "print where it is, and whether it is held, as JSON")
     .action(async (key: string, value: string, options: WriteOptions & ReadOptions) => {
       await save(env, key, { value: await given(value), options });
       if (options.json) sayJson(await savedJson(env, key, options));
     });
-  withAgreement(withSecrets(withPlace(program.command("add <text>"))))
+  withAgreements(withSecrets(withPlace(takesEmpty(program.command("add <text>"), "text"))))
     .description("save a memory under a key of its own, and print the key; - is standard input")
     .option("--json", "print the key, and where it is, as JSON")
     .action(async (text: string, options: WriteOptions & ReadOptions) => {

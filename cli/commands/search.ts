@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import { passageOf } from "../../shared/replica/search/passage.ts";
+import { takesEmpty } from "../place/empty-arguments.ts";
 import type { Environment } from "../place/environment.ts";
 import { type PlaceOptions, placesToRead, withLocal, withPlace } from "../place/place.ts";
 import { UsageError } from "../screen/errors.ts";
@@ -29,7 +30,7 @@ Examples:
 
 /** `search`: full-text search in the memories that can be read from here. */
 export function addSearchCommand(program: Command, env: Environment): void {
-  withPlace(program.command("search <query...>"))
+  withPlace(takesEmpty(program.command("search <query...>"), "query"))
     .description("find memories by the words in their keys and values")
     .option("--json", "print them as JSON")
     .addHelpText("after", HELP)

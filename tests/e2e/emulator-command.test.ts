@@ -70,7 +70,7 @@ scenario("an export that can't be written is refused at the start", async (lab) 
   for (const option of ["--export-on-exit", "--data-dir", "--seed"]) {
     const nowhere = await machine.run(["emulator", "--port", "0", option, ""]);
     expect(nowhere).toMatchObject({ status: 2, stdout: "" });
-    expect(nowhere.stderr).toContain("is empty: name one");
+    expect(nowhere.stderr).toContain(`${option} is empty: say what it is to be`);
   }
   const folder = await machine.run([...args, lab.git.path("a")]);
   expect(folder).toMatchObject({ status: 1, stdout: "" });

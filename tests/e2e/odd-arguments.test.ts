@@ -9,18 +9,27 @@ scenario("an empty word names nothing, whatever it was to name", async (lab) => 
       args,
       2,
       "",
-      `memsync: the ${name} is empty: name one\n`,
+      `memsync: ${name} is empty: ${name.startsWith("<") ? "name one" : "say what it is to be"}\n`,
     ]);
   };
-  await refusedAs("id", "conflicts", "show", "");
-  await refusedAs("version", "conflicts", "choose", "abcdefgh", "");
-  await refusedAs("b", "connect", "proj_a", "");
-  await refusedAs("rev", "doc", "restore", "");
-  await refusedAs("key", "get", "");
-  await refusedAs("key", "set", "", "value");
-  await refusedAs("name", "remote", "rm", "");
+  await refusedAs("<id>", "conflicts", "show", "");
+  await refusedAs("<version>", "conflicts", "choose", "abcdefgh", "");
+  await refusedAs("<b>", "connect", "proj_a", "");
+  await refusedAs("<rev>", "doc", "restore", "");
+  await refusedAs("<key>", "get", "");
+  await refusedAs("<key>", "set", "", "value");
+  await refusedAs("<name>", "remote", "rm", "");
   await refusedAs("--wait", "sync", "--wait", "");
   await refusedAs("--id", "link", "--id", "");
+  await refusedAs("<file>", "export", "");
+  const unknown = await machine.run(["mcp", "--project", ""]);
+  expect([unknown.status, unknown.stdout, unknown.stderr]).toEqual([
+    2,
+    "",
+    "memsync: --project is empty: `.` is the current folder\n",
+  ]);
+  // Whatever an assistant runs goes on.
+  expect(await machine.run(["hook", ""])).toMatchObject({ status: 0, stdout: "", stderr: "" });
   await machine.memsync("set", "empty", "", "--layer", "user");
   expect(await machine.memsync("get", "empty")).toBe("");
   // A status that a refusal never has: the empty word came through to the other program.

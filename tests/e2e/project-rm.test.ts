@@ -328,8 +328,8 @@ scenario(
       const { status, stderr } = await a.run(args);
       expect([args, status, stderr]).toEqual([
         args,
-        1,
-        "memsync: a project's name is empty; `.` is the one of the current folder\n",
+        2,
+        `memsync: ${args[1] === "rm" ? "<project>" : "--project"} is empty: \`.\` is the current folder\n`,
       ]);
     }
     await a.untilSynced();

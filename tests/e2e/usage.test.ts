@@ -151,10 +151,7 @@ scenario("a relative MEMSYNC_HOME is refused, and nothing is made", async (lab) 
 scenario("a folder whose name is empty is refused, and nothing is linked", async (lab) => {
   const machine = await makeMachine(lab);
   const { status, stderr } = await machine.run(["link", ""]);
-  expect([status, stderr]).toEqual([
-    1,
-    "memsync: a folder's name is empty; `.` is the current one\n",
-  ]);
+  expect([status, stderr]).toEqual([2, "memsync: <dir> is empty: `.` is the current folder\n"]);
 });
 
 scenario("a full disk is named, and ending what does not run is no failure there", async (lab) => {
