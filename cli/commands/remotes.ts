@@ -32,8 +32,8 @@ interface RemoveFlags extends JsonFlag {
 
 const GONE_HELP = `
 With --gone the memories of user and global that this machine has of it go into the embedded
-service with their histories, and a deletion of a project that the service was not told of is told
-to nobody.`;
+service with their histories. What the service was not told of a project that is linked nowhere is
+told to nobody: that it was deleted, or to which other project its folder went.`;
 
 /** `remote add`, `remote list` and `remote rm`. */
 export function addRemoteCommands(program: Command, env: Environment): void {

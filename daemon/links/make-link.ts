@@ -143,7 +143,7 @@ export async function writeLink(
   const isOutsideGit = identity.kind === "none" && identity.why === "no-git";
   if (isOutsideGit) await forgetGit(db, dir);
   // For a file that was never read, nothing else shows that it is followed without git.
-  const isLost = isOutsideGit && isOfGit(chosen.evidence);
+  const isLost = isOutsideGit && isOfGit(evidence);
   const isUnseen = isLost && !(await readFollowed(db, dir));
   await keepPlace(db, facts, {
     chosenProject: { ...chosen, evidence: isUnseen ? "chosen" : evidence },

@@ -155,10 +155,12 @@ export async function removeRemote(
   const there = bound.filter((project) => !deleted.includes(project));
   const linked = new Set((await listLinks(db)).map(({ projectId }) => projectId));
   const inUse = there.filter((project) => linked.has(project));
-  if (inUse.length > 0 || (there.length > 0 && !isGone)) {
-    throw new AppError("invalid_request", await whyBound(db, name, { there, inUse }));
-  }
   const serviceOf = () => serviceNameOf(remote);
+  if (inUse.length > 0 || (there.length > 0 && !isGone)) {
+    const joined = await listUnsent(db, { what: "join", links: [], serviceOf });
+    const untold = joined.filter((project) => there.includes(project));
+    throw new AppError("invalid_request", await whyBound(db, name, { there, inUse, untold }));
+  }
   const all = await listUnsent(db, { what: "deletion", links: [], serviceOf });
   const unsent = all.filter((project) => deleted.includes(project));
   const orGone = "or say --gone if its service will never be back";
@@ -201,7 +203,7 @@ async function countOwn(db: Context["db"], account: AccountId): Promise<number> 
 async function whyBound(
   db: Context["db"],
   name: string,
-  { there, inUse }: { readonly there: readonly ProjectId[]; readonly inUse: readonly ProjectId[] },
+  { there, inUse, untold }: Readonly<Record<"there" | "inUse" | "untold", readonly ProjectId[]>>,
 ): Promise<string> {
   const bound =
     `${there.length === 1 ? "a project is" : `${there.length} projects are`} bound to ${name} ` +
@@ -214,7 +216,11 @@ async function whyBound(
   return (
     `${bound} and linked to no folder here: \`memsync link DIR --id ID --remote NAME\` binds it ` +
     "to another remote, `memsync project rm ID` deletes it everywhere, and --gone keeps it on " +
-    "this machine alone if the service will never be back"
+    "this machine alone if the service will never be back" +
+    (untold.length === 0
+      ? ""
+      : `. It was not told yet where its folder went (${await namesShown(db, untold)}): ` +
+        "`memsync sync` first")
   );
 }
 

@@ -31,6 +31,18 @@ scenario("a folder that is linked again has its former project again", async (la
   expect((await machine.run(["link"])).stderr).not.toContain("former");
 });
 
+scenario("a folder whose .git is gone is followed without git by the first link", async (lab) => {
+  const folder = await lab.git.repository("was-git", { ".gitignore": "CLAUDE.md\n" });
+  await lab.git.write(join(folder, "CLAUDE.md"), "# Notes\n");
+  const machine = lab.machine("a", folder, emulator.account("was-git"));
+  await machine.up();
+  await machine.memsync("unlink");
+  await rm(join(folder, ".git"), { recursive: true });
+  const { stderr } = await machine.run(["link"]);
+  expect(inOneLine(stderr)).not.toContain("is not followed");
+  expect((await machine.fileStatus())?.state).toBe("followed");
+});
+
 scenario("`start` and `up` say so, too, wherever the folder is now", async (lab) => {
   const [machine, id] = await unlinked(lab, "again-up");
   const moved = lab.git.path("moved");

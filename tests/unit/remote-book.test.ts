@@ -28,6 +28,7 @@ import type { Service } from "../../daemon/service/service.ts";
 import { exchangeRound } from "../../daemon/sync/round.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
+import { recordJoin } from "../../shared/replica/document/project-join.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { openTestReplica } from "../support/empty-home.ts";
@@ -262,6 +263,20 @@ test("a project that is linked nowhere does not keep a remote whose service is g
   await expect(remove(false)).rejects.toThrow(/linked to no folder here.*--gone keeps it/);
   await remove(true);
   expect(await keysOf(store, LOCAL_ACCOUNT, PROJECT)).toEqual(["kept"]);
+});
+
+test("a project that has still to say where its folder went keeps its remote", async () => {
+  const { store, a } = await twoRemotes();
+  await remember(store, a, PROJECT, "kept");
+  await store.write(async (context) => {
+    const { document, author } = await context.open(projectDocument(a, PROJECT));
+    const join = { of: PROJECT, to: projectId("other"), name: "other", at: context.now };
+    recordJoin(document, { ...join, ...author });
+  });
+  const removed = store.write((context) => removeRemote(context, "a"));
+  await expect(removed).rejects.toThrow(
+    /linked to no folder here.*was not told yet where its folder went \(.*\): `memsync sync` first/,
+  );
 });
 
 test("a remote is not removed while its service has refused a memory that is nowhere else", async () => {
