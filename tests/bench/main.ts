@@ -25,6 +25,7 @@ import { idle } from "./rows/idle.ts";
 import { limits } from "./rows/limits.ts";
 import { live } from "./rows/live.ts";
 import { mcp } from "./rows/mcp.ts";
+import { opened } from "./rows/opened.ts";
 import { postgres } from "./rows/postgres.ts";
 import { push } from "./rows/push.ts";
 import { pushOne } from "./rows/push-one.ts";
@@ -59,6 +60,7 @@ const ROWS: readonly Row[] = [
   sessions,
   postgres,
   sized,
+  opened,
 ];
 const NAMES = ROWS.map((row) => row.name).join("|");
 /** Those that have a short form. */

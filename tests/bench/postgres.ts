@@ -52,10 +52,16 @@ export async function newAccounts(place: string, count: number): Promise<string[
 }
 
 /** A `memsync server` as a process; its address. Nobody's requests are limited. */
-export async function startServer({ programs }: Bench, database: string): Promise<string> {
+export async function startServer(bench: Bench, database: string): Promise<string> {
+  return (await startServerProgram(bench, database)).url;
+}
+
+/** The same with its process. */
+export async function startServerProgram({ programs }: Bench, database: string) {
   const args = ["server", "--port", "0", "--limits", "off"];
   const environment = { MEMSYNC_SERVER_DATABASE_URL: database, MEMSYNC_SERVER_LOG_LEVEL: "silent" };
-  return urlIn((await programs.start("memsync", args, environment)).line);
+  const program = await programs.start("memsync", args, environment);
+  return { program, url: urlIn(program.line) };
 }
 
 export async function newFile(bench: Bench): Promise<string> {
