@@ -198,7 +198,7 @@ export class SessionPool<Tables> {
     this.#setMax();
   }
 
-  /** Whether commits wait for what does not come, as a look has found: nobody begins another one. */
+  /** Commits wait for what does not come, as a look has found: nobody begins another one. */
   get isHeldUp(): boolean {
     return this.#isHeldUp;
   }
