@@ -17,6 +17,8 @@ export interface FileStep {
   readonly changes: readonly string[];
   /** git's marks stood in the file, and a person has put this in their place. */
   readonly isMended?: boolean;
+  /** git has shown this with its marks: no commit has it. */
+  readonly isShown?: boolean;
 }
 
 /** From where to where, and what the file had and has there. */
@@ -29,8 +31,18 @@ export interface StepsAsked {
   readonly before: string;
   /** What it has in the last commit. */
   readonly committed: string;
-  /** git's marks stood in the file: who has settled them there has seen what git brought. */
-  readonly isMended: boolean;
+  /** What git's marks have shown in the file; undefined where none stood there. */
+  readonly shown: ShownByMarks | undefined;
+}
+
+/** A text in which git could not bring two versions together. */
+export interface ShownByMarks {
+  /** The text with both versions of each place, without the marks. */
+  readonly text: string;
+  /** When it came into the file; undefined where nothing tells. */
+  readonly at: number | undefined;
+  /** Whether somebody who has saved this has surely read it. */
+  readonly isReadIn: (content: string) => boolean;
 }
 
 /** Of more commits of the file than this only the last text is told, as anybody's. */
@@ -51,7 +63,7 @@ export async function readFileSteps(
   const steps = await new Steps(git, file, { ...asked, makers }).all();
   return await Promise.all(
     steps.map(async (step, nth) => {
-      if (step.madeBy !== "others") return step;
+      if (step.madeBy !== "others" || step.at !== undefined) return step;
       const at = await cameAt(git, file, { ...asked, step, makers, next: steps[nth + 1] });
       return { ...step, at };
     }),
@@ -61,6 +73,11 @@ export async function readFileSteps(
 /** A commit that changed the file, and who made it. */
 interface Change extends FileChangeInGit {
   readonly by: CommitMaker;
+}
+
+/** What git has shown of it, where that is what is put. */
+interface PutChange extends Pick<Change, "commit" | "at"> {
+  readonly shown?: ShownByMarks;
 }
 
 class Steps {
@@ -93,7 +110,8 @@ class Steps {
     // What the last commit has beyond others' changes, or lacks of them.
     if (this.#steps.at(-1)?.commit === last.commit) this.#steps.pop();
     if (this.#unsure.length === 0) this.#unsure = [last];
-    this.#put(found, isCut || last.by === "others" ? "anybody" : this.#maker(), last);
+    this.#putUnread(found);
+    this.#put(found, isCut || last.by === "others" ? "anybody" : this.#maker(found), last);
     return this.#steps;
   }
 
@@ -114,7 +132,10 @@ class Steps {
     this.#unsure.push(change);
     this.#text = await this.#after(change);
     if (this.#text === undefined) return;
-    if (this.#text !== before) this.#put(this.#text, this.#maker(), change);
+    if (this.#text !== before) {
+      this.#putUnread(this.#text);
+      this.#put(this.#text, this.#maker(this.#text), change);
+    }
     this.#unsure = [];
   }
 
@@ -125,34 +146,51 @@ class Steps {
     return carriedOver(this.#text, await blobText(this.#git, this.#file, from), after);
   }
 
-  #put(content: string, madeBy: CommitMaker, { commit, at }: Change): void {
+  /**
+   * Whoever had to finish others' changes may not have read what git has shown of them: then that
+   * stood in the file like what a pull brings, and somebody has saved over it.
+   */
+  #putUnread(over: string): void {
+    const { shown, makers } = this.#asked;
+    const last = this.#unsure.findLast(({ by }) => by === "others");
+    const isByHand = this.#unsure.some(({ commit }) => makers.isByHand(commit));
+    if (!last || !isByHand || !shown || shown.isReadIn(over)) return;
+    const rest = this.#unsure.filter(({ by }) => by !== "others");
+    this.#unsure = this.#unsure.filter(({ by }) => by === "others");
+    this.#put(shown.text, "others", { ...last, shown });
+    this.#unsure = rest;
+  }
+
+  #put(content: string, madeBy: CommitMaker, { commit, at, shown }: PutChange): void {
     const last = this.#steps.at(-1);
     const isGoneOn = madeBy === "others" && last?.madeBy === "others";
     if (isGoneOn) this.#steps.pop();
     const changes = this.#unsure.map((each) => each.commit).toReversed();
     const isMade = madeBy === "person" || madeBy === "revert";
-    const isMended = this.#isMended;
+    const isMended = this.#isMendedAs(content);
     this.#steps.push({
       commit,
       content,
       madeBy,
-      at: isMade ? at : undefined,
+      at: isMade ? at : shown?.at,
       changes: [...changes, ...(isGoneOn ? last.changes : [])],
       ...(isMended && { isMended }),
+      ...(shown && { isShown: true }),
     });
   }
 
   /** Who made the changes since the last text that is known. */
-  #maker(): CommitMaker {
+  #maker(content: string): CommitMaker {
     const [one, ...more] = this.#unsure;
     if (one && more.every(({ by }) => by === one.by)) return one.by;
-    return this.#isMended ? "person" : "anybody";
+    return this.#isMendedAs(content) ? "person" : "anybody";
   }
 
-  /** Whether a person had to finish these changes, and git's marks stood in the file. */
-  get #isMended(): boolean {
-    const { isMended, makers } = this.#asked;
-    return isMended && this.#unsure.some(({ commit }) => makers.isByHand(commit));
+  /** Whether a person had to finish these changes, and has read git's marks in the file. */
+  #isMendedAs(content: string): boolean {
+    const { shown, makers } = this.#asked;
+    const isByHand = this.#unsure.some(({ commit }) => makers.isByHand(commit));
+    return isByHand && shown?.isReadIn(content) === true;
   }
 }
 

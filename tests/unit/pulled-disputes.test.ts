@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, LONG_MS, type Pair } from "../support/followed-clones.ts";
@@ -113,24 +114,49 @@ async function marked(pair?: Pair): Promise<Pair> {
   return { a, b };
 }
 
-for (const made of [" --third", " --fourth"]) {
-  for (const isSoon of [true, false]) {
-    test(`who puts check${made} in the place of git's marks has seen what they show, ${isSoon ? "committed at once" : "committed later"}`, async () => {
-      const { a, b } = await marked();
-      if (isSoon) a.put(withCheck(made));
-      else await a.save(withCheck(made));
-      await lab.run(a, "commit", "-qam", "solved");
-      await expectBoth({ a, b }, withCheck(made));
-    });
-  }
+/** The lines of others that a save may lack without having seen them, each beside its own. */
+const unseenBeside = (own: string) =>
+  ["npm run check --one\n", "npm run check --third\n"].map((line) => ["unseen", own, line]);
+
+for (const isSoon of [true, false]) {
+  const when = isSoon ? "at once" : "later";
+  const solve = async (made: string) => {
+    const { a, b } = await marked();
+    if (isSoon) a.put(withCheck(made));
+    else await a.save(withCheck(made));
+    await lab.run(a, "commit", "-qam", "solved");
+    return { a, b };
+  };
+
+  test(`who puts a line of git's marks in their place has seen what they show, committed ${when}`, async () => {
+    await expectBoth(await solve(" --third"), withCheck(" --third"));
+  });
+
+  test(`who puts something new in the place of git's marks may have typed it before, committed ${when}`, async () => {
+    const both = await solve(" --fourth");
+    const text = withCheck(" --fourth", " --one", " --third");
+    await expectBoth(both, text, unseenBeside("npm run check --fourth\n"));
+  });
 }
+
+test("a minute after git has shown its marks whoever solves the conflict has seen them", async () => {
+  const { a, b } = await disputed();
+  for (const each of [a, b]) await each.pass(LONG_MS);
+  await marked({ a, b });
+  const later = statSync(join(a.dir, FILE)).mtimeMs + LONG_MS;
+  const solved = { [FILE]: withCheck(" --fourth") };
+  await lab.git.commit(a.dir, solved, new Date(later).toISOString());
+  await expectBoth({ a, b }, withCheck(" --fourth"));
+});
 
 test("a save of a text of before in the place of git's marks is in doubt", async () => {
   const { a, b } = await marked();
   await a.save(withCheck(" --all"));
   await lab.run(a, "commit", "-qam", "solved");
   const texts = ["npm run check --all\n", "npm run check --one\n"];
-  await expectBoth({ a, b }, withCheck(" --one", " --all"), [["unseen", ...texts]]);
+  const pulled = ["unseen", "", "npm run check --third\n"];
+  const text = withCheck(" --one", " --all", " --third");
+  await expectBoth({ a, b }, text, [["unseen", ...texts], pulled]);
 });
 
 test("of a line beside git's marks nobody can say that it was seen", async () => {

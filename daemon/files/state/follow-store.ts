@@ -36,6 +36,8 @@ export function isAnotherRepository(known: CheckedOut | undefined, now: CheckedO
 export interface MarkedText {
   /** The latest text with marks. */
   readonly marked: string;
+  /** When it was first seen so, by the file's own time. */
+  readonly at?: number | undefined;
   /** A later text without marks, from before git's conflict was over. */
   readonly settled?: string;
 }

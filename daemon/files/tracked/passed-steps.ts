@@ -9,6 +9,7 @@ import type { PlacedFile } from "../../git/working-tree.ts";
 import { fileText } from "../lines/file-state.ts";
 import type { SinceRead } from "../state/follow-facts.ts";
 import type { FollowedState } from "../state/follow-store.ts";
+import { shownByMarks } from "./shown-by-git.ts";
 
 /** A text that a file had at a commit, and what git says of it there. */
 export interface PassedStep extends FileStep {
@@ -44,8 +45,8 @@ export async function readPassedSteps(
   const text = isPut ? put.committed : asCommitted(fileText(known), hasEndings);
   if (from === undefined || committed === undefined || text === undefined) return [];
   const before = (await textInCommit(git, file, { commit: from, path })) ?? text;
-  const isMended = known.marked !== undefined;
-  const asked = { from, to, branch, text, before, committed, isMended };
+  const shown = known.marked && shownByMarks(known.marked, text);
+  const asked = { from, to, branch, text, before, committed, shown };
   const steps = await readFileSteps(git, file, asked);
   const onward = steps.map(async (step): Promise<PassedStep> => {
     const told = step.changes.find(isTold);

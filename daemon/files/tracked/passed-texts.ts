@@ -37,7 +37,8 @@ export async function findPassed(
   if (!first || !last || !isAnyOthers) return undefined;
   const isLeft = (after: string | undefined) =>
     after !== undefined && hasChangesOf(known, { before, after });
-  if (!isLeft(saved.content) && !isLeft(await textIn(first.commit))) return undefined;
+  const stood = first.isShown ? first.content : await textIn(first.commit);
+  if (!isLeft(saved.content) && !isLeft(stood)) return undefined;
   const texts = passed.map(async (step, nth): Promise<PassedText> => {
     return {
       ...step.since,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { diffLines, hasWord } from "../../../shared/replica/text/line-diff.ts";
+import { hasWord } from "../../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
+import type { ShownByMarks } from "../../git/file-steps.ts";
 import type { FileStanding } from "../../git/git-state.ts";
 import type { Readable, ShownLines } from "../state/follow-facts.ts";
 import type { FollowedState, MarkedText } from "../state/follow-store.ts";
@@ -8,6 +9,9 @@ import type { FollowedState, MarkedText } from "../state/follow-store.ts";
 /** How git begins, parts and ends a place where two versions conflict. */
 const [BEGIN, MIDDLE, END] = [/^<{7} /m, /^={7}$/m, /^>{7} /m] as const;
 const MARKS = [BEGIN, MIDDLE, END];
+
+/** What both versions had, in some of git's styles. */
+const BASE = /^\|{7} /m;
 
 /** What follows from a look at a file in which git may show a conflict. */
 export interface LookAtMarks {
@@ -48,8 +52,8 @@ function markedText(
 ): MarkedText | undefined {
   if (standing.kind === "busy") {
     if (read.kind !== "text") return last;
-    if (hasMarks(read)) return { marked: read.content };
-    return last && { marked: last.marked, settled: read.content };
+    if (hasMarks(read)) return { marked: read.content, at: last?.at ?? read.savedAt };
+    return last && { marked: last.marked, at: last.at, settled: read.content };
   }
   // On another branch the file has another text, which settles nothing.
   return standing.kind === "tracked" && standing.onDefaultBranch ? last : undefined;
@@ -75,18 +79,26 @@ export function shownLines({ marked }: MarkedText): ShownLines {
   return { lines, all: new Set(lines), disputed };
 }
 
+/** The same for somebody who asks about the commits since: both versions of each place. */
+export function shownByMarks(marked: MarkedText, before: string): ShownByMarks {
+  const shown = shownLines(marked);
+  const text: string[] = [];
+  let isBase = false;
+  for (const line of marked.marked.split(/(?<=\n)/)) {
+    isBase = BASE.test(line) || (isBase && !MIDDLE.test(line));
+    if (!isBase && !isMark(line)) text.push(line);
+  }
+  const isReadIn = (content: string) => hasReadMarks(shown, content, before);
+  return { text: text.join(""), at: marked.at, isReadIn };
+}
+
 /**
- * Whether a text has something in the place of git's marks that only they have shown, or that the
- * file did not have before: an editor that has not seen them shows the text of before.
+ * Whether a text has a line that only git's marks have shown. Of any other line that is new there
+ * nobody can say so: it may have been typed into an editor that was opened before.
  */
-export function hasReadMarks({ lines, disputed }: ShownLines, text: string, before: string) {
-  const [had, has] = [new Set(plainLines(before)), plainLines(text)];
-  const isNew = (line: string) => hasWord(line) && !had.has(line);
-  if (has.some((line) => disputed.has(line) && isNew(line))) return true;
-  return diffLines(lines, has).some(({ at, removed, from, added }) => {
-    const isMarked = lines.slice(at, at + removed).some(isMark);
-    return isMarked && has.slice(from, from + added).some(isNew);
-  });
+export function hasReadMarks({ disputed }: ShownLines, text: string, before: string): boolean {
+  const had = new Set(plainLines(before));
+  return plainLines(text).some((line) => hasWord(line) && disputed.has(line) && !had.has(line));
 }
 
 /**

@@ -243,7 +243,7 @@ export const FOLLOWED: readonly Mistake[] = [
   marked(
     "what was seen while git's conflict was open settles nothing",
     "a text that was seen while git's conflict was open is made of its marks",
-    "return last && { marked: last.marked, settled: read.content };",
+    "return last && { marked: last.marked, at: last.at, settled: read.content };",
     "return last;",
   ),
   marked(
@@ -297,14 +297,32 @@ export const FOLLOWED: readonly Mistake[] = [
   between(
     "whoever merges by a command has settled git's marks",
     "a pulled line is in doubt after a merge that somebody gave up",
-    "return isMended && this.#unsure.some(({ commit }) => makers.isByHand(commit));",
-    "return isMended;",
+    "return isByHand && shown?.isReadIn(content) === true;",
+    "return shown !== undefined;",
   ),
   disputes("daemon/files/tracked/shown-by-git.ts")(
     "a text of before in the place of git's marks is by somebody who has read them",
     "a save of a text of before in the place of git's marks is in doubt",
-    "const isNew = (line: string) => hasWord(line) && !had.has(line);",
-    "const isNew = (line: string) => hasWord(line) && had.has(line);",
+    "hasWord(line) && disputed.has(line) && !had.has(line)",
+    "hasWord(line) && disputed.has(line)",
+  ),
+  disputes("daemon/files/tracked/shown-by-git.ts")(
+    "whoever puts anything new in the place of git's marks has read them",
+    "who puts something new in the place of git's marks may have typed it before, committed at once",
+    "hasWord(line) && disputed.has(line) && !had.has(line)",
+    "hasWord(line) && !had.has(line)",
+  ),
+  disputes("daemon/git/file-steps.ts")(
+    "what git has shown, and nobody has read for sure, comes into no document",
+    "a save of a text of before in the place of git's marks is in doubt",
+    "if (!last || !isByHand || !shown || shown.isReadIn(over)) return;",
+    "if (over !== undefined) return;",
+  ),
+  disputes("daemon/files/tracked/shown-by-git.ts")(
+    "what git has shown for long is in doubt like what came just now",
+    "a minute after git has shown its marks whoever solves the conflict has seen them",
+    'return { text: text.join(""), at: marked.at, isReadIn };',
+    'return { text: text.join(""), at: undefined, isReadIn };',
   ),
   disputes("daemon/files/tracked/settled-in-git.ts")(
     "who has read what is between git's marks has read the whole file",
