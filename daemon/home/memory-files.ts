@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Kysely, Selectable } from "kysely";
+import type { ExpressionBuilder, Kysely, Selectable } from "kysely";
 import type { ProjectId } from "../../shared/ids.ts";
 import { parseStored } from "../../shared/json.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
@@ -104,6 +104,7 @@ export async function readMemoryFiles(db: Db, folder: string): Promise<Map<strin
     .selectFrom("memory_files")
     .selectAll()
     .where("folder", "=", folder)
+    .where(isOfFile)
     .orderBy("name")
     .execute();
   return new Map(rows.map((row) => [row.name, toFile(row)]));
@@ -120,8 +121,49 @@ export async function findMemoryFile(
     .selectAll()
     .where("folder", "=", folder)
     .where("name", "=", name)
+    .where(isOfFile)
     .executeTakeFirst();
   return row && toFile(row);
+}
+
+/** Not of one that is gone with its memory: of that a row has which deletions it went with. */
+function isOfFile({ eb, or }: ExpressionBuilder<DaemonTables, "memory_files">) {
+  return or([
+    eb("settled", "is", null),
+    eb("settled", "!=", "delete"),
+    eb("asked", "is not", null),
+  ]);
+}
+
+/**
+ * Notes that a file is gone with its memory, by these deletions: one that is there later was not
+ * there before them.
+ */
+export async function leaveDeletedFile(
+  db: Db,
+  folder: string,
+  { name, deletions }: { readonly name: string; readonly deletions: readonly EntryId[] },
+): Promise<void> {
+  await forgetMemoryFile(db, folder, name);
+  if (deletions.length === 0) return;
+  await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, seen: deletions, settled: "delete" });
+}
+
+/** The deletions with which a file has gone. */
+export async function deletionsOfFile(
+  db: Db,
+  folder: string,
+  name: string,
+): Promise<readonly EntryId[]> {
+  const row = await db
+    .selectFrom("memory_files")
+    .select("seen")
+    .where("folder", "=", folder)
+    .where("name", "=", name)
+    .where("settled", "=", "delete")
+    .where("asked", "is", null)
+    .executeTakeFirst();
+  return row ? parseEntryIds(row.seen) : [];
 }
 
 function toFile(row: Selectable<DaemonTables["memory_files"]>): MemoryFile {

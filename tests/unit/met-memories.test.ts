@@ -46,4 +46,32 @@ for (const [kind, format] of [
     for (const machine of all) expect(await machine.values("topic.md")).toEqual([TOPIC]);
     expect(await conflicts()).toEqual([["deletion"], ["deletion"], ["deletion"]]);
   });
+
+  for (const [what, text, told] of [
+    ["another text is begun anew", "# Topic\n\na quite new and other text\n", []],
+    ["the text that it had may be a copy", TOPIC, ["deletion"]],
+  ] as const)
+    for (const by of ["a", "b"] as const)
+      test(`of a deleted ${kind} that is there again, ${what}, on ${by}`, async () => {
+        const [a, b, third] = all as [MemoryMachine, MemoryMachine, MemoryMachine];
+        a.save("topic.md", TOPIC);
+        await settleMemories(a, b);
+        later();
+        // The one deletes its file, and the other one agrees to that.
+        a.drop("topic.md");
+        await settleMemories(a, b);
+        await a.settle("topic.md", "delete");
+        await settleMemories(a, b);
+        await b.settle("topic.md", "delete");
+        await settleMemories(a, b);
+        for (let passed = 0; passed < 3; passed++) {
+          later();
+          await settleMemories(a, b);
+        }
+        expect(await b.values("topic.md")).toEqual([]);
+        (by === "a" ? a : b).save("topic.md", text);
+        await settleMemories(a, b, third);
+        expect(await third.values("topic.md")).toEqual([text]);
+        expect(await conflicts()).toEqual([[...told], [...told], [...told]]);
+      });
 }

@@ -1,14 +1,17 @@
 import { join } from "node:path";
 import { type Entry, type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
+import { listRevisions } from "../../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
+import { narrowTables } from "../../../shared/sqlite/narrow-tables.ts";
 import { forgetTakenOut } from "../../files/arrivals/told-lines.ts";
 import { whyMemoryHeld } from "../../held/judge.ts";
 import { putHeld } from "../../home/held-store.ts";
 import {
+  deletionsOfFile,
   findMemoryFile,
-  forgetMemoryFile,
+  leaveDeletedFile,
   listHeldFiles,
   type MemoryFile,
   NEVER_SHOWN,
@@ -118,6 +121,10 @@ function deletedSince({ document }: OpenDocument, { format, name, file }: SeenMe
   return isLater ? deletions.map(({ id }) => id) : [];
 }
 
+export function deletionsIn({ document }: OpenDocument, key: string): EntryId[] {
+  return document.deletionsOf(key).map(({ id }) => id);
+}
+
 /** The file no longer has the text that is held of it. */
 async function leaveFormer(
   { db }: Context,
@@ -168,7 +175,7 @@ async function settled(
     await context.flush(open);
     if (by === "delete") {
       await takeOutLinesOf(context, open, { folder, format, name });
-      await forgetMemoryFile(db, folder, name);
+      await leaveDeletedFile(db, folder, { name, deletions: deletionsIn(open, key) });
     } else {
       await putMemoryFile(db, folder, { name, ...NEVER_SHOWN, settled: by });
       // With the file its line comes back into the index, by the same command.
@@ -208,7 +215,9 @@ async function takeMissing(
     // Somebody elsewhere has answered what is asked here.
     if (known.asked === "missing")
       await takeOutLinesOf(context, open, { folder, format, ...known });
-    await forgetMemoryFile(db, folder, known.name);
+    const isShown = isGone && known.hash !== NEVER_SHOWN.hash;
+    const deletions = isShown ? deletionsIn(open, keyOfName(format, known.name)) : [];
+    await leaveDeletedFile(db, folder, { name: known.name, deletions });
   } else {
     const seen = shownBeside(entries, known.seen);
     const missing = { ...known, asked: "missing", seen, held: undefined } as const;
@@ -299,8 +308,29 @@ async function takeChanged(
   }
   const base = ofGit ? ofGit.base : baseOf(seen);
   const of = { folder, format, name };
-  const edit = { ...of, base, file, unseen, seenBefore, isMet: known === undefined };
+  const isMet = known === undefined && !(await isBegunAnew(context, open, { ...of, key, file }));
+  const edit = { ...of, base, file, unseen, seenBefore, isMet };
   return { name, arrivedAt, ...(await takeMemoryEdit(context, open, edit)) };
+}
+
+/**
+ * Whether a file is another one than that which was here, and which went with its memory. A text
+ * that the memory has had may be a copy from before.
+ */
+async function isBegunAnew(
+  { db }: Context,
+  open: OpenDocument,
+  {
+    folder,
+    name,
+    key,
+    file,
+  }: Pick<ChangedFile, "folder" | "name" | "file"> & { readonly key: string },
+): Promise<boolean> {
+  const known = await deletionsOfFile(db, folder, name);
+  if (!areShown(deletionsIn(open, key), known) || known.length === 0) return false;
+  const texts = await listRevisions(narrowTables(db), open.id, { kind: "memory", key });
+  return texts.every(({ value }) => value !== file.content);
 }
 
 interface ChangedFile

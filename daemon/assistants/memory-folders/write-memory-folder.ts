@@ -8,8 +8,8 @@ import { ABSENT_HASH } from "../../disk/read-file.ts";
 import type { LineArrivals } from "../../files/arrivals/line-arrivals.ts";
 import type { ToldLines } from "../../files/arrivals/told-lines.ts";
 import {
-  forgetMemoryFile,
   isNeverFilled,
+  leaveDeletedFile,
   type MemoryFile,
   NEVER_SHOWN,
   putMemoryFile,
@@ -29,6 +29,7 @@ import { type MemoryArrival, type MemoryNote, planArrivals } from "./plan-arriva
 import { machineThatWrote } from "./put-back-text.ts";
 import type { MemoryRead } from "./read-memory-folder.ts";
 import { isApart } from "./take-index-edit.ts";
+import { deletionsIn } from "./take-memory-file.ts";
 import { removeMemoryFile, writeMemoryFile } from "./write-memory-file.ts";
 
 /** What the writer works with. */
@@ -198,7 +199,7 @@ export class MemoryFolderWriter {
   }
 
   /** Removes the files whose deletion somebody has agreed to. */
-  async #remove({ path, files, git, isDue }: SeenFolder): Promise<void> {
+  async #remove({ path, files, git, isDue, format, owner }: SeenFolder): Promise<void> {
     const { store, world } = this.#options;
     for (const [name, known] of await readMemoryFiles(store.reader, path)) {
       const file = files.get(name);
@@ -207,7 +208,11 @@ export class MemoryFolderWriter {
       const { hash } = known;
       if (file.hash !== hash || !(await isDue())) continue;
       if (!(await removeMemoryFile(join(path, name), { hash, world }))) continue;
-      await store.write(({ db }) => forgetMemoryFile(db, path, name));
+      await store.write(async (context) => {
+        const open = await context.open(documentOf(this.#options, owner));
+        const deletions = deletionsIn(open, keyOfName(format, name));
+        await leaveDeletedFile(context.db, path, { name, deletions });
+      });
     }
   }
 }

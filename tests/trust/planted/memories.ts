@@ -53,6 +53,18 @@ export const MEMORIES: readonly Mistake[] = [
     "seen: over, isBeforeDeletion: isMet });",
     "seen: over });",
   ),
+  mistakesIn("daemon/home/memory-files.ts", "unit/met-memories.test.ts")(
+    "of a file that went with its memory nothing is known",
+    "of a deleted auto memory that is there again, another text is begun anew, on a",
+    "if (deletions.length === 0) return;",
+    "if (deletions.length >= 0) return;",
+  ),
+  mistakesIn(`${FOLDERS}/take-memory-file.ts`, "unit/met-memories.test.ts")(
+    "whatever is there again after its deletion is a new memory",
+    "of a deleted auto memory that is there again, the text that it had may be a copy, on a",
+    "return texts.every(({ value }) => value !== file.content);",
+    "return texts.length >= 0;",
+  ),
   mistakesIn("daemon/assistants/personal/personal-document.ts", "unit/personal-key.test.ts")(
     "a copy of the personal text is taken for it",
     "a copy of the text under another key is left as it is, and so is what only begins so",
