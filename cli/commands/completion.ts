@@ -101,7 +101,7 @@ async function fillIn(completions: Completions, words: readonly string[], env: E
   });
   for (const command of named) {
     for (const argument of command.arguments.values()) {
-      const candidates = await candidatesFor(command.value, argument.name, { word, env });
+      const candidates = await candidatesFor(command.value, argument.name, { words, env });
       if (candidates.length > 0) argument.handler = (complete) => offer(complete, candidates);
     }
     const option = command.options.get(words.at(-2)?.replace(/^--/, "") ?? "");

@@ -3,18 +3,22 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
+import { readMachineName } from "../../daemon/home/machine-name.ts";
 import { listRemotes } from "../../daemon/home/remote-store.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { listToldOfFiles } from "../../daemon/reading/told-files.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { conflictTime, keyOf, listConflicts } from "../local/local-conflicts.ts";
+import { memoryHistory, textHistory, type Version } from "../local/local-history.ts";
 import type { Environment } from "../place/environment.ts";
 import { LAYER_ORDER } from "../place/layer-option.ts";
 import { placesToRead, withLocal } from "../place/place.ts";
 import { firstLine } from "../screen/output.ts";
 import { assistantsFor } from "../setup/assistant.ts";
 import { shownName } from "../views/held-view.ts";
+import { onMachine, timeShown } from "../views/version-view.ts";
 
 /** A word that a shell may offer, and its description. */
 export interface Candidate {
@@ -31,15 +35,15 @@ const DESCRIPTION_LENGTH_MAX = 50;
 const HARMLESS = /^[\p{L}\p{N}_./@%+,][\p{L}\p{N}_./@%+,:-]*$/u;
 
 /**
- * Candidates for a command's argument of this name, as far as this machine knows; `word`: its
- * beginning. Only words that every shell takes literally.
+ * Candidates for a command's argument of this name, as far as this machine knows; `words`: what
+ * was typed so far. Only words that every shell takes literally.
  */
 export async function candidatesFor(
   command: string,
   argument: string,
-  { word, env }: { readonly word: string; readonly env: Environment },
+  { words, env }: { readonly words: readonly string[]; readonly env: Environment },
 ): Promise<Candidate[]> {
-  const found = await findCandidates(command, argument, { word, env });
+  const found = await findCandidates(command, argument, { words, env });
   return found.filter(({ value }) => HARMLESS.test(value));
 }
 
@@ -66,8 +70,9 @@ async function findValues(option: string, word: string, env: Environment): Promi
 async function findCandidates(
   command: string,
   argument: string,
-  { word, env }: { readonly word: string; readonly env: Environment },
+  { words, env }: { readonly words: readonly string[]; readonly env: Environment },
 ): Promise<Candidate[]> {
+  if (argument === "rev" || argument === "other") return await revisions(env, command, words);
   if (argument === "key") return await keys(env);
   if (argument === "plan") return PLANS;
   const [group, verb] = command.split(" ");
@@ -78,7 +83,31 @@ async function findCandidates(
   if (group === "setup" && argument === "assistant") return assistants(env);
   if (group === "project" && verb === "rm") return await projectIds(env);
   if (group === "remote" && verb === "rm") return await remoteNames(env);
-  return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, word) : [];
+  return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, words.at(-1) ?? "") : [];
+}
+
+/** Those of the current folder's text, or of the memory whose key comes before. */
+async function revisions(
+  env: Environment,
+  command: string,
+  words: readonly string[],
+): Promise<Candidate[]> {
+  const [key] = command.startsWith("doc ") ? [] : words.slice(1);
+  const versions = await withLocal(env, async (db) => {
+    if (!db) return [];
+    const { places } = await placesToRead(env, db, {});
+    const found: Version[] = [];
+    for (const { document, account } of places) {
+      const source = { db, document, account, machine: readMachineName(env.home) };
+      if (key !== undefined) found.push(...(await memoryHistory(source, key)));
+      else if (projectOf(document)) found.push(...(await textHistory(source)));
+    }
+    return found;
+  });
+  return versions.flatMap(({ revision, writtenAt, machine }) => {
+    const description = `${timeShown(writtenAt)}${onMachine(machine)}`;
+    return revision ? [{ value: revision, description }] : [];
+  });
 }
 
 /** The keys that can be read from the current folder. */

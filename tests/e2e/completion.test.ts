@@ -112,6 +112,23 @@ scenario("ids and names are completed where they are meant", async (lab) => {
   expect(await offeredByBash(machine, "list", "--project", "b")).toEqual(["bin"]);
 });
 
+scenario("the versions of what is named are completed", async (lab) => {
+  const machine = await makeMachine(lab);
+  for (const value of ["one", "two"]) {
+    await machine.memsync("set", "of mine", value, "--layer", "user");
+  }
+  await machine.up();
+  await machine.memsync("sync");
+  const history = JSON.parse(await machine.memsync("history", "of mine", "--json"));
+  const revisions = history.map(({ rev }: { rev: string }) => rev);
+  expect(revisions).toHaveLength(2);
+  for (const command of ["history", "restore"]) {
+    expect(await offeredByBash(machine, command, '"of mine"', "")).toEqual(revisions);
+  }
+  // The folder's project has no text yet, and no other document has versions here.
+  expect(await offeredByBash(machine, "doc", "restore", "")).toEqual([]);
+});
+
 scenario("nothing that is typed or offered is evaluated by the shell", async (lab) => {
   const machine = await makeMachine(lab);
   const harm = join(machine.folder, "harm");
