@@ -51,6 +51,7 @@ import {
 } from "./remotes/remote-change.ts";
 import { getDefault } from "./remotes/remote-view.ts";
 import { TokenStore } from "./remotes/token-store.ts";
+import type { Failure } from "./service/failure.ts";
 import type { Service, ServiceAnswer } from "./service/service.ts";
 import { type AudienceView, readAudience } from "./status/audience-view.ts";
 import { type MemoryFoldersStatus, memoryFoldersStatus } from "./status/memory-status.ts";
@@ -453,6 +454,10 @@ export class Daemon implements Controlled {
 
   refusal(project: ProjectId): Reason | null {
     return this.#openRemoteOf(project)?.engine.refusal(project) ?? null;
+  }
+
+  blocked(account: AccountId): Failure | null {
+    return this.#remotes.find(account)?.service.blockedBy ?? null;
   }
 
   requestStop(): void {

@@ -1,7 +1,7 @@
 import { readRefusal } from "../../daemon/home/read-refusal.ts";
 import { serviceNameOf } from "../../daemon/home/remote.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
-import type { ProjectId } from "../../shared/ids.ts";
+import type { Failure } from "../../daemon/service/failure.ts";
 import { explain, type Reason, type ReasonCode } from "../../shared/reasons.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
@@ -22,8 +22,9 @@ export async function readOutOfReach(
     const service = serviceNameOf(remotes.find((each) => each.account === account));
     return await readRefusal(db, service, { owner: account, name: document });
   });
-  const project = projectOf(document);
-  const why = refusal ?? (project && (await refusedCall(env, project)));
+  const call = refusal ? undefined : await askDaemon(env, { account, document });
+  if (call?.blocked?.code === "token-of-another") return call.blocked.message;
+  const why = refusal ?? call?.refused;
   return why && BY_TOKEN.has(why.code) ? explain(why) : undefined;
 }
 
@@ -34,16 +35,24 @@ const BY_TOKEN: ReadonlySet<ReasonCode> = new Set([
   "call-forbidden",
 ]);
 
+/** Why the service refused the last call about a project, and why none is made at all. */
+interface RefusedCall {
+  readonly refused: Reason | null;
+  readonly blocked: Failure | null;
+}
+
 /**
- * Why the service refused the last call about a project. Only the daemon that made it knows; it is
- * a mere remark, so that nobody waits for one that is busy.
+ * Only the daemon that makes the calls knows; it is a mere remark, so that nobody waits for one
+ * that is busy.
  */
-async function refusedCall({ home }: Environment, project: ProjectId): Promise<Reason | undefined> {
+async function askDaemon(
+  { home }: Environment,
+  { account, document }: Pick<MemoryPlace, "account" | "document">,
+): Promise<RefusedCall | undefined> {
   const daemon = await contactDaemon(home, DEADLINE_MS);
-  const options = { body: { project }, deadlineMs: DEADLINE_MS };
-  const answer = daemon?.call<{ readonly refused: Reason | null }>("POST", REFUSAL, options);
-  const told = await answer?.catch(() => undefined);
-  return told?.refused ?? undefined;
+  const body = { account, project: projectOf(document) };
+  const answer = daemon?.call<RefusedCall>("POST", REFUSAL, { body, deadlineMs: DEADLINE_MS });
+  return await answer?.catch(() => undefined);
 }
 
 const REFUSAL = "/_memsync/refusal";

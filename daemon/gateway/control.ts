@@ -5,6 +5,7 @@ import type { Reason } from "../../shared/reasons.ts";
 import { ALSO_NAMES, FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
 import type { AlsoName } from "../files/names/also-file.ts";
 import type { RemoteChange } from "../remotes/remote-change.ts";
+import type { Failure } from "../service/failure.ts";
 
 /** Answers one of the daemon's own calls, named by what follows `/_memsync/`. */
 export type Control = (name: string, request: Request) => Promise<Response>;
@@ -66,6 +67,8 @@ export interface Controlled {
   audience(account: AccountId, isWritten: boolean): Promise<object | null>;
   /** Why the service refused the last call about a project; null where it did not. */
   refusal(project: ProjectId): Reason | null;
+  /** Why no call at all is made for an account; null where calls are. */
+  blocked(account: AccountId): Failure | null;
   requestStop(): void;
 }
 
@@ -141,7 +144,7 @@ export function createControl(daemon: () => Controlled): Control {
           ),
         });
       case "POST refusal":
-        return Response.json({ refused: daemon().refusal(projectIn(body)) });
+        return Response.json(refusalFor(daemon(), body));
       case "POST stop":
         daemon().requestStop();
         return Response.json({ stopping: true });
@@ -186,6 +189,14 @@ function alsoOf(value: unknown): AlsoName[] {
     if (name !== undefined) return name;
     throw new AppError("invalid_request", `also is of ${ALSO_NAMES.join(", ")}`);
   });
+}
+
+/** Why a call about what is written into a document was refused, or why none is made. */
+function refusalFor(daemon: Controlled, body: Readonly<Record<string, unknown>>) {
+  return {
+    refused: body.project === undefined ? null : daemon.refusal(projectIn(body)),
+    blocked: daemon.blocked(asAccountId(textOf(body, "account"))),
+  };
 }
 
 function projectIn(body: Readonly<Record<string, unknown>>): ProjectId {

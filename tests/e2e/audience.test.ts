@@ -430,6 +430,10 @@ scenario("MEMSYNC_TOKEN of another account or user than before is refused", (lab
         async () => (await bob.status()).remotes[0]?.service.blocked === true,
       );
       expect(await bob.memsync("status")).toMatch(sentence);
+      // Whoever believes to be that other user hears it from the command that writes.
+      const { stderr } = await bob.run(["set", "more", "of bob, too", "--layer", "user"]);
+      expect(stderr).toContain("what is changed in user stays on this machine: ");
+      expect(stderr).toMatch(sentence);
       await bob.down();
       await other.memsync("set", "own", `of ${other.name}`, "--layer", "user");
       await other.untilSynced();
