@@ -1,3 +1,4 @@
+import { HIDDEN } from "../../daemon/held/secret-scan.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { Environment } from "../place/environment.ts";
 import { LAYER_ORDER } from "../place/layer-option.ts";
@@ -41,12 +42,15 @@ export async function memoryResources(
   option: string | undefined,
 ): Promise<NamedResource[]> {
   const { data } = await recall(env, option, { limit: LISTED_MAX, budget_tokens: LIST_TOKENS });
-  return data.memories
-    .filter(({ project }) => project === undefined)
-    .map(({ key, layer }) => {
-      const uri = `memsync://memory/${layer}/${encodeURIComponent(key)}`;
-      return { uri, name: visible(`${key} (${layer})`), mimeType: MIME_TYPE };
-    });
+  return (
+    data.memories
+      // By a key that hides its secret nobody could read it.
+      .filter(({ key, project }) => project === undefined && !key.includes(HIDDEN))
+      .map(({ key, layer }) => {
+        const uri = `memsync://memory/${layer}/${encodeURIComponent(key)}`;
+        return { uri, name: visible(`${key} (${layer})`), mimeType: MIME_TYPE };
+      })
+  );
 }
 
 /** The text of a project's list. */

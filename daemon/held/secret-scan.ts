@@ -76,7 +76,8 @@ export async function findSecrets(
 }
 
 /** What a secret is shown as. */
-const HIDDEN = "[secret]";
+/** Stands in the place of a secret. */
+export const HIDDEN = "[secret]";
 
 /**
  * Hides what looks like a secret in a short text, such as a line of a log.

@@ -66,6 +66,8 @@ test("no tool names a held key with a secret in it beside the one that it was as
     await memoryResources(env, undefined),
   ];
   expect(JSON.stringify(answers)).not.toContain(secret);
+  const listed = (await memoryResources(env, undefined)).map(({ name }) => name);
+  expect(listed.filter((name) => name.includes("[secret]"))).toEqual([]);
   expect(saved).not.toHaveProperty("similar");
   expect(answers[3]).toMatchObject({ structuredContent: { similar: [] } });
   // Others stay what they are, also while they wait.
