@@ -5,7 +5,7 @@ const DAMAGES = {
   "no-end": "has a first mark of memsync and no last one",
   "no-begin": "has a last mark of memsync and no first one before it",
   doubled: "has marks of memsync for more than one block",
-  broken: "has a mark of memsync that was changed",
+  broken: "has marks of memsync of which one was changed",
 } as const;
 
 /** Of a text that is about to leave; by the numbers of its lines. */
