@@ -1,19 +1,23 @@
 import { lstatSync, type Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import type { Ignored, WhyIgnored } from "./ignore-file.ts";
 
 /** Why a file stays on this machine, by its absolute path; undefined: it may leave. */
 export type WhyTwin = (path: string) => WhyIgnored | undefined;
 
 /**
- * Finds the files at the top of a folder that stay on this machine and have a second name, as a
- * hard link gives it. Who keeps a file here means its text, by whatever name that is read.
+ * Finds the files of a folder that stay on this machine and have a second name, as a hard link
+ * gives it. Who keeps a file here means its text, by whatever name that is read. `isDeep`: those
+ * below it, too, as in a folder of memories; of a project that would be all its files.
  */
-export async function readKeptTwins(dir: string, { why }: Pick<Ignored, "why">): Promise<WhyTwin> {
+export async function readKeptTwins(
+  dir: string,
+  { why, isDeep = false }: Pick<Ignored, "why"> & { readonly isDeep?: boolean },
+): Promise<WhyTwin> {
   const kept = new Map<string, WhyIgnored>();
-  for (const name of await readdir(dir).catch(() => [])) {
-    const reason = why(name);
+  for (const name of await readdir(dir, { recursive: isDeep }).catch(() => [])) {
+    const reason = why(sep === "/" ? name : name.replaceAll(sep, "/"));
     const stats = reason && (await lstat(join(dir, name)).catch(() => undefined));
     if (stats && hasTwin(stats)) kept.set(identityOf(stats), reason);
   }

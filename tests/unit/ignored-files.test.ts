@@ -199,6 +199,22 @@ test("a topic that is named stays here, and none that came from elsewhere is wri
   expect(await two.values("own.md")).toEqual(["mine\n"]);
 });
 
+test("a memory that is a hard link to one that stays here stays here as well", async () => {
+  const [one, two] = [await MemoryMachine.start("one"), await MemoryMachine.start("two")];
+  others.push(one, two);
+  ignore(one, "auto-memory/own.md\n");
+  one.save("own.md", "mine\n");
+  linkSync(join(one.memories, "own.md"), join(one.memories, "hard.md"));
+  one.save("open.md", "ours\n");
+  await settleMemories(one, two);
+  expect([await two.values("hard.md"), await two.values("open.md")]).toEqual([[], ["ours\n"]]);
+  // One with a text of its own is another file.
+  rmSync(join(one.memories, "hard.md"));
+  one.save("hard.md", "no more mine\n");
+  await settleMemories(one, two);
+  expect(await two.values("hard.md")).toEqual(["no more mine\n"]);
+});
+
 test("what a former folder named still counts for its project alone, until an empty file is there", async () => {
   const machine = await MemoryMachine.start("anna");
   others.push(machine);

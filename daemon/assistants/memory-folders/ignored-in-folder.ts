@@ -67,11 +67,17 @@ async function byKeyOrPath(
 ): Promise<IgnoredInFolder> {
   const whyTwin = link ? await readKeptTwins(link.dir, { why }) : undefined;
   const below = link && relative(link.dir, path).split(sep).join("/");
+  const byName = (name: string) => {
+    const ofPath = below === undefined ? undefined : why(`${below}/${name}`);
+    const ofName = owner === "user" ? why(name) : undefined;
+    return why(keyOfName(format, name)) ?? ofPath ?? ofName;
+  };
+  const whyHere =
+    sign === "" ? undefined : await readKeptTwins(path, { why: byName, isDeep: true });
   return {
     why(name) {
-      const ofPath = below === undefined ? undefined : why(`${below}/${name}`);
-      const ofName = owner === "user" ? why(name) : undefined;
-      return why(keyOfName(format, name)) ?? ofPath ?? ofName ?? whyTwin?.(join(path, name));
+      const file = join(path, name);
+      return byName(name) ?? whyTwin?.(file) ?? whyHere?.(file);
     },
     sign,
   };
