@@ -39,7 +39,8 @@ stays here until it is dropped, or all but its secret is in what is saved.
 
 To say beforehand that something is no secret, or is to be synced all the same: \`memsync set
 --allow-secret\`, or in a text the mark memsync:allow-secret in the same line, or alone in the line
-above, for example as <!-- memsync:allow-secret -->.
+above, for example as <!-- memsync:allow-secret -->. Of lines of your own instructions
+\`--allow-personal\` says it.
 
 Examples:
   memsync held                  all of it, with why

@@ -44,6 +44,7 @@ interface ReadOptions extends PlaceOptions {
 
 interface WriteOptions extends PlaceOptions {
   readonly allowSecret?: boolean;
+  readonly allowPersonal?: boolean;
   readonly yes?: boolean;
 }
 
@@ -87,10 +88,9 @@ export function addMemoryCommands(program: Command, env: Environment): void {
 }
 
 function withSecrets(command: Command): Command {
-  return command.option(
-    "--allow-secret",
-    "what looks like a secret in it is none, or is to be synced",
-  );
+  return command
+    .option("--allow-secret", "what looks like a secret in it is none, or is to be synced")
+    .option("--allow-personal", "lines of your own instructions in it are to be synced");
 }
 
 /** The argument, or standard input in place of a dash. */

@@ -20,6 +20,7 @@ interface MoveOptions extends PlaceOptions {
   readonly layer: string;
   readonly from?: string;
   readonly allowSecret?: boolean;
+  readonly allowPersonal?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -39,6 +40,7 @@ export function addMoveCommand(program: Command, env: Environment): void {
     .option("--project <dir|id|name>", "of this project, instead of the current folder's")
     .option("--remote <name>", "between user and global of this remote")
     .option("--allow-secret", "what looks like a secret in it is none, or is to be synced")
+    .option("--allow-personal", "lines of your own instructions in it are to be synced")
     .option("--json", "print where it was and is as JSON")
     .addHelpText("after", HELP);
   withAgreements(command).action((key: string, options: MoveOptions) => move(env, key, options));
@@ -66,8 +68,9 @@ async function move(env: Environment, key: string, options: MoveOptions): Promis
   await agreeToAudience(env, source, { done: "deleted", options });
   await agreeToAudience(env, target, { done: "moved", options });
   await agreeToReplace(env, target, { key, value, done: "moved", options });
-  const { allowSecret = false } = options;
-  const was: Layer = await moveMemory(env, { key, sources, target, allowSecret });
+  const { allowSecret, allowPersonal } = options;
+  const allows = { allowSecret, allowPersonal };
+  const was: Layer = await moveMemory(env, { key, sources, target, allows });
   if (options.json) sayJson({ key, from: was, layer });
   else saySentence(`moved "${key}" from ${was} to ${layer}`);
   await sayIfOutOfReach(env, target);

@@ -63,13 +63,13 @@ async function judged<Write extends Pick<WaitingWrite, "value" | "writtenAt">>(
 
 async function willBeHeld(
   db: Db,
-  { document, key, value, allowSecret }: MemoryWrite,
+  { document, key, value, ...allows }: MemoryWrite,
   base: string | undefined,
 ): Promise<boolean> {
-  if (value === undefined || allowSecret) return false;
+  if (value === undefined) return false;
   const { entryReason } = await import("../../daemon/held/judge.ts");
   const already = base === undefined ? [] : [base];
-  return (await entryReason(db, { key, value }, { document, already })) !== undefined;
+  return (await entryReason(db, { key, value }, { document, already, allows })) !== undefined;
 }
 
 async function willTextBeHeld(

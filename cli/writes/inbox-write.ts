@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Kysely } from "kysely";
+import type { Allows } from "../../daemon/held/judge.ts";
 import { type Home, prepareHome } from "../../daemon/home/home.ts";
 import { openHomeDatabase, refuseLost } from "../../daemon/home/open-home.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -37,12 +38,11 @@ export async function writeMemory(
   {
     key,
     value,
-    allowSecret = false,
     guard,
-  }: {
+    ...allows
+  }: Allows & {
     readonly key: string;
     readonly value: string | undefined;
-    readonly allowSecret?: boolean | undefined;
     readonly guard?: WriteGuard | undefined;
   },
 ): Promise<Written | undefined> {
@@ -56,7 +56,7 @@ export async function writeMemory(
     leftHeld = await findLeftHeld(db, { document, account }, { key, value });
     const writtenAt = realWorld.now();
     const seen = known?.seen ?? [];
-    return { kind: "memory", document, account, key, value, seen, writtenAt, allowSecret };
+    return { kind: "memory", document, account, key, value, seen, writtenAt, ...allows };
   });
   return isWritten ? { leftHeld } : undefined;
 }
@@ -98,12 +98,13 @@ async function whyOneToBeHeld(
 ): Promise<Reason | undefined> {
   if (write.kind !== "memory" && write.kind !== "text") return undefined;
   const { value } = write;
-  if (value === undefined || (write.kind === "memory" && write.allowSecret)) return undefined;
+  if (value === undefined) return undefined;
   const { document } = write;
   const { entryReason, textReason } = await import("../../daemon/held/judge.ts");
   if (write.kind === "text")
     return await textReason(db, value, { document, already: [write.base] });
-  return await entryReason(db, { key: write.key, value }, { document, already: [] });
+  const memory = { key: write.key, value };
+  return await entryReason(db, memory, { document, already: [], allows: write });
 }
 
 function heldLater(why: Reason): string {

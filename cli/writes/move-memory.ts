@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Kysely } from "kysely";
+import type { Allows } from "../../daemon/held/judge.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { MemoryWrite } from "../../daemon/inbox/inbox.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
-import { explain } from "../../shared/reasons.ts";
+import { explain, type Reason } from "../../shared/reasons.ts";
 import { wireDocumentId } from "../../shared/replica/document/address.ts";
 import { entryTime } from "../../shared/replica/document/stored-value.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
@@ -22,7 +23,7 @@ export interface Move {
   /** The places to search for it. */
   readonly sources: readonly MemoryPlace[];
   readonly target: MemoryPlace;
-  readonly allowSecret: boolean;
+  readonly allows: Allows;
 }
 
 /** A memory, its place, and the entries that a move deletes there. */
@@ -65,7 +66,7 @@ export async function findSource(
  * is never nowhere. Refuses a move that would lose a value, or leave one where others need it.
  */
 export async function moveMemory(env: Environment, move: Move): Promise<Layer> {
-  const { key, target, allowSecret } = move;
+  const { key, target, allows } = move;
   const looked = await withLocal(env, async (db) => {
     const source = await findSource(db, move);
     if (db) await refuseUnsettled(db, source);
@@ -80,9 +81,9 @@ export async function moveMemory(env: Environment, move: Move): Promise<Layer> {
     await refuseDeleted(db, place.document);
     await refuseDeleted(db, target.document);
     await refuseTaken(db, target, key);
-    if (!allowSecret) await refuseHeldThere(db, target, memory);
+    await refuseHeldThere(db, target, { memory, allows });
     from = place.layer;
-    return moveWrites({ memory, place, target, allowSecret }, realWorld.now());
+    return moveWrites({ memory, place, target, allows }, realWorld.now());
   });
   return from;
 }
@@ -93,12 +94,12 @@ export function moveWrites(
     memory: { key, value, seen },
     place,
     target,
-    allowSecret,
+    allows = {},
   }: {
     readonly memory: Pick<LocalMemory, "key" | "value" | "seen">;
     readonly place: Pick<MemoryPlace, "document" | "account">;
     readonly target: Pick<MemoryPlace, "document" | "account">;
-    readonly allowSecret: boolean;
+    readonly allows?: Allows;
   },
   writtenAt: number,
 ): MemoryWrite[] {
@@ -108,7 +109,7 @@ export function moveWrites(
   };
   const movedTo = { to: wireDocumentId(target.document), at: entryTime(writtenAt) };
   return [
-    { ...of(target), value, seen: [], allowSecret },
+    { ...of(target), value, seen: [], ...allows },
     { ...of(place), value: undefined, seen, movedTo },
   ];
 }
@@ -146,17 +147,25 @@ async function refuseUnsettled(db: Kysely<DaemonTables>, { place, memory }: Sour
   );
 }
 
+/** What allows it: each flag is about what the sentence before it names, and nothing else. */
+function flagsFor(reason: Reason): string {
+  const isBoth = reason.code === "looks-like-secret" && reason.personal !== undefined;
+  if (isBoth) return "--allow-secret with --allow-personal";
+  return reason.code === "looks-like-secret" ? "--allow-secret" : "--allow-personal";
+}
+
 /** In its new layer it would be held on this machine and be deleted on the others. */
 async function refuseHeldThere(
   db: Kysely<DaemonTables>,
   { document }: MemoryPlace,
-  { key, value }: LocalMemory,
+  { memory, allows }: { readonly memory: LocalMemory; readonly allows: Allows },
 ) {
+  const { key, value } = memory;
   const { entryReason } = await import("../../daemon/held/judge.ts");
-  const reason = await entryReason(db, { key, value }, { document, already: [] });
+  const reason = await entryReason(db, { key, value }, { document, already: [], allows });
   if (reason === undefined) return;
   throw new CommandFailed(
     `"${key}" would be held there, and be gone from your other machines: ${explain(reason)}; ` +
-      "--allow-secret says that it may be sent",
+      `${flagsFor(reason)} says that it may be sent`,
   );
 }

@@ -1,3 +1,4 @@
+import type { Allows } from "../../daemon/held/judge.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { InboxWrite, TextConflictDismissal } from "../../daemon/inbox/inbox.ts";
@@ -20,17 +21,21 @@ export async function saveMemory(
   {
     key,
     value,
-    options: { allowSecret = false, guard } = {},
+    options: { allowSecret, allowPersonal, guard } = {},
   }: {
     readonly key: string;
     readonly value: string;
-    readonly options?:
-      | { readonly allowSecret?: boolean; readonly guard?: WriteGuard | undefined }
-      | undefined;
+    readonly options?: (Allows & { readonly guard?: WriteGuard | undefined }) | undefined;
   },
 ): Promise<Written> {
   assertSavable(key, value);
-  const written = await writeMemory(home, place, { key, value, allowSecret, guard });
+  const written = await writeMemory(home, place, {
+    key,
+    value,
+    allowSecret,
+    allowPersonal,
+    guard,
+  });
   return written ?? { leftHeld: undefined };
 }
 

@@ -18,8 +18,16 @@ export type SecretReason = ReasonOf<"looks-like-secret"> | ReasonOf<"personal-bl
 /** The same of a text that is about to leave. */
 type WriteReason = SecretReason | ReasonOf<"personal-lines">;
 
+/** What the author of a write says that it may have; each is said by itself. */
+export interface Allows {
+  /** What looks like a secret in it is none, or is to be synced. */
+  readonly allowSecret?: boolean | undefined;
+  /** So are lines of one's own text, also between its marks. */
+  readonly allowPersonal?: boolean | undefined;
+}
+
 /** Where a write goes, and what there is of it. */
-type JudgedPlace = Omit<LeavingText, "text">;
+type JudgedPlace = Omit<LeavingText, "text"> & { readonly allows?: Allows | undefined };
 
 /** A write that is to enter a document, and what there is of it. */
 interface JudgedWrite {
@@ -145,8 +153,12 @@ export async function entryReason(
   memory: Entry,
   place: JudgedPlace,
 ): Promise<WriteReason | undefined> {
-  const reason = await memoryReason(db, memory, place.already);
-  return withLines(reason, await personalLinesReason(db, { ...place, text: memory.value }));
+  const { allowSecret = false, allowPersonal = false } = place.allows ?? {};
+  const found = await memoryReason(db, memory, place.already);
+  const isAllowed = found?.code === "personal-block" ? allowPersonal : allowSecret;
+  const text = memory.value;
+  const lines = allowPersonal ? undefined : await personalLinesReason(db, { ...place, text });
+  return withLines(isAllowed ? undefined : found, lines);
 }
 
 /** Who takes out the one still has the other in it, and is told of both. */
@@ -227,26 +239,37 @@ function addsLines(text: string, already: readonly string[]): boolean {
 
 /**
  * From now on nothing in a held write counts as a secret on this machine, and nothing as one's own
- * text in its document.
+ * text in its document; or only what is allowed of that.
  */
 export async function allowPrivateOf(
   db: Db,
-  { kind, document, key, value = "" }: Pick<HeldWrite, "kind" | "document" | "key" | "value">,
-  now: number,
+  write: Pick<HeldWrite, "kind" | "document" | "key" | "value">,
+  { now, allows = EVERYTHING }: { readonly now: number; readonly allows?: Allows },
 ): Promise<void> {
-  await allowPersonalLines(db, { document, value }, now);
-  if (kind === "memory") {
-    for (const text of memoryTexts({ key, value })) await allowFoundIn(db, text, now);
-  } else if (kind === "metadata") {
-    await allowFoundIn(db, metadataText(key, parseJson(value || "null")), now);
-  } else {
-    await allowFoundIn(db, value, now);
-  }
+  const { document, value } = write;
+  if (allows.allowPersonal) await allowPersonalLines(db, { document, value }, now);
+  const isMeant = ({ rule }: Secret) => {
+    return (rule === PERSONAL_RULE ? allows.allowPersonal : allows.allowSecret) === true;
+  };
+  for (const text of textsIn(write)) await allowFoundIn(db, text, { now, isMeant });
 }
 
-async function allowFoundIn(db: Db, text: string, now: number): Promise<void> {
+/** Of what somebody has seen held. */
+const EVERYTHING: Allows = { allowSecret: true, allowPersonal: true };
+
+function textsIn({ kind, key, value = "" }: Pick<HeldWrite, "kind" | "key" | "value">): string[] {
+  if (kind === "memory") return memoryTexts({ key, value });
+  return [kind === "metadata" ? metadataText(key, parseJson(value || "null")) : value];
+}
+
+async function allowFoundIn(
+  db: Db,
+  text: string,
+  { now, isMeant }: { readonly now: number; readonly isMeant: (secret: Secret) => boolean },
+): Promise<void> {
   for (;;) {
-    const secrets = await findSecrets(text, (found) => notAllowedAmong(db, found));
+    const found = await findSecrets(text, (all) => notAllowedAmong(db, all));
+    const secrets = found.filter(isMeant);
     if (secrets.length === 0) return;
     for (const secret of secrets) {
       await db

@@ -340,7 +340,7 @@ export interface InboxTable {
   base: string | null;
   /** JSON `[[client, clock], …]`: the entries that its author saw. */
   seen: string;
-  /** 1: the author says that what looks like a secret in it is none. */
+  /** The author allows what looks like a secret in it (1), lines of his own text (2), or both. */
   allow_secret: Generated<number>;
   written_at: number;
 }

@@ -21,7 +21,7 @@ export async function applyAllowed(context: Context): Promise<boolean> {
 
 async function applyAllowedItem(context: Context, item: HeldItem): Promise<void> {
   const { db, now } = context;
-  await allowPrivateOf(db, item, now);
+  await allowPrivateOf(db, item, { now });
   await dropHeld(db, item);
   // A file is read again and then taken like any save.
   if (item.kind === "file") return;

@@ -8,7 +8,7 @@ import { dismissLosers } from "../../shared/replica/document/memory-deletion.ts"
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { allowPrivateOf, whyMemoryHeld } from "../held/judge.ts";
+import { type Allows, allowPrivateOf, whyMemoryHeld } from "../held/judge.ts";
 import { placeOf, putHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
@@ -71,7 +71,7 @@ export async function applyInbox(
   }
   if (writes.length > 0) await context.db.deleteFrom("inbox").execute();
   const isAllowed = await applyAllowed(context);
-  const allows = writes.some((write) => write.kind === "memory" && write.allowSecret);
+  const allows = writes.some((write) => write.kind === "memory" && isAllowing(write));
   return { writes: writes.length, allows: allows || isAllowed };
 }
 
@@ -134,6 +134,10 @@ async function applyWrite(
   await context.flush(open);
 }
 
+function isAllowing({ allowSecret, allowPersonal }: Allows): boolean {
+  return allowSecret === true || allowPersonal === true;
+}
+
 async function applyMemory(
   { db }: WriteContext<DaemonTables>,
   open: OpenDocument,
@@ -147,7 +151,9 @@ async function applyMemory(
   const current = document.memories.get(key).map((entry) => String(entry.value));
   const replace = () => replaceHeld(db, held, { base: current[0], value });
   if (value !== undefined) {
-    if (write.allowSecret) await allowPrivateOf(db, { ...held, value }, writtenAt);
+    if (isAllowing(write)) {
+      await allowPrivateOf(db, { ...held, value }, { now: writtenAt, allows: write });
+    }
     const memory = { key, value };
     const why = await whyMemoryHeld(db, open, { memory, already: current });
     if (why) {

@@ -4,6 +4,7 @@ import { parseJson, parseStored } from "../../shared/json.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import { type MovedTo, movedToOf } from "../../shared/replica/document/memory-deletion.ts";
+import type { Allows } from "../held/judge.ts";
 import { entryIdsText, parseEntryIds } from "../home/entry-ids.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import type { DaemonTables, InboxTable } from "../home/tables.ts";
@@ -24,15 +25,13 @@ interface InboxItem {
 }
 
 /** Sets or deletes a memory. */
-export interface MemoryWrite extends InboxItem {
+export interface MemoryWrite extends InboxItem, Allows {
   readonly kind: "memory";
   readonly key: string;
   /** Undefined deletes the key. */
   readonly value: string | undefined;
   /** The entries that its author saw, and that it replaces. */
   readonly seen: readonly EntryId[];
-  /** The author says that what looks like a secret in it is none. */
-  readonly allowSecret?: boolean;
   /** It is deleted because it was moved. */
   readonly movedTo?: MovedTo | undefined;
 }
@@ -73,6 +72,9 @@ export async function appendToInbox(db: Db, write: InboxWrite): Promise<void> {
     .execute();
 }
 
+/** What `allow_secret` is made of. */
+const [SECRETS, PERSONAL] = [1, 2];
+
 function columnsOf(write: InboxWrite) {
   switch (write.kind) {
     case "memory":
@@ -81,7 +83,7 @@ function columnsOf(write: InboxWrite) {
         value: write.movedTo ? JSON.stringify(write.movedTo) : (write.value ?? null),
         seen: entryIdsText(write.seen),
         base: null,
-        allow_secret: write.allowSecret ? 1 : 0,
+        allow_secret: (write.allowSecret ? SECRETS : 0) + (write.allowPersonal ? PERSONAL : 0),
       };
     case "losers":
       return { key: write.key, value: null, seen: entryIdsText(write.seen), base: null };
@@ -125,7 +127,8 @@ function toWrite(row: Selectable<InboxTable>): InboxWrite {
         key,
         value: row.value ?? undefined,
         seen: parseEntryIds(row.seen),
-        allowSecret: row.allow_secret === 1,
+        allowSecret: (row.allow_secret & SECRETS) !== 0,
+        allowPersonal: (row.allow_secret & PERSONAL) !== 0,
       };
     case "move":
       return {

@@ -61,7 +61,7 @@ class Machine {
     const account = LOCAL_ACCOUNT;
     const place = { document: from, account };
     const target = { document: to, account };
-    await this.save(moveWrites({ memory, place, target, allowSecret: false }, now()));
+    await this.save(moveWrites({ memory, place, target }, now()));
   }
 
   async save(writes: readonly InboxWrite[]): Promise<void> {

@@ -141,3 +141,23 @@ for (const { name, write } of TEXT_WAYS) {
     expect([await reasons(home), (await sent(home)).content]).toEqual([[], STRIPPED]);
   });
 }
+
+test("who allows a secret allows no line of the personal text beside it, and the other way round", async () => {
+  const both = `${STRIPPED}${PLANTED.github}\n`;
+  const block = `${WHOLE}${PLANTED.github}\n`;
+  const written = { kind: "memory", document: PROJECT, key: "k", seen: [], writtenAt: 1 } as const;
+  for (const { value, allows, left } of [
+    { value: both, allows: { allowSecret: true }, left: ["personal-lines"] },
+    { value: both, allows: { allowPersonal: true }, left: ["looks-like-secret"] },
+    { value: block, allows: { allowSecret: true }, left: ["personal-block"] },
+    { value: WHOLE, allows: { allowSecret: true }, left: ["personal-block"] },
+    { value: both, allows: { allowSecret: true, allowPersonal: true }, left: [] },
+    { value: block, allows: { allowSecret: true, allowPersonal: true }, left: [] },
+    { value: WHOLE, allows: { allowPersonal: true }, left: [] },
+  ]) {
+    const home = await openHome();
+    await inbox(home, { ...written, value, ...allows });
+    expect([allows, value, await reasons(home)]).toEqual([allows, value, left]);
+    expect((await sent(home)).memories).toEqual(left.length === 0 ? [value] : []);
+  }
+});

@@ -66,7 +66,7 @@ test("a user's own memories may have the lines of his text, and what all see may
 
 test("lines that somebody allows may be in that project, and in no other", async () => {
   const held = { kind: "file", document: PROJECT, key: "", value: "one\nmine alone\n" } as const;
-  await a.store.write(({ db, now }) => allowPrivateOf(db, held, now));
+  await a.store.write(({ db, now }) => allowPrivateOf(db, held, { now }));
   expect(await reasonFor("- mine alone\n")).toBeUndefined();
   expect(await reasonFor("mine alone\nanswer in verse\n")).toEqual(lines(2));
   expect(await reasonFor("mine alone\n", { document: projectId("other") })).toEqual(lines(1));

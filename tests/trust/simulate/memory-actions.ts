@@ -151,7 +151,6 @@ export async function moveOffline(
             memory: { ...memory, value: moved.value ?? "" },
             place: { document: localName(place.document), account },
             target: { document: localName(to), account },
-            allowSecret: false,
           },
           writtenAt,
         );
