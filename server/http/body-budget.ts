@@ -1,6 +1,7 @@
 import { RateLimited } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { LIMITS } from "../../shared/limits.ts";
+import { BodyTurns } from "./body-turns.ts";
 
 const MIB = 1024 * 1024;
 
@@ -13,11 +14,14 @@ interface Room {
 /** Bodies up to this size have room of their own, so that large ones are not in their way. */
 const SMALL_BYTES_MAX = 256 * 1024;
 
+/** Bodies up to this size don't wait for others. */
+const TINY_BYTES_MAX = 16 * 1024;
+
 const SMALL: Room = { total: 64 * MIB, perAccount: 16 * MIB };
 
-/** Each account may have one of the largest, and two may at once. */
+/** Each account may have one of the largest, and another one then half of one. */
 const LARGE: Room = {
-  total: 2 * LIMITS.exchangeBodyBytes,
+  total: 1.5 * LIMITS.exchangeBodyBytes,
   perAccount: LIMITS.exchangeBodyBytes,
 };
 
@@ -31,6 +35,8 @@ const RETRY_AFTER_S = 5;
 export interface BodyLease {
   /** The body, or what becomes of it, is larger than was known. Throws the 429 without room. */
   growTo(bytes: number): void;
+  /** Resolves when it is the body's turn to be parsed and worked on, until it is released. */
+  turn(): Promise<void>;
   /** Nothing is left of it in memory. May be called twice. */
   release(): void;
 }
@@ -39,6 +45,8 @@ export interface BodyLease {
 class Pool {
   readonly #perAccount = new Map<AccountId, number>();
   bytes = 0;
+  /** Small bodies don't wait for large ones. */
+  readonly turns = new BodyTurns();
 
   constructor(readonly room: Room) {}
 
@@ -84,20 +92,29 @@ export class BodyBudget {
     const bytes = announcedBytes(headers);
     if (bytes === 0) return undefined;
     let taken = { pool: this.#poolFor(bytes), bytes: 0 };
-    const release = () => {
+    let endTurn = () => {};
+    const give = () => {
       taken.pool.give(account, taken.bytes);
       taken = { ...taken, bytes: 0 };
+    };
+    const release = () => {
+      give();
+      endTurn();
+    };
+    const turn = async () => {
+      const { pool, bytes: taking } = taken;
+      if (taking > TINY_BYTES_MAX) endTurn = await pool.turns.take(account, taking);
     };
     const growTo = (wanted: number) => {
       const enough = Math.min(wanted, LIMITS.exchangeBodyBytes);
       if (enough <= taken.bytes) return;
-      release();
+      give();
       const pool = this.#poolFor(enough);
       if (!pool.take(account, enough)) throw this.#refusal();
       taken = { pool, bytes: enough };
     };
     growTo(bytes);
-    return { growTo, release };
+    return { growTo, turn, release };
   }
 
   #poolFor(bytes: number): Pool {

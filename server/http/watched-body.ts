@@ -11,7 +11,9 @@ export function watchCopy(request: Request, copy: Request): void {
   if (watcher) watchers.set(copy, watcher);
 }
 
-/** The body of `request` was read. */
-export function bodyRead(request: Request, bytes: Uint8Array): void {
-  watchers.get(request)?.(bytes);
+/** The body of `request` was read. True: somebody may have kept it. */
+export function bodyRead(request: Request, bytes: Uint8Array): boolean {
+  const watcher = watchers.get(request);
+  watcher?.(bytes);
+  return watcher !== undefined;
 }

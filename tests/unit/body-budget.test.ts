@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { BodyBudget } from "../../server/http/body-budget.ts";
 import { asAccountId } from "../../shared/ids.ts";
@@ -22,19 +23,20 @@ describe("room for bodies", () => {
     const budget = new BodyBudget();
     const first = budget.lease(ANN, announced(64 * MIB));
     expect(() => budget.lease(ANN, announced(1 * MIB))).toThrow("under way");
-    budget.lease(BOB, announced(64 * MIB));
+    budget.lease(BOB, announced(32 * MIB));
     expect(() => budget.lease(EVE, announced(1 * MIB))).toThrow("under way");
-    expect([budget.bytes, budget.refused]).toEqual([128 * MIB, 2]);
+    expect([budget.bytes, budget.refused]).toEqual([96 * MIB, 2]);
     first?.release();
     first?.release();
-    expect(budget.bytes).toBe(64 * MIB);
+    expect(budget.bytes).toBe(32 * MIB);
     budget.lease(EVE, announced(64 * MIB))?.release();
-    expect(budget.bytes).toBe(64 * MIB);
+    expect(budget.bytes).toBe(32 * MIB);
   });
 
   test("room for bodies is kept for small ones, whatever large ones take", () => {
     const budget = new BodyBudget();
-    for (const account of [ANN, BOB]) budget.lease(account, announced(64 * MIB));
+    budget.lease(ANN, announced(64 * MIB));
+    budget.lease(BOB, announced(32 * MIB));
     const small = 256 * 1024;
     for (let at = 0; at < 64; at++) budget.lease(ANN, announced(small));
     expect(() => budget.lease(ANN, announced(small))).toThrow("under way");
@@ -118,6 +120,76 @@ test("a body takes the room of what it becomes, until it is answered", async () 
   expect(await send(unknown)).toEqual([429, undefined]);
   expect(await send("{}")).toEqual([200, 60 * MIB + 2 + 64]);
   expect([bodies.bytes, bodies.refused]).toEqual([60 * MIB, 1]);
+});
+
+test("large bodies are worked on one after another until they are answered, and small ones at once", async () => {
+  const bodies = new BodyBudget();
+  const authenticate = (header: string | null) =>
+    header === "Bearer other" ? { ...CALLERS.write, account: BOB } : CALLERS.write;
+  await using server = await startServer({ bodies, authenticate });
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const { sync } = server.fake.services;
+  const { apply } = sync;
+  server.fake.services.sync.apply = async (...args: Parameters<typeof apply>) => {
+    const [, id] = args;
+    begun.push(id);
+    if (!id.startsWith("proj_small")) await new Promise<void>((end) => ends.set(id, end));
+    return await apply(...args);
+  };
+  const send = (name: string, token: string, bytes: number) =>
+    server.send("POST", `/v1/projects/proj_${name}/sync`, {
+      token,
+      body: `{"padding":"${"x".repeat(bytes)}"}`,
+    });
+  const large = 6 * MIB;
+  const first = send("a1", "write", large);
+  await waitFor("the first to begin", () => begun.length === 1);
+  const second = send("a2", "write", large);
+  await waitFor("the second to have come", () => bodies.bytes > 2 * large);
+  const third = send("b1", "other", large);
+  await waitFor("the third to have come", () => bodies.bytes > 3 * large);
+  expect((await send("small", "write", 1000)).status).toBe(200);
+  expect(begun).toEqual(["proj_a1", "proj_small"]);
+  for (const next of ["proj_a1", "proj_a2", "proj_b1"]) {
+    await waitFor(`${next} to begin`, () => ends.has(next));
+    ends.get(next)?.();
+  }
+  for (const answer of [first, second, third]) expect((await answer).status).toBe(200);
+  expect(begun).toEqual(["proj_a1", "proj_small", "proj_a2", "proj_b1"]);
+  expect(bodies.bytes).toBe(0);
+});
+
+test("a large body is read whole, and what is kept of it is not given back", async () => {
+  const bodies = new BodyBudget();
+  await using server = await startServer({ bodies });
+  const { sync } = server.fake.services;
+  const { apply } = sync;
+  const hashes: (string | undefined)[] = [];
+  const taken: (number | undefined)[] = [];
+  server.fake.services.sync.apply = (...args: Parameters<typeof apply>) => {
+    const [, , { once, payload }] = args;
+    hashes.push(once?.bodyHash);
+    taken.push(payload.claude_md_content?.length);
+    return apply(...args);
+  };
+  const text = JSON.stringify({ claude_md_content: "é".repeat(500_000), x: "y".repeat(MIB) });
+  const bytes = new TextEncoder().encode(text);
+  const headers = { "Idempotency-Key": "one" };
+  const packed = { ...headers, "Content-Encoding": "gzip" };
+  const ask = async (
+    body: NonNullable<SendOptions["body"]>,
+    more: Readonly<Record<string, string>>,
+  ) => {
+    const answer = await server.send("POST", "/v1/projects/proj_a/sync", { body, headers: more });
+    return answer.status;
+  };
+  expect(await ask(bytes, headers)).toBe(200);
+  expect(await ask(new Uint8Array(gzipSync(bytes)), packed)).toBe(200);
+  expect(await ask(undeclared(text), headers)).toBe(200);
+  const hash = createHash("sha256").update(bytes).digest("hex");
+  expect(hashes).toEqual([hash, hash, hash]);
+  expect(taken).toEqual([500_000, 500_000, 500_000]);
 });
 
 test("a body without room is refused before it is charged, and others are served", async () => {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { JsonScan } from "../../server/http/json-scan.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { errorOf, startServer, type TestServer, undeclared } from "../support/http-server.ts";
+import { connectRaw } from "../support/raw-connection.ts";
 
 const SYNC = "/api/projects/proj_a/sync";
 
@@ -132,6 +133,17 @@ test("a body in an encoding that is not understood is told so", async () => {
   }
   const headers = { "Content-Encoding": "identity" };
   expect((await server.send("POST", SYNC, { body: "{}", headers })).status).toBe(200);
+});
+
+test("a body whose length is given twice is told so", async () => {
+  await using server = await startServer();
+  using raw = await connectRaw(server.listener.port ?? 0);
+  const lines = [`POST ${SYNC} HTTP/1.1`, "Host: localhost", "Authorization: Bearer write"];
+  const lengths = ["Content-Length: 2", "Content-Length: 2", "", "{}"];
+  raw.write([...lines, ...lengths].join("\r\n"));
+  const answer = await raw.until(/"request_id"/);
+  expect(answer).toStartWith("HTTP/1.1 400");
+  expect(answer).toContain("Content-Length is not one number");
 });
 
 test("a client that leaves in the middle of its body harms nobody", async () => {

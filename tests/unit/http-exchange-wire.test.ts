@@ -115,10 +115,20 @@ describe("a replica exchange", () => {
 
 describe("base64", () => {
   test("base64 comes back as it was", () => {
-    for (const length of [0, 1, 2, 3, 1000]) {
+    for (const length of [0, 1, 2, 3, 1000, 49_151, 49_152, 49_153]) {
       const bytes = crypto.getRandomValues(new Uint8Array(length));
       expect(decodeBase64(encodeBase64(bytes))).toEqual(bytes);
     }
+  });
+
+  test("base64 of a long text is refused wherever it is damaged", () => {
+    const encoded = encodeBase64(new Uint8Array(100_000));
+    for (const at of [0, 65_535, 65_536, encoded.length - 5]) {
+      const damaged = `${encoded.slice(0, at)} ${encoded.slice(at + 1)}`;
+      expect(decodeBase64(damaged)).toBeUndefined();
+      expect(decodeBase64(`${encoded.slice(0, at)}=${encoded.slice(at)}`)).toBeUndefined();
+    }
+    expect(decodeBase64(`${encoded}AAAA`)).toBeUndefined();
   });
 
   test.each(["A", "AA", "AAA", "AB==", "A A=", "AAAA\n", "AA-_", "====", "AAAA="])(

@@ -17,6 +17,7 @@ export function accountSyncRoutes({ sync }: Services) {
     async ({ context, request }) => {
       const body = await readSyncBody(request, context.pause);
       if (body === undefined) throw emptyBody();
+      body.free();
       const { exchange, parts } = parseBatchRequest(body.value);
       const own = withoutProject(exchange);
       const answered = await sync.exchange(context.caller, null, { ...own, createMissing: false });

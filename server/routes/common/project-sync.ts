@@ -46,6 +46,7 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
       }
       const { value } = body;
       if (isExchangeBody(value)) {
+        body.free();
         const exchange = parseExchangeRequest(value);
         const id = existingProjectId(params.id);
         const answered = await sync.exchange(caller, id, { ...exchange, createMissing });
@@ -53,6 +54,7 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
       }
       const payload = await parseLongSync(value, pause);
       const once = onceOf(request, body);
+      body.free();
       const id = existingProjectId(params.id);
       return answerLong(context, await sync.apply(caller, id, { payload, createMissing, once }));
     },

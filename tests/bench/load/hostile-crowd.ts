@@ -4,26 +4,47 @@ import { realWorld } from "../../../shared/world-real.ts";
 const HALF_BYTES = 16 * 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
 const BODY_BYTES = 64 * 1024 * 1024;
-/** Lists without content take most as values, beside their bytes; a body may have so many. */
-const WHOLE_BODY = `{"x":[${"[],".repeat(249_000)}[]]}`;
+const EXCHANGE_BYTES = 63 * 1024 * 1024;
+const SYNC_MEMORIES = 10_000;
+const SYNC_VALUE_BYTES = 950;
+
+/**
+ * What whole bodies are of: lists without content, which take most as values beside their bytes; a
+ * sync of a whole document; the longest exchange; and what passes for small, of which many come.
+ */
+const WHOLE_BODIES = [
+  `{"x":[${"[],".repeat(249_000)}[]]}`,
+  syncOf(SYNC_MEMORIES),
+  `{"crdt":{"encoding":"yjs-v1","documents":{"project":{"update":"${"AAEC".repeat(EXCHANGE_BYTES / 4)}"}}}}`,
+  ...Array.from({ length: 7 }, () => syncOf(250)),
+];
 const WHOLE_SENDERS_MAX = 1000;
+/** Not a divisor of the bodies' number: each account sends each of them. */
+const WHOLE_ACCOUNTS = 7;
 const SENDERS_MAX = 1000;
 const READERS_MAX = 1000;
 /** Between two that come: 500 of them have come after 5 seconds. */
 const PACE_MS = 10;
 
-// Some clients send a whole body of many parts, some half a body and no more until they are ended,
+// Some clients send a whole body, some half a body and no more until they are ended,
 // and others fetch nothing of a long list but its beginning. Says so once all have come.
 const [url = "", token = "", path = "", wholes = "1", senders = "1", readers = "1"] =
   process.argv.slice(2);
 const { hostname, port, host } = new URL(url);
 
-function headOf(line: string, ...more: readonly string[]): string {
+function syncOf(count: number): string {
+  const value = "what a memory says ".repeat(SYNC_VALUE_BYTES / 19);
+  return JSON.stringify({
+    memories: Array.from({ length: count }, (_, at) => ({ key: `k${at}`, value })),
+  });
+}
+
+function headOf(token: string, line: string, ...more: readonly string[]): string {
   return [line, `Host: ${host}`, `Authorization: Bearer ${token}`, ...more, "", ""].join("\r\n");
 }
 
 /** Sends `sent` of a body of `length` bytes, as fast as it is taken, and waits. */
-async function sendBody(sent: Uint8Array, length: number): Promise<void> {
+async function sendBody(sent: Uint8Array, length: number, account = ""): Promise<void> {
   let at = 0;
   const push = (socket: { write(bytes: Uint8Array): number }) => {
     while (at < sent.length) {
@@ -37,8 +58,8 @@ async function sendBody(sent: Uint8Array, length: number): Promise<void> {
     port: Number(port),
     socket: {
       open(socket) {
-        const line = "POST /api/projects/proj_hostile/sync HTTP/1.1";
-        socket.write(headOf(line, `Content-Length: ${length}`));
+        const line = `POST /api/projects/proj_hostile${account}/sync HTTP/1.1`;
+        socket.write(headOf(token + account, line, `Content-Length: ${length}`));
         push(socket);
       },
       drain: push,
@@ -56,7 +77,7 @@ async function readNothing(): Promise<void> {
     port: Number(port),
     socket: {
       open(socket) {
-        socket.write(headOf(`GET ${path} HTTP/1.1`));
+        socket.write(headOf(token, `GET ${path} HTTP/1.1`));
         socket.pause();
       },
       data(socket) {
@@ -67,9 +88,10 @@ async function readNothing(): Promise<void> {
   });
 }
 
-const whole = new TextEncoder().encode(WHOLE_BODY);
+const bodies = WHOLE_BODIES.map((body) => new TextEncoder().encode(body));
 for (let at = 0; at < Math.min(Number(wholes), WHOLE_SENDERS_MAX); at++) {
-  await sendBody(whole, whole.length);
+  const whole = bodies[at % bodies.length] ?? new Uint8Array();
+  await sendBody(whole, whole.length, `-${at % WHOLE_ACCOUNTS}`);
   await delay(realWorld, PACE_MS);
 }
 const half = new Uint8Array(HALF_BYTES).fill(0x20);

@@ -50,8 +50,9 @@ export const bounded: Row = {
         },
       ],
       notes: [
-        `${WHOLE_SENDERS} clients of one account that send a body of 250,000 empty lists, ` +
-          `${SENDERS} that send 16 of 64 MiB and no more, and ${READERS} ` +
+        `${WHOLE_SENDERS} clients of seven accounts that send whole bodies: 250,000 empty lists, ` +
+          `syncs of 10,000 and 250 memories of 950 bytes, exchanges of 63 MiB; ` +
+          `${SENDERS} of one account that send 16 of 64 MiB and no more, and ${READERS} ` +
           `that fetch nothing of a list of ${MEMORIES} memories of ${VALUE_BYTES} bytes; ` +
           `memory is looked at every ${LOOK_EVERY_MS} ms, and for ${SECONDS} s after all came.`,
       ],

@@ -1,0 +1,55 @@
+import type { AccountId } from "../../shared/ids.ts";
+import { makeRoomFor } from "./garbage.ts";
+
+const MIB = 1024 * 1024;
+
+/** Bodies of so many bytes are worked on at the same time. A larger one is alone. */
+const AT_ONCE_BYTES_MAX = 8 * MIB;
+
+interface Waiting {
+  readonly bytes: number;
+  readonly begin: () => void;
+}
+
+/**
+ * Lets few large bodies be parsed and worked on at the same time, because each takes many times its
+ * size until it is answered: as a value, in its document, in its rows and in its answer. Others
+ * wait as bytes. Accounts take turns, however much each of them sends.
+ */
+export class BodyTurns {
+  #bytes = 0;
+  /** The account whose turn is next comes first. */
+  readonly #waiting = new Map<AccountId, Waiting[]>();
+
+  constructor(readonly makeRoom: (bytes: number) => void = makeRoomFor) {}
+
+  /** Resolves when it is the body's turn, to what ends it. That may be called twice. */
+  take(account: AccountId, bytes: number): Promise<() => void> {
+    return new Promise((resolve) => {
+      const begin = () => {
+        this.makeRoom(bytes);
+        this.#bytes += bytes;
+        let ended = false;
+        resolve(() => {
+          if (ended) return;
+          ended = true;
+          this.#bytes -= bytes;
+          this.#beginNext();
+        });
+      };
+      const before = this.#waiting.get(account) ?? [];
+      this.#waiting.set(account, [...before, { bytes, begin }]);
+      this.#beginNext();
+    });
+  }
+
+  /** Nobody overtakes the next one, or the largest would wait for ever. */
+  #beginNext(): void {
+    for (const [account, [next, ...others]] of this.#waiting) {
+      if (!next || (this.#bytes > 0 && this.#bytes + next.bytes > AT_ONCE_BYTES_MAX)) return;
+      this.#waiting.delete(account);
+      if (others.length > 0) this.#waiting.set(account, others);
+      next.begin();
+    }
+  }
+}
