@@ -28,6 +28,7 @@ import {
 import { listProjects } from "../stores/project-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { assertBoundTo, assertCanWrite, boundElsewhere, getProject } from "./access.ts";
+import { askedMemories, namedIn } from "./asked-lists.ts";
 import { findCurrentProject } from "./current-project.ts";
 import { KeptPages } from "./kept-pages.ts";
 import { doOnce } from "./once.ts";
@@ -47,7 +48,7 @@ export function createMemoryService(
   const kept = new KeptPages();
   return {
     async list(caller, query) {
-      parseCursor(query.q === undefined ? "memories" : "found", query.cursor);
+      parseCursor(askedMemories(query), query.cursor);
       // Then the question is which project was synced last.
       if (namedIn(query) === undefined) await store.settle(caller.account);
       // Before anything is read: a later commit makes the page newer than its version.
@@ -172,13 +173,13 @@ async function list(
   filter: MemoryFilter,
   query: MemoryQuery,
 ): Promise<Page<Memory>> {
-  const from = parseCursor("memories", query.cursor);
+  const from = parseCursor(askedMemories(query), query.cursor);
   const limit = query.limit === undefined ? undefined : query.limit + 1;
   const found =
     limit === undefined
       ? await listWhole(store, filter, from)
       : await listMemories(store.reader, filter, { from, limit });
-  const { rows, nextCursor } = pageOf("memories", found, {
+  const { rows, nextCursor } = pageOf(askedMemories(query), found, {
     limit: query.limit,
     endOf: (row) => ({
       sort: row.createdAt,
@@ -200,19 +201,18 @@ async function search(
   filter: MemoryFilter,
   { q, query }: { readonly q: string; readonly query: MemoryQuery },
 ): Promise<Page<Memory>> {
-  const from = parseCursor("found", query.cursor);
+  const from = parseCursor(askedMemories(query), query.cursor);
   const limit = query.limit === undefined ? undefined : query.limit + 1;
   const found = await store.search(filter.account, () =>
     searchMemories(store.reader, filter, { text: q, from, limit }),
   );
   const given = (from?.sort ?? 0) + (query.limit ?? 0);
   const endOf = (row: MemoryRow) => ({ sort: given, id: row.memoryId });
-  const { rows, nextCursor } = pageOf("found", found.rows, { limit: query.limit, endOf });
+  const { rows, nextCursor } = pageOf(askedMemories(query), found.rows, {
+    limit: query.limit,
+    endOf,
+  });
   return { items: rows.map(toMemory), total: found.total, nextCursor };
-}
-
-function namedIn({ projectId, headerProjectId }: MemoryQuery): ProjectId | undefined {
-  return projectId ?? headerProjectId;
 }
 
 /** The names of the documents that a list covers. */

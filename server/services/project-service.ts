@@ -21,6 +21,7 @@ import {
 } from "../stores/project-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { assertBoundTo, assertCanWrite, getProject, mayReach } from "./access.ts";
+import { ASKED_PROJECTS } from "./asked-lists.ts";
 import { rememberProject } from "./current-project.ts";
 import { doOnce } from "./once.ts";
 import { asOfOneMoment } from "./one-moment.ts";
@@ -44,10 +45,10 @@ export function createProjectService(
       const limit = page.limit === undefined ? undefined : page.limit + 1;
       await store.settle(caller.account);
       const found = await listProjects(store.reader, filter, {
-        from: parseCursor("projects", page.cursor),
+        from: parseCursor(ASKED_PROJECTS, page.cursor),
         limit,
       });
-      const { rows, nextCursor } = pageOf("projects", found, {
+      const { rows, nextCursor } = pageOf(ASKED_PROJECTS, found, {
         limit: page.limit,
         endOf: (row) => ({
           sort: row.createdAt,

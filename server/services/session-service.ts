@@ -2,6 +2,7 @@ import { AppError } from "../../shared/errors.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
 import { countSessions, findSession, listSessions } from "../stores/session-store.ts";
 import { assertReaches, getProject } from "./access.ts";
+import { askedSessions } from "./asked-lists.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { Services } from "./services.ts";
 
@@ -9,13 +10,13 @@ import type { Services } from "./services.ts";
 export function createSessionService(store: Pick<ServiceStore, "reader">): Services["sessions"] {
   return {
     async list(caller, query) {
-      const from = parseCursor("sessions", query.cursor);
+      const from = parseCursor(askedSessions(query), query.cursor);
       if (query.projectId !== undefined) await getProject(store.reader, caller, query.projectId);
       const projects = query.projectId === undefined ? caller.boundTo : [query.projectId];
       const filter = { account: caller.account, projects };
       const limit = query.limit === undefined ? undefined : query.limit + 1;
       const found = await listSessions(store.reader, filter, { from, limit });
-      const { rows, nextCursor } = pageOf("sessions", found, {
+      const { rows, nextCursor } = pageOf(askedSessions(query), found, {
         limit: query.limit,
         endOf: (row) => ({
           sort: row.lastActivityAt,

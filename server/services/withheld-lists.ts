@@ -4,6 +4,7 @@ import type { Memory } from "../../shared/wire/memory.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
 import type { MemoryFilter } from "../stores/memory-rows.ts";
 import { listMemories, type MemoryRow, searchMemories, toMemory } from "../stores/memory-store.ts";
+import { askedMemories } from "./asked-lists.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { MemoryQuery, Page } from "./services.ts";
 import { overlaid, type WithheldMemory, type Withholding } from "./withholding.ts";
@@ -28,10 +29,10 @@ export async function listWithheld(
     await listMemories(db, filter, { from: undefined, limit: undefined }),
     withheld,
   );
-  const from = parseCursor("memories", query.cursor);
+  const from = parseCursor(askedMemories(query), query.cursor);
   const isAfter = ({ createdAt, rowId }: MemoryRow) =>
     !from || createdAt > from.sort || (createdAt === from.sort && rowId > Number(from.id));
-  const page = pageOf("memories", rows.filter(isAfter), {
+  const page = pageOf(askedMemories(query), rows.filter(isAfter), {
     limit: query.limit,
     endOf: (row) => ({
       sort: row.createdAt,
@@ -47,7 +48,7 @@ async function searchWithheld(
   filter: MemoryFilter,
   { q, query, withheld, withholding }: Asked & { readonly q: string },
 ): Promise<Page<Memory>> {
-  const from = parseCursor("found", query.cursor);
+  const from = parseCursor(askedMemories(query), query.cursor);
   const words = fullTextQuery(q);
   if (words === undefined) return { items: [], total: 0, nextCursor: null };
   const { rows } = await searchMemories(db, filter, {
@@ -63,6 +64,6 @@ async function searchWithheld(
   ];
   const given = Math.max(0, Math.trunc(from?.sort ?? 0));
   const endOf = (row: MemoryRow) => ({ sort: given + (query.limit ?? 0), id: row.memoryId });
-  const page = pageOf("found", all.slice(given), { limit: query.limit, endOf });
+  const page = pageOf(askedMemories(query), all.slice(given), { limit: query.limit, endOf });
   return { items: page.rows.map(toMemory), total: all.length, nextCursor: page.nextCursor };
 }

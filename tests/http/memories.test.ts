@@ -118,6 +118,28 @@ test("pages follow each other without gap or repetition", async () => {
   expect(seen.sort()).toEqual([0, 1, 2, 3, 4].map((index) => `memory ${index}`));
 });
 
+test("a cursor of another query is 400", async () => {
+  const client = newAccount();
+  for (const content of ["one", "two", "three"]) {
+    await client.post("/v1/memories", { content, layer: "user" });
+  }
+  const next = async (query: string) => {
+    const { body }: { body: MemoryList } = await client.get(`/v1/memories?limit=1${query}`);
+    return body.next_cursor;
+  };
+  const all = await next("");
+  const ofUser = await next("&layer=user");
+  const statusOf = async (query: string) => (await client.get(`/v1/memories?${query}`)).status;
+  expect(await statusOf(`cursor=${all}`)).toBe(200);
+  expect(await statusOf(`layer=user&cursor=${ofUser}`)).toBe(200);
+  // The limit is the page's, not the list's.
+  expect(await statusOf(`layer=user&limit=2&cursor=${ofUser}`)).toBe(200);
+  expect(await statusOf(`cursor=${ofUser}`)).toBe(400);
+  expect(await statusOf(`layer=user&cursor=${all}`)).toBe(400);
+  expect(await statusOf(`layer=global&cursor=${ofUser}`)).toBe(400);
+  expect(await statusOf(`layer=user&q=one&cursor=${ofUser}`)).toBe(400);
+});
+
 test("a cursor that nobody gave is 400", async () => {
   const client = newAccount();
   for (const cursor of ["", "garbage", "bnVsbA", "%00"]) {
