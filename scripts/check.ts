@@ -33,7 +33,7 @@ type Step = readonly [script: string, ...given: string[]];
 
 /** Each test file is in one of these runs; on Node and on a PostgreSQL some are once more. */
 const CHECKS: readonly Step[] = [["types"], ["lint"]];
-const TESTS: readonly Step[] = [["test"], ["test:long"]];
+const TESTS: readonly Step[] = [["test", "--no-browser"], ["test:long"]];
 /** These build `dist`, so one after the other, but beside `TESTS`, which wait now and then. */
 const TESTS_OF_BUILDS: readonly Step[] = [["test:node"], ["test:package"]];
 const TESTS_ON_POSTGRES: Step = ["test:postgres"];

@@ -3,6 +3,7 @@
 // it is ready in a third of the sources' time. Takes what `bun test` does: files, `-t`. Begins with
 // the files that last longest, which `tests/timings.json` names, so that no core waits for one in
 // the end, and says which they were. `MEMSYNC_RENEW_TIMINGS=1` writes down how long they lasted.
+// Where nothing is named, the tests in a browser come last; `--no-browser` leaves them out.
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
@@ -10,6 +11,7 @@ import { join } from "node:path";
 import { placeInMemory } from "../tests/support/disk.ts";
 import { MINUTES_LONG } from "../tests/support/short-lived.ts";
 import { compile } from "./bundle.ts";
+import { testInBrowser } from "./test-in-browser.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -64,7 +66,10 @@ async function renewTimings(measured: readonly [string, number][]): Promise<void
   await writeFile(TIMINGS, `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`);
 }
 
-const asked = process.argv.slice(2);
+const NO_BROWSER = "--no-browser";
+
+const given = process.argv.slice(2);
+const asked = given.filter((each) => each !== NO_BROWSER);
 const isRenewed = process.env.MEMSYNC_RENEW_TIMINGS !== undefined;
 if (isRenewed && asked.includes("-t")) {
   throw new Error("MEMSYNC_RENEW_TIMINGS is for whole files: leave -t away");
@@ -106,6 +111,7 @@ try {
   const files = await slowest(timings);
   if (files.length > 1) tellSlowest(files);
   if (isRenewed) await renewTimings(files);
+  if (given.length === 0) process.exitCode = Math.max(process.exitCode, await testInBrowser());
 } finally {
   // What is left of them is no reason to fail.
   for (const each of [folder, folders]) await rm(each, { recursive: true }).catch(() => {});

@@ -1,10 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { BROWSER } from "../support/browser.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-
-/** Debian's package, or another one that is named. Nothing is downloaded. */
-const BROWSER = process.env.MEMSYNC_TEST_BROWSER ?? Bun.which("chromium") ?? "";
 
 /** A folder to leave pictures in. */
 const PICTURES = process.env.MEMSYNC_TEST_PICTURES;

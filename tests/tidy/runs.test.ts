@@ -44,7 +44,7 @@ test("each file that is said to last long is there", async () => {
 test("CI runs every script that tests", async () => {
   const check = await Bun.file(join(ROOT, "scripts/check.ts")).text();
   const scripts = Object.keys(await readScripts()).filter((name) => /^test(:|$)/.test(name));
-  expect(scripts.filter((name) => !check.includes(`["${name}"]`))).toEqual([]);
+  expect(scripts.filter((name) => !new RegExp(`\\["${name}"[\\],]`).test(check))).toEqual([]);
   expect(await Bun.file(join(ROOT, ".ci/run")).text()).toContain("check -- --browser");
 });
 
