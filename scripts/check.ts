@@ -34,9 +34,11 @@ type Step = readonly [script: string, ...given: string[]];
 /** Each test file is in one of these runs; on Node and on a PostgreSQL some are once more. */
 const CHECKS: readonly Step[] = [["types"], ["lint"]];
 const TESTS: readonly Step[] = [["test", "--no-browser"], ["test:long"]];
-/** These build `dist`, so one after the other, but beside `TESTS`, which wait now and then. */
-const TESTS_OF_BUILDS: readonly Step[] = [["test:node"], ["test:package"]];
-const TESTS_ON_POSTGRES: Step = ["test:postgres"];
+/**
+ * One after the other, for the first two build `dist`, and the last is one process; but beside
+ * `TESTS`, which wait now and then.
+ */
+const TESTS_BESIDE: readonly Step[] = [["test:node"], ["test:package"], ["test:postgres"]];
 const TESTS_IN_A_BROWSER: readonly Step[] = [["test:browser"]];
 
 /** Any test file, however long it takes. */
@@ -168,8 +170,8 @@ async function testAll(): Promise<readonly Outcome[]> {
   if (process.argv.includes("--changed")) return await checkAll(await testsOfChanges(), say);
   const browsers = process.argv.includes("--browser") ? TESTS_IN_A_BROWSER : [];
   const tested = await Promise.all([
-    checkAll([...TESTS, TESTS_ON_POSTGRES], say),
-    checkAll([...TESTS_OF_BUILDS, ...browsers], beside),
+    checkAll(TESTS, say),
+    checkAll([...TESTS_BESIDE, ...browsers], beside),
   ]);
   say(saidBeside);
   return tested.flat();
