@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Lab } from "../support/lab.ts";
 import { Machine, MEMSYNC, type ServiceConfig } from "../support/machine.ts";
+import { SHORT_LIVED } from "../support/short-lived.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
 import type { ShownCommand } from "./commands.ts";
 import { Shell } from "./shell.ts";
@@ -49,7 +50,12 @@ export class Reader implements AsyncDisposable {
     });
     nameMachine(this.laptop);
     const PATH = `${path("bin")}:${env.PATH}`;
-    this.shell = new Shell(folder, widget, { ...env, PATH, MEMSYNC_KEYRING: "off" });
+    this.shell = new Shell(folder, widget, {
+      ...env,
+      ...SHORT_LIVED,
+      PATH,
+      MEMSYNC_KEYRING: "off",
+    });
     this.callsIt("~/", `${folder}/`);
   }
 

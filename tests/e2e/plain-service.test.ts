@@ -5,7 +5,7 @@ import type { Machine } from "../support/machine.ts";
 import { PUBLISHED_ONLY } from "../support/plain-service.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const emulator = sharedEmulator(PUBLISHED_ONLY);
+const emulator = sharedEmulator({ args: PUBLISHED_ONLY });
 const FILE = "CLAUDE.md";
 
 /** Keys and values of the project, as `list` shows them. */

@@ -61,6 +61,7 @@ async function runSuite(url: string): Promise<number> {
   const { PATH = "", HOME = "" } = process.env;
   const command = [process.execPath, "test", "--timeout", "30000", ...(await suiteFiles())];
   const suite = new RunningProcess(command, {
+    worksLong: true,
     cwd: ROOT,
     env: { PATH, HOME, MEMSYNC_TEST_URL: url },
   });

@@ -4,7 +4,7 @@ import type { ListedMemory, Machine } from "../support/machine.ts";
 import { type MemoryChange, memoryChanges } from "../support/real-data.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const emulator = sharedEmulator();
+const emulator = sharedEmulator({ worksLong: true });
 const changes = memoryChanges();
 
 async function make(machine: Machine, change: MemoryChange): Promise<void> {

@@ -11,7 +11,7 @@ import {
   untilEqual,
 } from "../support/replay.ts";
 
-const emulator = sharedEmulator();
+const emulator = sharedEmulator({ worksLong: true });
 
 /** Thirteen histories on two machines take half a minute, on a busy one several. */
 const REPLAY_DEADLINE_MS = 300_000;

@@ -15,6 +15,8 @@ export interface EmulatorProcessOptions {
   readonly dataDir?: string;
   /** Further options of the command. */
   readonly args?: readonly string[];
+  /** As a process's; most tell two machines a few things. */
+  readonly worksLong?: boolean;
 }
 
 /** `memsync emulator` as a process of its own, on one port for all of its starts. */
@@ -69,9 +71,9 @@ export class EmulatorProcess {
 }
 
 function spawn(options: EmulatorProcessOptions, port: string): RunningProcess {
-  const { env, cwd, dataDir, args = [] } = options;
+  const { dataDir, args = [], ...process } = options;
   const place = dataDir === undefined ? [] : ["--data-dir", dataDir];
-  return new RunningProcess([...EMULATOR, "--port", port, ...place, ...args], { env, cwd });
+  return new RunningProcess([...EMULATOR, "--port", port, ...place, ...args], process);
 }
 
 async function readyUrl(started: RunningProcess): Promise<string> {

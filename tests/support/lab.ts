@@ -2,7 +2,7 @@ import { afterAll, beforeAll, test } from "bun:test";
 import { within } from "../../daemon/home/within.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { DISK } from "./disk.ts";
-import { EmulatorProcess } from "./emulator-process.ts";
+import { EmulatorProcess, type EmulatorProcessOptions } from "./emulator-process.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 import { Machine, type ServiceConfig } from "./machine.ts";
 import { leaveOut, type Need, unmetName } from "./needs.ts";
@@ -156,13 +156,16 @@ async function inTurn(work: () => Promise<void>): Promise<void> {
 }
 
 /** One emulator, in memory, for all tests of a file; each takes an account of its own. */
-export function sharedEmulator(args = SERVICE_ARGS): { account(name: string): ServiceConfig } {
+export function sharedEmulator(options: Pick<EmulatorProcessOptions, "args" | "worksLong"> = {}): {
+  account(name: string): ServiceConfig;
+} {
   let emulator: EmulatorProcess | undefined;
   beforeAll(async () => {
     emulator = await EmulatorProcess.start({
       env: { PATH: process.env.PATH ?? "" },
       cwd: "/",
-      args,
+      args: SERVICE_ARGS,
+      ...options,
     });
   });
   afterAll(async () => {

@@ -103,7 +103,8 @@ export class Machine {
   /** Starts another program in the machine's environment. */
   spawnOther(command: readonly string[], options: CommandOptions = {}): RunningProcess {
     const all = { ...this.environment(), ...options.env };
-    const started = new RunningProcess(command, { cwd: this.folder, ...options, env: all });
+    const { folder: cwd, worksLong } = this;
+    const started = new RunningProcess(command, { cwd, worksLong, ...options, env: all });
     this.#running.add(started);
     void started.ended().then(() => this.#running.delete(started));
     return started;

@@ -1,3 +1,4 @@
+import { SHORT_LIVED } from "./short-lived.ts";
 import { waitFor } from "./wait-for.ts";
 
 export interface ProcessOptions {
@@ -5,6 +6,8 @@ export interface ProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Given on standard input, which then ends; nothing when left out. */
   readonly stdin?: string | Uint8Array;
+  /** It has so much to do that code is worth to be made faster. */
+  readonly worksLong?: boolean;
 }
 
 /** How a process ended and what it printed. */
@@ -23,12 +26,12 @@ export class RunningProcess {
 
   constructor(
     readonly command: readonly string[],
-    { cwd, env, stdin }: ProcessOptions,
+    { cwd, env, stdin, worksLong = false }: ProcessOptions,
   ) {
     const given = stdin === undefined ? null : new Blob([stdin as string]);
     this.#child = Bun.spawn([...command], {
       cwd,
-      env: { ...env },
+      env: { ...(worksLong ? {} : SHORT_LIVED), ...env },
       stdin: given,
       stdout: "pipe",
       stderr: "pipe",

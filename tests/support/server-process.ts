@@ -54,7 +54,11 @@ export class ServerFolder implements AsyncDisposable {
     return join(this.folder, name);
   }
 
-  spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningProcess {
+  spawn(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    worksLong = false,
+  ): RunningProcess {
     const { PATH = "" } = process.env;
     const started = new RunningProcess([...this.command, ...args], {
       cwd: this.folder,
@@ -65,6 +69,7 @@ export class ServerFolder implements AsyncDisposable {
         ...(this.address !== undefined && { MEMSYNC_SERVER_DATABASE_URL: this.address }),
         ...env,
       },
+      worksLong,
     });
     this.#started.add(started);
     return started;
@@ -89,7 +94,7 @@ export class ServerFolder implements AsyncDisposable {
 
   /** Starts `memsync server`, on any free port and without limits unless `args` say otherwise. */
   async server(...args: readonly string[]): Promise<RunningServer> {
-    const started = this.spawn(["server", "--port", "0", "--limits", "off", ...args]);
+    const started = this.spawn(["server", "--port", "0", "--limits", "off", ...args], {}, true);
     const url = await started.untilPrinted(/memsync server ready at (\S+)/);
     return { process: started, url, port: Number(new URL(url).port) };
   }

@@ -1,7 +1,8 @@
 /**
- * The environment of processes that end within seconds, before code pays that is made faster: all
- * of it is interpreted, but for regular expressions. Making it takes a third of their processor
- * time, and giving memory back to the system, which their end does, a twentieth.
+ * The environment of processes that end before code pays that is made faster, for they last some
+ * seconds, or have little to do: all of it is interpreted, but for regular expressions. Making it
+ * takes a third of their processor time, and giving memory back to the system, which their end
+ * does, a twentieth.
  */
 export const SHORT_LIVED = {
   BUN_JSC_useBaselineJIT: "0",

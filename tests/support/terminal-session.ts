@@ -1,5 +1,6 @@
 import type { Lab } from "./lab.ts";
 import { type Machine, MEMSYNC } from "./machine.ts";
+import { SHORT_LIVED } from "./short-lived.ts";
 import { TerminalScreen } from "./terminal-screen.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -37,6 +38,7 @@ export class TerminalSession implements AsyncDisposable {
       cwd: folder,
       env: {
         ...git.env,
+        ...SHORT_LIVED,
         TERM: "xterm-256color",
         MEMSYNC_HOME: home,
         MEMSYNC_KEYRING: "off",

@@ -136,7 +136,11 @@ export class User {
       readonly until?: number;
     },
   ): Promise<string> {
-    const child = new RunningProcess(command, { cwd, env: { ...this.env, ...env } });
+    const child = new RunningProcess(command, {
+      cwd,
+      worksLong: true,
+      env: { ...this.env, ...env },
+    });
     const ended = child.ended();
     const isOver = await within(realWorld, until - performance.now(), { work: ended });
     if (!isOver) await child.end("SIGKILL");
