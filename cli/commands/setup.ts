@@ -7,6 +7,7 @@ import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { complain, sayAside, sayJson, sayRows, saySentence } from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
+import { wrapped } from "../screen/text-width.ts";
 import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
 import { type Assistant, assistantsFor, isCalled } from "../setup/assistant.ts";
@@ -23,16 +24,19 @@ import {
   undoSetUp,
 } from "../setup/set-up.ts";
 import { entryShown, type SettingsEntry, stateOf } from "../setup/settings-text.ts";
+import { screenOf } from "../views/status-summary.ts";
 
 interface SetupFlags {
   readonly yes?: boolean;
   readonly remove?: boolean;
+  readonly details?: boolean;
   readonly json?: boolean;
 }
 
 const HELP = `
 ASSISTANT is claude, codex, gemini, cursor, vscode, opencode or zed; without one, all that are in
-use here. It shows what their settings would get, and changes nothing before you agree.
+use here. It shows what their settings would get, and changes nothing before you agree. Where that
+has no room on the screen, a file has one line; --details shows each entry whole.
 They get the memories as tools (\`memsync mcp\`) and, where they have hooks, what is known of a
 project at the start of each session (\`memsync hook\`). Where an assistant has a command of its own
 for that, that is run. What you have set up by hand is left as it is.
@@ -51,6 +55,7 @@ export function addSetupCommand(program: Command, env: Environment): void {
     .description("bring the memories into assistants, or take them out again")
     .option("--remove", "take back what was set up")
     .option("--yes", "do it without asking")
+    .option("--details", "show each entry whole, also where the screen has no room")
     .option("--json", "print what is done as JSON")
     .addHelpText("after", HELP)
     .action((names: readonly string[], flags: SetupFlags) => run(env, names, flags));
@@ -71,8 +76,8 @@ async function run(env: Environment, names: readonly string[], flags: SetupFlags
   const due = steps.filter(hasWork);
   const unread = unreadableOf(steps);
   if (!flags.json) {
-    for (const step of steps.filter((each) => hasWork(each) || !isUnread(each))) show(step, flags);
-    for (const step of unread) show(step, flags);
+    const readable = steps.filter((each) => hasWork(each) || !isUnread(each));
+    showAll([...readable, ...unread], flags);
     if (due.length > 0 && !flags.remove) warnBefore(env);
   }
   if (due.length > 0) {
@@ -163,9 +168,41 @@ function choose(
   );
 }
 
-/** A file, and what it gets or loses, an entry in a line. */
-function show(step: SetupStep, { remove = false }: SetupFlags): void {
-  const { assistant, file, read, command } = step;
+/** Rows for the question, a warning before it, and the shell's prompt. */
+const ROWS_FOR_OTHERS = 6;
+
+/** What is asked about has to be on the screen with the question. */
+function showAll(steps: readonly SetupStep[], flags: SetupFlags): void {
+  const { columns, rows } = screenOf() ?? {};
+  const lines = steps.flatMap((step) => [step.file.path, ...rowsOf(step, flags)]);
+  const height = lines.flatMap((row) => wrapped(row, columns ?? Infinity, 0)).length;
+  const isBrief = rows !== undefined && height > rows - ROWS_FOR_OTHERS && !flags.details;
+  for (const step of steps) show(step, { ...flags, isBrief });
+  if (isBrief) sayAside("--details shows each entry whole");
+}
+
+/** What a file gets or loses, an entry in a line. */
+function rowsOf(step: SetupStep, { remove = false }: SetupFlags): string[] {
+  const { read, command } = step;
+  if (read.kind === "unreadable" || !hasWork(step)) return [];
+  if (command) return [`  $ ${command.join(" ")}`];
+  const changed = remove ? lostIn(step, read.present) : read.absent;
+  return changed.map((entry) => `  ${remove ? "-" : "+"} ${entryShown(entry)}`);
+}
+
+/** The same in a line: by names alone. */
+function briefOf(step: SetupStep, { remove = false }: SetupFlags): string {
+  const { read, command } = step;
+  if (command) return `$ ${command.slice(0, 3).join(" ")} …`;
+  if (read.kind !== "read") return "";
+  const changed = remove ? lostIn(step, read.present) : read.absent;
+  return `${remove ? "-" : "+"} ${changed.map(({ keys }) => keys.at(-1)).join(", ")}`;
+}
+
+/** A file, and what it gets or loses. */
+function show(step: SetupStep, flags: SetupFlags & { readonly isBrief: boolean }): void {
+  const { remove = false, isBrief } = flags;
+  const { assistant, file, read } = step;
   const place = `${styled("bold", assistant.name)}  ${tilde(file.path)}`;
   if (read.kind === "unreadable") {
     sayRows([`${place}  ${styled("yellow", "left alone:")} ${visible(read.why)}`]);
@@ -176,13 +213,13 @@ function show(step: SetupStep, { remove = false }: SetupFlags): void {
     sayRows([`${place}  ${styled("dim", stateShown(hasOwn, remove))}`]);
     return;
   }
-  const changed = remove ? lostIn(step, read.present) : read.absent;
-  const rows = command
-    ? [`  $ ${command.join(" ")}`]
-    : changed.map((entry) => `  ${remove ? "-" : "+"} ${entryShown(entry)}`);
+  if (isBrief) {
+    sayRows([`${place}  ${styled("dim", briefOf(step, flags))}`]);
+    return;
+  }
   sayRows([place]);
   // A value is long, and a terminal would break it within a word.
-  for (const row of rows) saySentence(row, "remark");
+  for (const row of rowsOf(step, flags)) saySentence(row, "remark");
 }
 
 /** The entries that the file has not any more then. */

@@ -367,3 +367,20 @@ scenario("settings that have a name twice are left alone, whole, and named", asy
   const doctor = await machine.run(["doctor"], { env });
   expect(doctor.stdout).toContain("hooks twice, in lines 3 and 4");
 });
+
+scenario(
+  "what is asked about is on the screen with the question, and whole with --details",
+  async (lab) => {
+    const { machine, env } = await makeUser(lab, BEFORE);
+    await using terminal = new TerminalSession(lab, machine, ["setup"], { env });
+    await terminal.untilShown(/Set this up/);
+    const { text } = terminal.screen;
+    expect(text).toContain("Claude Code  ~/.claude/settings.json  + SessionStart, PostCompact");
+    expect(text).toMatch(/Zed .*\+ memsync/);
+    expect(text).toContain("--details shows each entry whole");
+    terminal.type("n\r");
+    expect(await terminal.ended()).toBe(1);
+    const whole = await machine.run(["setup", "--details"], { env });
+    expect(whole.stdout).toContain("memsync hook session-start");
+  },
+);
