@@ -45,7 +45,7 @@ function collectOnNode(): void {
 }
 
 /** From this size on, bytes are worth being given back by themselves. */
-const LARGE_BYTES = 256 * 1024;
+const LARGE_BYTES = 16 * 1024;
 
 /** A buffer for bytes that come, which `giveBack` can empty on every runtime. */
 export function bufferFor(bytes: number): Uint8Array<ArrayBuffer> {

@@ -138,7 +138,7 @@ function declaredBytes(headers: Headers): number | undefined {
 }
 
 /** From this size on, Node's way to read a body, which has all of it twice, is avoided. */
-const LONG_BYTES = 256 * 1024;
+const LONG_BYTES = 16 * 1024;
 
 async function readDeclared(request: Request, declared: number): Promise<Uint8Array> {
   if (declared <= LONG_BYTES || process.versions.bun !== undefined || request.body === null)
