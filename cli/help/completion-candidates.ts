@@ -72,10 +72,11 @@ async function findCandidates(
   argument: string,
   { words, env }: { readonly words: readonly string[]; readonly env: Environment },
 ): Promise<Candidate[]> {
-  if (argument === "rev" || argument === "other") return await revisions(env, command, words);
+  const [group, verb] = command.split(" ");
+  if (argument === "rev" || argument === "other")
+    return await revisions(env, group === "doc" ? undefined : words[1]);
   if (argument === "key") return await keys(env);
   if (argument === "plan") return PLANS;
-  const [group, verb] = command.split(" ");
   const isId = argument.endsWith("id");
   if (group === "conflicts" && isId) return await conflictIds(env);
   if (group === "held" && isId) return await heldIds(env);
@@ -86,13 +87,8 @@ async function findCandidates(
   return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, words.at(-1) ?? "") : [];
 }
 
-/** Those of the current folder's text, or of the memory whose key comes before. */
-async function revisions(
-  env: Environment,
-  command: string,
-  words: readonly string[],
-): Promise<Candidate[]> {
-  const [key] = command.startsWith("doc ") ? [] : words.slice(1);
+/** Those of a memory, or of the current folder's text. */
+async function revisions(env: Environment, key: string | undefined): Promise<Candidate[]> {
   const versions = await withLocal(env, async (db) => {
     if (!db) return [];
     const { places } = await placesToRead(env, db, {});

@@ -255,7 +255,7 @@ export async function forgetHeldFiles(db: Db, of: HeldText): Promise<void> {
 }
 
 /** Forgets a file. It is as if it had never been there. */
-export async function forgetMemoryFile(db: Db, folder: string, name: string): Promise<void> {
+async function forgetMemoryFile(db: Db, folder: string, name: string): Promise<void> {
   await db
     .deleteFrom("memory_files")
     .where("folder", "=", folder)

@@ -287,7 +287,8 @@ test("a damaged home of before its words changed keeps what was held and allowed
   database.run("update personal_files set settled = 'take abc'");
   database.run("update personal_versions set value = 'a rule of mine'");
   database.run(`insert into held
-    (kind, account, document, key, seen, cause, reason, value, written_at) values ('memory', 'local', '${PROJECT}', 'k', '[]', 'secret', '{}', 'v', 0)`);
+    (kind, account, document, key, seen, cause, reason, value, written_at)
+    values ('memory', 'local', '${PROJECT}', 'k', '[]', 'secret', '{}', 'v', 0)`);
   database.run("pragma wal_checkpoint(truncate)");
   database.close();
   await recoverHome(home, realWorld, silentLog);

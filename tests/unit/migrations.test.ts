@@ -196,8 +196,8 @@ test("what a home held as secrets is private, and the lines of its personal text
     ["b", "limit"],
   ]) {
     await sql`insert into held
-      (kind, account, document, key, seen, cause, reason, value, written_at) values ('memory', 'local', 'proj_a', ${key}, '[]', ${cause}, '{}',
-        ${block}, 0)`.execute(db);
+      (kind, account, document, key, seen, cause, reason, value, written_at)
+      values ('memory', 'local', 'proj_a', ${key}, '[]', ${cause}, '{}', ${block}, 0)`.execute(db);
   }
   await sql`insert into allowed_secrets (hash, allowed_at) values ('h', 1)`.execute(db);
   for (const [assistant, settled] of [
