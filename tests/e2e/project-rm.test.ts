@@ -181,7 +181,7 @@ scenario(
     await waitFor("the text on a", () => existsSync(join(a.folder, FILE)) && textIn(a) === TEXT);
     for (const each of [a, b]) {
       await waitFor(`${each.name} to be told`, async () => {
-        return (await each.memsync("conflicts")).includes("made anew");
+        return (await each.memsync("conflicts")).includes("a file came");
       });
     }
   },
