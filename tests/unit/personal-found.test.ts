@@ -150,6 +150,7 @@ test("what a project's member wrote is asked about, also where nobody looked bef
   symlinkSync(join(folder, "AGENTS.md"), a.pathOf("codex"));
   await a.on("codex");
   await settlePersonal(a);
+  await a.keeper.stop();
   await a.store.write(async ({ db, now }) => {
     const link = { dir: folder, projectId: projectId("d"), name: "dots", write: false };
     await putLink(db, link, now);
@@ -162,6 +163,8 @@ test("what a project's member wrote is asked about, also where nobody looked bef
     await forgetFollowed(db, folder);
     await removeLink(db, folder);
   });
+  await a.store.close();
+  await a.begin();
   await settlePersonal(a);
   expect(a.stateOf("codex")).toBe("asked personal-found");
   expect([a.block("claude"), await a.history()]).toEqual(["mine\n", []]);
