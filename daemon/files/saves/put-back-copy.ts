@@ -4,7 +4,7 @@ import type { ReplicaTables } from "../../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import { storedTextMachine } from "../../../shared/replica/store/rows.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
-import { diffLines, hasWord } from "../../../shared/replica/text/line-diff.ts";
+import { diffLines, hasWord, type LineHunk } from "../../../shared/replica/text/line-diff.ts";
 import { withoutMark } from "../../../shared/replica/text/text-form.ts";
 import { narrowTables } from "../../../shared/sqlite/narrow-tables.ts";
 import { removedSince } from "../../home/outgoing.ts";
@@ -56,14 +56,20 @@ export async function findPutBackCopy(
   const { content } = file;
   const isOther = content !== fileText(known) && content !== open.document.content();
   if (!isOther || !hasWord(content) || (sight && isDecidedByGit(sight))) return [];
+  const told = await readToldSave(context.db, open.id, { dir, content });
+  const isMeant = told !== undefined && context.now - told >= UNSEEN_MS;
+  const isAlone = goneMs >= GONE_MS || (told !== undefined && !isMeant);
+  const placesMin = isAlone ? 1 : 2;
+  const shown = linesOf(knownBase(open, known.base));
+  const former = shown.map(({ text }) => withoutMark(text));
+  const hunks = diffLines(former, contentLines(content));
+  // Most saves change one place, and a history may have a hundred versions.
+  if (hunks.length < placesMin) return [];
   const history = await historyOf(context, open);
   const version = history.find(content);
   if (!version) return [];
-  const told = await readToldSave(context.db, open.id, { dir, content });
-  const isMeant = told !== undefined && context.now - told >= UNSEEN_MS;
   const since = isMeant ? history.after(told) : version;
-  const isAlone = goneMs >= GONE_MS || (told !== undefined && !isMeant);
-  return await undoneOf(context, open, { ...save, since, placesMin: isAlone ? 1 : 2 });
+  return await undoneOf(context, open, { ...save, since, placesMin, shown, hunks });
 }
 
 /** Whether git's history says what a text is: there an earlier one means nothing. */
@@ -75,25 +81,27 @@ function isDecidedByGit({ standing, file, ...git }: Sight): boolean {
   return isCommitted || isMoved || madeBy !== undefined || leftBehind?.isDiscarded === true;
 }
 
+/** A save that is an earlier version. */
+interface FormerSave extends PutBackSave {
+  readonly since: Since;
+  readonly placesMin: number;
+  /** The lines that the file had. */
+  readonly shown: ReturnType<typeof linesOf>;
+  /** How they differ from those of the save. */
+  readonly hunks: readonly LineHunk[];
+}
+
 /** What a save undoes of others' changes since then, if that is at as many places. */
 async function undoneOf(
   context: Context,
   open: OpenDocument,
-  {
-    known,
-    file,
-    unseen,
-    since,
-    placesMin,
-  }: PutBackSave & { readonly since: Since; readonly placesMin: number },
+  { file, unseen, since, placesMin, shown, hunks }: FormerSave,
 ): Promise<Arrival[]> {
-  const shown = linesOf(knownBase(open, known.base));
   const saved = contentLines(file.content);
   const isOwn = await ownSpans(context.db, open);
   const hasRead = new Set(contentLines(since.read));
   const takenAway = await othersRemovals(context, open, since);
-  const former = shown.map(({ text }) => withoutMark(text));
-  const hunks = diffLines(former, saved).map(({ at, removed, from, added }) => {
+  const undone = hunks.map(({ at, removed, from, added }) => {
     const lines = indicesFrom(at, removed).flatMap((each) => shown[each] ?? []);
     const theirs = lines.filter(({ text, spans }) => {
       return !hasRead.has(withoutMark(text)) && !spans.every(isOwn);
@@ -101,12 +109,12 @@ async function undoneOf(
     const back = saved.slice(from, from + added).filter((line) => takenAway.has(line));
     return { theirs, back, isAny: theirs.some(({ text }) => hasWord(text)) || back.some(hasWord) };
   });
-  if (hunks.filter(({ isAny }) => isAny).length < placesMin) return [];
-  const spans = hunks.flatMap(({ theirs }) => theirs.flatMap((line) => line.spans));
+  if (undone.filter(({ isAny }) => isAny).length < placesMin) return [];
+  const spans = undone.flatMap(({ theirs }) => theirs.flatMap((line) => line.spans));
   const doubted = new SpanSet(unseen.flatMap(({ brought }) => brought));
   const toldTaken = new Set(unseen.flatMap((each) => each.taken));
   const brought = new SpanSet(spans.filter((span) => !isOwn(span))).without(doubted).spans();
-  const taken = hunks.flatMap(({ back }) => back.filter((line) => !toldTaken.has(line)));
+  const taken = undone.flatMap(({ back }) => back.filter((line) => !toldTaken.has(line)));
   if (brought.length + taken.length === 0) return [];
   const by = new Set(taken.flatMap((line) => takenAway.get(line) ?? []));
   const machine = authors(context.db, open, brought) ?? ([...by].sort().join(", ") || undefined);

@@ -199,8 +199,8 @@ export const SAVES: readonly Mutation[] = [
     "whatever is an earlier version is an old copy",
     "who takes out what others wrote at one place means it",
     "daemon/files/saves/put-back-copy.ts",
-    "placesMin: isAlone ? 1 : 2",
-    "placesMin: isAlone ? 1 : 1",
+    "const placesMin = isAlone ? 1 : 2;",
+    "const placesMin = isAlone ? 1 : 1;",
   ),
   mutation(
     "a file that was gone for a moment counts as made anew",
