@@ -61,8 +61,10 @@ export const IGNORED_REASONS = {
     advise: () => "write one name on a line, with no quotes, blanks or comment beside it",
   },
   "ignore-line-no-name": {
-    meaning: "a line of a `.memsyncignore` names nothing that its folder can have",
-    say: (facts: IgnoredLine) => `${shown(facts)} names nothing in this folder`,
+    meaning:
+      "a line of a `.memsyncignore` is no path from its folder; a file of its last name stays here",
+    say: (facts: IgnoredLine) =>
+      `${shown(facts)} is no path from this folder, and may keep other files than meant`,
     advise: () => "write a path from the folder, as docs/own.md, or !docs/own.md to let one out",
   },
 } as const;

@@ -22,7 +22,7 @@ export interface IgnoreLine {
  * ```
  */
 export function readIgnoreLines(text: string, dir?: string): IgnoreLine[] {
-  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n|\r/);
   return lines.map((line, at) => ({ number: at + 1, text: line, ...readLine(line, dir) }));
 }
 
@@ -41,10 +41,11 @@ function readLine(line: string, dir: string | undefined): Pick<IgnoreLine, "patt
   const meant = all.flatMap((each) => {
     return outside.includes(each) ? lastNames(each) : [pathFrom(each, dir)];
   });
-  const isOdd = outside.length > 0 || hasOpenBracket(bare);
+  const isVain =
+    outside.length > 0 || hasOpenBracket(bare) || (readings.length === 0 && isOdd(bare));
   return {
     patterns: [...new Set([line, ...meant])],
-    odd: isOdd ? "no-name" : readings.length > 0 ? "two-readings" : undefined,
+    odd: isVain ? "no-name" : readings.length > 0 ? "two-readings" : undefined,
   };
 }
 
@@ -56,22 +57,50 @@ function withoutEnd(line: string): string {
   return slashes % 2 === 1 ? line.slice(0, bare.length + 1) : bare;
 }
 
-/** What a line says to who knows other ignore files, or a shell, beside what it says to git. */
+/**
+ * What a line says to who knows other ignore files, a list in Markdown, or a shell, beside what it
+ * says to git: each name in it that an instruction file, a memory or a folder may have.
+ */
 function readingsOf(line: string): string[] {
-  const start = line.trimStart();
-  const [, beforeComment = start] = /^(.*?\S)\s+#/.exec(start) ?? [];
-  const [, , name = beforeComment] = /^(["'`])(.+)\1$/.exec(beforeComment) ?? [];
-  const [, file] = /^(.*\.mdc?)\/$/i.exec(name) ?? [];
-  const names = name.split(/[\s,;]+/).filter((each) => each !== "");
-  const isList = names.length > 1 && names.every((each) => /(?:\.mdc?|\/)$/i.test(each));
-  const readings = [name, ...(file === undefined ? [] : [file]), ...(isList ? names : [])];
-  return readings.filter((each) => each !== line);
+  const shown = line.replace(/\p{Cf}/gu, "").trimStart();
+  const [, beforeComment = shown] = /^(.*?\S)\s+#/.exec(shown) ?? [];
+  const [, inQuotes] = /^["'`]([^"'`]+)["'`]?[,;]?$/.exec(beforeComment) ?? [];
+  const whole = inQuotes ?? beforeComment;
+  const names = isOdd(whole) ? whole.split(BETWEEN_NAMES).flatMap(expanded).filter(isName) : [];
+  const files = [whole, ...names].flatMap((each) => /^(.*\.mdc?)\/\**$/i.exec(each)?.[1] ?? []);
+  // What is no name by itself says nothing more than its parts.
+  const readings = [...(isOdd(whole) ? [] : [whole]), ...names, ...files];
+  return [...new Set(readings)].filter((each) => each !== line);
+}
+
+/** Signs between names, or around one; of braces and what they hold see `expanded`. */
+const BETWEEN_NAMES = /(?:[\s;|"'`()<>:=]|,(?![^{]*\}))+/;
+
+/** Whether a line has signs that a name seldom has, or goes on behind one. */
+function isOdd(line: string): boolean {
+  return /["'`{}|<>;,$%]|^[-+*]\s|\.mdc?[:(]|\.mdc?\/?\s+\S/i.test(line);
+}
+
+function isName(part: string): boolean {
+  return /[^/.*]\.mdc?(?:\/\**)?$|\*\.mdc?$|[\p{L}\p{N}_*]\/$/iu.test(part);
+}
+
+/** Each of `{a,b}` by itself, as a shell reads it. */
+function expanded(part: string): string[] {
+  const [, before = "", inBraces, after = ""] = /^([^{]*)\{([^{}]*)\}(.*)$/.exec(part) ?? [];
+  if (inBraces === undefined) return [part];
+  return inBraces.split(",").map((each) => `${before}${each}${after}`);
 }
 
 /** Another folder's, so that nothing in this one is named. */
 function isOutside(path: string, dir: string | undefined): boolean {
-  const isInDir = dir !== undefined && slashed(path).startsWith(`${slashed(dir)}/`);
-  return !isInDir && (/^~\/|^[a-z]:[\\/]/i.test(path) || slashed(path).split("/").includes(".."));
+  const there = slashed(path);
+  if (dir !== undefined && `${there}/`.startsWith(`${slashed(dir)}/`)) return false;
+  const isFromHome = /^~\/|^[a-z]:[\\/]|^\$\{?\w+\}?[\\/]|^%\w+%[\\/]/i.test(path);
+  // Absolute, as the folder's own path is: a link to the folder, or a folder elsewhere.
+  const [top = "/home/"] = /^\/[^/]+\//.exec(slashed(dir ?? "")) ?? [];
+  const isAbsolute = there.startsWith(top) || /^\/(?:home|root|Users|Volumes)\//.test(there);
+  return isFromHome || isAbsolute || there.split("/").includes("..");
 }
 
 /** The file or folder of that name, wherever it is: it was meant to stay. */
@@ -84,12 +113,14 @@ function lastNames(path: string): string[] {
 function pathFrom(given: string, dir: string | undefined): string {
   const path = slashed(given);
   const root = dir === undefined ? undefined : `${slashed(dir)}/`;
-  if (root !== undefined && path.startsWith(root)) return `/${path.slice(root.length)}`;
+  if (root !== undefined && `${path}/`.startsWith(root))
+    return `/${path.slice(root.length) || "*"}`;
   const names = path.split("/");
   const isFolder = /\/\.?$/.test(path);
   const left = names.filter((name) => name !== "" && name !== ".");
   const isFromRoot = /^\.?\//.test(path);
-  if (left.length === 0) return path;
+  // The folder itself is all that is in it.
+  if (left.length === 0) return dir === undefined ? path : "/*";
   return `${isFromRoot ? "/" : ""}${left.join("/")}${isFolder ? "/" : ""}`;
 }
 

@@ -20,6 +20,10 @@ test("a line that can mean but one thing keeps that, as if it were written as gi
   for (const line of ["docs\\own.md", "docs//own.md", "./docs/own.md  ", `${DIR}/docs/own.md`]) {
     expect([line, ...readingOf(line)]).toEqual([line, "plain", "docs/own.md"]);
   }
+  for (const line of [".", "./", "/", DIR, `${DIR}/`]) {
+    expect([line, ...readingOf(line)]).toEqual([line, "plain", ...PATHS]);
+  }
+  expect(readIgnoreLines("CLAUDE.md\rAGENTS.md").map(({ number }) => number)).toEqual([1, 2]);
   const docs = ["plain", "docs/CLAUDE.md", "docs/own.md"];
   for (const line of ["./docs/", "docs/.", ".\\docs\\", "docs/\t", "\uFEFFdocs\u00a0"]) {
     expect([line, ...readingOf(line)]).toEqual([line, ...docs]);
@@ -34,16 +38,29 @@ test("a line with two readings keeps what either names, and is told", () => {
   expect(readingOf("CLAUDE.md/")).toEqual(either);
   expect(readingOf("./CLAUDE.md # mine")).toEqual(["two-readings", "CLAUDE.md"]);
   const both = ["two-readings", "CLAUDE.md", "docs/CLAUDE.md", "AGENTS.md"];
-  for (const line of ["CLAUDE.md, AGENTS.md", "CLAUDE.md AGENTS.md"]) {
+  const lists = ["CLAUDE.md, AGENTS.md", "CLAUDE.md AGENTS.md", "CLAUDE.md | AGENTS.md"];
+  const quoted = [
+    '"CLAUDE.md", "AGENTS.md"',
+    "'CLAUDE.md' 'AGENTS.md'",
+    "`CLAUDE.md`; `AGENTS.md`",
+  ];
+  for (const line of [...lists, ...quoted, "{CLAUDE,AGENTS}.md", "- {CLAUDE,AGENTS}.md # x"]) {
     expect([line, ...readingOf(line)]).toEqual([line, ...both]);
+  }
+  const remarks = ["CLAUDE.md (mine)", "CLAUDE.md: mine", "CLAUDE.md // mine", "CLAUDE.md -- mine"];
+  const marked = [" * CLAUDE.md", "- CLAUDE.md", "CLAUDE.md,", '"CLAUDE.md', "CLAUDE.md\u200b"];
+  for (const line of [...remarks, ...marked, '"CLAUDE.md",', "CLAUDE.md/*"]) {
+    expect([line, ...readingOf(line)]).toEqual([line, ...either]);
   }
   // By the letter it names a file that may well be there.
   expect(isIgnoredBy(parseIgnorePatterns("a # b.md"), "a # b.md")).toBe(true);
   expect(readingOf("my notes.md")).toEqual(["plain", "my notes.md"]);
 });
 
-test("a line that names nothing of its folder is told, and its last name stays here", () => {
-  for (const line of ["~/shop/docs/own.md", "C:\\shop\\own.md", "../shop/own.md"]) {
+test("a line that is no path from its folder is told, and its last name stays here", () => {
+  const fromHome = ["~/shop/docs/own.md", "$HOME/own.md", "%USERPROFILE%\\own.md"];
+  const absolute = ["C:\\shop\\own.md", "/srv/link-to-shop/own.md", "/home/ann/.claude/own.md"];
+  for (const line of [...fromHome, ...absolute, "../shop/own.md"]) {
     expect([line, ...readingOf(line)]).toEqual([line, "no-name", "docs/own.md"]);
   }
   for (const line of ["..", "../*", "[CLAUDE.md", "docs/[a-"]) {
@@ -64,7 +81,8 @@ test("in doubt no line lets out what another one keeps", () => {
 test("what git reads as it was meant is told nobody", () => {
   const lines = ["", "   ", "# x", "  # x", "*.md", "[]a].md", "[[:digit:]].md", "\\#a", "a\\ "];
   const more = ["docs/**/own.md", "**", "~backup.md", "*~", "\\[a", "!docs/own.md", "a b.md", ".x"];
-  for (const line of [...lines, ...more]) expect(readingOf(line)[0]).toBe("plain");
+  const odd = ["a (b).md", "a:b", "tmp/", "/var/own.md", "a--b.md", "c++/"];
+  for (const line of [...lines, ...more, ...odd]) expect(readingOf(line)[0]).toBe("plain");
 });
 
 test("no line takes long, whatever stands in it", () => {
