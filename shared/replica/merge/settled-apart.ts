@@ -79,7 +79,7 @@ function isSettledApart(
     return saidIn(one.text).some((line) => {
       const [ofMine, ofTheirs] = [countIn(mine, line), countIn(theirs, line)];
       const isOneOut = Math.max(ofMine, ofTheirs) < countIn(base, line);
-      return isOneOut && countIn(merged, line) < Math.min(ofMine, ofTheirs);
+      return isOneOut && countIn(merged, line) < Math.max(ofMine, ofTheirs);
     });
   if ([mine, theirs].some((text) => isStillAsked(record, { records, base, text }))) return false;
   const [ofMine, ofTheirs] = [mine, theirs].map((text) => {
