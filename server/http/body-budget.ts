@@ -93,17 +93,21 @@ export class BodyBudget {
     if (bytes === 0) return undefined;
     let taken = { pool: this.#poolFor(bytes), bytes: 0 };
     let endTurn = () => {};
+    let isReleased = false;
     const give = () => {
       taken.pool.give(account, taken.bytes);
       taken = { ...taken, bytes: 0 };
     };
     const release = () => {
       give();
+      isReleased = true;
       endTurn();
     };
     const turn = async () => {
       const { pool, bytes: taking } = taken;
-      if (taking > TINY_BYTES_MAX) endTurn = await pool.turns.take(account, taking);
+      if (taking <= TINY_BYTES_MAX) return;
+      endTurn = await pool.turns.take(account, taking);
+      if (isReleased) endTurn();
     };
     const growTo = (wanted: number) => {
       const enough = Math.min(wanted, LIMITS.exchangeBodyBytes);

@@ -6,6 +6,12 @@ const MIB = 1024 * 1024;
 /** Bodies of so many bytes are worked on at the same time. A larger one is alone. */
 const AT_ONCE_BYTES_MAX = 8 * MIB;
 
+/**
+ * After this time a body that is still worked on is in nobody's way any more: it waits for
+ * something else, such as a lock of its account, and the others are not to wait with it.
+ */
+const TURN_MS_MAX = 5000;
+
 interface Waiting {
   readonly bytes: number;
   readonly begin: () => void;
@@ -21,7 +27,10 @@ export class BodyTurns {
   /** The account whose turn is next comes first. */
   readonly #waiting = new Map<AccountId, Waiting[]>();
 
-  constructor(readonly makeRoom: (bytes: number) => void = makeRoomFor) {}
+  constructor(
+    readonly makeRoom: (bytes: number) => void = makeRoomFor,
+    readonly turnMsMax: number = TURN_MS_MAX,
+  ) {}
 
   /** Resolves when it is the body's turn, to what ends it. That may be called twice. */
   take(account: AccountId, bytes: number): Promise<() => void> {
@@ -30,12 +39,16 @@ export class BodyTurns {
         this.makeRoom(bytes);
         this.#bytes += bytes;
         let ended = false;
-        resolve(() => {
+        const end = () => {
           if (ended) return;
           ended = true;
+          clearTimeout(timer);
           this.#bytes -= bytes;
           this.#beginNext();
-        });
+        };
+        const timer = setTimeout(end, this.turnMsMax);
+        timer.unref();
+        resolve(end);
       };
       const before = this.#waiting.get(account) ?? [];
       this.#waiting.set(account, [...before, { bytes, begin }]);

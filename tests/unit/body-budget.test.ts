@@ -33,6 +33,19 @@ describe("room for bodies", () => {
     expect(budget.bytes).toBe(32 * MIB);
   });
 
+  test("a body that is given up before its turn is in nobody's way", async () => {
+    const budget = new BodyBudget();
+    const [first, other, last] = [ANN, BOB, EVE].map((each) => {
+      return budget.lease(each, announced(10 * MIB));
+    });
+    await first?.turn();
+    const turn = other?.turn();
+    other?.release();
+    first?.release();
+    await turn;
+    await last?.turn();
+  });
+
   test("room for bodies is kept for small ones, whatever large ones take", () => {
     const budget = new BodyBudget();
     budget.lease(ANN, announced(64 * MIB));

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import assert from "node:assert/strict";
 import { BodyTurns } from "../../server/http/body-turns.ts";
 import { bufferFor, giveBack } from "../../server/http/garbage.ts";
 import { asAccountId } from "../../shared/ids.ts";
@@ -44,6 +45,18 @@ test("of large bodies 8 MiB are worked on at a time, or one, and accounts take t
   await end("c1");
   expect(begun.slice(4)).toEqual(["a3", "b2"]);
   expect(roomMade).toEqual([64, 3, 3, 16, 3, 1]);
+});
+
+test("a body that is worked on for too long is in nobody's way any more", async () => {
+  const turns = new BodyTurns(() => {}, 1);
+  const [a, b] = ["acct_a", "acct_b"].map(asAccountId);
+  assert(a !== undefined && b !== undefined, "both are accounts");
+  const endFirst = await turns.take(a, 64 * MIB);
+  const endNext = await turns.take(b, 64 * MIB);
+  // It has ended by itself, and gives no room twice.
+  endFirst();
+  endNext();
+  (await turns.take(b, 64 * MIB))();
 });
 
 test("large bytes are given back at once, and small ones are left alone", () => {
