@@ -45,7 +45,7 @@ test("the tests of any change are done within a minute, and each command has som
   expect(workOf(endToEndOf(modules, tests))).toBeLessThanOrEqual(60_000);
   expect([...tests.texts.keys()]).toContain(endToEndOf(["daemon/daemon.ts"], tests)[0] ?? "");
   expect(endToEndOf(["cli/commands/history.ts"], tests)).toContain("tests/e2e/history.test.ts");
-  expect(endToEndOf(["daemon/files/saves/take-edit.ts"], tests)).toContain(
-    "tests/e2e/followed-file.test.ts",
-  );
+  const ofFiles = (name: string) => endToEndOf([`daemon/files/${name}.ts`], tests);
+  expect(ofFiles("followed-file")).toContain("tests/e2e/followed-file.test.ts");
+  expect(ofFiles("saves/take-edit")).toContain("tests/e2e/editor-saves.test.ts");
 });
