@@ -1,5 +1,6 @@
 import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, StandbyLost } from "./failures.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
+import { RELIANCE, type Reliance, relianceProblem } from "./reliance.ts";
 import { lackOf, partsMissing, rowsOfTakenSteps } from "./schema-look.ts";
 import type { SchemaParts } from "./schema-parts.ts";
 import type { PostgresSession } from "./session.ts";
@@ -7,12 +8,10 @@ import type { PostgresSession } from "./session.ts";
 /** The oldest release that still gets corrections. */
 const OLDEST = 14;
 
-interface ServerFacts {
+interface ServerFacts extends Reliance {
   readonly version: number;
   readonly is_standby: boolean;
   readonly reads_only: boolean;
-  readonly durable: string;
-  readonly syncs: boolean;
   readonly encoding: string;
   readonly may_create: boolean;
   readonly schema: string | null;
@@ -101,8 +100,7 @@ async function readFacts<Tables>(
     `SELECT current_setting('server_version_num')::int / 10000 AS version,
       pg_is_in_recovery() AS is_standby,
       current_setting('default_transaction_read_only') = 'on' AS reads_only,
-      current_setting('synchronous_commit') AS durable,
-      current_setting('fsync') = 'on' AS syncs,
+      ${RELIANCE},
       current_setting('server_encoding') AS encoding,
       current_schema() AS schema,
       coalesce(has_schema_privilege(current_schema(), 'create'), false) AS may_create,
@@ -135,8 +133,8 @@ function problemOf(facts: ServerFacts): string | undefined {
   if (facts.is_standby || facts.reads_only) {
     return READ_ONLY;
   }
-  if (facts.durable === "off") return NOT_DURABLE;
-  if (!facts.syncs) return NOT_SYNCED;
+  const unreliable = relianceProblem(facts);
+  if (unreliable !== undefined) return unreliable;
   const other = Object.entries(SESSION_SETTINGS).find(([name, value]) => {
     return facts.settings[name] !== value;
   });
@@ -163,15 +161,6 @@ function unsettled([name, value]: readonly [string, string], found = "nothing"):
   const way = "leave that out of the address, and let a pooler pass `options` on";
   return `connections to the database have ${setting}: ${way}`;
 }
-
-/** What is said of a database that acknowledges what it may lose. */
-export const NOT_DURABLE =
-  "the database acknowledges before anything is on its disk (synchronous_commit = off): take " +
-  "that setting back, of the server, the database or the user";
-
-export const NOT_SYNCED =
-  "the database acknowledges what its disk may not have (fsync = off): take that setting back in " +
-  "its server's configuration";
 
 /**
  * Whether connections share PostgreSQL's own, as behind a pooler in transaction mode: one that is

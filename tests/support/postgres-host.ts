@@ -1,6 +1,8 @@
 import { HostAdmin } from "../../server/accounts/host-admin.ts";
 import { createHostApp } from "../../server/host-app.ts";
 import { Readiness } from "../../server/operations/readiness.ts";
+import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
@@ -48,4 +50,38 @@ export async function keysOf(answer: Response): Promise<string[]> {
   // A list of memories, as the interface describes it.
   const { memories } = (await answer.json()) as { readonly memories: readonly { key: string }[] };
   return memories.map(({ key }) => key);
+}
+
+/** A server without a port, and what it says at /readyz. */
+export async function openReady(path: string) {
+  const reasons: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    error: (fields) => void ("reason" in fields && reasons.push(`${fields.reason}`)),
+  };
+  const host = await createHostApp({
+    path,
+    world: realWorld,
+    log,
+    loopbackOnly: true,
+    operated: { readiness: new Readiness("ready"), metricsToken: undefined },
+  });
+  return {
+    /** What the log said of the database, in order. */
+    reasons,
+    async status() {
+      return (await host.app.fetch(new Request("http://127.0.0.1/readyz"))).status;
+    },
+    [Symbol.asyncDispose]: () => host.close(),
+  };
+}
+
+/** The sentence with which an address is refused. */
+export async function refusal(address: string | URL): Promise<string> {
+  try {
+    await (await openPostgresStore(`${address}`, realWorld)).close();
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+  return "it was opened";
 }

@@ -2,35 +2,21 @@ import { expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { sql } from "kysely";
 import pg from "pg";
-import { createHostApp } from "../../server/host-app.ts";
-import { Readiness } from "../../server/operations/readiness.ts";
 import type { HostTables } from "../../server/stores/account-tables.ts";
 import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
-import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
 import { messageOf } from "../../shared/errors.ts";
-import { type Log, silentLog } from "../../shared/log.ts";
-import { checkServer, refuseUnfit } from "../../shared/postgres/check-server.ts";
+import { checkServer } from "../../shared/postgres/check-server.ts";
 import { foreseen, isConnectionLost } from "../../shared/postgres/failures.ts";
 import { SessionPool } from "../../shared/postgres/pool.ts";
 import { schemaPartsOf } from "../../shared/postgres/schema-parts.ts";
 import type { PostgresSession } from "../../shared/postgres/session.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { openHost } from "../support/postgres-host.ts";
+import { openHost, openReady, refusal } from "../support/postgres-host.ts";
 import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
 import { openWay, portOf } from "../support/postgres-way.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const newDatabase = serversOfTests();
-
-/** The sentence with which an address is refused. */
-async function refusal(address: string | URL): Promise<string> {
-  try {
-    await (await openPostgresStore(`${address}`, realWorld)).close();
-  } catch (thrown) {
-    return messageOf(thrown);
-  }
-  return "it was opened";
-}
 
 test("an address at which no database can be used is refused in a sentence", async () => {
   const { address } = await newDatabase();
@@ -64,6 +50,10 @@ test("a database that can't be relied on is refused, and nothing is changed in i
     return said;
   };
   expect(await refusedWith("synchronous_commit", "off")).toContain("take that setting back");
+  expect(await refusedWith("session_replication_role", "replica")).toBe(
+    "the database leaves out triggers (session_replication_role = replica): take that setting " +
+      "back, of the server, the database, the user or the address",
+  );
   expect(await refusedWith("default_transaction_read_only", "on")).toContain("name the primary's");
   expect(await refusedWith("search_path", "nowhere")).toContain("no schema that its search_path");
   await runOnPostgres(
@@ -100,6 +90,33 @@ test("a database that does not bring to its disk what it acknowledges is refused
   );
   await waitFor("a write", async () => (await host.write("after")).status === 200);
   expect(await host.keys()).not.toContain("still refused");
+});
+
+test("a server whose database leaves out triggers writes no more, and is not ready", async () => {
+  const { address } = await newDatabase();
+  const name = new URL(address).pathname.slice(1);
+  await using host = await openHost(address);
+  const status = async () => {
+    return (await host.app.fetch(new Request("http://127.0.0.1/readyz"))).status;
+  };
+  // What is set for a database is so for its next connections.
+  const set = (change: string) =>
+    runOnPostgres(
+      address,
+      `ALTER DATABASE ${name} ${change}`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+  expect((await host.write("before")).status).toBe(200);
+  await set("SET session_replication_role = replica");
+  expect((await host.write("refused")).status).toBe(500);
+  await waitFor("a look", async () => (await status()) === 503);
+  await set("RESET session_replication_role");
+  await waitFor("a server that is ready again", async () => (await status()) === 200);
+  expect((await host.write("after")).status).toBe(200);
+  expect(await host.keys()).toEqual(["before", "after"]);
+  const asked = `${address}&options=-c+session_replication_role%3Dreplica`;
+  expect(await refusal(asked)).toContain("(session_replication_role = replica)");
 });
 
 test("what an address sets comes beside a session's bounds, and not in their place", async () => {
@@ -145,153 +162,6 @@ test("a database without a connection left is told as such, and shows in /readyz
   await waitFor("a server that is ready again", async () => (await host.status()) === 200);
 });
 
-test("a part of the schema that is missing, or somebody else's, is told as such", async () => {
-  const { address } = await newDatabase();
-  await runOnPostgres(address, "CREATE TABLE documents (id int)");
-  expect(await refusal(address)).toMatch(/by a name of memsync's .*"documents".*: name an empty/);
-  await runOnPostgres(address, "DROP TABLE documents");
-  await using host = await openReady(address);
-  expect(await host.status()).toBe(200);
-  const whole =
-    "it may have been put back in part: put the whole of a backup into an empty database";
-  const parts = schemaPartsOf(hostMigrationsOnPostgres);
-  const pool = new SessionPool<HostTables>(address, 1);
-  const look = () => refuseUnfit(pool, parts).then(() => "all is there", messageOf);
-  for (const [lost, back, named, way = whole] of DAMAGE) {
-    await runOnPostgres(address, lost);
-    const said = `the database lacks parts of its schema (${named}): ${way}`;
-    expect(await look()).toBe(said);
-    expect(await refusal(address)).toBe(said);
-    await runOnPostgres(address, back);
-    expect(await look()).toBe("all is there");
-  }
-  await pool.end();
-  await runOnPostgres(address, "ALTER TABLE sessions SET UNLOGGED");
-  const said = "(logged table sessions): `ALTER TABLE sessions SET LOGGED`";
-  await waitFor("a lack that is told", () => host.reasons.at(-1)?.includes(said) ?? false);
-  expect(await host.status()).toBe(503);
-  await runOnPostgres(address, "ALTER TABLE sessions SET LOGGED");
-  await waitFor("a server that is ready again", async () => (await host.status()) === 200);
-  // As it is where the rest of the schema is an older release's.
-  await runOnPostgres(
-    address,
-    "DELETE FROM schema_migrations WHERE name ~ 'database-oid|removed-users'",
-    "DROP TRIGGER note_removed_user ON users",
-    "ALTER TABLE incarnation DROP written_by",
-  );
-  expect(await refusal(address)).toContain("(row replica-0002-database-oid of schema_migrations):");
-});
-
-test("what a newer release adds to the schema, or somebody else, is let be", async () => {
-  const { address } = await newDatabase();
-  await using host = await openReady(address);
-  await runOnPostgres(
-    address,
-    "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)",
-    "CREATE TABLE newer (id bigint PRIMARY KEY REFERENCES documents)",
-    "CREATE UNLOGGED TABLE scratch (id bigint)",
-    "ALTER TABLE tokens ADD note text, ADD uses bigint NOT NULL DEFAULT 0",
-    "CREATE INDEX tokens_by_note ON tokens (note)",
-    "CREATE TRIGGER more AFTER INSERT ON users EXECUTE FUNCTION note_token_change()",
-    "CREATE OR REPLACE FUNCTION note_token_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN END $$",
-  );
-  // The next look that finds anything missing comes after one that has seen what was added.
-  await runOnPostgres(address, "ALTER TABLE sessions RENAME TO a");
-  await waitFor("a lack that shows", async () => (await host.status()) === 503);
-  await runOnPostgres(address, "ALTER TABLE a RENAME TO sessions");
-  await waitFor("a server that is ready again", async () => (await host.status()) === 200);
-  expect(host.reasons).toHaveLength(1);
-  expect(host.reasons[0]).toContain("(table sessions):");
-  expect(await refusal(address)).toBe("it was opened");
-});
-
-/** What is done to a schema, what takes it back, and what is said to be missing, and to be done. */
-const DAMAGE: readonly (readonly [string, string, string, string?])[] = [
-  ["ALTER TABLE sessions RENAME TO a", "ALTER TABLE a RENAME TO sessions", "table sessions"],
-  ["ALTER TABLE sweeps RENAME TO a", "ALTER TABLE a RENAME TO sweeps", "table sweeps"],
-  [
-    "ALTER INDEX metadata_pkey RENAME TO a",
-    "ALTER INDEX a RENAME TO metadata_pkey",
-    "unique index metadata_pkey on metadata (document_id, key)",
-  ],
-  [
-    "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'memories_by_id'::regclass",
-    "REINDEX INDEX memories_by_id",
-    "valid index memories_by_id",
-    "`REINDEX INDEX memories_by_id`",
-  ],
-  [
-    "ALTER TABLE sessions SET UNLOGGED",
-    "ALTER TABLE sessions SET LOGGED",
-    "logged table sessions",
-    "`ALTER TABLE sessions SET LOGGED`",
-  ],
-  [
-    "ALTER TABLE sessions RENAME body TO a",
-    "ALTER TABLE sessions RENAME a TO body",
-    "column sessions.body text COLLATE C",
-  ],
-  [
-    "ALTER TABLE memories ALTER row_id DROP IDENTITY",
-    "ALTER TABLE memories ALTER row_id ADD GENERATED BY DEFAULT AS IDENTITY",
-    "identity of memories.row_id",
-  ],
-  [
-    "ALTER TABLE owners ALTER version DROP DEFAULT",
-    "ALTER TABLE owners ALTER version SET DEFAULT 0",
-    "default of owners.version",
-  ],
-  [
-    "ALTER TABLE owners ALTER version DROP NOT NULL",
-    "ALTER TABLE owners ALTER version SET NOT NULL",
-    "NOT NULL of owners.version",
-  ],
-  [
-    "ALTER TABLE texts DROP CONSTRAINT texts_document_id_fkey",
-    `ALTER TABLE texts ADD CONSTRAINT texts_document_id_fkey
-      FOREIGN KEY (document_id) REFERENCES documents`,
-    "constraint texts_document_id_fkey of texts",
-  ],
-  [
-    "ALTER TABLE texts DISABLE TRIGGER ALL",
-    "ALTER TABLE texts ENABLE TRIGGER ALL",
-    "enabled constraint texts_document_id_fkey",
-    "`ALTER TABLE texts ENABLE TRIGGER ALL`",
-  ],
-  [
-    "ALTER TABLE long_metadata NO INHERIT metadata",
-    "ALTER TABLE long_metadata INHERIT metadata",
-    "inheritance of long_metadata from metadata",
-  ],
-  [
-    "ALTER TRIGGER note_token_change ON tokens RENAME TO a",
-    "ALTER TRIGGER a ON tokens RENAME TO note_token_change",
-    "trigger note_token_change on tokens",
-  ],
-  [
-    "ALTER TABLE tokens DISABLE TRIGGER note_token_change",
-    "ALTER TABLE tokens ENABLE TRIGGER note_token_change",
-    "enabled trigger note_token_change on tokens",
-    "`ALTER TABLE tokens ENABLE TRIGGER note_token_change`",
-  ],
-  [
-    "DELETE FROM token_changes",
-    "INSERT INTO token_changes (version) VALUES (7)",
-    "row of token_changes",
-  ],
-  [
-    "DELETE FROM schema_migrations WHERE name ~ 'database-oid'",
-    "INSERT INTO schema_migrations VALUES ('replica-0002-database-oid', false)",
-    "row replica-0002-database-oid of schema_migrations",
-    "`INSERT INTO schema_migrations VALUES ('replica-0002-database-oid', false)`",
-  ],
-  [
-    "ALTER TABLE schema_migrations RENAME TO a",
-    "ALTER TABLE a RENAME TO schema_migrations",
-    "table schema_migrations",
-  ],
-];
-
 test("a disk that is full shows in /readyz until there is room, and a client is told", async () => {
   const { address } = await newDatabase();
   await using host = await openHost(address);
@@ -328,21 +198,6 @@ test("a disk that is full shows in /readyz until there is room, and a client is 
   await waitFor("a server that is ready again", async () => (await status()) === 200);
   await runOnPostgres(address, "DROP TRIGGER no_room ON memories");
   expect((await host.write("after")).status).toBe(200);
-});
-
-test("a step of a newer program is refused where it breaks, and let be where it only adds", async () => {
-  const database = await newDatabase();
-  await database.open();
-  await runOnPostgres(
-    database.address,
-    "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)",
-  );
-  expect(await refusal(database.address)).toBe("it was opened");
-  await runOnPostgres(
-    database.address,
-    "INSERT INTO schema_migrations VALUES ('replica-9999-breaks', true)",
-  );
-  expect(await refusal(database.address)).toContain("changed by a newer memsync");
 });
 
 test("servers that begin at the same time make the tables once", async () => {
@@ -452,27 +307,3 @@ test("a database that is lost, or takes no writes, shows in /readyz until it is 
   await waitFor("a server that hears again", async () => (await status()) === 200);
   way.close();
 });
-
-/** A server without a port, and what it says at /readyz. */
-async function openReady(path: string) {
-  const reasons: string[] = [];
-  const log: Log = {
-    ...silentLog,
-    error: (fields) => void ("reason" in fields && reasons.push(`${fields.reason}`)),
-  };
-  const host = await createHostApp({
-    path,
-    world: realWorld,
-    log,
-    loopbackOnly: true,
-    operated: { readiness: new Readiness("ready"), metricsToken: undefined },
-  });
-  return {
-    /** What the log said of the database, in order. */
-    reasons,
-    async status() {
-      return (await host.app.fetch(new Request("http://127.0.0.1/readyz"))).status;
-    },
-    [Symbol.asyncDispose]: () => host.close(),
-  };
-}

@@ -1,4 +1,5 @@
 import type { AccountId } from "../../ids.ts";
+import { RELIANCE, type Reliance, relianceProblem } from "../../postgres/reliance.ts";
 import type { PostgresSession } from "../../postgres/session.ts";
 import { IS_SAME } from "./incarnation.ts";
 
@@ -10,10 +11,8 @@ export interface Held {
   readonly isSame: boolean;
   /** Its time, in milliseconds since the Unix epoch. */
   readonly now: number;
-  /** Its `synchronous_commit`. */
-  readonly durable: string;
-  /** Its `fsync`. */
-  readonly syncs: boolean;
+  /** Why what is written can't be relied on. */
+  readonly problem: string | undefined;
 }
 
 const HOLD = `SELECT owner, version FROM owners WHERE owner = ANY($1::text[])
@@ -48,17 +47,14 @@ export async function hold<Tables>(
     session.query<{ owner: AccountId; version: number }>(waits ? HOLD : `${HOLD} SKIP LOCKED`, [
       owners,
     ]),
-    session.query<
-      Pick<Held, "epoch" | "now" | "durable" | "syncs"> & { readonly is_same: boolean }
-    >(
+    session.query<Pick<Held, "epoch" | "now"> & Reliance & { readonly is_same: boolean }>(
       `SELECT epoch, ${IS_SAME} AS is_same,
         floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
-        current_setting('synchronous_commit') AS durable,
-        current_setting('fsync') = 'on' AS syncs
+        ${RELIANCE}
       FROM incarnation`,
     ),
   ]);
   const versions = new Map(rows.map(({ owner, version }) => [owner, version]));
-  const { epoch = "", is_same: isSame = false, now = 0, durable = "", syncs = true } = facts ?? {};
-  return { versions, epoch, isSame, now, durable, syncs };
+  const { epoch = "", is_same: isSame = false, now = 0 } = facts ?? {};
+  return { versions, epoch, isSame, now, problem: facts && relianceProblem(facts) };
 }

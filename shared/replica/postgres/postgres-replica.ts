@@ -1,6 +1,5 @@
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../ids.ts";
-import { NOT_DURABLE, NOT_SYNCED } from "../../postgres/check-server.ts";
 import type { PostgresDatabase } from "../../postgres/database.ts";
 import {
   DatabaseFailure,
@@ -272,8 +271,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     if (isPatient) this.#patient += 1;
     try {
       const held = await hold(session, { owners, unknown, waits: isPatient });
-      if (held.durable === "off") throw new DatabaseFailure(NOT_DURABLE);
-      if (!held.syncs) throw new DatabaseFailure(NOT_SYNCED);
+      if (held.problem !== undefined) throw new DatabaseFailure(held.problem);
       if (!held.isSame || held.epoch !== this.writer.epoch) await this.#beginAnew(held);
       for (const [owner, version] of held.versions) this.#renew(owner, version);
       // Who has waited for an account and not got it has found that its row is gone.

@@ -103,7 +103,7 @@ export const MUTATIONS: readonly ServersMutation[] = [
   ]),
   mutation("what the database may lose is acknowledged", 4, [
     REPLICA,
-    'if (held.durable === "off") throw new DatabaseFailure(NOT_DURABLE);',
+    "if (held.problem !== undefined) throw new DatabaseFailure(held.problem);",
     "",
   ]),
   mutation("a write does not wait for the disk", 1, [

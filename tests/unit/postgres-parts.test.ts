@@ -1,0 +1,174 @@
+import { expect, test } from "bun:test";
+import type { HostTables } from "../../server/stores/account-tables.ts";
+import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { refuseUnfit } from "../../shared/postgres/check-server.ts";
+import { SessionPool } from "../../shared/postgres/pool.ts";
+import { schemaPartsOf } from "../../shared/postgres/schema-parts.ts";
+import { openReady, refusal } from "../support/postgres-host.ts";
+import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const newDatabase = serversOfTests();
+
+test("a part of the schema that is missing, or somebody else's, is told as such", async () => {
+  const { address } = await newDatabase();
+  await runOnPostgres(address, "CREATE TABLE documents (id int)");
+  expect(await refusal(address)).toMatch(/by a name of memsync's .*"documents".*: name an empty/);
+  await runOnPostgres(address, "DROP TABLE documents");
+  await using host = await openReady(address);
+  expect(await host.status()).toBe(200);
+  const whole =
+    "it may have been put back in part: put the whole of a backup into an empty database";
+  const parts = schemaPartsOf(hostMigrationsOnPostgres);
+  const pool = new SessionPool<HostTables>(address, 1);
+  const look = () => refuseUnfit(pool, parts).then(() => "all is there", messageOf);
+  for (const [lost, back, named, way = whole] of DAMAGE) {
+    await runOnPostgres(address, lost);
+    const said = `the database lacks parts of its schema (${named}): ${way}`;
+    expect(await look()).toBe(said);
+    expect(await refusal(address)).toBe(said);
+    await runOnPostgres(address, back);
+    expect(await look()).toBe("all is there");
+  }
+  await pool.end();
+  await runOnPostgres(address, "ALTER TABLE sessions SET UNLOGGED");
+  const said = "(logged table sessions): `ALTER TABLE sessions SET LOGGED`";
+  await waitFor("a lack that is told", () => host.reasons.at(-1)?.includes(said) ?? false);
+  expect(await host.status()).toBe(503);
+  await runOnPostgres(address, "ALTER TABLE sessions SET LOGGED");
+  await waitFor("a server that is ready again", async () => (await host.status()) === 200);
+  // As it is where the rest of the schema is an older release's.
+  await runOnPostgres(
+    address,
+    "DELETE FROM schema_migrations WHERE name ~ 'database-oid|removed-users'",
+    "DROP TRIGGER note_removed_user ON users",
+    "ALTER TABLE incarnation DROP written_by",
+  );
+  expect(await refusal(address)).toContain("(row replica-0002-database-oid of schema_migrations):");
+});
+
+test("what a newer release adds to the schema, or somebody else, is let be", async () => {
+  const { address } = await newDatabase();
+  await using host = await openReady(address);
+  await runOnPostgres(
+    address,
+    "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)",
+    "CREATE TABLE newer (id bigint PRIMARY KEY REFERENCES documents)",
+    "CREATE UNLOGGED TABLE scratch (id bigint)",
+    "ALTER TABLE tokens ADD note text, ADD uses bigint NOT NULL DEFAULT 0",
+    "CREATE INDEX tokens_by_note ON tokens (note)",
+    "CREATE TRIGGER more AFTER INSERT ON users EXECUTE FUNCTION note_token_change()",
+    "CREATE OR REPLACE FUNCTION note_token_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN END $$",
+  );
+  // The next look that finds anything missing comes after one that has seen what was added.
+  await runOnPostgres(address, "ALTER TABLE sessions RENAME TO a");
+  await waitFor("a lack that shows", async () => (await host.status()) === 503);
+  await runOnPostgres(address, "ALTER TABLE a RENAME TO sessions");
+  await waitFor("a server that is ready again", async () => (await host.status()) === 200);
+  expect(host.reasons).toHaveLength(1);
+  expect(host.reasons[0]).toContain("(table sessions):");
+  expect(await refusal(address)).toBe("it was opened");
+});
+
+/** What is done to a schema, what takes it back, and what is said to be missing, and to be done. */
+const DAMAGE: readonly (readonly [string, string, string, string?])[] = [
+  ["ALTER TABLE sessions RENAME TO a", "ALTER TABLE a RENAME TO sessions", "table sessions"],
+  ["ALTER TABLE sweeps RENAME TO a", "ALTER TABLE a RENAME TO sweeps", "table sweeps"],
+  [
+    "ALTER INDEX metadata_pkey RENAME TO a",
+    "ALTER INDEX a RENAME TO metadata_pkey",
+    "unique index metadata_pkey on metadata (document_id, key)",
+  ],
+  [
+    "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'memories_by_id'::regclass",
+    "REINDEX INDEX memories_by_id",
+    "valid index memories_by_id",
+    "`REINDEX INDEX memories_by_id`",
+  ],
+  [
+    "ALTER TABLE sessions SET UNLOGGED",
+    "ALTER TABLE sessions SET LOGGED",
+    "logged table sessions",
+    "`ALTER TABLE sessions SET LOGGED`",
+  ],
+  [
+    "ALTER TABLE sessions RENAME body TO a",
+    "ALTER TABLE sessions RENAME a TO body",
+    "column sessions.body text COLLATE C",
+  ],
+  [
+    "ALTER TABLE memories ALTER row_id DROP IDENTITY",
+    "ALTER TABLE memories ALTER row_id ADD GENERATED BY DEFAULT AS IDENTITY",
+    "identity of memories.row_id",
+  ],
+  [
+    "ALTER TABLE owners ALTER version DROP DEFAULT",
+    "ALTER TABLE owners ALTER version SET DEFAULT 0",
+    "default of owners.version",
+  ],
+  [
+    "ALTER TABLE owners ALTER version DROP NOT NULL",
+    "ALTER TABLE owners ALTER version SET NOT NULL",
+    "NOT NULL of owners.version",
+  ],
+  [
+    "ALTER TABLE texts DROP CONSTRAINT texts_document_id_fkey",
+    `ALTER TABLE texts ADD CONSTRAINT texts_document_id_fkey
+      FOREIGN KEY (document_id) REFERENCES documents`,
+    "constraint texts_document_id_fkey of texts",
+  ],
+  [
+    "ALTER TABLE texts DISABLE TRIGGER ALL",
+    "ALTER TABLE texts ENABLE TRIGGER ALL",
+    "enabled constraint texts_document_id_fkey",
+    "`ALTER TABLE texts ENABLE TRIGGER ALL`",
+  ],
+  [
+    "ALTER TABLE long_metadata NO INHERIT metadata",
+    "ALTER TABLE long_metadata INHERIT metadata",
+    "inheritance of long_metadata from metadata",
+  ],
+  [
+    "ALTER TRIGGER note_token_change ON tokens RENAME TO a",
+    "ALTER TRIGGER a ON tokens RENAME TO note_token_change",
+    "trigger note_token_change on tokens",
+  ],
+  [
+    "ALTER TABLE tokens DISABLE TRIGGER note_token_change",
+    "ALTER TABLE tokens ENABLE TRIGGER note_token_change",
+    "enabled trigger note_token_change on tokens",
+    "`ALTER TABLE tokens ENABLE TRIGGER note_token_change`",
+  ],
+  [
+    "DELETE FROM token_changes",
+    "INSERT INTO token_changes (version) VALUES (7)",
+    "row of token_changes",
+  ],
+  [
+    "DELETE FROM schema_migrations WHERE name ~ 'database-oid'",
+    "INSERT INTO schema_migrations VALUES ('replica-0002-database-oid', false)",
+    "row replica-0002-database-oid of schema_migrations",
+    "`INSERT INTO schema_migrations VALUES ('replica-0002-database-oid', false)`",
+  ],
+  [
+    "ALTER TABLE schema_migrations RENAME TO a",
+    "ALTER TABLE a RENAME TO schema_migrations",
+    "table schema_migrations",
+  ],
+];
+
+test("a step of a newer program is refused where it breaks, and let be where it only adds", async () => {
+  const database = await newDatabase();
+  await database.open();
+  await runOnPostgres(
+    database.address,
+    "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)",
+  );
+  expect(await refusal(database.address)).toBe("it was opened");
+  await runOnPostgres(
+    database.address,
+    "INSERT INTO schema_migrations VALUES ('replica-9999-breaks', true)",
+  );
+  expect(await refusal(database.address)).toContain("changed by a newer memsync");
+});
