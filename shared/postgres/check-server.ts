@@ -1,4 +1,5 @@
 import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, StandbyLost } from "./failures.ts";
+import { refuseNewer, stepsDone } from "./migrate.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
 import { RELIANCE, type Reliance, relianceProblem } from "./reliance.ts";
 import { lackOf, partsMissing, rowsOfTakenSteps } from "./schema-look.ts";
@@ -17,6 +18,8 @@ interface ServerFacts extends Reliance {
   readonly schema: string | null;
   /** Those of the program's tables in which the user may not do everything. */
   readonly lacking: string | null;
+  /** And those of which row level security hides rows from the user. */
+  readonly hidden: string | null;
   /** Commits that have waited for a standby for longer than a write takes. */
   readonly unheard: number;
   /** Those of `SESSION_SETTINGS`, as they are. */
@@ -44,8 +47,12 @@ export async function refuseUnfit<Tables>(
 ): Promise<void> {
   await pool.use(async (session) => {
     const facts = await readFacts(session, parts, withinMs);
-    const problem = problemOf(facts) ?? lackOf(await partsMissing(session, parts, withinMs));
+    const problem = problemOf(facts);
     if (problem !== undefined) throw new DatabaseFailure(problem);
+    // A newer program may have taken away what is looked for next.
+    refuseNewer(await stepsDone(session, withinMs), parts.steps);
+    const lack = lackOf(await partsMissing(session, parts, withinMs));
+    if (lack !== undefined) throw new DatabaseFailure(lack);
     if (facts.unheard > 0) throw new StandbyLost();
   });
 }
@@ -111,6 +118,8 @@ async function readFacts<Tables>(
         WHERE NOT (has_table_privilege(found, 'select') AND has_table_privilege(found, 'insert')
           AND has_table_privilege(found, 'update') AND has_table_privilege(found, 'delete')))
         AS lacking,
+      (SELECT string_agg(name, ', ') FROM unnest($2::text[] || 'schema_migrations'::text) AS name
+        WHERE row_security_active(to_regclass(quote_ident(name)))) AS hidden,
       (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
         AND usename = current_user AND wait_event = 'SyncRep'
         AND query_start < clock_timestamp() - interval '5 seconds') AS unheard`,
@@ -146,6 +155,10 @@ function problemOf(facts: ServerFacts): string | undefined {
   if (facts.lacking !== null) {
     const all = "GRANT SELECT, INSERT, UPDATE, DELETE on all tables to it";
     return `the database's user may not read and write ${facts.lacking}: ${all}, or ${OWNING}`;
+  }
+  if (facts.hidden !== null) {
+    const ways = "`ALTER TABLE … DISABLE ROW LEVEL SECURITY` on each, or `ALTER ROLE … BYPASSRLS`";
+    return `row level security hides rows of ${facts.hidden} from the database's user: ${ways}`;
   }
   return undefined;
 }

@@ -45,25 +45,31 @@ export async function migratePostgres<Tables>(
   });
 }
 
-/** By name: whether older programs can't go on. */
-async function stepsDone<Tables>(
+/** By the names of steps that were taken: whether older programs can't go on. */
+export async function stepsDone<Tables>(
   session: PostgresSession<Tables>,
+  withinMs?: number,
 ): Promise<ReadonlyMap<string, boolean>> {
   const [found] = await session.query<{ is_there: boolean }>(
     "SELECT to_regclass('schema_migrations') IS NOT NULL AS is_there",
+    [],
+    withinMs,
   );
   if (!found?.is_there) return new Map();
   const rows = await session.query<{ name: string; breaks: boolean }>(
     "SELECT name, breaks FROM schema_migrations",
+    [],
+    withinMs,
   );
   return new Map(rows.map(({ name, breaks }) => [name, breaks]));
 }
 
-function refuseNewer(
+/** Throws where a step was taken that is not among the `steps` of a program, and breaks it. */
+export function refuseNewer(
   done: ReadonlyMap<string, boolean>,
-  migrations: readonly PostgresMigration[],
+  steps: readonly { readonly name: string }[],
 ): void {
-  const known = new Set(migrations.map(({ name }) => name));
+  const known = new Set(steps.map(({ name }) => name));
   const newer = [...done].find(([name, breaks]) => breaks && !known.has(name));
   if (!newer) return;
   throw new AppError(

@@ -16,6 +16,7 @@ export interface SchemaParts {
   /** Tables in which a step has put the one row that they have. */
   readonly filled: readonly string[];
   readonly steps: readonly {
+    readonly name: string;
     /** The row in which the database keeps that the step was taken. */
     readonly row: SchemaPart;
     /** What it makes besides rows. */
@@ -39,6 +40,7 @@ export function schemaPartsOf(migrations: readonly PostgresMigration[]): SchemaP
     tables: named(/^CREATE\s+TABLE\s+(\w+)/),
     filled: named(/^INSERT\s+INTO\s+(\w+)/),
     steps: migrations.map((step) => ({
+      name: step.name,
       row: rowOf(step),
       made: step.statements.flatMap((statement) => madeBy(statement, columns)),
       rows: step.statements.flatMap((statement) => {

@@ -159,16 +159,53 @@ const DAMAGE: readonly (readonly [string, string, string, string?])[] = [
 ];
 
 test("a step of a newer program is refused where it breaks, and let be where it only adds", async () => {
-  const database = await newDatabase();
-  await database.open();
+  const { address } = await newDatabase();
+  await using host = await openReady(address);
+  await runOnPostgres(address, "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)");
+  expect(await refusal(address)).toBe("it was opened");
   await runOnPostgres(
-    database.address,
-    "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)",
-  );
-  expect(await refusal(database.address)).toBe("it was opened");
-  await runOnPostgres(
-    database.address,
+    address,
     "INSERT INTO schema_migrations VALUES ('replica-9999-breaks', true)",
+    "ALTER TABLE sessions RENAME TO newer_sessions",
   );
-  expect(await refusal(database.address)).toContain("changed by a newer memsync");
+  const said =
+    'changed by a newer memsync (it holds the step "replica-9999-breaks"): update memsync';
+  expect(await refusal(address)).toContain(said);
+  // So it is for a server that runs, when somebody has forgotten to end it.
+  await waitFor("a look", async () => (await host.status()) === 503);
+  expect(host.reasons).toEqual([expect.stringContaining(said)]);
 });
+
+test("rows that are hidden from the user are not told as gone", async () => {
+  const { address } = await newDatabase();
+  await using _ = await openReady(address);
+  const role = `reader_${new URL(address).pathname.slice(1)}`;
+  await runOnPostgres(
+    address,
+    `CREATE ROLE ${role} LOGIN PASSWORD 'reader'`,
+    `GRANT ALL ON SCHEMA public TO ${role}`,
+    `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
+  );
+  const reader = Object.assign(new URL(address), { username: role, password: "reader" });
+  await tellsOfHiddenRows(address, `${reader}`);
+  await runOnPostgres(address, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
+});
+
+/** `reader`: the address of a user who owns no table. */
+async function tellsOfHiddenRows(address: string, reader: string): Promise<void> {
+  await using host = await openReady(reader);
+  expect(await host.status()).toBe(200);
+  for (const table of ["memories", "tokens", "schema_migrations"]) {
+    await runOnPostgres(address, `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`);
+    await waitFor("a look", async () => (await host.status()) === 503);
+    const said =
+      `row level security hides rows of ${table} from the database's user: ` +
+      "`ALTER TABLE … DISABLE ROW LEVEL SECURITY` on each, or `ALTER ROLE … BYPASSRLS`";
+    expect(host.reasons.at(-1)).toBe(said);
+    expect(await refusal(reader)).toBe(said);
+    // The tables' owner sees all rows.
+    expect(await refusal(address)).toBe("it was opened");
+    await runOnPostgres(address, `ALTER TABLE ${table} DISABLE ROW LEVEL SECURITY`);
+    await waitFor("a server that is ready again", async () => (await host.status()) === 200);
+  }
+}
