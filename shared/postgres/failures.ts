@@ -154,7 +154,8 @@ const ALREADY_THERE: ReadonlySet<string | undefined> = new Set([
 function sentenceOf(thrown: unknown): string | undefined {
   const state = stateOf(thrown);
   if (isNameUnknown(thrown)) {
-    return `the database lacks a part of its schema (${messageOf(thrown)}): ${WHOLE_BACKUP}`;
+    const way = "a server's log, or its start, says what is missing, and what brings it back";
+    return `the database lacks a part of its schema (${messageOf(thrown)}): ${way}`;
   }
   if (ALREADY_THERE.has(state)) {
     const way =
@@ -196,9 +197,10 @@ export function isNameUnknown(thrown: unknown): boolean {
   return UNKNOWN_NAME.has(stateOf(thrown));
 }
 
-/** What to do where a table is missing. */
+/** What to do where a table, a column or a row is missing. */
 export const WHOLE_BACKUP =
-  "it may have been put back in part: put the whole of a backup into an empty database";
+  "take back what was renamed or moved; where a backup was put back in part, put the whole of it " +
+  "into an empty database";
 
 /** Whether the database's disk has no room for what was written. */
 export function isDiskFull(thrown: unknown): boolean {

@@ -2,11 +2,8 @@ import { isNameUnknown, WHOLE_BACKUP } from "./failures.ts";
 import { type SchemaPart, type SchemaParts, STEPS_TABLE } from "./schema-parts.ts";
 import type { PostgresSession } from "./session.ts";
 
-/**
- * All that tables have, by the names that parts have. What stands in a function's body is left out:
- * a later release may mend it.
- */
-export function partsThere(tables: readonly string[]): string {
+/** All that tables have, and the functions, by the names that parts have. */
+export function partsThere(tables: readonly string[], functions: readonly string[]): string {
   return `
   WITH own AS MATERIALIZED (
     SELECT pg_class.oid AS id, relname AS name, relpersistence
@@ -20,16 +17,19 @@ export function partsThere(tables: readonly string[]): string {
       FROM own JOIN pg_attribute ON attrelid = id AND attnum > 0 AND NOT attisdropped),
   indexes AS (
     SELECT relname, own.name AS table_name, indisunique, indisvalid AND indisready AS is_valid,
+        indimmediate AND indpred IS NULL AS is_whole,
         (SELECT string_agg(attname, ', ' ORDER BY place)
           FROM unnest(indkey) WITH ORDINALITY AS keys (number, place)
           JOIN pg_attribute ON attrelid = indrelid AND attnum = number) AS keys
       FROM own JOIN pg_index ON indrelid = id JOIN pg_class ON pg_class.oid = indexrelid),
   constraints AS (
-    SELECT conname, own.name AS table_name, NOT EXISTS (SELECT FROM pg_trigger
-        WHERE tgconstraint = pg_constraint.oid AND tgenabled NOT IN ('O', 'A')) AS is_enabled
-      FROM own JOIN pg_constraint ON conrelid = id AND contype IN ('c', 'f') AND convalidated),
+    SELECT pg_constraint.oid AS made_as, conname, own.name AS table_name, convalidated, conrelid,
+        confrelid, regexp_replace(pg_get_constraintdef(pg_constraint.oid, true), ' NOT VALID$', '')
+          AS definition
+      FROM own JOIN pg_constraint ON conrelid = id AND contype IN ('c', 'f')),
   triggers AS (
-    SELECT tgname || ' on ' || own.name AS name, tgenabled IN ('O', 'A') AS is_enabled
+    SELECT tgname || ' on ' || own.name AS name, tgenabled IN ('O', 'A') AS is_enabled,
+        regexp_replace(pg_get_triggerdef(pg_trigger.oid, true), '^CREATE ', '') AS definition
       FROM own JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal)
   SELECT 'table ' || name AS part FROM own
   UNION ALL SELECT 'logged table ' || name FROM own WHERE relpersistence = 'p'
@@ -40,12 +40,26 @@ export function partsThere(tables: readonly string[]): string {
   UNION ALL SELECT 'identity of ' || name FROM columns WHERE attidentity <> ''
   UNION ALL SELECT 'default of ' || name FROM columns WHERE atthasdef
   UNION ALL SELECT concat(CASE WHEN indisunique THEN 'unique ' END,
-    format('index %s on %s (%s)', relname, table_name, keys)) FROM indexes
+    format('index %s on %s (%s)', relname, table_name, keys)) FROM indexes WHERE is_whole
   UNION ALL SELECT 'valid index ' || relname FROM indexes WHERE is_valid
-  UNION ALL SELECT format('constraint %s of %s', conname, table_name) FROM constraints
-  UNION ALL SELECT 'enabled constraint ' || conname FROM constraints WHERE is_enabled
-  UNION ALL SELECT 'trigger ' || name FROM triggers
-  UNION ALL SELECT 'enabled trigger ' || name FROM triggers WHERE is_enabled`;
+  UNION ALL SELECT format('constraint %s of %s %s', conname, table_name, definition)
+    FROM constraints
+  UNION ALL SELECT 'valid constraint ' || conname FROM constraints WHERE convalidated
+  UNION ALL SELECT format('enabled constraint %s on %s', conname, own.name)
+    FROM constraints JOIN own ON id IN (conrelid, confrelid) WHERE confrelid <> 0
+      AND NOT EXISTS (SELECT FROM pg_trigger
+        WHERE tgconstraint = made_as AND tgrelid = id AND tgenabled NOT IN ('O', 'A'))
+  UNION ALL SELECT replace(definition, 'TRIGGER ', 'trigger ') FROM triggers
+  UNION ALL SELECT 'enabled trigger ' || name FROM triggers WHERE is_enabled
+  UNION ALL SELECT format('function %s with the body %s', given, ${hashInSql("prosrc")})
+    FROM unnest(${listed(functions)}) AS given
+    JOIN pg_proc ON pg_proc.oid = to_regprocedure(quote_ident(given) || '()')`;
+}
+
+/** See `bodyHash`. */
+function hashInSql(body: string): string {
+  const spaced = `regexp_replace(${body}, '\\s+', ' ', 'g')`;
+  return `left(encode(sha256(convert_to(${spaced}, 'UTF8')), 'hex'), 8)`;
 }
 
 /** In the statement, which is prepared once, and not sent with each look. */
@@ -61,7 +75,7 @@ export async function partsMissing<Tables>(
 ): Promise<readonly SchemaPart[]> {
   const made = [STEPS_TABLE, ...parts.steps.flatMap((step) => step.made)];
   const rows = parts.steps.flatMap((step) => [step.row, ...step.rows]);
-  const there = partsThere([...parts.tables, "schema_migrations"]);
+  const there = partsThere([...parts.tables, "schema_migrations"], parts.functions);
   const rowsThere = [
     ...parts.filled.map((name) => `SELECT 'row of ${name}' WHERE EXISTS (TABLE ${name})`),
     "SELECT format('row %s of schema_migrations', name) FROM schema_migrations",

@@ -75,8 +75,10 @@ test("a step that takes away, renames or narrows is found, unless it says that i
 test("the parts that a program looks for are those that its steps make", async () => {
   const address = await (await postgresCluster()).createDatabase();
   await (await openPostgresDatabase(address)).close();
-  const { tables, steps } = schemaPartsOf(hostMigrationsOnPostgres);
-  const found = (await runOnPostgres(address, partsThere(tables))).map(({ part }) => `${part}`);
+  const { tables, functions, steps } = schemaPartsOf(hostMigrationsOnPostgres);
+  const found = (await runOnPostgres(address, partsThere(tables, functions))).map(
+    ({ part }) => `${part}`,
+  );
   const made = steps.flatMap((step) => step.made).map(({ name }) => name);
   expect(made.sort()).toEqual(found.sort());
   const own = await runOnPostgres(
