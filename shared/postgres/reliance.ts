@@ -15,6 +15,11 @@ export function relianceProblem({ durable, syncs, role }: Reliance): string | un
     const early = "the database acknowledges before anything is on its disk";
     return `${early} (synchronous_commit = off): ${TAKE_BACK}`;
   }
+  // Where there is no synchronous standby now, there may be one later.
+  if (durable === "local") {
+    const early = "the database acknowledges before a synchronous standby has anything";
+    return `${early} (synchronous_commit = local): ${TAKE_BACK}`;
+  }
   if (!syncs) {
     return (
       "the database acknowledges what its disk may not have (fsync = off): take that setting " +

@@ -50,6 +50,9 @@ test("a database that can't be relied on is refused, and nothing is changed in i
     return said;
   };
   expect(await refusedWith("synchronous_commit", "off")).toContain("take that setting back");
+  expect(await refusedWith("synchronous_commit", "local")).toContain(
+    "before a synchronous standby",
+  );
   expect(await refusedWith("session_replication_role", "replica")).toBe(
     "the database leaves out triggers (session_replication_role = replica): take that setting " +
       "back, of the server, the database, the user or the address",
