@@ -154,7 +154,7 @@ function problemOf(facts: ServerFacts): string | undefined {
   }
   if (facts.lacking !== null) {
     const all = "GRANT SELECT, INSERT, UPDATE, DELETE on all tables to it";
-    return `the database's user may not read and write ${facts.lacking}: ${all}, or ${OWNING}`;
+    return `the database's user may not read and write ${facts.lacking}: ${all}`;
   }
   if (facts.hidden !== null) {
     const ways = "`ALTER TABLE … DISABLE ROW LEVEL SECURITY` on each, or `ALTER ROLE … BYPASSRLS`";

@@ -168,8 +168,9 @@ function sentenceOf(thrown: unknown): string | undefined {
   }
   if (state === "42501") {
     const reason = messageOf(thrown);
-    const owner = "make it the owner of its database";
-    return `the database's user lacks a right (${reason}): ${owner}; ${NOTHING_SAVED}`;
+    const way =
+      "GRANT it, or make the user the owner of the database and of all of memsync's tables";
+    return `the database's user lacks a right (${reason}): ${way}; ${NOTHING_SAVED}`;
   }
   if (state.startsWith("28")) {
     const reason = messageOf(thrown);

@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { DatabaseFailure } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
 import type { PostgresSession } from "./session.ts";
 import { inTransaction } from "./transaction.ts";
@@ -37,12 +38,57 @@ export async function migratePostgres<Tables>(
     );
     const done = await stepsDone(session);
     refuseNewer(done, migrations);
+    const before = tablesOf(migrations.filter(({ name }) => done.has(name)));
+    await refuseOthersTables(session, before);
     for (const { name, breaks, statements } of migrations) {
       if (done.has(name)) continue;
       for (const statement of statements) await session.change(statement, []);
       await session.change("INSERT INTO schema_migrations VALUES ($1, $2)", [name, breaks]);
     }
+    const made = tablesOf(migrations.filter(({ name }) => !done.has(name)));
+    if (before[0] !== undefined) await grantAlike(session, before[0], made);
   });
+}
+
+function tablesOf(steps: readonly PostgresMigration[]): string[] {
+  const statements = steps.flatMap((step) => step.statements);
+  return statements.flatMap((each) => /^CREATE\s+TABLE\s+(\w+)/.exec(each)?.[1] ?? []);
+}
+
+/** Only its owner may change a table. */
+async function refuseOthersTables<Tables>(
+  session: PostgresSession<Tables>,
+  tables: readonly string[],
+): Promise<void> {
+  const [found] = await session.query<{ owners: string | null }>(
+    `SELECT string_agg(DISTINCT pg_get_userbyid(relowner), ', ') AS owners FROM pg_class
+      WHERE oid IN (SELECT to_regclass(quote_ident(name)) FROM unnest($1::text[]) AS name)
+        AND NOT pg_has_role(relowner, 'USAGE')`,
+    [tables],
+  );
+  if (typeof found?.owners !== "string") return;
+  const way = `run this once as ${found.owners}, or \`ALTER TABLE … OWNER TO …\` all of them`;
+  throw new DatabaseFailure(
+    `the schema has to be updated, and its tables are those of ${found.owners}: ${way}; ` +
+      "nothing was changed",
+  );
+}
+
+/** Servers whose user is not the tables' owner go on with the tables that a step has made. */
+async function grantAlike<Tables>(
+  session: PostgresSession<Tables>,
+  model: string,
+  made: readonly string[],
+): Promise<void> {
+  const grants = await session.query<{ text: string }>(
+    `SELECT format('GRANT %s ON %I TO %s', string_agg(privilege_type, ', '), name,
+        CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END) AS text
+      FROM unnest($2::text[]) AS name, pg_class, aclexplode(relacl)
+      WHERE pg_class.oid = to_regclass(quote_ident($1)) AND grantee <> relowner
+      GROUP BY name, grantee`,
+    [model, made],
+  );
+  for (const { text } of grants) await session.change(text, []);
 }
 
 /** By the names of steps that were taken: whether older programs can't go on. */

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { openPostgresDatabase } from "../../server/stores/open-postgres-store.ts";
 import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
+import { refuseUnfit } from "../../shared/postgres/check-server.ts";
+import { openPostgres } from "../../shared/postgres/database.ts";
 import type { PostgresMigration } from "../../shared/postgres/migrate.ts";
 import { partsThere } from "../../shared/postgres/schema-look.ts";
 import { schemaPartsOf } from "../../shared/postgres/schema-parts.ts";
@@ -87,4 +89,33 @@ test("the parts that a program looks for are those that its steps make", async (
   );
   const names = own.map(({ relname }) => `${relname}`).sort();
   expect([...tables, "schema_migrations"].sort()).toEqual(names);
+});
+
+test("only the tables' owner updates the schema, and others go on with the new tables", async () => {
+  const address = await (await postgresCluster()).createDatabase();
+  const isLater = ({ name }: PostgresMigration) => /long-metadata|changed-tokens/.test(name);
+  const former = hostMigrationsOnPostgres.filter(
+    (step) => !isLater(step) && !/removed/.test(step.name),
+  );
+  await (await openPostgres(address, former)).close();
+  const role = `writer_${new URL(address).pathname.slice(1)}`;
+  await runOnPostgres(
+    address,
+    `CREATE ROLE ${role} LOGIN PASSWORD 'writer'`,
+    `GRANT ALL ON SCHEMA public TO ${role}`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`,
+  );
+  const writer = `${Object.assign(new URL(address), { username: role, password: "writer" })}`;
+  await (await openPostgres(writer, former)).close();
+  const owner = decodeURIComponent(new URL(address).username);
+  await expect(openPostgresDatabase(writer)).rejects.toThrow(
+    `the schema has to be updated, and its tables are those of ${owner}: run this once as ${owner}`,
+  );
+  await (await openPostgresDatabase(address)).close();
+  const database = await openPostgresDatabase(writer);
+  await expect(
+    refuseUnfit(database.reading, schemaPartsOf(hostMigrationsOnPostgres)),
+  ).resolves.toBe(undefined);
+  await database.close();
+  await runOnPostgres(address, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
 });
