@@ -19,6 +19,7 @@ import {
 } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import type { FolderFormat } from "../folders/folder-format.ts";
+import { isBegunAnew } from "./begun-anew.ts";
 import type { BroughtText } from "./folder-in-git.ts";
 import {
   dropCopies,
@@ -308,16 +309,13 @@ async function takeChanged(
   }
   const base = ofGit ? ofGit.base : baseOf(seen);
   const of = { folder, format, name };
-  const isMet = known === undefined && !(await isBegunAnew(context, open, { ...of, key, file }));
+  const isMet = known === undefined && !(await isAnother(context, open, { ...of, key, file }));
   const edit = { ...of, base, file, unseen, seenBefore, isMet };
   return { name, arrivedAt, ...(await takeMemoryEdit(context, open, edit)) };
 }
 
-/**
- * Whether a file is another one than that which was here, and which went with its memory. A text
- * that the memory has had may be a copy from before.
- */
-async function isBegunAnew(
+/** Whether a file is another one than that which was here, and which went with its memory. */
+async function isAnother(
   { db }: Context,
   open: OpenDocument,
   {
@@ -330,7 +328,10 @@ async function isBegunAnew(
   const known = await deletionsOfFile(db, folder, name);
   if (!areShown(deletionsIn(open, key), known) || known.length === 0) return false;
   const texts = await listRevisions(narrowTables(db), open.id, { kind: "memory", key });
-  return texts.every(({ value }) => value !== file.content);
+  return isBegunAnew(
+    file.content,
+    texts.map(({ value }) => value),
+  );
 }
 
 interface ChangedFile

@@ -59,11 +59,17 @@ export const MEMORIES: readonly Mistake[] = [
     "if (deletions.length === 0) return;",
     "if (deletions.length >= 0) return;",
   ),
-  mistakesIn(`${FOLDERS}/take-memory-file.ts`, "unit/met-memories.test.ts")(
+  mistakesIn(`${FOLDERS}/begun-anew.ts`, "unit/met-memories.test.ts")(
     "whatever is there again after its deletion is a new memory",
     "of a deleted auto memory that is there again, the text that it had may be a copy, on a",
-    "return texts.every(({ value }) => value !== file.content);",
-    "return texts.length >= 0;",
+    "if (versions.length === 0) return false;",
+    "if (versions.length >= 0) return true;",
+  ),
+  mistakesIn(`${FOLDERS}/begun-anew.ts`, "unit/met-memories.test.ts")(
+    "one new line makes an old copy a new memory",
+    "an editor that saves a deleted auto memory with a line more is told, after a minute",
+    ".every((line) => had.mostAlike(line).length === 0);",
+    ".some((line) => had.mostAlike(line).length === 0);",
   ),
   mistakesIn("daemon/assistants/personal/personal-document.ts", "unit/personal-key.test.ts")(
     "a copy of the personal text is taken for it",
