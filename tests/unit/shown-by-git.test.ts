@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
 import type { Readable } from "../../daemon/files/state/follow-facts.ts";
 import type { FollowedState, MarkedText } from "../../daemon/files/state/follow-store.ts";
-import { isMadeOf, lookAtMarks } from "../../daemon/files/tracked/shown-by-git.ts";
+import { isMadeOf, lookAtMarks, shownByMarks } from "../../daemon/files/tracked/shown-by-git.ts";
 import type { FileStanding } from "../../daemon/git/git-state.ts";
 
 const COMMITTED = "Build with make.\nAsk first.\n";
@@ -65,6 +65,32 @@ test("a text with all that git had brought beside its marks is made of them, uns
   expect(isSettled(shown(marked), `${made}Then lint.\n`)).toBe(true);
   expect(isSettled(shown(marked), made)).toBe(false);
 });
+
+test("a text with every line of both versions is made of git's marks, in any of its styles", () => {
+  const styled = MARKED.replace("=======", "||||||| 1a2b3c4\nBuild by hand.\n=======");
+  const both = "Build with make.\nBuild with npm.\nAsk first.\n";
+  expect(isSettled(shown(styled), both)).toBe(true);
+  for (const marked of [styled, styled.replace(" 1a2b3c4", "")])
+    expect(shownByMarks({ marked, at: 0 }, COMMITTED).text).toBe(both);
+  // An editor that was opened long before may have what both versions were made of.
+  const { isReadIn } = shownByMarks({ marked: styled, at: 0 }, COMMITTED);
+  expect(isReadIn(COMMITTED.replace("make", "npm"))).toBe(true);
+  expect(isReadIn("Build by hand.\nAsk first.\n")).toBe(false);
+});
+
+for (const [ends, end] of [
+  ["LF", "\n"],
+  ["CRLF", "\r\n"],
+] as const)
+  test(`of lines like git's marks only those of a place are its own, with ${ends}`, () => {
+    const title = "Handbook\n=======\n\n>>>>>>> quoted\n||||||| a table\n";
+    const [both, again] = ["Setup\n=======\nBuild with npm.\n", "Teams\n=======\n"];
+    const place = `<<<<<<< ours\nBuild with make.\n=======\n${both}>>>>>>> theirs\n`;
+    const of = (text: string) => text.replaceAll("\n", end);
+    const marked = of(`${title}${place}${again}`);
+    const { text } = shownByMarks({ marked, at: 0 }, of(COMMITTED));
+    expect(text).toBe(of(`${title}Build with make.\n${both}${again}`));
+  });
 
 test("what git has not shown with all of its marks is nothing that somebody settles", () => {
   expect(shown("Build with npm.\n")).toBeUndefined();

@@ -40,10 +40,8 @@ export interface FromGit {
   readonly after: string;
 }
 
-/** The lines of a text in which git shows conflicts. */
+/** The lines of a text in which git shows conflicts, without its marks. */
 export interface ShownLines {
-  /** As they stood, with the marks. */
-  readonly lines: readonly string[];
   readonly all: ReadonlySet<string>;
   /** Those between its marks. */
   readonly disputed: ReadonlySet<string>;

@@ -10,8 +10,8 @@ import type { FollowedState, MarkedText } from "../state/follow-store.ts";
 const [BEGIN, MIDDLE, END] = [/^<{7} /m, /^={7}$/m, /^>{7} /m] as const;
 const MARKS = [BEGIN, MIDDLE, END];
 
-/** What both versions had, in some of git's styles. */
-const BASE = /^\|{7} /m;
+/** How what both versions had begins, in some of git's styles. */
+const BASE = /^\|{7}( |$)/m;
 
 /** What follows from a look at a file in which git may show a conflict. */
 export interface LookAtMarks {
@@ -59,35 +59,52 @@ function markedText(
   return standing.kind === "tracked" && standing.onDefaultBranch ? last : undefined;
 }
 
-function isMark(line: string): boolean {
-  return MARKS.some((mark) => mark.test(line));
-}
-
 function hasMarks(read: Readable): boolean {
   return read.kind === "text" && MARKS.every((mark) => mark.test(read.content));
 }
 
-export function shownLines({ marked }: MarkedText): ShownLines {
-  const lines = plainLines(marked);
-  const disputed = new Set<string>();
-  let isDisputed = false;
-  for (const line of lines) {
-    if (BEGIN.test(line)) isDisputed = true;
-    else if (END.test(line)) isDisputed = false;
-    else if (isDisputed) disputed.add(line);
+/** Where a line of such a text stands. */
+type Part = "beside" | "mark" | "mine" | "base" | "theirs";
+
+/**
+ * The lines with their breaks. Only in a place that git has begun does a line like its marks part
+ * anything: elsewhere seven `=` underline a heading.
+ */
+function* partsOf({
+  marked,
+}: MarkedText): Generator<{ readonly line: string; readonly part: Part }> {
+  let place: Part = "beside";
+  for (const line of marked.split(/(?<=\n)/)) {
+    const next = placeAfter(line, place);
+    yield { line, part: next === undefined ? place : "mark" };
+    place = next ?? place;
   }
-  return { lines, all: new Set(lines), disputed };
+}
+
+/** What a mark begins in this place; undefined for any other line. */
+function placeAfter(line: string, place: Part): Part | undefined {
+  if (place === "beside") return BEGIN.test(line) ? "mine" : undefined;
+  if (END.test(line)) return "beside";
+  if (place === "mine" && BASE.test(line)) return "base";
+  return place !== "theirs" && MIDDLE.test(line) ? "theirs" : undefined;
+}
+
+/** Without what both versions had: that was in the file once, so git alone has not shown it. */
+function versionsOf(marked: MarkedText) {
+  return [...partsOf(marked)].filter(({ part }) => part !== "mark" && part !== "base");
+}
+
+export function shownLines(marked: MarkedText): ShownLines {
+  const lines = versionsOf(marked);
+  const textsOf = (some: typeof lines) => some.flatMap(({ line }) => plainLines(line));
+  const disputed = lines.filter(({ part }) => part !== "beside");
+  return { all: new Set(textsOf(lines)), disputed: new Set(textsOf(disputed)) };
 }
 
 /** The same for somebody who asks about the commits since: both versions of each place. */
 export function shownByMarks(marked: MarkedText, before: string): ShownByMarks {
   const shown = shownLines(marked);
-  const text: string[] = [];
-  let isBase = false;
-  for (const line of marked.marked.split(/(?<=\n)/)) {
-    isBase = BASE.test(line) || (isBase && !MIDDLE.test(line));
-    if (!isBase && !isMark(line)) text.push(line);
-  }
+  const text = versionsOf(marked).map(({ line }) => line);
   const isReadIn = (content: string) => hasReadMarks(shown, content, before);
   return { text: text.join(""), at: marked.at, isReadIn };
 }
@@ -118,7 +135,7 @@ export function isMadeOf(shown: MarkedText, text: string, committed: string): bo
   const made = newIn(plainLines(settled ?? ""));
   if (made.length > 0) return holds(made);
   const { all, disputed } = shownLines(shown);
-  const aside = newIn(all).filter((line) => !isMark(line));
+  const aside = newIn(all);
   const beside = aside.filter((line) => !disputed.has(line));
   return holds(aside) || (beside.length > 0 && holds(beside));
 }

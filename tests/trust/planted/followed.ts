@@ -235,6 +235,12 @@ export const FOLLOWED: readonly Mistake[] = [
     "isAnyGone: added.some(isGone), back, isWhole, isMixed: true };",
   ),
   marked(
+    "a heading underlined by seven equals signs is a mark of git",
+    "of lines like git's marks only those of a place are its own, with LF",
+    'return BEGIN.test(line) ? "mine" : undefined;',
+    'return BEGIN.test(line) ? "mine" : MIDDLE.test(line) ? "beside" : undefined;',
+  ),
+  marked(
     "whoever gives up what git shows has settled it",
     "who has git give up what it shows, and edits at once, has made nothing of it",
     "return holds(aside) || (beside.length > 0 && holds(beside));",
