@@ -28,6 +28,13 @@ export const PERSONAL_BLOCK = new RegExp(
   "g",
 );
 
+/** A begin mark, the last before an end mark, and what stands up to there. */
+const MARKED = new RegExp(`${BEGIN}(?:(?!${BEGIN})[\\s\\S])*?${END}`, "g");
+
+/**
+ * What surely is of the personal text: what stands between two marks. Of what stands above a lone
+ * end, or below a lone begin, nobody knows whose it is.
+ */
 export function personalBlocksIn(text: string): readonly string[] {
-  return text.match(PERSONAL_BLOCK) ?? [];
+  return text.match(MARKED) ?? [];
 }

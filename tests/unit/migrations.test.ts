@@ -186,7 +186,9 @@ test("what a home held as secrets is private, and the lines of its personal text
     daemonMigrations.filter(({ name }) => !later.includes(name)),
   );
   const db = before.writer;
-  const block = "# Of all\n<!-- memsync:personal begin -->\nrule of a block\n";
+  const end = "<!-- memsync:personal end -->";
+  const marked = `<!-- memsync:personal begin -->\nrule of a block\n${end}\n`;
+  const block = `# Of all\n${marked}rule of all\n${end}\n`;
   await sql`insert into personal_versions (id, value, is_own)
     values ('aaaaaaaaaa', ${"<!-- memsync:personal version -->\nrule of a version\n"}, 1)`.execute(
     db,
@@ -210,7 +212,7 @@ test("what a home held as secrets is private, and the lines of its personal text
   await before.close();
   const home = await openHomeDatabase(path);
   try {
-    const lines = ["rule of a version", "rule of a block", "another rule", "Of all"];
+    const lines = ["rule of a version", "rule of a block", "another rule", "rule of all"];
     expect([...(await notedAmong(home.reader, lines))].sort()).toEqual(lines.slice(0, 2).reverse());
     const { rows: held } = await sql<{ cause: string }>`select cause from held`.execute(
       home.reader,

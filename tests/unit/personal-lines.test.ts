@@ -111,6 +111,31 @@ test("what was held between marks is one's own for good, whosever it is, and wha
   }
 });
 
+test("what stands beside a stray mark is held, and is nobody's for good", async () => {
+  const b = await MemoryMachine.start("ben");
+  const texts = [
+    `run the tests first\n${END}\n`,
+    `${BEGIN}\nrun the tests first\n`,
+    `${BEGIN}\nrun the tests first\n${BEGIN}\nrule of another home\n${END}\n`,
+    `${BEGIN}\nrule of another home\n${END}\nrun the tests first\n${END}\n`,
+  ];
+  try {
+    for (const [at, text] of texts.entries()) b.save(`${at}.md`, text);
+    await settleMemories(b);
+    const held = await listHeld(b.store.reader);
+    expect(held.map(({ reason }) => reason.code)).toEqual(texts.map(() => "personal-block"));
+    for (const [at] of texts.entries()) b.save(`${at}.md`, "run the tests first\n");
+    b.save("own.md", "# Of all\n\nrule of another home\n");
+    await settleMemories(b);
+    for (const [at] of texts.entries()) {
+      expect(await b.values(`${at}.md`)).toEqual(["run the tests first\n"]);
+    }
+    expect(await b.values("own.md")).toEqual([]);
+  } finally {
+    await b.remove();
+  }
+});
+
 /** As another machine has sent it, where no assistant's file has it. */
 async function putText(store: ReplicaStore<DaemonTables>): Promise<void> {
   await store.write(async (context) => {

@@ -10,6 +10,7 @@ const left = mistakesIn("daemon/files/state/follow-store.ts", FOUND);
 const rows = mistakesIn("daemon/assistants/personal/personal-rows.ts", FOUND);
 const keeper = mistakesIn("daemon/assistants/personal/personal-keeper.ts", FOUND);
 const store = mistakesIn("daemon/home/held-store.ts", "unit/personal-lines.test.ts");
+const marks = mistakesIn("daemon/home/personal-mark.ts", "unit/personal-lines.test.ts");
 const OWN = "unit/own-instructions.test.ts";
 const asked = mistakesIn("cli/writes/agree-to-instructions.ts", OWN);
 const told = mistakesIn("cli/mcp/own-instructions.ts", OWN);
@@ -111,6 +112,12 @@ export const PERSONAL: readonly Mistake[] = [
     "what was held between marks is one's own for good, whosever it is, and whatever goes",
     "if (write.value !== undefined) await notePersonalBlocks(db, write.value);",
     "",
+  ),
+  marks(
+    "a stray end mark makes a project's lines one's own for good",
+    "what stands beside a stray mark is held, and is nobody's for good",
+    "text.match(MARKED)",
+    "text.match(PERSONAL_BLOCK)",
   ),
   keeper(
     "a link that is led to a team's file makes its block one's own text",
