@@ -2,13 +2,11 @@ import { createHash } from "node:crypto";
 import type { Kysely, Selectable } from "kysely";
 import { type AccountId, base32, type ProjectId } from "../../shared/ids.ts";
 import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
-import { layerOf } from "../../shared/replica/document/address.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import { entryIdsText, parseEntryIds } from "./entry-ids.ts";
-import { notePersonalBlocks, notePersonalText } from "./personal-lines.ts";
-import { PERSONAL_KEY } from "./personal-mark.ts";
+import { notePersonalText, ownTextsOf } from "./personal-lines.ts";
 import type { DaemonTables, HeldTable } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -108,10 +106,8 @@ export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
     )
     .execute();
   // The row goes with the next save; whose lines these are is known for good.
-  if (write.value !== undefined) await notePersonalBlocks(db, write.value);
-  if (key === PERSONAL_KEY && layerOf(document) === "user") {
-    await notePersonalText(db, write.value ?? "");
-  }
+  const texts = ownTextsOf({ ...write, value: write.value ?? "" });
+  for (const text of texts) await notePersonalText(db, text);
 }
 
 /**

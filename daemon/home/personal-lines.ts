@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
-import { PERSONAL_MARK, personalBlocksIn } from "./personal-mark.ts";
+import type { Reason } from "../../shared/reasons.ts";
+import { layerOf } from "../../shared/replica/document/address.ts";
+import { PERSONAL_KEY, PERSONAL_MARK, personalBlocksIn } from "./personal-mark.ts";
 import type { DaemonTables } from "./tables.ts";
 import { bareLinesOf, isOnesOwn } from "./text-line.ts";
 
@@ -21,9 +23,33 @@ export async function notePersonalText(db: Db, text: string): Promise<void> {
   }
 }
 
-/** The same of what stands between the marks of a personal text. */
-export async function notePersonalBlocks(db: Db, text: string): Promise<void> {
-  for (const block of personalBlocksIn(text)) await notePersonalText(db, block);
+/** What says of a held write whose lines are in it. */
+interface HeldLines {
+  readonly document: string;
+  readonly key: string;
+  readonly value: string;
+  readonly reason: Reason;
+}
+
+/**
+ * What of a held write is one's own text: all of that text itself, what stands between its marks,
+ * and the lines for which the write is held.
+ */
+export function ownTextsOf({ document, key, value, reason }: HeldLines): readonly string[] {
+  const isText = key === PERSONAL_KEY && layerOf(document) === "user";
+  const numbers = new Set(numbersOf(reason));
+  const lines = value.split("\n").filter((_, at) => numbers.has(at + 1));
+  const whole = isText ? [value.replace(PERSONAL_MARK, "")] : [];
+  return [...whole, ...personalBlocksIn(value), lines.join("\n")];
+}
+
+/** A damaged database may have anything in a reason. */
+function numbersOf(reason: Reason): readonly unknown[] {
+  const lines: unknown =
+    reason.code === "personal-lines"
+      ? reason.lines
+      : reason.code === "looks-like-secret" && reason.personal;
+  return Array.isArray(lines) ? lines : [];
 }
 
 /** Those of these lines, each as `bareLinesOf` has it, that a personal text has had here. */

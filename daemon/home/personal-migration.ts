@@ -1,7 +1,8 @@
 import { sql } from "kysely";
+import { parseReason } from "../../shared/reasons.ts";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
-import { hashesOf } from "./personal-lines.ts";
-import { PERSONAL_KEY, PERSONAL_MARK, personalBlocksIn } from "./personal-mark.ts";
+import { hashesOf, ownTextsOf } from "./personal-lines.ts";
+import { PERSONAL_MARK } from "./personal-mark.ts";
 
 /** The tables of the personal text; see `PersonalFilesTable`. */
 export const personalMigration: Migration = {
@@ -33,6 +34,13 @@ export const personalMigration: Migration = {
   },
 };
 
+interface HeldRow {
+  readonly document: string;
+  readonly key: string;
+  readonly value: string;
+  readonly reason: string;
+}
+
 /**
  * What is one's own text is known by its lines for good, and not by what is held of it; what a
  * person takes has a column of its own. What was called secret is private: lines of one's own text
@@ -45,13 +53,14 @@ export const privateMigration: Migration = {
       .createTable("personal_lines")
       .addColumn("hash", "text", (column) => column.primaryKey())
       .execute();
-    const { rows: texts } = await sql<{ value: string }>`select value from personal_versions
-      union all select value from held where key = ${PERSONAL_KEY} and document like 'user/%'
-        and value is not null`.execute(db);
-    const { rows: held } = await sql<{ value: string }>`select value from held
-      where instr(value, 'memsync:personal') > 0`.execute(db);
-    const blocks = held.flatMap(({ value }) => personalBlocksIn(value));
-    const own = [...texts.map(({ value }) => value.replace(PERSONAL_MARK, "")), ...blocks];
+    const { rows: versions } = await sql<{ value: string }>`select value
+      from personal_versions`.execute(db);
+    const { rows: held } = await sql<HeldRow>`select document, key, value, reason from held
+      where value is not null`.execute(db);
+    const own = [
+      ...versions.map(({ value }) => value.replace(PERSONAL_MARK, "")),
+      ...held.flatMap((row) => ownTextsOf({ ...row, reason: parseReason(row.reason) })),
+    ];
     for (const hash of new Set(own.flatMap(hashesOf))) {
       await sql`insert into personal_lines (hash) values (${hash})`.execute(db);
     }

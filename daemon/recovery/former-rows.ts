@@ -1,6 +1,7 @@
+import { parseReason } from "../../shared/reasons.ts";
 import type { SqlValue } from "../../shared/sqlite/connection.ts";
-import { hashesOf } from "../home/personal-lines.ts";
-import { PERSONAL_MARK, personalBlocksIn } from "../home/personal-mark.ts";
+import { hashesOf, ownTextsOf } from "../home/personal-lines.ts";
+import { PERSONAL_MARK } from "../home/personal-mark.ts";
 import type { DamagedTable } from "./read-damaged.ts";
 
 type Row = Readonly<Record<string, SqlValue>>;
@@ -19,7 +20,7 @@ export function withPresentDecision(row: Row): Row {
   return takes === undefined ? row : { ...row, settled: settled ?? null, takes };
 }
 
-/** The lines of one's own text: those that were noted, and those that its versions tell anew. */
+/** The lines of one's own text: those that were noted, and those that are known without that. */
 export function personalLineRows(
   {
     personal_lines,
@@ -29,8 +30,15 @@ export function personalLineRows(
 ): Row[] {
   const texts = [
     ...personal_versions.rows.map(({ value }) => String(value).replace(PERSONAL_MARK, "")),
-    ...held.flatMap(({ value }) => (typeof value === "string" ? personalBlocksIn(value) : [])),
+    ...held.flatMap(ownTextsOfRow),
   ];
   const noted = personal_lines.rows.map(({ hash }) => hash ?? null);
   return [...new Set([...noted, ...texts.flatMap(hashesOf)])].map((hash) => ({ hash }));
+}
+
+/** `document`: of a row that can be kept. */
+function ownTextsOfRow({ document, key, value, reason }: Row): readonly string[] {
+  if (typeof value !== "string") return [];
+  const why = parseReason(`${reason}`);
+  return ownTextsOf({ document: `${document}`, key: `${key}`, value, reason: why });
 }

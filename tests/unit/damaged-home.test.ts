@@ -14,10 +14,12 @@ import {
   putIgnoreText,
 } from "../../daemon/home/ignore-files.ts";
 import { listLinks, putLink } from "../../daemon/home/links.ts";
+import { LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { openHomeReader } from "../../daemon/home/open-home.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { listPersonalFiles, putPersonalFile } from "../../daemon/home/personal-files.ts";
 import { notedAmong } from "../../daemon/home/personal-lines.ts";
+import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import { keepPersonalVersion, readPersonalVersions } from "../../daemon/home/personal-versions.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
 import { listTranscripts, putTranscript } from "../../daemon/home/session-records.ts";
@@ -288,16 +290,25 @@ test("a damaged home of before its words changed keeps what was held and allowed
   database.run("update personal_versions set value = 'a rule of mine'");
   database.run(`insert into held
     (kind, account, document, key, seen, cause, reason, value, written_at)
-    values ('memory', 'local', '${PROJECT}', 'k', '[]', 'secret', '{}', 'v', 0)`);
+    values ('memory', 'local', '${PROJECT}', 'k', '[]', 'secret', '{}', 'v', 0),
+      ('memory', 'local', '${PROJECT}', 'l', '[]', 'secret',
+        '{"code":"personal-lines","lines":[1]}', 'a line of mine', 0),
+      ('memory', 'local', '${PROJECT}', 'm', '[]', 'secret',
+        '{"code":"personal-lines","lines":7}', 'x of a team', 0),
+      ('memory', 'local', 'user/${LOCAL_USER}', '${PERSONAL_KEY}', '[]', 'secret', '{}',
+        'a text of mine', 0)`);
   database.run("pragma wal_checkpoint(truncate)");
   database.close();
   await recoverHome(home, realWorld, silentLog);
   const store = await openReplica(home.database, realWorld);
   const { reader } = store;
   expect(await reader.selectFrom("allowances").select("hash").execute()).toEqual([{ hash: "h" }]);
-  expect(await reader.selectFrom("held").select("cause").execute()).toEqual([{ cause: "private" }]);
+  const held = await reader.selectFrom("held").select("cause").execute();
+  expect(held).toEqual(Array(4).fill({ cause: "private" }));
   expect(await listPersonalFiles(reader)).toMatchObject([{ settled: "take", takes: "abc" }]);
-  expect([...(await notedAmong(reader, ["a rule of mine", "x"]))]).toEqual(["a rule of mine"]);
+  const mine = ["a rule of mine", "a line of mine", "a text of mine"];
+  const noted = await notedAmong(reader, [...mine, "x of a team"]);
+  expect([...noted].sort()).toEqual(mine.toSorted());
   await store.close();
 });
 

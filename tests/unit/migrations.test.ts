@@ -201,6 +201,17 @@ test("what a home held as secrets is private, and the lines of its personal text
       (kind, account, document, key, seen, cause, reason, value, written_at)
       values ('memory', 'local', 'proj_a', ${key}, '[]', ${cause}, '{}', ${block}, 0)`.execute(db);
   }
+  // Lines of versions that are kept no more.
+  for (const [key, reason] of [
+    ["c", { code: "personal-lines", lines: [3] }],
+    ["d", { code: "looks-like-secret", like: "a password", line: 1, more: 0, personal: [1, 3] }],
+  ] as const) {
+    const value = `rule held as one's own, ${key}\n\nrule ${key} of a team\n`;
+    await sql`insert into held
+      (kind, account, document, key, seen, cause, reason, value, written_at)
+      values ('memory', 'local', 'proj_a', ${key}, '[]', 'secret', ${JSON.stringify(reason)},
+        ${value}, 0)`.execute(db);
+  }
   await sql`insert into allowed_secrets (hash, allowed_at) values ('h', 1)`.execute(db);
   for (const [assistant, settled] of [
     ["claude", "take abc"],
@@ -214,10 +225,16 @@ test("what a home held as secrets is private, and the lines of its personal text
   try {
     const lines = ["rule of a version", "rule of a block", "another rule", "rule of all"];
     expect([...(await notedAmong(home.reader, lines))].sort()).toEqual(lines.slice(0, 2).reverse());
+    const numbered = ["c", "d"].flatMap((key) => [
+      `rule held as one's own, ${key}`,
+      `rule ${key} of a team`,
+    ]);
+    const noted = await notedAmong(home.reader, numbered);
+    expect(numbered.filter((line) => !noted.has(line))).toEqual(numbered.slice(0, 1));
     const { rows: held } = await sql<{ cause: string }>`select cause from held`.execute(
       home.reader,
     );
-    expect(held.map(({ cause }) => cause).sort()).toEqual(["limit", "private"]);
+    expect(held.map(({ cause }) => cause).sort()).toEqual(["limit", ...Array(3).fill("private")]);
     expect(await home.reader.selectFrom("allowances").select("hash").execute()).toHaveLength(1);
     const files = await listPersonalFiles(home.reader);
     expect(files.map(({ settled, takes }) => [settled, takes])).toEqual([

@@ -110,7 +110,7 @@ export const PERSONAL: readonly Mistake[] = [
   store(
     "what was held between marks is forgotten with what is held",
     "what was held between marks is one's own for good, whosever it is, and whatever goes",
-    "if (write.value !== undefined) await notePersonalBlocks(db, write.value);",
+    "for (const text of texts) await notePersonalText(db, text);",
     "",
   ),
   marks(
