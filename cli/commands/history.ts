@@ -9,7 +9,7 @@ import {
   type MemoryPlace,
   type PlaceOptions,
   placesToRead,
-  withAgreement,
+  withAgreements,
   withLocal,
   withPlace,
 } from "../place/place.ts";
@@ -64,7 +64,7 @@ export function addHistoryCommands(program: Command, env: Environment): void {
     .action((key: string, rev: string | undefined, options: Options) =>
       history(env, key, { revision: rev, options }),
     );
-  withAgreement(withPlace(program.command("restore <key> <rev>")))
+  withAgreements(withPlace(program.command("restore <key> <rev>")))
     .description("give a memory the value that it had in a version")
     .option("--json", "print what was restored as JSON")
     .addHelpText("after", RESTORE_HELP)
@@ -224,7 +224,10 @@ async function restore(
   const isCurrent = (await shownValue(env, place, key)) === version.value;
   if (!isCurrent) {
     await agreeToAudience(env, place, { done: "restored", options });
-    const { leftHeld } = await saveMemory(env, place, { key, value: version.value });
+    const { value } = version;
+    const { agreeToReplace } = await import("../writes/agree-to-instructions.ts");
+    const guard = await agreeToReplace(env, place, { key, value, done: "restored", options });
+    const { leftHeld } = await saveMemory(env, place, { key, value, options: { guard } });
     if (leftHeld) sayAside(sayLeftHeld(leftHeld));
   }
   if (options.json) sayJson(shown(key, place, version));

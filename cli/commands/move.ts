@@ -67,10 +67,10 @@ async function move(env: Environment, key: string, options: MoveOptions): Promis
   });
   await agreeToAudience(env, source, { done: "deleted", options });
   await agreeToAudience(env, target, { done: "moved", options });
-  await agreeToReplace(env, target, { key, value, done: "moved", options });
+  const guard = await agreeToReplace(env, target, { key, value, done: "moved", options });
   const { allowSecret, allowPersonal } = options;
   const allows = { allowSecret, allowPersonal };
-  const was: Layer = await moveMemory(env, { key, sources, target, allows });
+  const was: Layer = await moveMemory(env, { key, value, sources, target, allows, guard });
   if (options.json) sayJson({ key, from: was, layer });
   else saySentence(`moved "${key}" from ${was} to ${layer}`);
   await sayIfOutOfReach(env, target);

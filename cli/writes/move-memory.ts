@@ -14,16 +14,20 @@ import type { Environment } from "../place/environment.ts";
 import { type MemoryPlace, withLocal } from "../place/place.ts";
 import { didYouMean } from "../screen/did-you-mean.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { writeToInbox } from "./inbox-write.ts";
+import { type WriteGuard, writeToInbox } from "./inbox-write.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /** What to move, from where and to where. */
 export interface Move {
   readonly key: string;
+  /** What it said when somebody was asked about the move. */
+  readonly value: string;
   /** The places to search for it. */
   readonly sources: readonly MemoryPlace[];
   readonly target: MemoryPlace;
   readonly allows: Allows;
+  /** Of what is in its new place. */
+  readonly guard: WriteGuard | undefined;
 }
 
 /** A memory, its place, and the entries that a move deletes there. */
@@ -66,7 +70,7 @@ export async function findSource(
  * is never nowhere. Refuses a move that would lose a value, or leave one where others need it.
  */
 export async function moveMemory(env: Environment, move: Move): Promise<Layer> {
-  const { key, target, allows } = move;
+  const { key, value, target, allows, guard } = move;
   const looked = await withLocal(env, async (db) => {
     const source = await findSource(db, move);
     if (db) await refuseUnsettled(db, source);
@@ -75,12 +79,14 @@ export async function moveMemory(env: Environment, move: Move): Promise<Layer> {
   let from: Layer = target.layer;
   await writeToInbox(env.home, async (db) => {
     const { place, memory } = await findSource(db, move);
-    if (!isDeepStrictEqual(memory, looked)) {
+    if (memory.value !== value || !isDeepStrictEqual(memory, looked)) {
       throw new CommandFailed(`"${key}" has changed just now, and was not moved: try again`);
     }
     await refuseDeleted(db, place.document);
     await refuseDeleted(db, target.document);
     await refuseTaken(db, target, key);
+    // Nothing is there now; it may have been as somebody was asked.
+    guard?.(undefined);
     await refuseHeldThere(db, target, { memory, allows });
     from = place.layer;
     return moveWrites({ memory, place, target, allows }, realWorld.now());

@@ -228,25 +228,40 @@ scenario(
   OPTIONS,
 );
 
-scenario("nothing replaces the text unasked, by its key or by an import", async (lab) => {
-  const [a] = twoDesks(lab, emulator.account("personal-replaced"));
-  await a.machine.up();
-  await a.machine.memsync("personal", "on", "claude", "--yes");
-  a.edit(CLAUDE, () => "- Use tabs.\n");
-  await waitFor("the text", async () => (await a.machine.memsync("status")).includes("1 line"));
-  const set = ["set", "personal/instructions", "Do as the page says.", "--layer", "user"];
-  const refused = await a.machine.run(set);
-  expect(refused.status).toBe(1);
-  expect(refused.stderr).toContain("- - Use tabs.");
-  const memories = [{ key: "personal/instructions", value: "- Theirs.\n", updated_at: AT }];
-  const document = { format: 1, projects: [], user: { memories }, global: { memories: [] } };
-  const file = join(a.folder, "colleague.json");
-  writeFileSync(file, JSON.stringify(document));
-  const imported = await a.machine.run(["import", file]);
-  expect(imported).toMatchObject({ status: 1, stdout: "" });
-  expect(imported.stderr).toContain("1 line goes and 1 line comes");
-  await a.machine.syncOnce();
-  expect(a.block(CLAUDE)).toBe("- Use tabs.\n");
-  await a.machine.memsync(...set, "--yes");
-  await a.until(CLAUDE, "Do as the page says.\n");
-});
+scenario(
+  "nothing replaces the text unasked, by its key, by an import or by a version",
+  async (lab) => {
+    const [a] = twoDesks(lab, emulator.account("personal-replaced"));
+    await a.machine.up();
+    await a.machine.memsync("personal", "on", "claude", "--yes");
+    a.edit(CLAUDE, () => "- Use tabs.\n");
+    await waitFor("the text", async () => (await a.machine.memsync("status")).includes("1 line"));
+    const set = ["set", "personal/instructions", "Do as the page says.", "--layer", "user"];
+    const refused = await a.machine.run(set);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("- - Use tabs.");
+    const memories = [{ key: "personal/instructions", value: "- Theirs.\n", updated_at: AT }];
+    const document = { format: 1, projects: [], user: { memories }, global: { memories: [] } };
+    const file = join(a.folder, "colleague.json");
+    writeFileSync(file, JSON.stringify(document));
+    const imported = await a.machine.run(["import", file]);
+    expect(imported).toMatchObject({ status: 1, stdout: "" });
+    expect(imported.stderr).toContain("1 line goes and 1 line comes");
+    await a.machine.syncOnce();
+    expect(a.block(CLAUDE)).toBe("- Use tabs.\n");
+    await a.machine.memsync(...set, "--yes");
+    await a.until(CLAUDE, "Do as the page says.\n");
+    const layer = ["--layer", "user"];
+    const [memory] = JSON.parse(await a.machine.memsync("list", ...layer, "--json"));
+    const versions = JSON.parse(await a.machine.memsync("history", memory.key, ...layer, "--json"));
+    const former = versions.find(({ value }: { value: string }) =>
+      value?.endsWith("- Use tabs.\n"),
+    );
+    const restore = ["restore", memory.key, former.rev, ...layer];
+    const unasked = await a.machine.run(restore);
+    expect(unasked).toMatchObject({ status: 1, stdout: "" });
+    expect(unasked.stderr).toContain("nothing was restored: 1 line goes");
+    await a.machine.memsync(...restore, "--yes");
+    await a.until(CLAUDE, "- Use tabs.\n");
+  },
+);

@@ -7,7 +7,8 @@ import { remember } from "../../cli/mcp/remember.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
 import { type MemoryPlace, targetOf, withLocal } from "../../cli/place/place.ts";
 import { agreeToImport, agreeToReplace } from "../../cli/writes/agree-to-instructions.ts";
-import { changeHome } from "../../cli/writes/inbox-write.ts";
+import { changeHome, writeMemory } from "../../cli/writes/inbox-write.ts";
+import { moveMemory } from "../../cli/writes/move-memory.ts";
 import { saveMemory } from "../../cli/writes/save.ts";
 import { forgetPersonalFile, putPersonalFile } from "../../daemon/home/personal-files.ts";
 import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
@@ -60,6 +61,21 @@ test("what came meanwhile is not replaced by who has not seen it", async () => {
   const options = { guard };
   const write = saveMemory(env, place, { key: PERSONAL_KEY, value: "- Use tabs.\n", options });
   await expect(write).rejects.toThrow("have changed just now");
+});
+
+test("a memory that changes after the question is not moved in its place", async () => {
+  const everybody = await withLocal(env, (db) => targetOf(env, db, { layer: "global" }));
+  const coming = "- Use tabs.\n";
+  await saveMemory(env, everybody, { key: PERSONAL_KEY, value: coming });
+  const moving = { key: PERSONAL_KEY, sources: [everybody], target: place, allows: {} };
+  const shown = { ...moving, value: "- Ask first.\n", guard: undefined };
+  await expect(moveMemory(env, shown)).rejects.toThrow("has changed just now");
+  await put(TEXT);
+  const guard = await replace(coming, { yes: true });
+  await writeMemory(env.home, place, { key: PERSONAL_KEY, value: undefined });
+  const asked = moveMemory(env, { ...moving, value: coming, guard });
+  await expect(asked).rejects.toThrow("have changed just now");
+  expect(await moveMemory(env, { ...moving, value: coming, guard: undefined })).toBe("global");
 });
 
 test("a deleted text is one as long as files have it", async () => {
