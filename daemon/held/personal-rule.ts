@@ -17,6 +17,7 @@ export const PERSONAL_RULES: readonly SecretRule[] = [
     pattern: PERSONAL_BLOCK,
     // A table's cell is no line.
     needsLine: true,
+    isNoSecret: true,
     accepts: () => true,
   },
 ];

@@ -1,3 +1,4 @@
+import { ALLOW_MARK } from "../home/allow-mark.ts";
 import type { SecretRule } from "./secret-rule.ts";
 import { tableAssignments } from "./table-assignments.ts";
 
@@ -15,12 +16,6 @@ export interface Secret {
   /** The line at which it begins; the first line is 1. */
   readonly line: number;
 }
-
-/**
- * In a line, this mark says that what looks like a secret there is none. Alone in a line, it says
- * so of the next line.
- */
-export const ALLOW_MARK = "memsync:allow-secret";
 
 /** Alone except for the signs of a comment, as in `<!-- memsync:allow-secret -->`. */
 const MARK_ALONE = new RegExp(`^[^\\p{L}\\p{N}]*${ALLOW_MARK}[^\\p{L}\\p{N}]*$`, "u");
@@ -162,7 +157,7 @@ function secretsByRules(rules: readonly SecretRule[], piece: string, firstLine: 
   const lines = new Lines(piece);
   for (const { rule, from, to } of withoutOverlaps(findings)) {
     lines.goTo(from);
-    if (lines.isAllowed) continue;
+    if (lines.isAllowed && !rule.isNoSecret) continue;
     const text = piece.slice(from, to);
     secrets.push({ rule: rule.id, kind: rule.kind, text, line: firstLine + lines.number });
   }

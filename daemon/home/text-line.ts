@@ -1,3 +1,5 @@
+import { withoutAllowMark } from "./allow-mark.ts";
+
 /** Fewer letters and digits than this are no line of anybody's. */
 const OWN_LENGTH_MIN = 6;
 /** One word is in anybody's file: a language, a program, a heading without its sign. */
@@ -8,14 +10,12 @@ const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 
 /**
  * The lines of a text, each without what an editor changes about one: its indentation, and the
- * signs of a quotation or a list.
+ * signs of a quotation or a list. The mark that allows a secret says nothing about whose it is.
  */
 export function bareLinesOf(text: string): string[] {
   return text.split("\n").map((line) => {
-    return line
-      .trim()
-      .replace(/^(?:>\s*|[-*+]\s+|\d+[.)]\s+)+/, "")
-      .replace(/\s+/g, " ");
+    const spaced = line.trim().replace(/\s+/g, " ");
+    return withoutAllowMark(spaced).replace(/^(?:> ?|[-*+] |\d+[.)] )+/, "");
   });
 }
 

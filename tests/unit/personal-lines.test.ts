@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { allowPrivateOf } from "../../daemon/held/judge.ts";
+import { allowPrivateOf, secretReason } from "../../daemon/held/judge.ts";
 import { personalLinesReason } from "../../daemon/held/personal-lines.ts";
 import { allowHeld, dropHeld, listHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
@@ -46,6 +46,23 @@ test("lines of one's own text are known without its marks, whatever signs stand 
     lines(1, 2, 3),
   );
   expect(await reasonFor("# Of all\n")).toBeUndefined();
+});
+
+test("the mark that allows a secret allows no line of one's own text, nor its block", async () => {
+  const marks = ["<!-- memsync:allow-secret -->", "# memsync:allow-secret", "memsync:allow-secret"];
+  for (const mark of marks) {
+    expect(await reasonFor(`# Of all\n- mine alone ${mark}\n`)).toEqual(lines(2));
+    expect(await reasonFor(`- ${mark} mine alone\n`)).toEqual(lines(1));
+    expect(await reasonFor(`mine ${mark} alone\n`)).toEqual(lines(1));
+    expect(await reasonFor(`${mark}\n  - mine  alone\t\n`)).toEqual(lines(2));
+    for (const block of [`${BEGIN} ${mark}\nanother's\n${END}`, `${mark}\n${BEGIN}\nx\n${END}`]) {
+      expect(await secretReason(a.store.reader, block, [])).toMatchObject({
+        code: "personal-block",
+      });
+    }
+  }
+  const allowed = `${PLANTED.github} <!-- memsync:allow-secret -->\n`;
+  expect(await secretReason(a.store.reader, allowed, [])).toBeUndefined();
 });
 
 test("what anybody has holds nothing, nor what is said in other words", async () => {

@@ -5,10 +5,11 @@ import { FILE_RULES } from "../../daemon/held/file-rules.ts";
 import { loadGitleaksRules } from "../../daemon/held/gitleaks-rules.ts";
 import { OWN_RULES } from "../../daemon/held/own-rules.ts";
 import { PLAIN_PASSWORD_RULES } from "../../daemon/held/plain-password.ts";
-import { ALLOW_MARK, findSecrets } from "../../daemon/held/secret-scan.ts";
+import { findSecrets } from "../../daemon/held/secret-scan.ts";
 import { SENTENCE_RULES } from "../../daemon/held/sentence-rules.ts";
 import { SETTING_RULES } from "../../daemon/held/setting-rules.ts";
 import { TOKEN_RULES } from "../../daemon/held/token-rules.ts";
+import { ALLOW_MARK } from "../../daemon/home/allow-mark.ts";
 import { matchingTexts } from "../support/matching-text.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { pick, seededRandom } from "../support/random.ts";
@@ -488,8 +489,7 @@ test("a hostile text of 1 MiB comes to an end, whatever it repeats", async () =>
 
 test("no rule takes more than linear time for a text that nearly has a secret all over", async () => {
   const random = seededRandom(SEED);
-  const rules = await allRules();
-  for (const { pattern, keywords } of rules) {
+  for (const { pattern, keywords } of await allRules()) {
     const near = matchingTexts(pattern.source, random)();
     for (const unit of [`${keywords[0]} = `, near.slice(0, -1), near.slice(0, near.length / 2)]) {
       // A pattern of quadratic time would take minutes for this.

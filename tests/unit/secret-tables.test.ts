@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { ALLOW_MARK, findSecrets } from "../../daemon/held/secret-scan.ts";
+import { findSecrets } from "../../daemon/held/secret-scan.ts";
 import { tableAssignments } from "../../daemon/held/table-assignments.ts";
+import { ALLOW_MARK } from "../../daemon/home/allow-mark.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
 const HEX = "9f3c1a7be2d045689f3c1a7be2d04568";
