@@ -1,5 +1,5 @@
 import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, StandbyLost } from "./failures.ts";
-import { refuseNewer, stepsDone } from "./migrate.ts";
+import { refuseNewerSteps, stepsDone } from "./migrate.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
 import { RELIANCE, type Reliance, relianceProblem } from "./reliance.ts";
 import { lackOf, partsMissing, rowsOfTakenSteps } from "./schema-look.ts";
@@ -50,7 +50,7 @@ export async function refuseUnfit<Tables>(
     const problem = problemOf(facts);
     if (problem !== undefined) throw new DatabaseFailure(problem);
     // A newer program may have taken away what is looked for next.
-    refuseNewer(await stepsDone(session, withinMs), parts.steps);
+    refuseNewerSteps(await stepsDone(session, withinMs), parts.steps);
     const lack = lackOf(await partsMissing(session, parts, withinMs));
     if (lack !== undefined) throw new DatabaseFailure(lack);
     if (facts.unheard > 0) throw new StandbyLost();

@@ -27,7 +27,7 @@ export async function migratePostgres<Tables>(
   migrations: readonly PostgresMigration[],
 ): Promise<void> {
   const known = await pool.use(stepsDone);
-  refuseNewer(known, migrations);
+  refuseNewerSteps(known, migrations);
   if (migrations.every(({ name }) => known.has(name))) return;
   await inTransaction(pool, async (session) => {
     await session.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
@@ -37,7 +37,7 @@ export async function migratePostgres<Tables>(
       [],
     );
     const done = await stepsDone(session);
-    refuseNewer(done, migrations);
+    refuseNewerSteps(done, migrations);
     const before = tablesOf(migrations.filter(({ name }) => done.has(name)));
     await refuseOthersTables(session, before);
     for (const { name, breaks, statements } of migrations) {
@@ -111,7 +111,7 @@ export async function stepsDone<Tables>(
 }
 
 /** Throws where a step was taken that is not among the `steps` of a program, and breaks it. */
-export function refuseNewer(
+export function refuseNewerSteps(
   done: ReadonlyMap<string, boolean>,
   steps: readonly { readonly name: string }[],
 ): void {

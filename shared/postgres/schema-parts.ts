@@ -68,11 +68,12 @@ function madeBy(statement: string, columns: Map<string, readonly Column[]>): Sch
   if (table !== undefined && body !== undefined) return tableParts(table, body, columns);
   const added = /^ALTER\s+TABLE\s+(\w+)\s+ADD\s+(?:COLUMN\s+)?(.*)/s.exec(statement);
   if (added) return columnParts(added[1] ?? "", columnOf(added[2] ?? ""));
-  const index = /^CREATE\s+(UNIQUE\s+)?INDEX\s+(\w+)\s+ON\s+(\w+)\s*\((.*)\)$/s.exec(statement);
-  if (index) {
-    const [, unique = "", name = "", on = "", of = ""] = index;
+  const indexed = /^CREATE\s+(UNIQUE\s+)?INDEX\s+(\w+)\s+ON\s+(\w+)\s*\((.*)\)$/s.exec(statement);
+  if (indexed) {
+    const [, unique = "", name = "", on = "", of = ""] = indexed;
     const way = `DROP INDEX IF EXISTS ${name}; ${onOneLine(statement)}`;
-    return indexParts(`${unique.toLowerCase()}index ${name} on ${on} (${of})`, on, name, way);
+    const index = `${unique.toLowerCase()}index ${name} on ${on} (${of})`;
+    return indexParts(name, { name: index, needs: `table ${on}`, way });
   }
   return [...functionParts(statement), ...triggerParts(statement)];
 }
@@ -98,6 +99,8 @@ function columnOf(definition: string): Column {
 function itemsOf(body: string): string[] {
   return body.split(/,(?![^(]*\))/).map((each) => each.trim());
 }
+
+const REFERENCES = /\bREFERENCES\s+(\w+)(\s+ON\s+DELETE\s+\w+)?/;
 
 const IS_CONSTRAINT = /^(PRIMARY|FOREIGN|CONSTRAINT|UNIQUE|CHECK)\b/;
 
@@ -137,7 +140,7 @@ function columnParts(table: string, { name, type, rest }: Column): SchemaPart[] 
   const column = `column ${table}.${name} ${type}`;
   const isKey = /PRIMARY\s+KEY/.test(rest);
   const value = /\bDEFAULT\s+(?!AS)(\w+)/.exec(rest)?.[1];
-  const [, target, onDelete = ""] = /\bREFERENCES\s+(\w+)(\s+ON\s+DELETE\s+\w+)?/.exec(rest) ?? [];
+  const reference = REFERENCES.exec(rest);
   const check = /\bCHECK\s+\(.*\)/.exec(rest)?.[0];
   const states = [
     ...(isKey || /NOT\s+NULL/.test(rest) ? [["NOT NULL", "SET NOT NULL"]] : []),
@@ -153,7 +156,7 @@ function columnParts(table: string, { name, type, rest }: Column): SchemaPart[] 
     })),
     ...(isKey ? keyParts(table, `${table}_pkey`, `PRIMARY KEY (${name})`) : []),
     ...(/\bUNIQUE\b/.test(rest) ? keyParts(table, `${table}_${name}_key`, `UNIQUE (${name})`) : []),
-    ...(target === undefined ? [] : referenceParts(table, name, target, onDelete)),
+    ...(reference === null ? [] : referenceParts(table, name, reference)),
     ...(check === undefined ? [] : definedParts(table, `${table}_${name}_check`, check)),
   ];
 }
@@ -177,27 +180,22 @@ function constraintParts(table: string, definition: string): SchemaPart[] {
   if (/^PRIMARY\s+KEY/.test(definition)) return keyParts(table, `${table}_pkey`, definition);
   const [, name, unique = ""] = /^CONSTRAINT\s+(\w+)\s+(UNIQUE\s.*)/.exec(definition) ?? [];
   if (name !== undefined) return keyParts(table, name, unique);
-  const [, column = "", target = "", onDelete = ""] =
-    /^FOREIGN\s+KEY\s+\((\w+)\)\s+REFERENCES\s+(\w+)(\s+ON\s+DELETE\s+\w+)?/.exec(definition) ?? [];
-  return referenceParts(table, column, target, onDelete);
+  const column = /^FOREIGN\s+KEY\s+\((\w+)\)/.exec(definition)?.[1] ?? "";
+  return referenceParts(table, column, REFERENCES.exec(definition) ?? []);
 }
 
 /** `key`: what it is, and its columns in parentheses. */
 function keyParts(table: string, name: string, key: string): SchemaPart[] {
-  const columns = key.slice(key.indexOf("("));
-  return indexParts(
-    `unique index ${name} on ${table} ${columns}`,
-    table,
-    name,
-    anew(table, name, key),
-  );
+  return indexParts(name, {
+    name: `unique index ${name} on ${table} ${key.slice(key.indexOf("("))}`,
+    needs: `table ${table}`,
+    way: anew(table, name, key),
+  });
 }
 
-function indexParts(index: string, table: string, name: string, way: string): SchemaPart[] {
-  return [
-    { name: index, needs: `table ${table}`, way },
-    { name: `valid index ${name}`, needs: index, way: `REINDEX INDEX ${name}` },
-  ];
+function indexParts(name: string, index: SchemaPart): SchemaPart[] {
+  const way = `REINDEX INDEX ${name}`;
+  return [index, { name: `valid index ${name}`, needs: index.name, way }];
 }
 
 /** Makes a constraint that may be there with something else in it. */
@@ -206,12 +204,11 @@ function anew(table: string, name: string, definition: string): string {
   return `${change} DROP CONSTRAINT IF EXISTS ${name}, ADD CONSTRAINT ${name} ${definition}`;
 }
 
-/** Each table that is referred to has the primary key `id`. */
+/** The third is what `REFERENCES` matched. Each table that is referred to has the key `id`. */
 function referenceParts(
   table: string,
   column: string,
-  target: string,
-  onDelete: string,
+  [, target = "", onDelete = ""]: readonly string[],
 ): SchemaPart[] {
   const name = `${table}_${column}_fkey`;
   const key = `FOREIGN KEY (${column}) REFERENCES ${target}(id)${onDelete}`;
@@ -241,7 +238,7 @@ function definedParts(table: string, name: string, definition: string): SchemaPa
 function triggerParts(statement: string): SchemaPart[] {
   const [, name, table] = /^CREATE\s+TRIGGER\s+(\w+)\s.*?\sON\s+(\w+)/s.exec(statement) ?? [];
   if (name === undefined) return [];
-  const [, definition = ""] = /^CREATE TRIGGER (.*)/.exec(onOneLine(statement)) ?? [];
+  const definition = onOneLine(statement).replace(/^CREATE\s+TRIGGER\s+/, "");
   const own = `trigger ${definition.replace(/\b(NEW|OLD)\./g, (each) => each.toLowerCase())}`;
   return [
     { name: own, needs: `table ${table}`, way: `CREATE OR REPLACE TRIGGER ${definition}` },
