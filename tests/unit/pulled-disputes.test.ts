@@ -132,12 +132,37 @@ for (const isSoon of [true, false]) {
     await expectBoth(await solve(" --third"), withCheck(" --third"));
   });
 
+  test(`who makes one line of what git's marks show has seen it, committed ${when}`, async () => {
+    await expectBoth(await solve(" --all-and-third"), withCheck(" --all-and-third"));
+  });
+
   test(`who puts something new in the place of git's marks may have typed it before, committed ${when}`, async () => {
     const both = await solve(" --fourth");
     const text = withCheck(" --fourth", " --one", " --third");
     await expectBoth(both, text, unseenBeside("npm run check --fourth\n"));
   });
 }
+
+for (const [what, made, unread] of [
+  ["one line of both versions has read them", " --all-and-third", []],
+  ["a line of his own may not have read the other one", " --fourth", [" --third"]],
+] as const)
+  test(`who merges by hand what nobody else has changed, and makes ${what}`, async () => {
+    const { a, b } = await pair();
+    await a.save(withCheck(" --all"));
+    await exchange([a, b]);
+    for (const each of [a, b]) await each.pass(LONG_MS);
+    await marked({ a, b });
+    a.put(withCheck(made));
+    await lab.run(a, "commit", "-qam", "solved");
+    const told = unread.map((line) => [
+      "unseen",
+      `npm run check${made}\n`,
+      `npm run check${line}\n`,
+    ]);
+    await expectBoth({ a, b }, withCheck(made, ...unread), told);
+    expect(a.file()).toBe(withCheck(made, ...unread));
+  });
 
 test("a minute after git has shown its marks whoever solves the conflict has seen them", async () => {
   const { a, b } = await disputed();

@@ -92,6 +92,27 @@ for (const [ends, end] of [
     expect(text).toBe(of(`${title}Build with make.\n${both}${again}`));
   });
 
+test("a line made of one that only git's marks have shown says that they were read", () => {
+  const base = "Ask someone.\n";
+  const mine = "Ask Bob before the release.\nRun it with the flag --fast.\n";
+  const theirs = "Ask Bob or Ann, in the channel, before each release on Friday.\nRun it --cold.\n";
+  const marked = `<<<<<<< ours\n${mine}||||||| 1a2b3c4\n${base}=======\n${theirs}>>>>>>> theirs\n`;
+  const { isReadIn } = shownByMarks({ marked, at: 0 }, mine);
+  // What the one has alone: or, Ann, in, channel, each, on, Friday.
+  expect(isReadIn("Ask Bob, or Ann on Friday, before the release.\n")).toBe(true);
+  expect(isReadIn("Run it with the flag --fast, or --cold.\n")).toBe(true);
+  for (const unlike of [
+    "Ask Bob before the release, or nobody.\n",
+    "Ask Carl before the release.\n",
+    "Run it with the flag --slow.\n",
+    "Never when it is cold.\n",
+    // It may have been in an editor that was opened before one had a version of his own.
+    base,
+    mine,
+  ])
+    expect(isReadIn(unlike)).toBe(false);
+});
+
 test("what git has not shown with all of its marks is nothing that somebody settles", () => {
   expect(shown("Build with npm.\n")).toBeUndefined();
   expect(shown(MARKED.replace(/^=+$/m, ""))).toBeUndefined();

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { comparedWords } from "../../../shared/replica/text/likeness.ts";
 import { hasWord } from "../../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import type { ShownByMarks } from "../../git/file-steps.ts";
@@ -110,12 +111,39 @@ export function shownByMarks(marked: MarkedText, before: string): ShownByMarks {
 }
 
 /**
- * Whether a text has a line that only git's marks have shown. Of any other line that is new there
- * nobody can say so: it may have been typed into an editor that was opened before.
+ * Whether a text has a line that only git's marks have shown, or one that was made of such a line.
+ * Of any other line that is new there nobody can say so: it may have been typed into an editor that
+ * was opened before.
  */
-export function hasReadMarks({ disputed }: ShownLines, text: string, before: string): boolean {
+export function hasReadMarks({ all, disputed }: ShownLines, text: string, before: string): boolean {
   const had = new Set(plainLines(before));
-  return plainLines(text).some((line) => hasWord(line) && disputed.has(line) && !had.has(line));
+  const isNew = (line: string) => hasWord(line) && !had.has(line);
+  const saved = plainLines(text).filter(isNew);
+  if (saved.some((line) => disputed.has(line))) return true;
+  const shown = [...disputed].filter(isNew).map(wordsOf);
+  const known = wordsOf(before);
+  const made = saved.filter((line) => !all.has(line)).map(wordsOf);
+  return made.some((words) => shown.some((of) => isMadeOfLine(words, of, known)));
+}
+
+/**
+ * Whether a line has half of the words of another one, and whether of those that the text of before
+ * lacks half of either line's are the other's, too: lines of one file are alike by nature. One word
+ * of several may be there by chance.
+ */
+function isMadeOfLine(line: Words, of: Words, known: Words): boolean {
+  const unknown = (words: Words) => new Set([...words].filter((word) => !known.has(word)));
+  const common = (one: Words, other: Words) => [...one].filter((word) => other.has(word)).length;
+  const [fresh, own] = [unknown(line), unknown(of)];
+  const met = common(fresh, own);
+  const isAlike = 2 * common(line, of) >= of.size && 2 * met >= Math.max(fresh.size, own.size);
+  return isAlike && (met > 1 || (met === 1 && own.size === 1));
+}
+
+type Words = ReadonlySet<string>;
+
+function wordsOf(text: string): Words {
+  return new Set(comparedWords(text));
 }
 
 /**

@@ -309,14 +309,20 @@ export const FOLLOWED: readonly Mistake[] = [
   disputes("daemon/files/tracked/shown-by-git.ts")(
     "a text of before in the place of git's marks is by somebody who has read them",
     "a save of a text of before in the place of git's marks is in doubt",
-    "hasWord(line) && disputed.has(line) && !had.has(line)",
-    "hasWord(line) && disputed.has(line)",
+    "const isNew = (line: string) => hasWord(line) && !had.has(line);",
+    "const isNew = (line: string) => hasWord(line) && had.has(line);",
   ),
   disputes("daemon/files/tracked/shown-by-git.ts")(
     "whoever puts anything new in the place of git's marks has read them",
     "who puts something new in the place of git's marks may have typed it before, committed at once",
-    "hasWord(line) && disputed.has(line) && !had.has(line)",
-    "hasWord(line) && !had.has(line)",
+    "return isAlike && (met > 1 || (met === 1 && own.size === 1));",
+    "return true;",
+  ),
+  disputes("daemon/files/tracked/shown-by-git.ts")(
+    "whoever makes one line of both versions has read neither",
+    "who makes one line of what git's marks show has seen it, committed at once",
+    "return isAlike && (met > 1 || (met === 1 && own.size === 1));",
+    "return false;",
   ),
   disputes("daemon/git/file-steps.ts")(
     "what git has shown, and nobody has read for sure, comes into no document",
