@@ -14,7 +14,7 @@ export interface SecretRule {
   readonly pattern: RegExp;
   /** It finds only what has a line to itself: in a table it would take words for secrets. */
   readonly needsLine?: boolean;
-  /** What it finds is private for another reason, so a mark that allows secrets says nothing of it. */
+  /** What it finds is private for another reason: a mark that allows secrets allows none of it. */
   readonly isNoSecret?: boolean;
   /** Whether a match of the pattern can be a secret. */
   accepts(found: FoundSecret): boolean;

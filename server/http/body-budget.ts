@@ -1,6 +1,7 @@
 import { RateLimited } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { LIMITS } from "../../shared/limits.ts";
+import type { World } from "../../shared/world.ts";
 import { BodyTurns } from "./body-turns.ts";
 
 const MIB = 1024 * 1024;
@@ -46,9 +47,14 @@ class Pool {
   readonly #perAccount = new Map<AccountId, number>();
   bytes = 0;
   /** Small bodies don't wait for large ones. */
-  readonly turns = new BodyTurns();
+  readonly turns: BodyTurns;
 
-  constructor(readonly room: Room) {}
+  constructor(
+    readonly room: Room,
+    world: Pick<World, "setTimer">,
+  ) {
+    this.turns = new BodyTurns(world);
+  }
 
   /** False: there is no room for so many bytes more. */
   take(account: AccountId, bytes: number): boolean {
@@ -73,9 +79,14 @@ class Pool {
  * gives it back when it is answered. Without room it is 429.
  */
 export class BodyBudget {
-  readonly #small = new Pool(SMALL);
-  readonly #large = new Pool(LARGE);
+  readonly #small: Pool;
+  readonly #large: Pool;
   #refused = 0;
+
+  constructor(world: Pick<World, "setTimer">) {
+    this.#small = new Pool(SMALL, world);
+    this.#large = new Pool(LARGE, world);
+  }
 
   /** How much room is taken. */
   get bytes(): number {

@@ -1,4 +1,5 @@
 import type { AccountId } from "../../shared/ids.ts";
+import type { World } from "../../shared/world.ts";
 import { makeRoomFor } from "./garbage.ts";
 
 const MIB = 1024 * 1024;
@@ -28,8 +29,8 @@ export class BodyTurns {
   readonly #waiting = new Map<AccountId, Waiting[]>();
 
   constructor(
+    readonly world: Pick<World, "setTimer">,
     readonly makeRoom: (bytes: number) => void = makeRoomFor,
-    readonly turnMsMax: number = TURN_MS_MAX,
   ) {}
 
   /** Resolves when it is the body's turn, to what ends it. That may be called twice. */
@@ -42,12 +43,11 @@ export class BodyTurns {
         const end = () => {
           if (ended) return;
           ended = true;
-          clearTimeout(timer);
+          timer.cancel();
           this.#bytes -= bytes;
           this.#beginNext();
         };
-        const timer = setTimeout(end, this.turnMsMax);
-        timer.unref();
+        const timer = this.world.setTimer(TURN_MS_MAX, end);
         resolve(end);
       };
       const before = this.#waiting.get(account) ?? [];

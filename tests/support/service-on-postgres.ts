@@ -58,7 +58,7 @@ async function depsOn(address: string, limitedBy?: World): Promise<AppDeps> {
     : counted;
   const parts = {
     sockets: new LiveSockets(),
-    bodies: new BodyBudget(),
+    bodies: new BodyBudget(world),
     answers: new AnswerBudget(world),
     world,
   };

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { BodyBudget } from "../../server/http/body-budget.ts";
 import { asAccountId } from "../../shared/ids.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { countRequests } from "../support/counted-requests.ts";
 import { CALLERS } from "../support/fake-services.ts";
 import { errorOf, type SendOptions, startServer, undeclared } from "../support/http-server.ts";
@@ -20,7 +21,7 @@ const announced = (bytes: number) => new Headers({ "Content-Length": String(byte
 
 describe("room for bodies", () => {
   test("room for bodies is an account's, and everybody's", () => {
-    const budget = new BodyBudget();
+    const budget = new BodyBudget(realWorld);
     const first = budget.lease(ANN, announced(64 * MIB));
     expect(() => budget.lease(ANN, announced(1 * MIB))).toThrow("under way");
     budget.lease(BOB, announced(32 * MIB));
@@ -34,7 +35,7 @@ describe("room for bodies", () => {
   });
 
   test("a body that is given up before its turn is in nobody's way", async () => {
-    const budget = new BodyBudget();
+    const budget = new BodyBudget(realWorld);
     const [first, other, last] = [ANN, BOB, EVE].map((each) => {
       return budget.lease(each, announced(10 * MIB));
     });
@@ -47,7 +48,7 @@ describe("room for bodies", () => {
   });
 
   test("room for bodies is kept for small ones, whatever large ones take", () => {
-    const budget = new BodyBudget();
+    const budget = new BodyBudget(realWorld);
     budget.lease(ANN, announced(64 * MIB));
     budget.lease(BOB, announced(32 * MIB));
     const small = 256 * 1024;
@@ -57,7 +58,7 @@ describe("room for bodies", () => {
   });
 
   test("room for bodies is taken as they come where their length is not known", () => {
-    const budget = new BodyBudget();
+    const budget = new BodyBudget(realWorld);
     const lease = budget.lease(ANN, new Headers({ "Transfer-Encoding": "chunked" }));
     expect(budget.bytes).toBe(64 * 1024);
     lease?.growTo(1000);
@@ -72,14 +73,14 @@ describe("room for bodies", () => {
   });
 
   test("room for bodies is not taken by what has none, or more than is ever read", () => {
-    const budget = new BodyBudget();
+    const budget = new BodyBudget(realWorld);
     for (const headers of [new Headers(), announced(0), announced(65 * MIB)]) {
       expect(budget.lease(ANN, headers)).toBeUndefined();
     }
   });
 
   test("room for bodies is what has come of them and what that inflates to", async () => {
-    const bodies = new BodyBudget();
+    const bodies = new BodyBudget(realWorld);
     await using server = await startServer({ bodies });
     bodies.lease(CALLERS.write.account, announced(60 * MIB));
     const gzip = { "Content-Encoding": "gzip" };
@@ -107,7 +108,7 @@ describe("room for bodies", () => {
 });
 
 test("a body takes the room of what it becomes, until it is answered", async () => {
-  const bodies = new BodyBudget();
+  const bodies = new BodyBudget(realWorld);
   await using server = await startServer({ bodies });
   const taken: number[] = [];
   const { sync } = server.fake.services;
@@ -136,7 +137,7 @@ test("a body takes the room of what it becomes, until it is answered", async () 
 });
 
 test("large bodies are worked on one after another until they are answered, and small ones at once", async () => {
-  const bodies = new BodyBudget();
+  const bodies = new BodyBudget(realWorld);
   const authenticate = (header: string | null) =>
     header === "Bearer other" ? { ...CALLERS.write, account: BOB } : CALLERS.write;
   await using server = await startServer({ bodies, authenticate });
@@ -174,7 +175,7 @@ test("large bodies are worked on one after another until they are answered, and 
 });
 
 test("a large body is read whole, and what is kept of it is not given back", async () => {
-  const bodies = new BodyBudget();
+  const bodies = new BodyBudget(realWorld);
   await using server = await startServer({ bodies });
   const { sync } = server.fake.services;
   const { apply } = sync;
@@ -206,7 +207,7 @@ test("a large body is read whole, and what is kept of it is not given back", asy
 });
 
 test("a body without room is refused before it is charged, and others are served", async () => {
-  const bodies = new BodyBudget();
+  const bodies = new BodyBudget(realWorld);
   let charged = 0;
   const charge = () => {
     charged += 1;
@@ -242,7 +243,7 @@ test("a body without room is refused before it is charged, and others are served
 });
 
 test("a body whose room runs out while it is read costs nothing, and its answer says so", async () => {
-  const bodies = new BodyBudget();
+  const bodies = new BodyBudget(realWorld);
   await using requests = await countRequests();
   await using server = await startServer({ bodies, quotaOf: requests.quotaOf });
   bodies.lease(CALLERS.write.account, announced(60 * MIB));

@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { BodyTurns } from "../../server/http/body-turns.ts";
 import { bufferFor, giveBack } from "../../server/http/garbage.ts";
 import { asAccountId } from "../../shared/ids.ts";
+import { realWorld } from "../../shared/world-real.ts";
 
 const MIB = 1024 * 1024;
 
 /** Bodies of so many MiB; `begun` has the names of those whose turn has come. */
 function watchedTurns() {
   const roomMade: number[] = [];
-  const turns = new BodyTurns((bytes) => roomMade.push(bytes / MIB));
+  const turns = new BodyTurns(realWorld, (bytes) => roomMade.push(bytes / MIB));
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const ask = (name: string, mebibytes: number) =>
@@ -48,7 +49,11 @@ test("of large bodies 8 MiB are worked on at a time, or one, and accounts take t
 });
 
 test("a body that is worked on for too long is in nobody's way any more", async () => {
-  const turns = new BodyTurns(() => {}, 1);
+  const atOnce = {
+    ...realWorld,
+    setTimer: (_: number, run: () => void) => realWorld.setTimer(1, run),
+  };
+  const turns = new BodyTurns(atOnce, () => {});
   const [a, b] = ["acct_a", "acct_b"].map(asAccountId);
   assert(a !== undefined && b !== undefined, "both are accounts");
   const endFirst = await turns.take(a, 64 * MIB);

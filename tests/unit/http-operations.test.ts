@@ -29,7 +29,7 @@ async function startOperated(
   const metrics = new ServerMetrics({
     isReady: () => readiness.told === "ready",
     sockets,
-    bodies: new BodyBudget(),
+    bodies: new BodyBudget(realWorld),
     answers: new AnswerBudget(realWorld),
     documentsOpen: () => 3,
     documentBytesOpen: () => 4000,

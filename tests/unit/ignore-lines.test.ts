@@ -59,7 +59,7 @@ test("a line with two readings keeps what either names, and is told", () => {
 
 test("a line that is no path from its folder is told, and its last name stays here", () => {
   const fromHome = ["~/shop/docs/own.md", "$HOME/own.md", "%USERPROFILE%\\own.md"];
-  const absolute = ["C:\\shop\\own.md", "/srv/link-to-shop/own.md", "/home/ann/.claude/own.md"];
+  const absolute = ["C:\\shop\\own.md", "/srv/link-to-shop/own.md", "/root/.claude/own.md"];
   for (const line of [...fromHome, ...absolute, "../shop/own.md"]) {
     expect([line, ...readingOf(line)]).toEqual([line, "no-name", "docs/own.md"]);
   }
